@@ -1,0 +1,14 @@
+//! Streams of kernel accesses: what the wavefronts of a GPU program read, write and compute, in program order.
+//!
+//! A [`Workload`] is a set of named buffers and a sequence of kernel launches. For each wavefront of a launch it
+//! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about
+//! time, GPUs' memory systems or where pages live.
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod op;
+mod workload;
+
+pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};
+pub use op::{LINE_BYTES, Op, OpKind, OpSink};
+pub use workload::{Cursor, Launch, Workload};

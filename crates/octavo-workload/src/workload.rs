@@ -1,0 +1,51 @@
+//! The contract between workloads and whoever runs them.
+
+use crate::{Buffer, OpSink};
+
+/// One kernel launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Work-groups in the grid, flattened (x fastest).
+    pub work_groups: u32,
+    /// Wavefronts (64 lanes) in each work-group.
+    pub wavefronts_per_group: u32,
+}
+
+/// Where a wavefront's stream stands; owned by the caller, meaningful to the workload alone, zero at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor(pub [u32; 4]);
+
+/// A GPU program as a memory system sees it.
+///
+/// Streams are pure: the operations of wavefront (`launch`, `group`, `wavefront`) do not depend on when, where or in
+/// which order they are produced, so any split over GPUs sees the same program. Launches run one after another, as
+/// on one in-order stream.
+pub trait Workload: Send + Sync {
+    /// The managed allocations, in address order, none overlapping.
+    fn buffers(&self) -> &[Buffer];
+
+    /// How many kernels are launched.
+    fn launches(&self) -> u32;
+
+    /// The `index`-th launch.
+    fn launch(&self, index: u32) -> Launch;
+
+    /// Produces the next operations of one wavefront into `out` and moves `cursor` on.
+    ///
+    /// Called with an empty sink and `Cursor::default()` at first, then with the cursor as left, until
+    /// [`Op::END`](crate::Op::END) was pushed. Each call pushes at least one operation and never more than fit; an
+    /// instruction that spans several operations is pushed whole.
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>);
+
+    /// Sum of the buffers' sizes in bytes.
+    fn footprint(&self) -> u64 {
+        self.buffers().iter().map(|buffer| buffer.bytes).sum()
+    }
+
+    /// One past the highest address of any buffer.
+    fn address_end(&self) -> u64 {
+        self.buffers().last().map_or(0, |last| last.base + last.bytes)
+    }
+}
