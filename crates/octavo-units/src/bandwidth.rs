@@ -1,19 +1,20 @@
 use crate::Time;
 use crate::parse::{Unit, quantity};
 
-const UNITS: &[Unit] = &[
-    ("B/s", 1),
-    ("KB/s", 1_000),
-    ("MB/s", 1_000_000),
-    ("GB/s", 1_000_000_000),
-    ("TB/s", 1_000_000_000_000),
-];
+const UNITS: &[Unit] =
+    &[("B/s", 1), ("KB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000), ("TB/s", 1_000_000_000_000)];
 
 /// A data rate in bytes a second (decimal multiples, as link and memory data sheets give them).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bandwidth(pub u64);
 
-quantity!(Bandwidth, "a bandwidth such as 300GB/s (B/s, KB/s, MB/s, GB/s, TB/s)", r"^[0-9_.]+ *[KMGT]?B/s$", UNITS, UNITS);
+quantity!(
+    Bandwidth,
+    "a bandwidth such as 300GB/s (B/s, KB/s, MB/s, GB/s, TB/s)",
+    r"^[0-9_.]+ *[KMGT]?B/s$",
+    UNITS,
+    UNITS
+);
 
 impl Bandwidth {
     /// Time to move `bytes` at this rate, rounded up to a whole picosecond.

@@ -17,7 +17,13 @@ const PRINTED: &[Unit] = &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB",
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
-quantity!(Bytes, "a size such as 16KiB (B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)", r"^[0-9_.]+ *[KMGT]?i?B$", PARSED, PRINTED);
+quantity!(
+    Bytes,
+    "a size such as 16KiB (B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)",
+    r"^[0-9_.]+ *[KMGT]?i?B$",
+    PARSED,
+    PRINTED
+);
 
 #[cfg(test)]
 mod tests {

@@ -50,11 +50,8 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
 
 /// Prints `value` in the largest of `units` that divides it (units ordered from small to large).
 pub(crate) fn print(value: u64, units: &[Unit]) -> String {
-    let (name, factor) = units
-        .iter()
-        .rev()
-        .find(|(_, factor)| value != 0 && value.is_multiple_of(*factor))
-        .unwrap_or(&units[0]);
+    let (name, factor) =
+        units.iter().rev().find(|(_, factor)| value != 0 && value.is_multiple_of(*factor)).unwrap_or(&units[0]);
     format!("{}{name}", value / factor)
 }
 

@@ -2,8 +2,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use crate::parse::{Unit, quantity};
 
-const UNITS: &[Unit] =
-    &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+const UNITS: &[Unit] = &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
 /// A point in simulated time or a duration, in picoseconds. 2⁶⁴ ps are 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

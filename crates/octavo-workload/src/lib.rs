@@ -7,8 +7,10 @@
 
 mod buffer;
 mod op;
+mod registry;
 mod workload;
 
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};
 pub use op::{LINE_BYTES, Op, OpKind, OpSink};
+pub use registry::{Size, WORKLOADS, WorkloadEntry};
 pub use workload::{Cursor, Launch, Workload};

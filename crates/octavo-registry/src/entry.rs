@@ -1,0 +1,112 @@
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{Options, nearest};
+
+/// One thing that can be chosen by name. `P` is what it builds (often a trait object), `C` what building needs to know.
+///
+/// ```
+/// use octavo_registry::{Entry, OptionError, Options, typed};
+///
+/// /// How strongly to greet.
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+/// #[serde(default, deny_unknown_fields)]
+/// struct Greeting {
+///     /// Number of exclamation marks.
+///     marks: usize,
+/// }
+/// impl Default for Greeting {
+///     fn default() -> Self {
+///         Self { marks: 1 }
+///     }
+/// }
+///
+/// static HELLO: Entry<String, str> = Entry {
+///     name: "hello",
+///     summary: "says hello",
+///     source: "common usage",
+///     schema: typed::schema::<Greeting>,
+///     resolve: typed::resolve::<Greeting>,
+///     build: |options, who| {
+///         let greeting: Greeting = typed::parse(options)?;
+///         Ok(format!("Hello {who}{}", "!".repeat(greeting.marks)))
+///     },
+/// };
+/// assert_eq!((HELLO.build)(&Options::new(), "page").unwrap(), "Hello page!");
+/// ```
+pub struct Entry<P, C: ?Sized> {
+    /// What a user types.
+    pub name: &'static str,
+    /// One line for listings.
+    pub summary: &'static str,
+    /// Publication and section, or driver file and function.
+    pub source: &'static str,
+    /// JSON schema of the options; property descriptions are the options' documentation.
+    pub schema: fn() -> Schema,
+    /// Checks options and fills in the defaults.
+    pub resolve: fn(&Options) -> Result<Options, OptionError>,
+    /// Checks options and builds.
+    pub build: fn(&Options, &C) -> Result<P, OptionError>,
+}
+
+/// An option that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", if key.is_empty() { String::new() } else { format!("`{key}`: ") })]
+pub struct OptionError {
+    /// Dotted key below the choice; empty when the message names it.
+    pub key: String,
+    /// What is wrong, what was expected and the nearest valid name.
+    pub message: String,
+}
+
+impl OptionError {
+    /// An error about one option.
+    #[must_use]
+    pub fn new(key: &str, message: impl Into<String>) -> Self {
+        Self { key: key.to_owned(), message: message.into() }
+    }
+}
+
+/// The functions an [`Entry`] needs, for options that are a serde type with defaults and `deny_unknown_fields`.
+pub mod typed {
+    use super::{DeserializeOwned, JsonSchema, OptionError, Options, Schema, Serialize, Value, nearest, schema_for};
+
+    /// The JSON schema of `T`.
+    #[must_use]
+    pub fn schema<T: JsonSchema>() -> Schema {
+        schema_for!(T)
+    }
+
+    /// Reads `T` from options.
+    ///
+    /// # Errors
+    /// Names the key that is unknown (with the nearest valid one) or has a wrong value.
+    pub fn parse<T: DeserializeOwned + JsonSchema>(options: &Options) -> Result<T, OptionError> {
+        let schema = schema_for!(T);
+        let known = schema.get("properties").and_then(Value::as_object);
+        let names = || known.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
+        if let Some(unknown) = options.keys().find(|key| !names().any(|name| name == key.as_str())) {
+            return Err(OptionError::new(unknown, unknown_option(unknown, names().collect())));
+        }
+        serde_path_to_error::deserialize(Value::Object(options.clone()))
+            .map_err(|error| OptionError::new(&error.path().to_string(), error.into_inner().to_string()))
+    }
+
+    /// Options with every default filled in, as `T` writes them.
+    ///
+    /// # Errors
+    /// As [`parse`].
+    pub fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(options: &Options) -> Result<Options, OptionError> {
+        match serde_json::to_value(parse::<T>(options)?) {
+            Ok(Value::Object(resolved)) => Ok(resolved),
+            Ok(_) | Err(_) => Err(OptionError::new("", "options must be a table")),
+        }
+    }
+
+    fn unknown_option(unknown: &str, known: Vec<&str>) -> String {
+        let hint = nearest(unknown, known.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+        let expected = if known.is_empty() { "no options".to_owned() } else { known.join(", ") };
+        format!("unknown option, expected {expected}{}", hint.unwrap_or_default())
+    }
+}

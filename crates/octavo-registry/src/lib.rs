@@ -1,0 +1,15 @@
+//! Things a user chooses by name and configures with typed options: placement strategies, prefetchers, workloads.
+//!
+//! Each implementation is one file that ends in one [`Entry`]; a [`Registry`] is the list of them, and the only
+//! place that knows them all.
+#![forbid(unsafe_code)]
+
+mod choice;
+mod entry;
+mod nearest;
+mod registry;
+
+pub use choice::{Choice, Options};
+pub use entry::{Entry, OptionError, typed};
+pub use nearest::nearest;
+pub use registry::{Registry, UnknownName};

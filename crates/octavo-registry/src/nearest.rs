@@ -1,0 +1,25 @@
+/// The known name most similar to what was typed, when one is similar enough to be what was meant.
+#[must_use]
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const SIMILAR: f64 = 0.75;
+    let mut best: Option<(f64, &str)> = None;
+    for name in known {
+        let similarity = strsim::jaro_winkler(typed, name);
+        if similarity >= SIMILAR && best.is_none_or(|(highest, _)| similarity > highest) {
+            best = Some((similarity, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn suggests_what_was_probably_meant_or_nothing() {
+        let known = ["fault_threshold", "pa_cache", "prediction"];
+        assert_eq!(nearest("fault_treshold", known), Some("fault_threshold"));
+        assert_eq!(nearest("bandwidth", known), None);
+    }
+}
