@@ -6,8 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+pub mod emit;
+pub mod kernels;
 mod op;
+pub mod random;
 mod registry;
+pub mod scale;
 mod workload;
 
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};

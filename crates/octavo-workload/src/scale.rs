@@ -1,0 +1,95 @@
+//! How a footprint scale turns into the dimensions of a kernel.
+//!
+//! Scale 1 is the published footprint. Dimensions grow so that the *footprint* is proportional to the scale: a
+//! vector's length with the scale itself, the side of a square with its square root. Each is rounded to the nearest
+//! multiple of what the kernel's blocking needs, so the footprint follows the scale only as closely as that allows.
+
+use octavo_registry::OptionError;
+
+/// The length of a vector of `published` elements at `scale`, a multiple of `granule`.
+///
+/// # Errors
+/// A scale that is not a positive number, or at which nothing is left.
+pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
+    round(published as f64 * checked(scale)?, scale, granule)
+}
+
+/// The side of a square (or a dimension of arrays that all grow with its square) of `published` elements.
+///
+/// # Errors
+/// As [`length`].
+pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
+    round(published as f64 * checked(scale)?.sqrt(), scale, granule)
+}
+
+/// The power of two nearest to `published` elements at `scale` (nearest by ratio), at least `smallest`.
+///
+/// # Errors
+/// As [`length`].
+pub fn power_of_two(published: u64, scale: f64, smallest: u64) -> Result<u64, OptionError> {
+    let exponent = (published as f64 * checked(scale)?).log2().round();
+    let elements = if (0.0..=40.0).contains(&exponent) { 1 << exponent as u32 } else { 0 };
+    if exponent > 40.0 {
+        return Err(too_large(scale));
+    }
+    if elements < smallest { Err(too_small(scale)) } else { Ok(elements) }
+}
+
+/// `scale` itself when it is a positive, finite number.
+///
+/// # Errors
+/// Otherwise.
+pub fn checked(scale: f64) -> Result<f64, OptionError> {
+    if scale.is_finite() && scale > 0.0 {
+        Ok(scale)
+    } else {
+        Err(OptionError::new(
+            "scale",
+            format!("expected a positive number (1 is the published footprint), found {scale}"),
+        ))
+    }
+}
+
+/// More elements than this along one dimension do not fit the addresses an operation can hold.
+const LARGEST: f64 = (1u64 << 40) as f64;
+
+fn round(elements: f64, scale: f64, granule: u64) -> Result<u64, OptionError> {
+    if elements > LARGEST {
+        return Err(too_large(scale));
+    }
+    match (elements / granule as f64).round() as u64 {
+        0 => Err(too_small(scale)),
+        granules => Ok(granules * granule),
+    }
+}
+
+fn too_small(scale: f64) -> OptionError {
+    OptionError::new("scale", format!("{scale} is so small that nothing is left of the workload"))
+}
+
+fn too_large(scale: f64) -> OptionError {
+    OptionError::new("scale", format!("{scale} is so large that the workload cannot be addressed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn footprint_follows_the_scale() {
+        assert_eq!(length(1000, 0.5, 1).unwrap(), 500);
+        assert_eq!(length(1000, 1.0, 64).unwrap(), 1024);
+        assert_eq!(side(512, 0.25, 32).unwrap(), 256);
+        assert_eq!(power_of_two(7_864_320, 1.0, 2).unwrap(), 1 << 23);
+        assert_eq!(power_of_two(1 << 23, 0.0625, 2).unwrap(), 1 << 19);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e30] {
+            assert!(length(1000, scale, 16).is_err(), "{scale}");
+            assert!(side(100, scale, 16).is_err(), "{scale}");
+            assert!(power_of_two(1000, scale, 2).is_err(), "{scale}");
+        }
+    }
+}
