@@ -2,7 +2,7 @@
 
 use octavo_registry::{Entry, Registry};
 
-use crate::Workload;
+use crate::{Workload, kernels};
 
 /// What every workload is built from besides its own options.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,4 +17,11 @@ pub struct Size {
 pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 
 /// All workloads, in the order of the published table.
-pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry { kind: "workload", entries: &[] };
+pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
+    kind: "workload",
+    entries: &[
+        &kernels::gemm::ENTRY,
+        &kernels::mm::ENTRY,
+        &kernels::st::ENTRY,
+    ],
+};

@@ -7,5 +7,6 @@
 
 pub mod c2d;
 pub mod gemm;
+pub mod matrix;
 pub mod mm;
 pub mod st;

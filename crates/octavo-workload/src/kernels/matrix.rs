@@ -1,0 +1,87 @@
+//! Row-major single-precision matrices, and the pieces of them that one memory instruction touches.
+
+use octavo_registry::OptionError;
+
+use crate::{AddressSpace, LINE_BYTES, Op, OpSink};
+
+/// Bytes of a matrix element (fp32).
+pub const ELEMENT_BYTES: u64 = 4;
+
+/// Elements along one side of a matrix at most; keeps group counts in 32 bits and addresses in those of an [`Op`].
+const LARGEST_SIDE: u64 = 1 << 20;
+
+/// Where a row-major matrix of fp32 without padding lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    base: u64,
+    /// Bytes from one row to the next.
+    pitch: u64,
+}
+
+/// What one memory instruction touches: `count` rows, `step` apart, `columns` consecutive elements of each.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// First row.
+    pub row: u64,
+    /// Rows from one touched row to the next.
+    pub step: u64,
+    /// Touched rows.
+    pub count: u32,
+    /// First column.
+    pub column: u64,
+    /// Consecutive columns of each touched row.
+    pub columns: u64,
+}
+
+impl Matrix {
+    /// Allocates a matrix of `rows` x `columns` elements as the buffer `name`.
+    pub fn allocate(space: &mut AddressSpace, name: &str, rows: u64, columns: u64) -> Self {
+        let pitch = columns * ELEMENT_BYTES;
+        Self { base: space.allocate(name, rows * pitch).base, pitch }
+    }
+
+    /// Address of the element at (`row`, `column`).
+    #[must_use]
+    #[inline]
+    pub fn at(&self, row: u64, column: u64) -> u64 {
+        self.base + row * self.pitch + column * ELEMENT_BYTES
+    }
+
+    /// One load of `rows`, which share no line; as many operations as rows.
+    #[inline]
+    pub fn load(&self, out: &mut OpSink<'_>, rows: Rows) {
+        self.push(out, rows, Op::load);
+    }
+
+    /// One store to `rows`, which share no line; as many operations as rows.
+    #[inline]
+    pub fn store(&self, out: &mut OpSink<'_>, rows: Rows) {
+        self.push(out, rows, Op::store);
+    }
+
+    #[inline]
+    fn push(&self, out: &mut OpSink<'_>, rows: Rows, op: impl Fn(u64, u32) -> Op) {
+        let stride = rows.step * self.pitch;
+        let mut first = self.at(rows.row, rows.column);
+        debug_assert!(rows.count > 0 && rows.columns > 0);
+        for left in (0..rows.count).rev() {
+            let (line, last) = (first / LINE_BYTES, (first + rows.columns * ELEMENT_BYTES - 1) / LINE_BYTES);
+            debug_assert!(left == 0 || (first + stride) / LINE_BYTES > last, "rows share a line");
+            let run = op(line, (last - line + 1) as u32);
+            out.push(if left == 0 { run } else { run.continued() });
+            first += stride;
+        }
+    }
+}
+
+/// `elements` if it is a possible side of a matrix whose kernel works in tiles of `granule` elements.
+///
+/// # Errors
+/// Names the option `key` otherwise.
+pub fn checked_side(key: &str, elements: u64, granule: u64) -> Result<u64, OptionError> {
+    if elements == 0 || elements > LARGEST_SIDE || !elements.is_multiple_of(granule) {
+        let expected = format!("expected a multiple of {granule} elements from {granule} to {LARGEST_SIDE}");
+        return Err(OptionError::new(key, format!("{expected}, found {elements}")));
+    }
+    Ok(elements)
+}
