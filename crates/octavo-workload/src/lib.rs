@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod dispatch;
 pub mod emit;
 pub mod kernels;
 mod op;
@@ -15,6 +16,7 @@ pub mod scale;
 mod workload;
 
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};
+pub use dispatch::Dispatch;
 pub use op::{LINE_BYTES, Op, OpKind, OpSink};
 pub use registry::{Size, WORKLOADS, WorkloadEntry};
 pub use workload::{Cursor, Launch, Workload};

@@ -20,8 +20,13 @@ pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
     kind: "workload",
     entries: &[
+        &kernels::bfs::ENTRY,
+        &kernels::bs::ENTRY,
+        &kernels::c2d::ENTRY,
+        &kernels::fir::ENTRY,
         &kernels::gemm::ENTRY,
         &kernels::mm::ENTRY,
+        &kernels::sc::ENTRY,
         &kernels::st::ENTRY,
     ],
 };

@@ -5,8 +5,12 @@
 //! [`emit`](crate::emit) for what lanes touch, [`scale`](crate::scale) for dimensions and
 //! [`random`](crate::random) for data.
 
+pub mod bfs;
+pub mod bs;
 pub mod c2d;
+pub mod fir;
 pub mod gemm;
 pub mod matrix;
 pub mod mm;
+pub mod sc;
 pub mod st;

@@ -1,0 +1,341 @@
+//! Breadth-first search (SHOC `BFS_kernel_warp`): level-synchronous, one launch for each level of a random graph.
+//!
+//! Threads work in teams of 32: the team's lanes look at 32 nodes one after another, all at the same one, and where
+//! its level is the launch's they follow its edges, one for each lane and turn. So as many threads are started as
+//! there are nodes, rounded up to the work-group of 1024, and a wavefront is two teams. Each node costs a load of its
+//! level (two lines a wavefront and turn, most of the accesses); a node of the frontier a load of its edge offsets
+//! (an 8-byte pair that may lie on two lines); each turn over the neighbours a load of edges, a gather of the
+//! targets' levels, and where a target is unreached a store of its level and of the flag that asks for one more
+//! launch. Every load is waited for. Levels start as 2^32 - 1, node 0 as 0; the host resets the flag.
+//!
+//! The graph is generated and searched for real; see [`Graph`] and, for how the kernel's race over levels is decided,
+//! `search.rs`. Kernel arguments are scalar loads and left out.
+//!
+//! Published footprint 32 MB: 800,000 nodes of average degree 8.
+
+mod graph;
+mod search;
+
+use octavo_registry::{OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::graph::Graph;
+pub use self::search::UNREACHED;
+use self::search::{NODES, Search, TEAM, edges_of_trip};
+use crate::emit::{WAVEFRONT_LANES, load_lanes, store_lanes, store_span};
+use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+
+/// Bytes of a level, an offset, an edge, the flag.
+const WORD: u64 = 4;
+/// Wavefronts of a work-group: 1024 threads.
+const WAVEFRONTS: u32 = 16;
+const PUBLISHED_BYTES: u64 = 32_000_000;
+
+/// Vector-ALU instructions of the compiled GCN3 kernel: the division that finds the team, set-up, and then as named.
+const FIND_TEAM: u32 = 41;
+const SET_UP: u32 = 7;
+const BEFORE_LEVEL: u32 = 5;
+const AFTER_LEVEL: u32 = 1;
+const BEFORE_OFFSETS: u32 = 4;
+const AFTER_OFFSETS: u32 = 2;
+const BEFORE_TURNS: u32 = 2;
+const BEFORE_EDGES: u32 = 6;
+const DURING_EDGES: u32 = 1;
+const BEFORE_TARGETS: u32 = 4;
+const AFTER_TARGETS: u32 = 1;
+const BEFORE_STORE: u32 = 1;
+const BEFORE_FLAG: u32 = 3;
+const AFTER_TURN: u32 = 3;
+const AFTER_NODE: u32 = 2;
+
+/// Operations at most, of looking at a node and loading its offsets; of loading edges and their targets' levels; of
+/// storing levels and the flag.
+const LOOK_OPS: usize = 10;
+const GATHER_OPS: usize = 8 + WAVEFRONT_LANES as usize;
+const MARK_OPS: usize = 3 + WAVEFRONT_LANES as usize;
+
+/// How the graph is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// A random tree and random further edges: connected (MGPUSim).
+    #[default]
+    RandomTree,
+    /// Random edges only: some nodes may never be reached.
+    Uniform,
+    /// The regular tree with `degree` children a node, numbered level by level (SHOC).
+    KWay,
+}
+
+/// Options of `bfs`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BfsOptions {
+    /// Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
+    /// choice: the published input is not known; MGPUSim's default is 3, SHOC's 2.
+    pub degree: u32,
+    /// How the graph is made. Default `random-tree` (MGPUSim).
+    pub shape: Shape,
+}
+
+impl Default for BfsOptions {
+    fn default() -> Self {
+        Self { degree: 8, shape: Shape::RandomTree }
+    }
+}
+
+impl BfsOptions {
+    /// The graph of footprint `size`.
+    fn graph(&self, size: &Size) -> Result<Graph, OptionError> {
+        let Self { degree, shape } = *self;
+        let least = if shape == Shape::Uniform { 1 } else { 2 };
+        if degree < least {
+            return Err(OptionError::new(
+                "degree",
+                format!("expected at least {least} for this shape, found {degree}"),
+            ));
+        }
+        // A tree has two directed edges a node, whatever its number of children.
+        let edges = if shape == Shape::KWay { 2 } else { u64::from(degree) };
+        let nodes = scale::length(PUBLISHED_BYTES / (WORD * (2 + edges)), size.scale, 1)?;
+        if nodes < 2 || nodes * edges >= 1 << 31 {
+            let message = format!("{nodes} nodes of degree {degree} are not a graph of 2 nodes to 2^31 edges");
+            return Err(OptionError::new("scale", message));
+        }
+        Ok(match shape {
+            Shape::RandomTree => Graph::random_tree(nodes as u32, degree, size.seed),
+            Shape::Uniform => Graph::uniform(nodes as u32, degree, size.seed),
+            Shape::KWay => Graph::k_way(nodes as u32, degree),
+        })
+    }
+}
+
+/// A search of one graph from node 0.
+pub struct Bfs {
+    graph: Graph,
+    search: Search,
+    levels: Buffer,
+    offsets: Buffer,
+    edges: Buffer,
+    flag: Buffer,
+    buffers: Vec<Buffer>,
+}
+
+impl Bfs {
+    /// A search of `graph`, which has at least one node.
+    #[must_use]
+    pub fn new(graph: Graph) -> Self {
+        let mut space = AddressSpace::default();
+        let levels = space.allocate("levels", u64::from(graph.nodes()) * WORD);
+        let offsets = space.allocate("edge_offsets", graph.offsets.len() as u64 * WORD);
+        let edges = space.allocate("edges", graph.edges.len() as u64 * WORD);
+        let flag = space.allocate("flag", WORD);
+        let search = Search::run(&graph);
+        Self { graph, search, levels, offsets, edges, flag, buffers: space.buffers().to_vec() }
+    }
+
+    /// What is searched.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Level of each node after the last launch, [`UNREACHED`] where there is no path from node 0.
+    #[must_use]
+    pub fn levels(&self) -> &[u32] {
+        &self.search.levels
+    }
+}
+
+impl Workload for Bfs {
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    fn launches(&self) -> u32 {
+        self.search.launches
+    }
+
+    fn launch(&self, _index: u32) -> Launch {
+        let work_groups = self.graph.nodes().div_ceil(NODES * WAVEFRONTS);
+        Launch { kernel: "BFS_kernel_warp", work_groups, wavefronts_per_group: WAVEFRONTS }
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let first = (group * WAVEFRONTS + wavefront) * NODES;
+        if first >= self.graph.nodes() {
+            out.push(Op::compute(FIND_TEAM));
+            return out.push(Op::END);
+        }
+        let mut walk = Walk::resume(self, launch, first, *cursor);
+        while !walk.ended && out.remaining() >= walk.phase.most_ops() {
+            match walk.phase {
+                Phase::Look => walk.look(out),
+                Phase::Gather => walk.gather(out),
+                Phase::Mark => walk.mark(out),
+            }
+        }
+        *cursor = walk.pause();
+    }
+}
+
+/// What comes next in a wavefront.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Look at a node's level and, on the frontier, its offsets.
+    Look,
+    /// Load edges and the levels of their targets.
+    Gather,
+    /// Store the levels of unreached targets.
+    Mark,
+}
+
+impl Phase {
+    #[inline]
+    fn most_ops(self) -> usize {
+        match self {
+            Self::Look => LOOK_OPS,
+            Self::Gather => GATHER_OPS,
+            Self::Mark => MARK_OPS,
+        }
+    }
+}
+
+/// A wavefront on its way through its nodes.
+struct Walk<'a> {
+    bfs: &'a Bfs,
+    /// The launch, which is the level it expands.
+    level: u32,
+    /// First node of the wavefront.
+    first: u32,
+    /// Turn over the nodes: the teams look at `first + step` and `first + 32 + step`.
+    step: u32,
+    phase: Phase,
+    /// Turn over the neighbours.
+    trip: u32,
+    /// Vector-ALU instructions since the last operation pushed.
+    pending: u32,
+    ended: bool,
+}
+
+impl<'a> Walk<'a> {
+    #[inline]
+    fn resume(bfs: &'a Bfs, level: u32, first: u32, Cursor([step, phase, trip, pending]): Cursor) -> Self {
+        let at_start = step == 0 && phase == 0;
+        let phase = [Phase::Look, Phase::Gather, Phase::Mark][phase as usize];
+        let pending = if at_start { FIND_TEAM + SET_UP } else { pending };
+        Self { bfs, level, first, step, phase, trip, pending, ended: false }
+    }
+
+    #[inline]
+    fn pause(&self) -> Cursor {
+        Cursor([self.step, self.phase as u32, self.trip, self.pending])
+    }
+
+    #[inline]
+    fn frontier(&self) -> [Option<u32>; 2] {
+        self.bfs.search.frontier(self.level, self.first, self.step)
+    }
+
+    /// Pushes `instructions` and those pending.
+    #[inline]
+    fn compute(&mut self, out: &mut OpSink<'_>, instructions: u32) {
+        out.push(Op::compute(self.pending + instructions));
+        self.pending = 0;
+    }
+
+    #[inline]
+    fn look(&mut self, out: &mut OpSink<'_>) {
+        let node = self.first + self.step;
+        if self.step == TEAM || node >= self.bfs.graph.nodes() {
+            self.compute(out, 0);
+            self.ended = true;
+            return out.push(Op::END);
+        }
+        self.compute(out, BEFORE_LEVEL);
+        let line = (self.bfs.levels.base + u64::from(node) * WORD) / LINE_BYTES;
+        if node + TEAM < self.bfs.graph.nodes() {
+            // The teams' nodes are 128 bytes apart: never on the same line, never on neighbouring ones.
+            out.push(Op::load(line, 1).continued());
+            out.push(Op::load(line + u64::from(TEAM) * WORD / LINE_BYTES, 1));
+        } else {
+            out.push(Op::load(line, 1));
+        }
+        out.push(Op::WAIT);
+        self.pending = AFTER_LEVEL;
+        let frontier = self.frontier();
+        if frontier == [None, None] { self.next_node() } else { self.load_offsets(out, frontier) }
+    }
+
+    fn load_offsets(&mut self, out: &mut OpSink<'_>, frontier: [Option<u32>; 2]) {
+        self.compute(out, BEFORE_OFFSETS);
+        let offsets = self.bfs.offsets.base;
+        let pair = |node: u32| [0, WORD].map(|word| offsets + u64::from(node) * WORD + word);
+        load_lanes(out, frontier.into_iter().flatten().flat_map(pair));
+        out.push(Op::WAIT);
+        self.pending = AFTER_OFFSETS;
+        if edges_of_trip(&self.bfs.graph, frontier, 0).is_some() {
+            self.pending += BEFORE_TURNS;
+            (self.phase, self.trip) = (Phase::Gather, 0);
+        } else {
+            self.next_node();
+        }
+    }
+
+    fn gather(&mut self, out: &mut OpSink<'_>) {
+        let Bfs { graph, edges: edge_list, levels, .. } = self.bfs;
+        let lanes = edges_of_trip(graph, self.frontier(), self.trip).into_iter().flatten().flatten();
+        self.compute(out, BEFORE_EDGES);
+        load_lanes(out, lanes.clone().map(|edge| edge_list.base + u64::from(edge) * WORD));
+        out.push(Op::compute(DURING_EDGES));
+        out.push(Op::WAIT);
+        out.push(Op::compute(BEFORE_TARGETS));
+        load_lanes(out, lanes.map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD));
+        out.push(Op::WAIT);
+        self.pending = AFTER_TARGETS;
+        self.phase = Phase::Mark;
+    }
+
+    fn mark(&mut self, out: &mut OpSink<'_>) {
+        let Bfs { graph, search, levels, flag, .. } = self.bfs;
+        let frontier = self.frontier();
+        let lanes = edges_of_trip(graph, frontier, self.trip).into_iter().flatten().flatten();
+        let mut writers = lanes.filter(|&edge| search.writes(edge)).peekable();
+        // The kernel does not branch around the stores: without writers their instructions still issue.
+        if writers.peek().is_some() {
+            self.compute(out, BEFORE_STORE);
+            store_lanes(out, writers.map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD));
+            self.compute(out, BEFORE_FLAG);
+            store_span(out, flag.base, WORD);
+        } else {
+            self.pending += BEFORE_STORE + BEFORE_FLAG;
+        }
+        self.pending += AFTER_TURN;
+        self.phase = Phase::Gather;
+        self.trip += 1;
+        if edges_of_trip(graph, frontier, self.trip).is_none() {
+            self.next_node();
+        }
+    }
+
+    #[inline]
+    fn next_node(&mut self) {
+        self.pending += AFTER_NODE;
+        self.phase = Phase::Look;
+        self.step += 1;
+    }
+}
+
+/// The registered workload.
+pub static ENTRY: WorkloadEntry = WorkloadEntry {
+    name: "bfs",
+    summary: "breadth-first search of a random graph: random pattern, shared pages",
+    source: "SHOC BFS (BFS_kernel_warp), as shipped with MGPUSim v4.2.0; footprint from GRIT (HPCA 2024), application table",
+    schema: typed::schema::<BfsOptions>,
+    resolve: typed::resolve::<BfsOptions>,
+    build: |options, size: &Size| {
+        let options: BfsOptions = typed::parse(options)?;
+        Ok(Box::new(Bfs::new(options.graph(size)?)))
+    },
+};
