@@ -1,1 +1,125 @@
-//! 2-D convolution layer.
+//! The forward pass of a 2-D convolution layer as DNN-Mark has it and MGPUSim's conv2d runs it: unroll the images
+//! (im2col), multiply by the weights, add the biases, reorder the axes. Seven launches:
+//!
+//! 1. `copyKernel`: the input is kept for a backward pass;
+//! 2. `im2col_2d`: the unrolled matrix, a row for each element under the convolution kernel, a column for each pixel;
+//! 3. `copyKernel`: the weights become a matrix;
+//! 4. `repeat`: the biases, once for each output pixel;
+//! 5. `transpose_tensor`: ... and a row for each output channel;
+//! 6. `gemm_old`: weights x unrolled matrix + biases;
+//! 7. `transpose_tensor`: channel, image, y, x becomes image, channel, y, x.
+//!
+//! The phases split the same pages differently: with contiguous ranges of groups a GPU writes a band of *rows* of the
+//! unrolled matrix and of the biases, and later reads a band of its *columns*; so pages are mostly used by two GPUs,
+//! one after the other, and the index buffers of the transposes are private.
+//!
+//! Instruction counts are those of the compiled GCN3 kernels with every instruction but the vector memory ones
+//! counted as compute: 2.92 M instructions in 7 launches and 5.16 MB for one 128x128x3 image and three output
+//! channels, as MGPUSim records. Scalar loads (kernel arguments, sizes in the transposes) are not memory operations
+//! here. The gradients, allocated but not touched by a forward pass, are left out, and the three tiny arrays that
+//! describe a transpose share one buffer.
+
+mod elementwise;
+mod im2col;
+mod layer;
+mod product;
+mod step;
+mod tensors;
+mod transpose;
+
+use octavo_registry::{OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use layer::Layer;
+
+use self::step::Step;
+use self::tensors::Tensors;
+use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Workload, WorkloadEntry, scale};
+
+/// Published footprint in bytes.
+const PUBLISHED_BYTES: f64 = (94u64 << 20) as f64;
+
+/// Options of the convolution layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct C2dOptions {
+    /// Images in a batch. Default: 1 (MGPUSim, samples/conv2d).
+    pub batch: u64,
+    /// Channels of an input image. Default: 3, a colour image.
+    pub channels: u64,
+    /// Channels of an output image. Default: 3 (MGPUSim, samples/conv2d).
+    pub output_channels: u64,
+    /// Side of the convolution kernel in pixels. Default: 3 (MGPUSim, samples/conv2d).
+    pub kernel: u64,
+    /// Rows and columns of zeros around an image, in pixels. Default: 0 (MGPUSim, samples/conv2d).
+    pub padding: u64,
+    /// Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d).
+    pub stride: u64,
+    /// Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most 94 MB
+    /// times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<u64>,
+}
+
+impl Default for C2dOptions {
+    fn default() -> Self {
+        Self { batch: 1, channels: 3, output_channels: 3, kernel: 3, padding: 0, stride: 1, side: None }
+    }
+}
+
+/// The convolution layer.
+#[derive(Debug)]
+pub struct C2d {
+    space: AddressSpace,
+    steps: Vec<Box<dyn Step>>,
+}
+
+impl C2d {
+    /// The forward pass of `layer`.
+    ///
+    /// # Errors
+    /// As [`Layer::checked`].
+    pub fn new(layer: Layer) -> Result<Self, OptionError> {
+        let layer = layer.checked()?;
+        let mut space = AddressSpace::default();
+        let tensors = Tensors::allocate(&mut space, &layer);
+        let steps = tensors.steps(&mut space, layer);
+        Ok(Self { space, steps })
+    }
+
+    fn from_options(options: &C2dOptions, scale: f64) -> Result<Self, OptionError> {
+        let C2dOptions { batch, channels, output_channels, kernel, padding, stride, side } = *options;
+        let layer = Layer { batch, channels, output_channels, side: side.unwrap_or(kernel), kernel, padding, stride }
+            .checked()?;
+        Self::new(if side.is_some() { layer } else { layer.fitting(PUBLISHED_BYTES * scale::checked(scale)?)? })
+    }
+}
+
+impl Workload for C2d {
+    fn buffers(&self) -> &[Buffer] {
+        self.space.buffers()
+    }
+
+    fn launches(&self) -> u32 {
+        self.steps.len() as u32
+    }
+
+    fn launch(&self, index: u32) -> Launch {
+        self.steps[index as usize].launch()
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        self.steps[launch as usize].fill(u64::from(group), u64::from(wavefront), cursor, out);
+    }
+}
+
+/// The convolution layer of DNN-Mark.
+pub static ENTRY: WorkloadEntry = WorkloadEntry {
+    name: "c2d",
+    summary: "2-D convolution layer: im2col, matrix product, transposes (DNN-Mark); 94 MB, adjacent, in phases",
+    source: "DNN-Mark convolution layer, as in MGPUSim v4.2.0 conv2d; footprint from GRIT (HPCA 2024)",
+    schema: typed::schema::<C2dOptions>,
+    resolve: typed::resolve::<C2dOptions>,
+    build: |options, size| Ok(Box::new(C2d::from_options(&typed::parse(options)?, size.scale)?)),
+};

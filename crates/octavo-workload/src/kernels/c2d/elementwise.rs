@@ -1,0 +1,66 @@
+//! Kernels that give each thread one element: the device-to-device copy and the repetition of the biases.
+
+use super::step::{Step, Threads};
+use crate::emit::{load_lanes, load_span, store_span};
+use crate::kernels::matrix::ELEMENT_BYTES;
+use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink};
+
+/// Copies `elements` from one address to another.
+#[derive(Debug)]
+pub struct Copy {
+    pub from: u64,
+    pub to: u64,
+    pub elements: u64,
+}
+
+impl Step for Copy {
+    fn launch(&self) -> Launch {
+        Threads::launch("copyKernel", self.elements)
+    }
+
+    fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let threads = Threads::of_group(group, self.elements);
+        out.push(Op::compute(20));
+        load_span(out, self.from + threads.first * ELEMENT_BYTES, threads.bytes());
+        out.push(Op::compute(3));
+        out.push(Op::WAIT);
+        store_span(out, self.to + threads.first * ELEMENT_BYTES, threads.bytes());
+        out.push(Op::END);
+    }
+}
+
+/// Writes `period` elements over and over until `elements` are written.
+#[derive(Debug)]
+pub struct Repeat {
+    pub from: u64,
+    pub period: u64,
+    pub to: u64,
+    pub elements: u64,
+}
+
+impl Step for Repeat {
+    fn launch(&self) -> Launch {
+        Threads::launch("repeat", self.elements)
+    }
+
+    fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let threads = Threads::of_group(group, self.elements);
+        out.push(Op::compute(37));
+        self.load(&threads, out);
+        out.push(Op::compute(4));
+        out.push(Op::WAIT);
+        store_span(out, self.to + threads.first * ELEMENT_BYTES, threads.bytes());
+        out.push(Op::END);
+    }
+}
+
+impl Repeat {
+    fn load(&self, threads: &Threads, out: &mut OpSink<'_>) {
+        let line = self.from / LINE_BYTES;
+        if (self.from + self.period * ELEMENT_BYTES - 1) / LINE_BYTES == line {
+            return out.push(Op::load(line, 1));
+        }
+        let elements = threads.first..threads.first + threads.count;
+        load_lanes(out, elements.map(|thread| self.from + thread % self.period * ELEMENT_BYTES));
+    }
+}

@@ -1,0 +1,44 @@
+//! What the kernels of the layer have in common.
+
+use crate::kernels::matrix::ELEMENT_BYTES;
+use crate::{Cursor, Launch, OpSink};
+
+/// One kernel launch of the layer.
+pub trait Step: std::fmt::Debug + Send + Sync {
+    /// The grid.
+    fn launch(&self) -> Launch;
+
+    /// As [`Workload::fill`](crate::Workload::fill).
+    fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>);
+}
+
+/// Threads of a one-dimensional work-group.
+const GROUP_THREADS: u64 = 64;
+
+/// The threads of one work-group of 64 that have an element to work on.
+pub struct Threads {
+    /// Global id of the first.
+    pub first: u64,
+    /// How many, 64 in all groups but the last.
+    pub count: u64,
+}
+
+impl Threads {
+    /// A grid of one thread for each of `elements`.
+    pub fn launch(kernel: &'static str, elements: u64) -> Launch {
+        Launch { kernel, work_groups: elements.div_ceil(GROUP_THREADS) as u32, wavefronts_per_group: 1 }
+    }
+
+    /// The threads of `group`.
+    #[inline]
+    pub fn of_group(group: u64, elements: u64) -> Self {
+        let first = group * GROUP_THREADS;
+        Self { first, count: GROUP_THREADS.min(elements - first) }
+    }
+
+    /// Bytes of one fp32 or int32 for each.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.count * ELEMENT_BYTES
+    }
+}
