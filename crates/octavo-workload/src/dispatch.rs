@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dispatch {
-    /// Equal ranges (sizes differ by at most one).
+    /// Equal ranges: sizes differ by at most one.
     #[default]
     EvenSplit,
     /// As many work-groups for each compute unit as if all GPUs were filled evenly, rounded up; the last GPUs get
@@ -25,7 +25,7 @@ impl Dispatch {
     pub fn ranges(self, work_groups: u32, gpus: u32, compute_units_per_gpu: u32) -> Vec<Range<u32>> {
         let (total, count) = (u64::from(work_groups), u64::from(gpus));
         let start = |gpu: u64| match self {
-            Self::EvenSplit => total * gpu / count,
+            Self::EvenSplit => (total * gpu).div_ceil(count),
             Self::FillFirst => {
                 let units = u64::from(compute_units_per_gpu);
                 total.min(gpu * units * total.div_ceil(count * units))
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn even_split_differs_by_at_most_one() {
-        assert_eq!(sizes(Dispatch::EvenSplit, 4129), [1032, 1032, 1032, 1033]);
-        assert_eq!(sizes(Dispatch::EvenSplit, 3), [0, 1, 1, 1]);
+        assert_eq!(sizes(Dispatch::EvenSplit, 4129), [1033, 1032, 1032, 1032]);
+        assert_eq!(sizes(Dispatch::EvenSplit, 3), [1, 1, 1, 0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod characterise;
 mod dispatch;
 pub mod emit;
 pub mod kernels;
@@ -16,6 +17,9 @@ pub mod scale;
 mod workload;
 
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};
+pub use characterise::{
+    BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
+};
 pub use dispatch::Dispatch;
 pub use op::{LINE_BYTES, Op, OpKind, OpSink};
 pub use registry::{Size, WORKLOADS, WorkloadEntry};

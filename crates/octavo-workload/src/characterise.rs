@@ -1,0 +1,236 @@
+//! What a workload does to its pages: footprint, traffic, and who shares what.
+//!
+//! The whole program is streamed once; nothing but a few counters for each page is kept. Accesses are counted as line
+//! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other
+//! is as shared as one they use together.
+
+mod pages;
+
+use octavo_registry::OptionError;
+use serde::Serialize;
+
+use self::pages::Pages;
+use crate::{Cursor, Dispatch, LINE_BYTES, Op, OpKind, OpSink, Workload};
+
+/// How the program is spread and what a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// GPUs, 1 to 64.
+    pub gpus: u32,
+    /// Compute units of each GPU.
+    pub compute_units_per_gpu: u32,
+    /// Which work-groups run where.
+    pub dispatch: Dispatch,
+    /// Bytes of a page: a power of two from a line to the alignment of buffers (2 MiB).
+    pub page_bytes: u64,
+}
+
+impl Default for Setting {
+    /// The published test bed: 4 GPUs of 64 compute units, 4 KiB pages.
+    fn default() -> Self {
+        Self { gpus: 4, compute_units_per_gpu: 64, dispatch: Dispatch::default(), page_bytes: 4096 }
+    }
+}
+
+/// A workload in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Characteristics {
+    /// What it was measured under.
+    pub setting: Setting,
+    /// Sum of the buffers' sizes in bytes.
+    pub footprint_bytes: u64,
+    /// Kernel launches.
+    pub launches: u64,
+    /// Work-groups, all launches together.
+    pub work_groups: u64,
+    /// Wavefronts, all launches together.
+    pub wavefronts: u64,
+    /// Instructions of wavefronts, all launches together.
+    pub instructions: Instructions,
+    /// All buffers together.
+    pub total: Traffic,
+    /// Each buffer, in address order.
+    pub buffers: Vec<BufferCharacteristics>,
+}
+
+/// How many instructions wavefronts issue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Instructions {
+    /// Vector-ALU instructions.
+    pub compute: u64,
+    /// Vector loads.
+    pub loads: u64,
+    /// Vector stores.
+    pub stores: u64,
+    /// Work-group barriers.
+    pub barriers: u64,
+}
+
+/// One buffer in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BufferCharacteristics {
+    /// What the program calls it.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// What happens to it.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+/// Accesses, in line transactions, and the pages they go to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Bytes of all lines accessed at least once.
+    pub touched_bytes: u64,
+    /// Line transactions.
+    pub accesses: u64,
+    /// Line transactions of loads.
+    pub loads: u64,
+    /// Line transactions of stores.
+    pub stores: u64,
+    /// Share of stores in all line transactions; 0 without any.
+    pub store_share: f64,
+    /// Pages accessed by one GPU only.
+    pub private: PageClass,
+    /// Pages accessed by several GPUs.
+    pub shared: PageClass,
+    /// Shared pages that are only read.
+    pub shared_read_only: PageClass,
+    /// Shared pages that some GPU writes.
+    pub shared_read_write: PageClass,
+    /// Accessed pages by how many GPUs access them, from one to all.
+    pub by_gpus: Vec<PageClass>,
+}
+
+/// Some of the pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PageClass {
+    /// How many.
+    pub pages: u64,
+    /// Line transactions to them.
+    pub accesses: u64,
+}
+
+/// Streams all of `workload` and counts.
+///
+/// # Errors
+/// A setting that cannot be: no or too many GPUs, no compute units, a page size that is no power of two from a line
+/// to 2 MiB.
+pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Characteristics, OptionError> {
+    check(setting)?;
+    let mut tally = Tally::new(workload, setting);
+    for launch in 0..workload.launches() {
+        tally.launch(workload, setting, launch);
+    }
+    Ok(tally.finish(workload, *setting))
+}
+
+fn check(setting: &Setting) -> Result<(), OptionError> {
+    let Setting { gpus, compute_units_per_gpu, page_bytes, .. } = *setting;
+    if !(1..=u64::BITS).contains(&gpus) {
+        return Err(OptionError::new("gpus", format!("expected 1 to 64, found {gpus}")));
+    }
+    if compute_units_per_gpu == 0 {
+        return Err(OptionError::new("compute_units_per_gpu", "expected at least 1, found 0"));
+    }
+    if !page_bytes.is_power_of_two() || !(LINE_BYTES..=crate::BUFFER_ALIGNMENT).contains(&page_bytes) {
+        let message = format!("expected a power of two from {LINE_BYTES} B to 2 MiB, found {page_bytes} B");
+        return Err(OptionError::new("page_bytes", message));
+    }
+    Ok(())
+}
+
+/// Operations produced at a time: enough to make calls cheap, few enough to stay in the closest cache.
+const CHUNK: usize = 1024;
+
+/// Everything counted so far.
+struct Tally {
+    pages: Pages,
+    instructions: Instructions,
+    work_groups: u64,
+    wavefronts: u64,
+    chunk: Vec<Op>,
+}
+
+impl Tally {
+    fn new(workload: &dyn Workload, setting: &Setting) -> Self {
+        Self {
+            pages: Pages::new(workload.address_end(), setting.page_bytes),
+            instructions: Instructions::default(),
+            work_groups: 0,
+            wavefronts: 0,
+            chunk: vec![Op::END; CHUNK],
+        }
+    }
+
+    fn launch(&mut self, workload: &dyn Workload, setting: &Setting, index: u32) {
+        let launch = workload.launch(index);
+        let ranges = setting.dispatch.ranges(launch.work_groups, setting.gpus, setting.compute_units_per_gpu);
+        for (gpu, groups) in ranges.into_iter().enumerate() {
+            for group in groups {
+                for wavefront in 0..launch.wavefronts_per_group {
+                    self.wavefront(workload, gpu as u32, [index, group, wavefront]);
+                }
+            }
+        }
+        self.work_groups += u64::from(launch.work_groups);
+        self.wavefronts += u64::from(launch.work_groups) * u64::from(launch.wavefronts_per_group);
+    }
+
+    fn wavefront(&mut self, workload: &dyn Workload, gpu: u32, [launch, group, wavefront]: [u32; 3]) {
+        let mut cursor = Cursor::default();
+        loop {
+            let mut sink = OpSink::new(&mut self.chunk);
+            workload.fill(launch, group, wavefront, &mut cursor, &mut sink);
+            let len = sink.len();
+            for index in 0..len {
+                if !self.op(gpu, self.chunk[index]) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Counts one operation; false at the end of the wavefront.
+    #[inline]
+    fn op(&mut self, gpu: u32, op: Op) -> bool {
+        match op.kind() {
+            OpKind::Load => {
+                self.instructions.loads += u64::from(!op.continues());
+                self.pages.load(gpu, op.line(), op.count());
+            }
+            OpKind::Store => {
+                self.instructions.stores += u64::from(!op.continues());
+                self.pages.store(gpu, op.line(), op.count());
+            }
+            OpKind::Compute => self.instructions.compute += u64::from(op.count()),
+            OpKind::Barrier => self.instructions.barriers += 1,
+            OpKind::Wait => {}
+            OpKind::End => return false,
+        }
+        true
+    }
+
+    fn finish(self, workload: &dyn Workload, setting: Setting) -> Characteristics {
+        let buffers: Vec<_> = workload
+            .buffers()
+            .iter()
+            .map(|buffer| BufferCharacteristics {
+                name: buffer.name.clone(),
+                bytes: buffer.bytes,
+                traffic: self.pages.traffic(buffer.base, buffer.bytes, setting.gpus),
+            })
+            .collect();
+        Characteristics {
+            setting,
+            footprint_bytes: workload.footprint(),
+            launches: u64::from(workload.launches()),
+            work_groups: self.work_groups,
+            wavefronts: self.wavefronts,
+            instructions: self.instructions,
+            total: Traffic::sum(buffers.iter().map(|buffer| &buffer.traffic), setting.gpus),
+            buffers,
+        }
+    }
+}

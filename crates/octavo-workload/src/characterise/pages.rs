@@ -1,0 +1,127 @@
+//! Counters for each page, and what they add up to.
+
+use super::{PageClass, Traffic};
+use crate::LINE_BYTES;
+
+/// Counters of every page of the address space, flat.
+pub(super) struct Pages {
+    /// Binary logarithm of the lines of a page.
+    line_shift: u32,
+    counts: Vec<PageCounts>,
+    /// One bit for each line ever accessed.
+    lines: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct PageCounts {
+    /// One bit for each GPU that accesses the page.
+    gpus: u64,
+    loads: u64,
+    stores: u64,
+}
+
+impl Pages {
+    /// Pages of `page_bytes` up to address `end`, none accessed.
+    pub fn new(end: u64, page_bytes: u64) -> Self {
+        Self {
+            line_shift: (page_bytes / LINE_BYTES).ilog2(),
+            counts: vec![PageCounts::default(); end.div_ceil(page_bytes) as usize],
+            lines: vec![0; end.div_ceil(LINE_BYTES * 64) as usize],
+        }
+    }
+
+    /// `gpu` loads `count` lines from `line` on.
+    #[inline]
+    pub fn load(&mut self, gpu: u32, line: u64, count: u32) {
+        self.access(gpu, line, count, |page, lines| page.loads += lines);
+    }
+
+    /// `gpu` stores `count` lines from `line` on.
+    #[inline]
+    pub fn store(&mut self, gpu: u32, line: u64, count: u32) {
+        self.access(gpu, line, count, |page, lines| page.stores += lines);
+    }
+
+    #[inline]
+    fn access(&mut self, gpu: u32, mut line: u64, count: u32, add: impl Fn(&mut PageCounts, u64)) {
+        let end = line + u64::from(count);
+        while line < end {
+            let page = line >> self.line_shift;
+            let stop = end.min((page + 1) << self.line_shift);
+            let counts = &mut self.counts[page as usize];
+            counts.gpus |= 1 << gpu;
+            add(counts, stop - line);
+            for line in line..stop {
+                self.lines[(line / 64) as usize] |= 1 << (line % 64);
+            }
+            line = stop;
+        }
+    }
+
+    /// What happens to the buffer of `bytes` bytes at `base`, the start of a page that no other buffer has a part of.
+    pub fn traffic(&self, base: u64, bytes: u64, gpus: u32) -> Traffic {
+        let first_line = base / LINE_BYTES;
+        let lines = first_line..first_line + bytes.div_ceil(LINE_BYTES);
+        let pages = (lines.start >> self.line_shift) as usize..(lines.end.div_ceil(1 << self.line_shift)) as usize;
+        let touched = lines.filter(|line| self.lines[(line / 64) as usize] >> (line % 64) & 1 != 0).count();
+        let mut traffic = Traffic::none(gpus);
+        traffic.touched_bytes = touched as u64 * LINE_BYTES;
+        for page in &self.counts[pages] {
+            traffic.add_page(page);
+        }
+        traffic.set_share();
+        traffic
+    }
+}
+
+impl PageClass {
+    fn add(&mut self, other: Self) {
+        self.pages += other.pages;
+        self.accesses += other.accesses;
+    }
+}
+
+impl Traffic {
+    fn none(gpus: u32) -> Self {
+        Self { by_gpus: vec![PageClass::default(); gpus as usize], ..Self::default() }
+    }
+
+    fn add_page(&mut self, page: &PageCounts) {
+        if page.gpus == 0 {
+            return;
+        }
+        let sharers = page.gpus.count_ones() as usize;
+        let this = PageClass { pages: 1, accesses: page.loads + page.stores };
+        self.loads += page.loads;
+        self.stores += page.stores;
+        self.accesses += this.accesses;
+        self.by_gpus[sharers - 1].add(this);
+        if sharers == 1 {
+            return self.private.add(this);
+        }
+        self.shared.add(this);
+        if page.stores == 0 { self.shared_read_only.add(this) } else { self.shared_read_write.add(this) }
+    }
+
+    fn set_share(&mut self) {
+        self.store_share = if self.accesses == 0 { 0.0 } else { self.stores as f64 / self.accesses as f64 };
+    }
+
+    /// All of `parts` together; buffers never share a page.
+    pub(super) fn sum<'a>(parts: impl Iterator<Item = &'a Self>, gpus: u32) -> Self {
+        let mut sum = Self::none(gpus);
+        for part in parts {
+            sum.touched_bytes += part.touched_bytes;
+            sum.accesses += part.accesses;
+            sum.loads += part.loads;
+            sum.stores += part.stores;
+            sum.private.add(part.private);
+            sum.shared.add(part.shared);
+            sum.shared_read_only.add(part.shared_read_only);
+            sum.shared_read_write.add(part.shared_read_write);
+            sum.by_gpus.iter_mut().zip(&part.by_gpus).for_each(|(all, some)| all.add(*some));
+        }
+        sum.set_share();
+        sum
+    }
+}
