@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Scenarios: presets, overrides, validation with helpful errors, JSON schema.
+//!
+//! A scenario is one TOML file: a node, a memory system, a workload and a seed. Presets fill in what the file leaves
+//! out, overrides by dotted key change single values, and what cannot be meant is refused with its file, line and key.
+//! Nothing here reads files; the presets are part of the binary.
+#![forbid(unsafe_code)]
+
+mod check;
+mod error;
+mod layer;
+mod listing;
+mod merge;
+mod origin;
+pub mod presets;
+mod resolve;
+mod scenario;
+mod schema;
+
+pub use error::ScenarioError;
+pub use listing::listing;
+pub use origin::Origin;
+pub use resolve::{Resolved, Source, resolve};
+pub use scenario::{Record, Scenario, WorkloadChoice};
+pub use schema::schema;

@@ -1,0 +1,68 @@
+//! What is wrong with a scenario, in the words of whoever wrote it.
+
+use std::fmt;
+
+use octavo_registry::nearest;
+
+use crate::Origin;
+
+/// A scenario that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// Where the offending value was written.
+    pub origin: Origin,
+    /// Dotted key; empty when the text is not TOML at all.
+    pub key: String,
+    /// What was expected and what was found.
+    pub message: String,
+    /// What was probably meant.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.origin)?;
+        if !self.key.is_empty() {
+            write!(f, "`{}`: ", self.key)?;
+        }
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// A problem with the value at a key, before its origin is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub key: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into(), hint: None }
+    }
+
+    /// A problem that someone else found with `key` below `prefix`; the hint is the tail of their message.
+    pub fn found_below(prefix: &str, key: &str, message: &str) -> Self {
+        let (message, hint) = match message.rsplit_once("; did you mean ") {
+            Some((message, meant)) => (message, Some(format!("did you mean {meant}"))),
+            None => (message, None),
+        };
+        let key = key.trim_matches('.');
+        let key = if key.is_empty() { prefix.to_owned() } else { format!("{prefix}.{key}") };
+        Self { key, message: message.to_owned(), hint }
+    }
+
+    /// Adds "did you mean" when one of `known` resembles `found`.
+    pub fn meant<'a>(mut self, found: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        self.hint = nearest(found, known).map(|name| format!("did you mean `{name}`?"));
+        self
+    }
+
+    pub fn at(self, origin: Origin) -> ScenarioError {
+        ScenarioError { origin, key: self.key, message: self.message, hint: self.hint }
+    }
+}

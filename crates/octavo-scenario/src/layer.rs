@@ -1,0 +1,170 @@
+//! One source of values: a scenario file, a preset, or one `--set key=value`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::Problem;
+use crate::{Origin, ScenarioError};
+
+/// Values of one source and the line of each, by dotted key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layer {
+    pub source: String,
+    pub values: Map<String, Value>,
+    pub lines: BTreeMap<String, usize>,
+}
+
+impl Layer {
+    /// Reads a TOML file.
+    pub fn parse(source: &str, text: &str) -> Result<Self, ScenarioError> {
+        let table = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
+        let mut reader = Reader { text, source, lines: BTreeMap::new() };
+        let values = reader.table("", table.get_ref())?;
+        Ok(Self { source: source.to_owned(), values, lines: reader.lines })
+    }
+
+    /// Reads `key=value`, where the value is TOML or, failing that, a bare string such as `600GB/s`.
+    pub fn set(assignment: &str) -> Result<Self, ScenarioError> {
+        let source = format!("--set {assignment}");
+        let problem = |message: &str| Problem::new("", message).at(Origin::whole(&source));
+        let (key, text) = assignment.split_once('=').ok_or_else(|| problem("expected key=value"))?;
+        let parts: Vec<&str> = key.split('.').map(str::trim).collect();
+        if parts.iter().any(|part| part.is_empty()) {
+            return Err(problem("expected a dotted key such as node.gpu_link.bandwidth before `=`"));
+        }
+        let text = text.trim();
+        let mut reader = Reader { text, source: &source, lines: BTreeMap::new() };
+        let value = match DeValue::parse(text) {
+            Ok(value) => reader.value(&parts.join("."), &value)?,
+            Err(_) => Value::String(text.to_owned()),
+        };
+        Ok(Self { values: nested(&parts, value), source, lines: BTreeMap::new() })
+    }
+
+    /// The same values below `prefix`.
+    pub fn below(self, prefix: &str) -> Self {
+        let parts: Vec<&str> = prefix.split('.').collect();
+        let lines = self.lines.into_iter().map(|(key, line)| (format!("{prefix}.{key}"), line)).collect();
+        Self { values: nested(&parts, Value::Object(self.values)), source: self.source, lines }
+    }
+
+    /// The text at a dotted key, if there is one and it is text.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        lookup(&self.values, key)?.as_str()
+    }
+}
+
+/// The value at a dotted key.
+pub(crate) fn lookup<'a>(values: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let value = values.get(first)?;
+    rest.map_or(Some(value), |rest| lookup(value.as_object()?, rest))
+}
+
+/// `prefix.key`, or `key` at the top.
+pub(crate) fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+}
+
+fn nested(parts: &[&str], value: Value) -> Map<String, Value> {
+    let (last, parents) = parts.split_last().expect("a key has at least one part");
+    let innermost = Map::from_iter([((*last).to_owned(), value)]);
+    parents.iter().rev().fold(innermost, |inner, part| Map::from_iter([((*part).to_owned(), Value::Object(inner))]))
+}
+
+fn syntax(source: &str, text: &str, error: &toml::de::Error) -> ScenarioError {
+    let line = error.span().map(|span| line_at(text, span.start));
+    let origin = Origin { source: source.to_owned(), line };
+    Problem::new("", format!("not valid TOML: {}", error.message())).at(origin)
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// Turns parsed TOML into JSON values and notes the line of every key.
+struct Reader<'a> {
+    text: &'a str,
+    source: &'a str,
+    lines: BTreeMap<String, usize>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) -> Result<Map<String, Value>, ScenarioError> {
+        let mut values = Map::new();
+        for (name, value) in table {
+            let key = join(prefix, name.get_ref());
+            self.lines.insert(key.clone(), line_at(self.text, name.span().start));
+            values.insert(name.get_ref().to_string(), self.value(&key, value)?);
+        }
+        Ok(values)
+    }
+
+    fn value(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Value, ScenarioError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(Value::String(text.to_string())),
+            DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
+            DeValue::Table(table) => Ok(Value::Object(self.table(key, table)?)),
+            DeValue::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
+            DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
+                .map(Value::from)
+                .map_err(|_| self.refused(key, digits.as_str(), "a whole number below 2^63")),
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .ok()
+                .and_then(serde_json::Number::from_f64)
+                .map(Value::Number)
+                .ok_or_else(|| self.refused(key, number.as_str(), "a finite number")),
+            DeValue::Datetime(date) => Err(self.refused(key, &date.to_string(), "no dates")),
+        }
+    }
+
+    fn refused(&self, key: &str, found: &str, expected: &str) -> ScenarioError {
+        let origin = Origin { source: self.source.to_owned(), line: self.lines.get(key).copied() };
+        Problem::new(key, format!("expected {expected}, found {found}")).at(origin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_remembers_the_line_of_every_key() {
+        let layer = Layer::parse("s.toml", "seed = 3\n[node]\npreset = \"p\"\n\n[node.l1]\nways = 4\n").unwrap();
+        assert_eq!(Value::Object(layer.values), json!({"seed": 3, "node": {"preset": "p", "l1": {"ways": 4}}}));
+        assert_eq!((layer.lines["node.preset"], layer.lines["node.l1.ways"]), (3, 6));
+    }
+
+    #[test]
+    fn what_is_not_toml_is_refused_with_its_line() {
+        let error = Layer::parse("s.toml", "seed = 3\nname = \n").unwrap_err();
+        assert_eq!(error.origin.to_string(), "s.toml:2");
+        assert!(error.message.starts_with("not valid TOML"), "{error}");
+    }
+
+    #[test]
+    fn an_override_is_toml_or_a_bare_string() {
+        let value = |text: &str| Value::Object(Layer::set(text).unwrap().values);
+        assert_eq!(value("a.b=600GB/s"), json!({"a": {"b": "600GB/s"}}));
+        assert_eq!(value("a=12"), json!({"a": 12}));
+        assert_eq!(value("a = 0.5"), json!({"a": 0.5}));
+        assert_eq!(value("a=\"12\""), json!({"a": "12"}));
+        assert_eq!(value("a={b = true}"), json!({"a": {"b": true}}));
+        assert_eq!(Layer::set("seed").unwrap_err().to_string(), "--set seed: expected key=value");
+        assert!(Layer::set("a..b=1").is_err() && Layer::set("=1").is_err());
+    }
+
+    #[test]
+    fn numbers_no_scenario_can_hold_are_refused() {
+        for bad in ["a=inf", "a=99999999999999999999", "a=2024-01-01"] {
+            assert!(Layer::set(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a scenario can name, for `octavo list`.
+
+use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS};
+use octavo_registry::Registry;
+use octavo_workload::WORKLOADS;
+use serde_json::{Value, json};
+
+use crate::presets;
+use crate::schema::options;
+
+/// Everything that can be named: `nodes`, `drivers`, `workloads`, `placements`, `prefetchers`, `evictions`; each entry
+/// with its name, summary, source and options.
+#[must_use]
+pub fn listing() -> Value {
+    json!({
+        "nodes": presets::node_names().map(preset).collect::<Vec<_>>(),
+        "drivers": presets::driver_names().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "workloads": entries(&WORKLOADS),
+        "placements": entries(&PLACEMENTS),
+        "prefetchers": entries(&PREFETCHERS),
+        "evictions": entries(&EVICTIONS),
+    })
+}
+
+/// A node preset, described by the first line of its file.
+fn preset(name: &str) -> Value {
+    let text = presets::node_text(name).unwrap_or_default();
+    let summary = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+    json!({ "name": name, "summary": summary, "text": text })
+}
+
+fn entries<P, C: ?Sized>(registry: &Registry<P, C>) -> Vec<Value> {
+    let entry = |entry: &&octavo_registry::Entry<P, C>| {
+        let options: Vec<Value> = options(entry.schema).iter().map(|(name, schema)| option(name, schema)).collect();
+        json!({ "name": entry.name, "summary": entry.summary, "source": entry.source, "options": options })
+    };
+    registry.entries.iter().map(entry).collect()
+}
+
+fn option(name: &str, schema: &Value) -> Value {
+    let description = schema.get("description").cloned().unwrap_or_default();
+    json!({ "name": name, "default": schema.get("default").cloned().unwrap_or_default(), "description": description })
+}

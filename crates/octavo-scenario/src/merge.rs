@@ -1,0 +1,161 @@
+//! Layers laid over one another, the later ones winning.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::Origin;
+use crate::error::Problem;
+use crate::layer::{Layer, join, lookup};
+
+/// Keys that say what a table is; options of something else do not apply to it.
+const TAGS: [&str; 2] = ["name", "model"];
+/// Keys that stay when a table becomes something else: they apply to every workload.
+const KEPT: [&str; 2] = ["scale", "seed"];
+/// Tables that may be written as their name alone: `placement = "grit"`.
+const NAMED: [&str; 4] = ["memory.placement", "memory.prefetch", "memory.eviction", "workload"];
+
+/// The values of all layers and where each came from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Merged {
+    pub values: Map<String, Value>,
+    origins: BTreeMap<String, Origin>,
+    main: String,
+}
+
+impl Merged {
+    /// An empty scenario; problems with what nobody wrote are reported as problems of `main`.
+    pub fn new(main: &str) -> Self {
+        Self { main: main.to_owned(), ..Self::default() }
+    }
+
+    /// Lays `layer` over what is there.
+    pub fn add(&mut self, mut layer: Layer) {
+        spell_out_names(&mut layer.values);
+        let Layer { source, values, lines } = layer;
+        let origin = |key: &str| Origin { source: source.clone(), line: lines.get(key).copied() };
+        overlay("", &mut self.values, values, &mut |key| {
+            self.origins.insert(key.to_owned(), origin(key));
+        });
+    }
+
+    /// Removes and returns the value at a dotted key.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        let (parent, last) = key.rsplit_once('.')?;
+        let mut table = &mut self.values;
+        for part in parent.split('.') {
+            table = table.get_mut(part)?.as_object_mut()?;
+        }
+        table.shift_remove(last)
+    }
+
+    /// The value at a dotted key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        lookup(&self.values, key)
+    }
+
+    /// Where the value at `key` was written, or else the nearest table around it.
+    pub fn origin(&self, key: &str) -> Origin {
+        let mut key = key;
+        loop {
+            if let Some(origin) = self.origins.get(key) {
+                return origin.clone();
+            }
+            match key.rfind('.') {
+                Some(end) => key = &key[..end],
+                None => return Origin::whole(&self.main),
+            }
+        }
+    }
+
+    /// Says where a problem is. What is missing is missing in the scenario, not in the preset around it.
+    pub fn locate(&self, problem: Problem) -> crate::ScenarioError {
+        let origin = match self.get(&problem.key) {
+            Some(_) => self.origin(&problem.key),
+            None => Origin::whole(&self.main),
+        };
+        problem.at(origin)
+    }
+}
+
+fn spell_out_names(values: &mut Map<String, Value>) {
+    for key in NAMED {
+        let mut parts = key.split('.');
+        let first = parts.next().and_then(|part| values.get_mut(part));
+        let slot = parts.fold(first, |slot, part| slot?.as_object_mut()?.get_mut(part));
+        if let Some(slot) = slot.filter(|slot| slot.is_string()) {
+            let name = slot.take();
+            *slot = Value::Object(Map::from_iter([("name".to_owned(), name)]));
+        }
+    }
+}
+
+fn overlay(prefix: &str, below: &mut Map<String, Value>, above: Map<String, Value>, note: &mut dyn FnMut(&str)) {
+    if !prefix.is_empty() && TAGS.iter().any(|tag| differs(below.get(*tag), above.get(*tag))) {
+        below.retain(|key, _| KEPT.contains(&key.as_str()));
+    }
+    for (name, value) in above {
+        let key = join(prefix, &name);
+        note(&key);
+        match (below.get_mut(&name), value) {
+            (Some(Value::Object(lower)), Value::Object(upper)) => overlay(&key, lower, upper, note),
+            (_, Value::Object(upper)) => {
+                let mut fresh = Map::new();
+                overlay(&key, &mut fresh, upper, note);
+                below.insert(name, Value::Object(fresh));
+            }
+            (_, value) => {
+                below.insert(name, value);
+            }
+        }
+    }
+}
+
+fn differs(below: Option<&Value>, above: Option<&Value>) -> bool {
+    matches!((below, above), (Some(below), Some(above)) if below != above)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn merged(layers: &[(&str, &str)]) -> Merged {
+        let mut merged = Merged::new("s.toml");
+        for (source, text) in layers {
+            merged.add(Layer::parse(source, text).unwrap());
+        }
+        merged
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key_and_origins_follow() {
+        let merged = merged(&[("preset p", "[node.l1]\nways = 4\nsize = \"1KiB\""), ("s.toml", "node.l1.ways = 8")]);
+        assert_eq!(merged.get("node.l1"), Some(&json!({"ways": 8, "size": "1KiB"})));
+        assert_eq!(merged.origin("node.l1.ways").to_string(), "s.toml:1");
+        assert_eq!(merged.origin("node.l1.size").to_string(), "preset p:3");
+    }
+
+    #[test]
+    fn a_table_that_becomes_something_else_drops_the_options_of_what_it_was() {
+        let merged = merged(&[
+            ("a", "memory.placement = { name = \"grit\", fault_threshold = 8 }\nworkload = { name = \"fir\", scale = 0.5, taps = 8 }"),
+            ("b", "memory.placement = \"on-touch\"\nworkload = \"bs\""),
+        ]);
+        assert_eq!(merged.get("memory.placement"), Some(&json!({"name": "on-touch"})));
+        assert_eq!(merged.get("workload"), Some(&json!({"name": "bs", "scale": 0.5})));
+    }
+
+    #[test]
+    fn a_table_that_stays_what_it_is_keeps_its_options() {
+        let merged = merged(&[("a", "memory.placement = { name = \"grit\", x = 8 }"), ("b", "memory.placement = \"grit\"")]);
+        assert_eq!(merged.get("memory.placement"), Some(&json!({"name": "grit", "x": 8})));
+    }
+
+    #[test]
+    fn what_is_missing_is_missing_in_the_scenario() {
+        let merged = merged(&[("preset p", "node.gpus = 4")]);
+        assert_eq!(merged.locate(Problem::new("node.clock", "missing")).origin.to_string(), "s.toml");
+    }
+}

@@ -1,0 +1,100 @@
+//! The presets that come with Octavo.
+
+use crate::error::Problem;
+use crate::layer::Layer;
+
+/// Names and texts of one kind of preset.
+type Presets = &'static [(&'static str, &'static str)];
+
+const NODES: Presets = &[
+    ("grit-2gpu", include_str!("../../../presets/nodes/grit-2gpu.toml")),
+    ("grit-4gpu", include_str!("../../../presets/nodes/grit-4gpu.toml")),
+    ("grit-8gpu", include_str!("../../../presets/nodes/grit-8gpu.toml")),
+    ("grit-16gpu", include_str!("../../../presets/nodes/grit-16gpu.toml")),
+];
+const DRIVERS: Presets = &[
+    ("paper", include_str!("../../../presets/drivers/paper.toml")),
+    ("hardware", include_str!("../../../presets/drivers/hardware.toml")),
+];
+const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
+
+/// Names of the node presets.
+pub fn node_names() -> impl Iterator<Item = &'static str> {
+    NODES.iter().map(|(name, _)| *name)
+}
+
+/// Names of the driver presets.
+pub fn driver_names() -> impl Iterator<Item = &'static str> {
+    DRIVERS.iter().map(|(name, _)| *name)
+}
+
+/// Text of a node preset, with the sources of its numbers as comments.
+#[must_use]
+pub fn node_text(name: &str) -> Option<&'static str> {
+    find(NODES, name)
+}
+
+/// What a scenario takes when it says nothing.
+pub(crate) fn defaults() -> Layer {
+    embedded("defaults", DEFAULTS)
+}
+
+/// The layers of a node preset, from what it extends to itself, below `node`.
+pub(crate) fn node(name: &str) -> Result<Vec<Layer>, Problem> {
+    let text = node_text(name).ok_or_else(|| unknown("node.preset", name, NODES))?;
+    let mut layer = embedded(&format!("preset {name}"), text);
+    let base = layer.values.shift_remove("extends");
+    let mut layers = match base.as_ref().and_then(serde_json::Value::as_str) {
+        Some(base) => node(base)?,
+        None => Vec::new(),
+    };
+    layers.push(layer.below("node"));
+    Ok(layers)
+}
+
+/// A driver preset, below `node.driver`.
+pub(crate) fn driver(name: &str) -> Result<Layer, Problem> {
+    let text = find(DRIVERS, name).ok_or_else(|| unknown("node.driver.preset", name, DRIVERS))?;
+    Ok(embedded(&format!("driver preset {name}"), text).below("node.driver"))
+}
+
+fn find(presets: Presets, name: &str) -> Option<&'static str> {
+    presets.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+fn embedded(source: &str, text: &str) -> Layer {
+    Layer::parse(source, text).expect("presets are valid TOML")
+}
+
+fn unknown(key: &str, name: &str, presets: Presets) -> Problem {
+    let known: Vec<&str> = presets.iter().map(|(known, _)| *known).collect();
+    let message = format!("unknown preset `{name}`, expected one of {}", known.join(", "));
+    Problem::new(key, message).meant(name, known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_a_node_says_where_it_comes_from() {
+        for (name, text) in NODES.iter().chain(DRIVERS) {
+            for line in text.lines().filter(|line| line.starts_with(char::is_alphabetic)) {
+                let silent = ["extends", "preset", "model"].iter().any(|key| line.starts_with(key));
+                assert!(silent || line.contains("# ["), "{name}: no source: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_derived_preset_comes_after_what_it_extends() {
+        let sources: Vec<String> = node("grit-8gpu").unwrap().into_iter().map(|layer| layer.source).collect();
+        assert_eq!(sources, ["preset grit-4gpu", "preset grit-8gpu"]);
+    }
+
+    #[test]
+    fn an_unknown_preset_is_refused_with_the_nearest() {
+        let problem = node("grit-4gpus").unwrap_err();
+        assert_eq!(problem.hint.as_deref(), Some("did you mean `grit-4gpu`?"));
+    }
+}

@@ -1,0 +1,116 @@
+//! From what a user wrote to a scenario with everything spelled out.
+
+use octavo_manager::MemoryConfig;
+use octavo_registry::{Choice, Options};
+use octavo_workload::WORKLOADS;
+use serde_json::Value;
+
+use crate::check::{check, inline_schema};
+use crate::error::Problem;
+use crate::layer::Layer;
+use crate::merge::Merged;
+use crate::{Scenario, ScenarioError, presets};
+
+/// The largest footprint a scenario may ask for, relative to the published one.
+const MAX_SCALE: f64 = 1024.0;
+/// First line of every resolved scenario.
+const HEADING: &str = "# A resolved scenario: every value is spelled out, nothing is taken from a preset or a default.\n\n";
+
+/// A scenario file, read by the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Its name, for messages.
+    pub name: &'a str,
+    /// Its contents.
+    pub text: &'a str,
+}
+
+/// A scenario ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// Everything spelled out.
+    pub scenario: Scenario,
+    /// The same as TOML; loading it again gives the same scenario and the same text.
+    pub toml: String,
+}
+
+/// Reads a scenario: defaults, then presets, then the file, then `overrides` (`key=value`), the later ones winning.
+///
+/// # Errors
+/// The first value that cannot be used: where it was written, its key, what was expected, what was found and what was
+/// probably meant.
+pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, ScenarioError> {
+    let mut written = vec![Layer::parse(source.name, source.text)?];
+    for assignment in overrides {
+        written.push(Layer::set(assignment)?);
+    }
+    let merged = merge(source.name, written)?;
+    let mut scenario = read(&merged).map_err(|problem| merged.locate(problem))?;
+    fill_in(&mut scenario).map_err(|problem| merged.locate(problem))?;
+    let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
+    Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
+}
+
+/// Lays the presets that the scenario names below what was written.
+fn merge(main: &str, written: Vec<Layer>) -> Result<Merged, ScenarioError> {
+    let mut user = Merged::new(main);
+    written.iter().cloned().for_each(|layer| user.add(layer));
+    let named = |key: &str| user.get(key).and_then(Value::as_str);
+    let node = named("node.preset").map_or(Ok(Vec::new()), presets::node).map_err(|problem| user.locate(problem))?;
+    let chosen = named("node.driver.preset").or_else(|| node.iter().rev().find_map(|layer| layer.text("node.driver.preset")));
+    let driver = chosen.map(presets::driver).transpose().map_err(|problem| user.locate(problem))?;
+    let mut merged = Merged::new(main);
+    for layer in [presets::defaults()].into_iter().chain(driver).chain(node).chain(written) {
+        merged.add(layer);
+    }
+    for key in ["node.preset", "node.driver.preset"] {
+        if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
+            return Err(Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key)));
+        }
+    }
+    Ok(merged)
+}
+
+fn read(merged: &Merged) -> Result<Scenario, Problem> {
+    if merged.get("node").is_none() {
+        let names: Vec<&str> = presets::node_names().collect();
+        return Err(Problem::new("node.preset", format!("missing; expected one of {}", names.join(", "))));
+    }
+    let values = Value::Object(merged.values.clone());
+    check("", &values, &inline_schema::<Scenario>())?;
+    serde_path_to_error::deserialize(values)
+        .map_err(|error| Problem::new(error.path().to_string(), error.into_inner().to_string()))
+}
+
+/// Checks what types cannot express and spells out the defaults of what is chosen by name.
+fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
+    let scale = scenario.workload.scale;
+    if !(scale > 0.0 && scale <= MAX_SCALE) {
+        return Err(Problem::new("workload.scale", format!("expected more than 0 and at most {MAX_SCALE}, found {scale}")));
+    }
+    if scenario.record.interval.0 == 0 {
+        return Err(Problem::new("record.interval", "expected more than 0, found 0"));
+    }
+    scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
+    let memory = scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
+    scenario.memory = without_unset(memory);
+    let workload = WORKLOADS.resolve(&scenario.workload.choice());
+    let options = workload.map_err(|error| Problem::found_below("workload", &error.key, &error.message))?.options;
+    scenario.workload.options = without_nulls(options);
+    Ok(())
+}
+
+/// TOML has no null: an option that is not set is left out.
+fn without_unset(memory: MemoryConfig) -> MemoryConfig {
+    let set = |choice: Choice| Choice { options: without_nulls(choice.options), ..choice };
+    MemoryConfig {
+        page_size: memory.page_size,
+        placement: set(memory.placement),
+        prefetch: set(memory.prefetch),
+        eviction: set(memory.eviction),
+    }
+}
+
+fn without_nulls(options: Options) -> Options {
+    options.into_iter().filter(|(_, value)| !value.is_null()).collect()
+}

@@ -1,0 +1,71 @@
+//! What a scenario is once everything in it is spelled out.
+
+use octavo_manager::MemoryConfig;
+use octavo_registry::{Choice, Options};
+use octavo_sim::NodeConfig;
+use octavo_units::Time;
+use octavo_workload::Size;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One run: a node, a memory system, a workload and a seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Seed of everything random.
+    #[schemars(range(min = 0))]
+    pub seed: i64,
+    /// What runs.
+    pub workload: WorkloadChoice,
+    /// How pages are managed.
+    pub memory: MemoryConfig,
+    /// What is recorded besides totals.
+    pub record: Record,
+    /// What it runs on.
+    pub node: NodeConfig,
+}
+
+/// A workload by name, its size and its options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadChoice {
+    /// The registered name.
+    pub name: String,
+    /// Footprint relative to the published one: above 0, at most 1024.
+    pub scale: f64,
+    /// Seed of the workload's data; the scenario's seed if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub seed: Option<i64>,
+    /// Options of this workload.
+    #[serde(flatten)]
+    pub options: Options,
+}
+
+/// What is recorded besides totals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Keep every fault and migration, one row each.
+    pub events: bool,
+    /// Sampling interval of the links' traffic, in simulated time.
+    pub interval: Time,
+}
+
+impl WorkloadChoice {
+    /// The name and options alone, as the registry of workloads takes them.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        Choice { name: self.name.clone(), options: self.options.clone() }
+    }
+}
+
+impl Scenario {
+    /// What the workload is built from besides its options.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        Size { scale: self.workload.scale, seed: self.workload.seed.unwrap_or(self.seed).unsigned_abs() }
+    }
+}

@@ -1,0 +1,109 @@
+//! The JSON schema of scenario files, for editors.
+
+use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS};
+use octavo_registry::Registry;
+use octavo_workload::WORKLOADS;
+use serde_json::{Map, Value, json};
+
+use crate::check::inline_schema;
+use crate::{Scenario, presets};
+
+/// JSON schema of a scenario file: values that a preset or a default provides may be left out.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = inline_schema::<Scenario>();
+    schema["title"] = json!("Octavo scenario");
+    let mut node = schema["properties"]["node"].take();
+    make_optional(&mut node);
+    add_preset(&mut node, presets::node_names().collect());
+    add_preset(&mut node["properties"]["driver"], presets::driver_names().collect());
+    let workload = schema["properties"]["workload"].take();
+    let memory = &mut schema["properties"]["memory"];
+    for (key, choice) in
+        [("placement", choice(&PLACEMENTS)), ("prefetch", choice(&PREFETCHERS)), ("eviction", choice(&EVICTIONS))]
+    {
+        let description = memory["properties"][key]["description"].take();
+        memory["properties"][key] = described(choice, description);
+    }
+    schema["properties"]["record"]["required"] = json!([]);
+    schema["properties"]["workload"] = workload_choice(&workload);
+    schema["properties"]["node"] = node;
+    schema["required"] = json!(["workload", "memory", "node"]);
+    schema
+}
+
+/// `"name"`, or a table with a name and that entry's options.
+fn choice<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
+    let names: Vec<&str> = registry.names().collect();
+    let mut alternatives = vec![json!({ "type": "string", "enum": names })];
+    alternatives.extend(registry.entries.iter().map(|entry| named(entry.name, entry.summary, entry.source, &options(entry.schema))));
+    json!({ "oneOf": alternatives })
+}
+
+/// The workloads; size and seed stand beside the options of each.
+fn workload_choice(common: &Value) -> Value {
+    let mut schema = choice(&WORKLOADS);
+    for alternative in schema["oneOf"].as_array_mut().into_iter().flatten().skip(1) {
+        for key in ["scale", "seed"] {
+            alternative["properties"][key] = common["properties"][key].clone();
+        }
+    }
+    described(schema, common["description"].clone())
+}
+
+fn named(name: &str, summary: &str, source: &str, options: &Map<String, Value>) -> Value {
+    let mut properties = Map::from_iter([("name".to_owned(), json!({ "const": name }))]);
+    properties.extend(options.clone());
+    json!({
+        "type": "object",
+        "description": format!("{summary} ({source})"),
+        "properties": properties,
+        "required": ["name"],
+        "additionalProperties": false,
+    })
+}
+
+/// The properties of an entry's options, with every part written out in place.
+pub(crate) fn options(schema: fn() -> schemars::Schema) -> Map<String, Value> {
+    let schema = schema().to_value();
+    let definitions = schema.get("$defs").cloned().unwrap_or_default();
+    let mut properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    properties.values_mut().for_each(|property| write_out(property, &definitions));
+    properties
+}
+
+fn write_out(schema: &mut Value, definitions: &Value) {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/")) {
+        let mut written = definitions[name].clone();
+        if let (Value::Object(written), Value::Object(own)) = (&mut written, &*schema) {
+            written.extend(own.iter().filter(|(key, _)| *key != "$ref").map(|(key, value)| (key.clone(), value.clone())));
+        }
+        *schema = written;
+    }
+    match schema {
+        Value::Object(parts) => parts.values_mut().for_each(|part| write_out(part, definitions)),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| write_out(part, definitions)),
+        _ => {}
+    }
+}
+
+/// Lets every table leave out what a preset provides.
+fn make_optional(schema: &mut Value) {
+    match schema {
+        Value::Object(parts) => {
+            parts.shift_remove("required");
+            parts.values_mut().for_each(make_optional);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(make_optional),
+        _ => {}
+    }
+}
+
+fn add_preset(schema: &mut Value, names: Vec<&str>) {
+    schema["properties"]["preset"] = json!({ "description": "Values to start from.", "enum": names });
+}
+
+fn described(mut schema: Value, description: Value) -> Value {
+    schema["description"] = description;
+    schema
+}

@@ -1,0 +1,112 @@
+//! What a user writes, and what becomes of it.
+
+use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve};
+
+const FILE: &str = r#"
+workload = { name = "fir", scale = 0.0625 }
+memory.placement = "grit"
+node.preset = "grit-4gpu"
+"#;
+
+fn resolved(text: &str, overrides: &[&str]) -> Result<Resolved, ScenarioError> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    resolve(Source { name: "s.toml", text }, &overrides)
+}
+
+fn refusal(overrides: &[&str]) -> String {
+    resolved(FILE, overrides).unwrap_err().to_string()
+}
+
+#[test]
+fn every_node_preset_makes_a_scenario_that_loads_again_to_itself() {
+    for node in presets::node_names() {
+        for driver in presets::driver_names() {
+            let set = [format!("node.preset={node}"), format!("node.driver.preset={driver}")];
+            let first = resolved(FILE, &[&set[0], &set[1]]).unwrap();
+            let again = resolved(&first.toml, &[]).unwrap();
+            assert_eq!(first, again, "{node} {driver}");
+        }
+    }
+}
+
+#[test]
+fn overrides_win_over_the_file_and_the_file_over_presets() {
+    let text = format!("{FILE}node.gpu_link.bandwidth = \"100GB/s\"\nnode.l1.ways = 8\n");
+    let scenario = resolved(&text, &["node.gpu_link.bandwidth=600GB/s", "seed=7"]).unwrap().scenario;
+    assert_eq!(scenario.node.gpu_link.bandwidth.to_string(), "600GB/s");
+    assert_eq!((scenario.node.l1.ways, scenario.node.gpus, scenario.seed, scenario.size().seed), (8, 4, 7, 7));
+}
+
+#[test]
+fn defaults_of_what_is_chosen_by_name_are_spelled_out() {
+    let toml = resolved(FILE, &[]).unwrap().toml;
+    for expected in ["fault_threshold = 4", "page_size = \"4KiB\"", "name = \"none\"", "name = \"lru-page\""] {
+        assert!(toml.contains(expected), "{expected} not in\n{toml}");
+    }
+}
+
+#[test]
+fn the_hardware_driver_replaces_the_paper_one() {
+    let toml = resolved(FILE, &["node.driver.preset=hardware"]).unwrap().toml;
+    assert!(toml.contains("model = \"batch\"") && !toml.contains("servers"), "{toml}");
+}
+
+#[test]
+fn misspelt_keys_are_refused_where_they_stand() {
+    let error = resolved(&format!("{FILE}node.gpu_lnik.latency = \"1cycles\"\n"), &[]).unwrap_err();
+    assert_eq!(error.origin.to_string(), "s.toml:5");
+    assert_eq!(error.key, "node.gpu_lnik");
+    assert_eq!(error.hint.as_deref(), Some("did you mean `gpu_link`?"));
+    assert!(refusal(&["node.driver.service.severs=2"]).contains("did you mean `servers`?"));
+    assert!(refusal(&["memory.placement.fault_treshold=2"]).contains("did you mean `fault_threshold`?"));
+    assert!(refusal(&["memroy.page_size=4KiB"]).contains("did you mean `memory`?"));
+    assert!(refusal(&["workload.tpas=2"]).contains("`workload.tpas`"));
+}
+
+#[test]
+fn wrong_units_are_refused_with_what_was_expected() {
+    let error = refusal(&["node.gpu_link.bandwidth=300GB"]);
+    assert_eq!(
+        error,
+        "--set node.gpu_link.bandwidth=300GB: `node.gpu_link.bandwidth`: expected a bandwidth such as 300GB/s (B/s, \
+         KB/s, MB/s, GB/s, TB/s), found `300GB`"
+    );
+    assert!(refusal(&["node.clock=1"]).contains("expected a frequency such as 1GHz"));
+    assert!(refusal(&["node.driver.service.service=3cycles"]).contains("expected a time such as 1.25us"));
+    assert!(refusal(&["node.gpus=four"]).contains("expected a whole number"));
+    assert!(refusal(&["record.events=1"]).contains("expected true or false, found 1"));
+}
+
+#[test]
+fn impossible_combinations_are_refused() {
+    assert!(refusal(&["node.gpus=17"]).contains("`node.gpus`: expected 1 to 16, found 17"));
+    assert!(refusal(&["node.l1.ways=3"]).contains("`node.l1.size`"));
+    assert!(refusal(&["node.l1_tlb.ways=5"]).contains("`node.l1_tlb.ways`"));
+    assert!(refusal(&["record.interval=0ns"]).contains("`record.interval`"));
+    assert!(refusal(&["seed=-1"]).contains("`seed`: expected a whole number from 0"));
+}
+
+#[test]
+fn a_scale_of_zero_or_less_is_refused() {
+    for scale in ["0", "0.0", "-1", "2000"] {
+        let error = refusal(&[&format!("workload.scale={scale}")]);
+        assert!(error.contains("`workload.scale`: expected more than 0 and at most 1024"), "{error}");
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    assert!(refusal(&["workload=firr"]).contains("did you mean `fir`?"));
+    assert!(refusal(&["memory.placement=on-tuch"]).contains("did you mean `on-touch`?"));
+    assert!(refusal(&["node.preset=grit-4gpus"]).contains("did you mean `grit-4gpu`?"));
+    assert!(refusal(&["node.driver.preset=papier"]).contains("did you mean `paper`?"));
+    assert!(refusal(&["node.driver.drain=whole"]).contains("expected one of whole-gpu, touched-units"));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let error = resolved("workload = \"fir\"\nmemory.placement = \"grit\"\n", &[]).unwrap_err().to_string();
+    assert!(error.starts_with("s.toml: `node.preset`: missing; expected one of grit-2gpu"), "{error}");
+    let error = resolved("memory.placement = \"grit\"\nnode.preset = \"grit-4gpu\"\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("`workload.name`: missing"), "{error}");
+}
