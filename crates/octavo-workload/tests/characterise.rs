@@ -1,0 +1,123 @@
+//! The numbers of a workload on programs so small that they can be counted by hand, and published remarks.
+
+use octavo_registry::Choice;
+use octavo_workload::kernels::{bs::Bs, fir::Fir};
+use octavo_workload::{
+    AddressSpace, Buffer, Characteristics, Cursor, Dispatch, Launch, Op, OpSink, PageClass, Setting, Size, WORKLOADS,
+    Workload, characterise,
+};
+
+fn pages(pages: u64, accesses: u64) -> PageClass {
+    PageClass { pages, accesses }
+}
+
+/// Four groups of one wavefront: each reads its own page and the first page of a table, group 3 also writes page 0.
+struct Toy {
+    buffers: Vec<Buffer>,
+}
+
+impl Workload for Toy {
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    fn launches(&self) -> u32 {
+        2
+    }
+
+    fn launch(&self, _index: u32) -> Launch {
+        Launch { kernel: "toy", work_groups: 4, wavefronts_per_group: 1 }
+    }
+
+    fn fill(&self, _launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let table = self.buffers[1].base / 64;
+        out.push(Op::load(u64::from(group) * 64, 3).continued());
+        out.push(Op::load(table, 1));
+        out.push(Op::compute(10));
+        out.push(Op::WAIT);
+        if group == 3 {
+            out.push(Op::store(63, 2));
+        }
+        out.push(Op::END);
+    }
+}
+
+fn toy() -> Toy {
+    let mut space = AddressSpace::default();
+    space.allocate("data", 5 * 4096);
+    space.allocate("table", 100);
+    Toy { buffers: space.buffers().to_vec() }
+}
+
+#[test]
+fn a_toy_counted_by_hand() {
+    let found = characterise(&toy(), &Setting::default()).unwrap();
+    assert_eq!((found.launches, found.work_groups, found.wavefronts, found.footprint_bytes), (2, 8, 8, 5 * 4096 + 100));
+    let counted = found.instructions;
+    assert_eq!((counted.compute, counted.loads, counted.stores, counted.barriers), (80, 8, 2, 0));
+    let [data, table] = &found.buffers[..] else { panic!("{found:?}") };
+
+    // Pages 0 and 1 are read by GPUs 0 and 1 and written by GPU 3; page 4 is untouched.
+    assert_eq!((data.name.as_str(), data.bytes, data.traffic.touched_bytes), ("data", 5 * 4096, (12 + 1) * 64));
+    assert_eq!((data.traffic.accesses, data.traffic.loads, data.traffic.stores), (28, 24, 4));
+    assert_eq!((data.traffic.private, data.traffic.shared), (pages(2, 12), pages(2, 16)));
+    assert_eq!((data.traffic.shared_read_only, data.traffic.shared_read_write), (pages(0, 0), pages(2, 16)));
+    assert_eq!(data.traffic.by_gpus, [pages(2, 12), pages(2, 16), pages(0, 0), pages(0, 0)]);
+    assert_eq!(table.traffic.shared_read_only, pages(1, 8));
+    assert_eq!(table.traffic.by_gpus[3], pages(1, 8));
+
+    let total = &found.total;
+    assert_eq!((total.accesses, total.touched_bytes, total.store_share), (36, 14 * 64, 4.0 / 36.0));
+    assert_eq!((total.private, total.shared), (pages(2, 12), pages(3, 24)));
+}
+
+#[test]
+fn larger_pages_share_falsely_and_one_gpu_shares_nothing() {
+    let large = characterise(&toy(), &Setting { page_bytes: 2 << 20, ..Setting::default() }).unwrap();
+    assert_eq!((large.total.private, large.total.shared), (pages(0, 0), pages(2, 36)));
+    let alone = characterise(&toy(), &Setting { gpus: 1, ..Setting::default() }).unwrap();
+    assert_eq!((alone.total.private, alone.total.shared), (pages(5, 36), pages(0, 0)));
+    let filled = characterise(&toy(), &Setting { dispatch: Dispatch::FillFirst, ..Setting::default() }).unwrap();
+    assert_eq!(filled.total.private, alone.total.private);
+}
+
+#[test]
+fn impossible_settings_are_refused() {
+    let key = |setting: &Setting| characterise(&toy(), setting).unwrap_err().key;
+    let good = Setting::default();
+    assert_eq!(key(&Setting { gpus: 0, ..good }), "gpus");
+    assert_eq!(key(&Setting { gpus: 65, ..good }), "gpus");
+    assert_eq!(key(&Setting { compute_units_per_gpu: 0, ..good }), "compute_units_per_gpu");
+    assert_eq!(key(&Setting { page_bytes: 3000, ..good }), "page_bytes");
+    assert_eq!(key(&Setting { page_bytes: 4 << 20, ..good }), "page_bytes");
+}
+
+#[test]
+fn totals_are_those_of_the_buffers_and_serialise() {
+    let found = characterise(&Fir::new(100_000, 16), &Setting::default()).unwrap();
+    let sum = |part: fn(&octavo_workload::Traffic) -> u64| found.buffers.iter().map(|b| part(&b.traffic)).sum::<u64>();
+    assert_eq!(found.total.accesses, sum(|traffic| traffic.accesses));
+    assert_eq!(found.total.touched_bytes, sum(|traffic| traffic.touched_bytes));
+    assert_eq!(found.total.private.pages + found.total.shared.pages, sum(|t| t.private.pages + t.shared.pages));
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!(json["buffers"][1]["name"], "input");
+    assert_eq!(json["buffers"][1]["shared"]["pages"], 3);
+    assert_eq!(json["setting"]["dispatch"], "even-split");
+}
+
+/// Published: FIR's and SC's pages are nearly all private, BFS's nearly all shared; BS writes what it shares.
+#[test]
+fn sharing_is_as_published() {
+    let measure = |name: &str| -> Characteristics {
+        let workload = WORKLOADS.build(&Choice::named(name), &Size { scale: 0.0625, seed: 1 }).unwrap();
+        characterise(&*workload, &Setting::default()).unwrap()
+    };
+    let shared = |found: &Characteristics| {
+        found.total.shared.pages as f64 / (found.total.shared.pages + found.total.private.pages) as f64
+    };
+    assert!(shared(&measure("fir")) < 0.01);
+    assert!(shared(&measure("sc")) < 0.02);
+    let bs = characterise(&Bs::new(17), &Setting::default()).unwrap();
+    assert_eq!(bs.total.shared_read_only, pages(0, 0));
+    assert_eq!(bs.total.store_share, 0.5);
+}
