@@ -10,7 +10,7 @@ use octavo_workload::{LINE_BYTES, Size, WORKLOADS, Workload};
 /// The kernel for all 64 lanes at once; `rows` and `columns` without the halo.
 fn naive(workload: &St, (rows, columns): (u64, u64), launch: u32, group: u32) -> Lanes {
     let (data1, data2) = (base(workload, "data1"), base(workload, "data2"));
-    let (from, to) = if launch % 2 == 0 { (data1, data2) } else { (data2, data1) };
+    let (from, to) = if launch.is_multiple_of(2) { (data1, data2) } else { (data2, data1) };
     let pitch = (columns + 2).div_ceil(16) * 16;
     // Logical coordinates start behind the halo; dimension 0 of the grid is rows.
     let at = |data, row: i64, column: i64| data + 4 * ((row + 1) as u64 * pitch + (column + 1) as u64);
@@ -50,12 +50,17 @@ fn reads_the_halo_and_never_writes_it() {
     assert!(touched(&st, "data1", true).is_empty() && touched(&st, "data2", false).is_empty());
 }
 
-/// MGPUSim v4.2.0; its counts include one load of a line a wavefront that is not of managed memory.
+/// MGPUSim v4.2.0; its counts include one load of a line a wavefront that is not of managed memory, and the kernel's
+/// scalar instructions.
 #[test]
 fn counts_equal_the_recorded_ones() {
     let st = St::new(512, 512, 1).unwrap();
     let wavefronts = 256;
-    let recorded = Totals { instructions: 247_040, vector_memory: 17_920 - wavefronts, lines: 52_992 - wavefronts };
+    let recorded = Totals {
+        instructions: 247_040 - wavefronts * (1 + 126),
+        vector_memory: 17_920 - wavefronts,
+        lines: 52_992 - wavefronts,
+    };
     assert_eq!(launch_totals(&st, 0), recorded);
 }
 

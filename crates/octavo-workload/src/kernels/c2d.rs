@@ -13,10 +13,9 @@
 //! unrolled matrix and of the biases, and later reads a band of its *columns*; so pages are mostly used by two GPUs,
 //! one after the other, and the index buffers of the transposes are private.
 //!
-//! Instruction counts are those of the compiled GCN3 kernels with every instruction but the vector memory ones
-//! counted as compute: 2.92 M instructions in 7 launches and 5.16 MB for one 128x128x3 image and three output
-//! channels, as MGPUSim records. Scalar loads (kernel arguments, sizes in the transposes) are not memory operations
-//! here. The gradients, allocated but not touched by a forward pass, are left out, and the three tiny arrays that
+//! Computation is the vector-ALU instructions of the compiled GCN3 kernels; with their scalar ones the totals for one
+//! 128x128x3 image and three output channels are MGPUSim's 2.92 M instructions, 7 launches and 5.16 MB. Scalar loads
+//! (kernel arguments, sizes in the transposes) are not memory operations here. The gradients, allocated but not touched by a forward pass, are left out, and the three tiny arrays that
 //! describe a transpose share one buffer.
 
 mod elementwise;

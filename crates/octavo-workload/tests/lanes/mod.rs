@@ -38,7 +38,7 @@ impl Lanes {
     }
 }
 
-/// Counts over a stream, as MGPUSim reports them.
+/// Counts over a stream; `instructions` are vector-ALU, LDS and memory ones, MGPUSim counts scalar ones too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub instructions: u64,
@@ -93,8 +93,9 @@ pub fn totals(ops: &[Op]) -> Totals {
         let memory = matches!(op.kind(), OpKind::Load | OpKind::Store);
         let last = u64::from(!op.continues());
         totals.lines += if memory { u64::from(op.count()) } else { 0 };
-        totals.vector_memory += if memory { last } else { 0 };
-        totals.instructions += if op.kind() == OpKind::Compute { u64::from(op.count()) } else { last };
+        let accesses = if memory { last } else { 0 };
+        totals.vector_memory += accesses;
+        totals.instructions += if op.kind() == OpKind::Compute { u64::from(op.count()) } else { accesses };
     }
     totals
 }

@@ -20,7 +20,7 @@ impl Step for Copy {
 
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
-        out.push(Op::compute(20));
+        out.push(Op::compute(9));
         load_span(out, self.from + threads.first * ELEMENT_BYTES, threads.bytes());
         out.push(Op::compute(3));
         out.push(Op::WAIT);
@@ -45,7 +45,7 @@ impl Step for Repeat {
 
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
-        out.push(Op::compute(37));
+        out.push(Op::compute(25));
         self.load(&threads, out);
         out.push(Op::compute(4));
         out.push(Op::WAIT);

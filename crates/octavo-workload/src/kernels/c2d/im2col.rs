@@ -46,11 +46,11 @@ impl Step for Im2col {
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let tile = self.tile(group);
         // Two integer divisions a coordinate make up most of the kernel.
-        out.push(Op::compute(202));
+        out.push(Op::compute(164));
         let before = out.len();
         self.load(&tile, out);
         if out.len() > before {
-            out.push(Op::compute(10));
+            out.push(Op::compute(8));
             out.push(Op::WAIT);
         }
         self.store(&tile, out);

@@ -57,11 +57,11 @@ impl Product {
 
     /// One column of A and one row of B.
     fn multiply(&self, tile: &Tile, inner: u64, out: &mut OpSink<'_>) {
-        out.push(Op::compute(if inner == 0 { 18 + 5 + 10 + 5 } else { 4 + 5 }));
+        out.push(Op::compute(if inner == 0 { 13 + 5 } else { 2 + 5 }));
         self.load_a(tile, inner, out);
         let Tile { column, columns, .. } = *tile;
         self.b.load(out, Rows { row: inner, step: 1, count: 1, column, columns });
-        out.push(Op::compute(5));
+        out.push(Op::compute(3));
         out.push(Op::WAIT);
     }
 
@@ -74,7 +74,7 @@ impl Product {
     }
 
     fn finish(&self, tile: &Tile, out: &mut OpSink<'_>) {
-        out.push(Op::compute(4 + 8));
+        out.push(Op::compute(2 + 7));
         load_lanes(out, tile.ends(self.c));
         out.push(Op::compute(3));
         out.push(Op::WAIT);
@@ -94,7 +94,7 @@ impl Step for Product {
     fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let tile = self.tile(group, wavefront);
         if tile.rows == 0 {
-            out.push(Op::compute(18));
+            out.push(Op::compute(4));
             return out.push(Op::END);
         }
         while out.remaining() >= OPS_OF_END {

@@ -66,15 +66,15 @@ impl Transpose {
 
     /// Splits ids into indices along the output's axes.
     fn split(&self, threads: &Threads, out: &mut OpSink<'_>) {
-        out.push(Op::compute(15 + 12 + 8 * self.axes() as u32 + 6 + 2));
+        out.push(Op::compute(11 + 4 + 2));
         for axis in 0..self.axes() {
             self.load_shape(OUTPUT_SIZE, axis, out);
-            out.push(Op::compute(10));
+            out.push(Op::compute(6));
             out.push(Op::WAIT);
             out.push(Op::compute(51));
             let (address, bytes) = self.index(self.output_index, axis, threads);
             store_span(out, address, bytes);
-            out.push(Op::compute(if axis + 1 < self.axes() { 4 + 2 } else { 4 + 1 + 2 }));
+            out.push(Op::compute(3 + 2));
         }
     }
 
@@ -84,12 +84,12 @@ impl Transpose {
             self.load_shape(ORDER, axis, out);
             let (address, bytes) = self.index(self.output_index, axis, threads);
             load_span(out, address, bytes);
-            out.push(Op::compute(6));
+            out.push(Op::compute(2));
             out.push(Op::WAIT);
-            out.push(Op::compute(5));
+            out.push(Op::compute(4));
             let (address, bytes) = self.index(self.input_index, input_axis, threads);
             store_span(out, address, bytes);
-            out.push(Op::compute(if axis + 1 < self.axes() { 1 + 2 } else { 1 + 3 + 7 }));
+            out.push(Op::compute(if axis + 1 < self.axes() { 2 } else { 2 + 3 }));
         }
     }
 
@@ -100,9 +100,8 @@ impl Transpose {
             load_span(out, address, bytes);
             out.push(Op::compute(2));
             self.load_shape(INPUT_SIZE, axis, out);
-            out.push(Op::compute(2));
             out.push(Op::WAIT);
-            out.push(Op::compute(if axis > 0 { 5 + 7 } else { 5 + 2 + 4 }));
+            out.push(Op::compute(if axis > 0 { 3 + 3 } else { 3 + 1 + 4 }));
         }
     }
 
@@ -149,7 +148,7 @@ impl Step for Transpose {
         Threads::launch("transpose_tensor", self.elements)
     }
 
-    /// The cursor says whether the index arithmetic, at most 77 operations for four axes, is done.
+    /// The cursor says whether the index arithmetic, at most 73 operations for four axes, is done.
     fn fill(&self, group: u64, _wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
         if cursor.0[0] == 0 {
