@@ -142,10 +142,23 @@ fn touches_what_every_lane_of_every_kernel_touches() {
         Layer { side: 40, kernel: 7, padding: 3, stride: 5, ..RECORDED },
         Layer { channels: 1, output_channels: 1, kernel: 1, side: 30, padding: 9, stride: 2, batch: 1 },
         Layer { batch: 2, channels: 1, side: 28, ..RECORDED },
+        Layer { channels: 2, side: 41, kernel: 5, padding: 3, stride: 2, ..RECORDED },
     ];
     for layer in layers {
         let c2d = C2d::new(layer).unwrap();
         assert_same(&c2d, |launch, group, wavefront| naive(&c2d, &layer, launch, group, wavefront));
+    }
+}
+
+/// Borders and strides decide which way the unrolling is coalesced.
+#[test]
+fn unrolls_every_combination_of_padding_and_stride() {
+    for (stride, padding) in (1..=3).flat_map(|stride| (0..=3).map(move |padding| (stride, padding))) {
+        for (kernel, side) in [(2, 37), (5, 38), (7, 26)] {
+            let layer = Layer { batch: 1, channels: 2, output_channels: 1, side, kernel, padding, stride };
+            let c2d = C2d::new(layer).unwrap();
+            assert_same(&c2d, |launch, group, wavefront| naive(&c2d, &layer, launch, group, wavefront));
+        }
     }
 }
 

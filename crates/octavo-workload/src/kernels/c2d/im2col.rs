@@ -4,7 +4,7 @@ use super::layer::Layer;
 use super::step::Step;
 use crate::emit::{load_lanes, store_lanes};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows};
-use crate::{Cursor, Launch, Op, OpSink};
+use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink};
 
 /// Threads along each side of a work-group.
 const THREADS: u64 = 8;
@@ -30,11 +30,37 @@ struct Tile {
     columns: u64,
 }
 
-/// Where the kernel stands for one column.
+/// Where the convolution kernel stands for one column.
 struct Position {
     image: u64,
     y: u64,
     x: u64,
+}
+
+/// The element of the convolution kernel that one row is for.
+struct Element {
+    channel: u64,
+    y: u64,
+    x: u64,
+}
+
+impl Element {
+    #[inline]
+    fn of_row(row: u64, kernel: u64) -> Self {
+        Self { channel: row / (kernel * kernel), y: row / kernel % kernel, x: row % kernel }
+    }
+
+    /// That of the next row; without dividing, as this decides how fast the kernel is produced.
+    #[inline]
+    fn advance(&mut self, kernel: u64) {
+        self.x += 1;
+        if self.x == kernel {
+            (self.x, self.y) = (0, self.y + 1);
+        }
+        if self.y == kernel {
+            (self.y, self.channel) = (0, self.channel + 1);
+        }
+    }
 }
 
 impl Step for Im2col {
@@ -58,6 +84,11 @@ impl Step for Im2col {
     }
 }
 
+/// A load of all lines from the first to the last.
+fn load_of((first, last): (u64, u64)) -> Op {
+    Op::load(first, (last - first + 1) as u32)
+}
+
 impl Im2col {
     fn groups_x(&self) -> u64 {
         self.layer.output_pixels().div_ceil(THREADS)
@@ -76,14 +107,46 @@ impl Im2col {
     /// Nothing where all of the tile lies in the padding.
     fn load(&self, tile: &Tile, out: &mut OpSink<'_>) {
         let first = self.position(tile.column);
-        let rows = tile.row..tile.row + tile.rows;
-        if self.layer.stride <= 2 && first.x + tile.columns <= self.layer.output_side() {
-            // The pixels of a row of threads lie in one line or two neighbouring ones: its ends say which.
-            load_lanes(out, rows.flat_map(|row| self.ends(&first, tile.columns, row)).flatten());
-        } else {
-            let columns = tile.column..tile.column + tile.columns;
-            let threads = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
-            load_lanes(out, threads.filter_map(|(row, column)| self.pixel(&self.position(column), row)));
+        if self.lines_go_up(tile, &first) {
+            return self.load_runs(tile, &first, out);
+        }
+        let kernel = self.layer.kernel;
+        let columns = tile.column..tile.column + tile.columns;
+        let threads = (tile.row..tile.row + tile.rows).flat_map(|row| columns.clone().map(move |column| (row, column)));
+        let pixel = |(row, column)| self.pixel(&self.position(column), &Element::of_row(row, kernel));
+        load_lanes(out, threads.filter_map(pixel));
+    }
+
+    /// Whether lanes touch lines in ascending order: neighbouring threads read the same or neighbouring lines of one
+    /// image row, image rows are so long that what the wavefront reads of two of them shares no line, and no later row
+    /// of threads begins further left than an earlier one, as with a stride it may at the left border.
+    fn lines_go_up(&self, tile: &Tile, first: &Position) -> bool {
+        let Layer { stride, side, kernel, padding, .. } = self.layer;
+        let same_row = first.x + tile.columns <= self.layer.output_side();
+        let long = side >= THREADS * stride + kernel + LINE_BYTES / ELEMENT_BYTES;
+        same_row && long && (stride == 1 || stride == 2 && first.x * stride >= padding)
+    }
+
+    /// The load where lines go up: what follows a run of lines without a gap extends it.
+    fn load_runs(&self, tile: &Tile, first: &Position, out: &mut OpSink<'_>) {
+        let mut run: Option<(u64, u64)> = None;
+        let mut element = Element::of_row(tile.row, self.layer.kernel);
+        for _ in 0..tile.rows {
+            let ends = self.ends(first, tile.columns, &element);
+            element.advance(self.layer.kernel);
+            let Some((begin, end)) = ends else { continue };
+            let (begin, end) = (begin / LINE_BYTES, end / LINE_BYTES);
+            run = match run {
+                Some((start, last)) if begin <= last + 1 => Some((start, last.max(end))),
+                Some(done) => {
+                    out.push(load_of(done).continued());
+                    Some((begin, end))
+                }
+                None => Some((begin, end)),
+            };
+        }
+        if let Some(last) = run {
+            out.push(load_of(last));
         }
     }
 
@@ -103,32 +166,35 @@ impl Im2col {
         Position { image, y: place / side, x: place % side }
     }
 
-    /// Address of the pixel under element `row` of the kernel at `position`, unless it lies in the padding.
-    fn pixel(&self, position: &Position, row: u64) -> Option<u64> {
-        let x = position.x * self.layer.stride + row % self.layer.kernel;
-        let inside = self.layer.padding..self.layer.padding + self.layer.side;
-        inside
-            .contains(&x)
-            .then(|| self.image_row(position, row))?
-            .map(|start| start + (x - inside.start) * ELEMENT_BYTES)
+    /// Address of the pixel under `element` at `position`, unless it lies in the padding.
+    fn pixel(&self, position: &Position, element: &Element) -> Option<u64> {
+        self.ends(position, 1, element).map(|(pixel, _)| pixel)
     }
 
-    /// Addresses of the first and last pixel outside the padding for the `columns` positions from `first` on.
-    fn ends(&self, first: &Position, columns: u64, row: u64) -> [Option<u64>; 2] {
-        let Some(start) = self.image_row(first, row) else { return [None; 2] };
-        let Layer { kernel, padding, side, stride, .. } = self.layer;
-        let x = first.x * stride + row % kernel;
-        let skipped = padding.saturating_sub(x).div_ceil(stride);
-        let reached = columns.min((padding + side).saturating_sub(x).div_ceil(stride));
+    /// Addresses of the first and last pixel outside the padding under `element` for the `columns` positions from
+    /// `first` on, all in one row of an image.
+    #[inline]
+    fn ends(&self, first: &Position, columns: u64, element: &Element) -> Option<(u64, u64)> {
+        let start = self.image_row(first, element)?;
+        let Layer { padding, side, stride, .. } = self.layer;
+        let x = first.x * stride + element.x;
+        let (mut skipped, mut reached) = (0, columns);
+        if x < padding {
+            skipped = (padding - x).div_ceil(stride);
+        }
+        if x + (columns - 1) * stride >= padding + side {
+            reached = (padding + side).saturating_sub(x).div_ceil(stride);
+        }
         let address = |column| start + (x + column * stride - padding) * ELEMENT_BYTES;
-        if skipped < reached { [Some(address(skipped)), Some(address(reached - 1))] } else { [None; 2] }
+        (skipped < reached).then(|| (address(skipped), address(reached - 1)))
     }
 
-    /// Address of the first pixel of the image row under element `row` of the kernel, unless it lies in the padding.
-    fn image_row(&self, position: &Position, row: u64) -> Option<u64> {
-        let Layer { kernel, padding, side, channels, .. } = self.layer;
-        let (channel, kernel_y) = (row / (kernel * kernel), row / kernel % kernel);
-        let y = (position.y * self.layer.stride + kernel_y).checked_sub(padding).filter(|&y| y < side)?;
-        Some(self.input + ((position.image * channels + channel) * side + y) * side * ELEMENT_BYTES)
+    /// Address of the first pixel of the image row under `element` at `position`, unless it lies in the padding.
+    #[inline]
+    fn image_row(&self, position: &Position, element: &Element) -> Option<u64> {
+        let Layer { padding, side, channels, stride, .. } = self.layer;
+        let y = (position.y * stride + element.y).checked_sub(padding).filter(|&y| y < side)?;
+        let plane = position.image * channels + element.channel;
+        Some(self.input + (plane * side + y) * side * ELEMENT_BYTES)
     }
 }
