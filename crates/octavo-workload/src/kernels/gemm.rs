@@ -16,8 +16,8 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::matrix::{Matrix, Rows, checked_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry, scale};
+use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
+use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
 
 /// Side of the block of C that one thread computes; elements of a float4.
 pub const BLOCK: u64 = 4;
@@ -35,8 +35,8 @@ const PUBLISHED_SIDE: u64 = 1182;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GemmOptions {
-    /// Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the multiple of 32 nearest to the side
-    /// of three square matrices of 16 MB in all (GRIT, table of applications).
+    /// Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square matrices of
+    /// 16 MB in all (GRIT, table of applications).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`.
@@ -82,7 +82,7 @@ impl Gemm {
     }
 
     fn from_options(options: &GemmOptions, scale: f64) -> Result<Self, OptionError> {
-        let side = |given: Option<u64>| given.map_or_else(|| scale::side(PUBLISHED_SIDE, scale, TILE), Ok);
+        let side = |given: Option<u64>| given.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, BLOCK), Ok);
         Self::new(side(options.rows)?, side(options.inner)?, side(options.columns)?)
     }
 

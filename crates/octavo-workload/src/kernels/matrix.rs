@@ -2,7 +2,7 @@
 
 use octavo_registry::OptionError;
 
-use crate::{AddressSpace, LINE_BYTES, Op, OpSink};
+use crate::{AddressSpace, LINE_BYTES, Op, OpSink, scale};
 
 /// Bytes of a matrix element (fp32).
 pub const ELEMENT_BYTES: u64 = 4;
@@ -72,6 +72,19 @@ impl Matrix {
             first += stride;
         }
     }
+}
+
+/// The side of a matrix of `published` elements a side at scale 1, a multiple of `granule`.
+///
+/// # Errors
+/// A scale that is not a positive number, or that leaves nothing of the matrix or makes it too large.
+pub fn scaled_side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
+    let side = scale::side(published, scale, granule)?;
+    if side > LARGEST_SIDE {
+        let message = format!("{scale} makes a matrix of {side} elements a side, expected at most {LARGEST_SIDE}");
+        return Err(OptionError::new("scale", message));
+    }
+    Ok(side)
 }
 
 /// `elements` if it is a possible side of a matrix whose kernel works in tiles of `granule` elements.

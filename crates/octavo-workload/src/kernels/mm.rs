@@ -15,8 +15,8 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::matrix::{Matrix, Rows, checked_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry, scale};
+use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
+use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
 
 /// Side in elements of the tile of C that a work-group computes, and of the tile of A it keeps in the LDS.
 pub const TILE: u64 = 32;
@@ -79,7 +79,7 @@ impl Mm {
     }
 
     fn from_options(options: &MmOptions, scale: f64) -> Result<Self, OptionError> {
-        let side = |given: Option<u64>| given.map_or_else(|| scale::side(PUBLISHED_SIDE, scale, TILE), Ok);
+        let side = |given: Option<u64>| given.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, TILE), Ok);
         Self::new(side(options.rows)?, side(options.inner)?, side(options.columns)?)
     }
 

@@ -16,7 +16,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::matrix::{Matrix, Rows, checked_side};
+use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
 use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Workload, WorkloadEntry, scale};
 
 /// Rows that one thread, and so a work-group, computes.
@@ -91,7 +91,7 @@ impl St {
     }
 
     fn from_options(options: &StOptions, scale: f64) -> Result<Self, OptionError> {
-        let columns = options.columns.map_or_else(|| scale::side(PUBLISHED_SIDE, scale, GROUP_COLUMNS), Ok)?;
+        let columns = options.columns.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, GROUP_COLUMNS), Ok)?;
         let fitting = || scale::length(PUBLISHED_ELEMENTS / pitch(columns), scale, GROUP_ROWS);
         Self::new(options.rows.map_or_else(fitting, Ok)?, columns, options.iterations)
     }

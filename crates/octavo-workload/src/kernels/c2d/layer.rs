@@ -103,24 +103,29 @@ impl Layer {
         elements * ELEMENT_BYTES
     }
 
-    /// The same layer on images of the side at which it needs about `bytes`.
+    /// The same layer on the largest images with which it needs at most `bytes`.
     ///
     /// # Errors
-    /// As [`Layer::checked`].
+    /// Blames `scale`, which `bytes` come from, when the smallest image needs more or an image as large is impossible.
     pub fn fitting(self, bytes: f64) -> Result<Self, OptionError> {
         let at = |side| Self { side, ..self }.checked();
-        let smallest = self.kernel.saturating_sub(2 * self.padding).max(1);
-        let (mut fits, mut too_large) = (smallest, smallest + 1);
-        at(fits)?;
-        let needs_less = |side| at(side).is_ok_and(|layer| (layer.bytes() as f64) <= bytes);
-        while needs_less(too_large) {
-            (fits, too_large) = (too_large, too_large * 2);
+        let needs_more = |layer: Self| layer.bytes() as f64 > bytes;
+        let mut fits = at(self.kernel.saturating_sub(2 * self.padding).max(1))?;
+        if needs_more(fits) {
+            return Err(OptionError::new("scale", "so small that nothing is left of the layer"));
         }
-        while too_large - fits > 1 {
-            let middle = fits.midpoint(too_large);
-            if needs_less(middle) { fits = middle } else { too_large = middle }
+        let too_large = |_| OptionError::new("scale", "so large that the layer cannot be addressed");
+        let mut step = 1;
+        while !needs_more(at(fits.side + step).map_err(too_large)?) {
+            step *= 2;
         }
-        at(fits)
+        while step > 0 {
+            if let Some(larger) = at(fits.side + step).ok().filter(|&layer| !needs_more(layer)) {
+                fits = larger;
+            }
+            step /= 2;
+        }
+        Ok(fits)
     }
 
     fn largest_tensor(&self) -> Option<u64> {
