@@ -4,8 +4,8 @@ use octavo_registry::OptionError;
 
 use crate::kernels::matrix::ELEMENT_BYTES;
 
-/// Elements of one tensor at most, so that thread ids stay in 32 bits as they do on the GPU.
-const LARGEST_TENSOR: u64 = 1 << 31;
+/// Elements of one tensor at most: 64 GiB, eight times what the indices of the real kernels can count.
+const LARGEST_TENSOR: u64 = 1 << 34;
 
 /// A convolution layer on square fp32 images with square kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Layer {
     /// The layer itself if it makes sense.
     ///
     /// # Errors
-    /// A size of zero, a kernel larger than the padded image, or tensors of more than 2^31 elements.
+    /// A size of zero, a kernel larger than the padded image, or tensors of more than 2^34 elements.
     pub fn checked(self) -> Result<Self, OptionError> {
         let sizes = [
             ("batch", self.batch),
@@ -54,7 +54,7 @@ impl Layer {
             ));
         }
         if self.largest_tensor().is_none_or(|elements| elements > LARGEST_TENSOR) {
-            return Err(OptionError::new("side", "expected tensors of at most 2^31 elements"));
+            return Err(OptionError::new("side", "expected tensors of at most 2^34 elements"));
         }
         Ok(self)
     }
@@ -109,23 +109,18 @@ impl Layer {
     /// Blames `scale`, which `bytes` come from, when the smallest image needs more or an image as large is impossible.
     pub fn fitting(self, bytes: f64) -> Result<Self, OptionError> {
         let at = |side| Self { side, ..self }.checked();
-        let needs_more = |layer: Self| layer.bytes() as f64 > bytes;
-        let mut fits = at(self.kernel.saturating_sub(2 * self.padding).max(1))?;
-        if needs_more(fits) {
+        let fits = |layer: &Self| layer.bytes() as f64 <= bytes;
+        let mut largest = at(self.kernel.saturating_sub(2 * self.padding).max(1))?;
+        if !fits(&largest) {
             return Err(OptionError::new("scale", "so small that nothing is left of the layer"));
         }
-        let too_large = |_| OptionError::new("scale", "so large that the layer cannot be addressed");
-        let mut step = 1;
-        while !needs_more(at(fits.side + step).map_err(too_large)?) {
-            step *= 2;
+        for step in (0..20).rev().map(|power| 1 << power) {
+            largest = at(largest.side + step).ok().filter(fits).unwrap_or(largest);
         }
-        while step > 0 {
-            if let Some(larger) = at(fits.side + step).ok().filter(|&layer| !needs_more(layer)) {
-                fits = larger;
-            }
-            step /= 2;
+        match at(largest.side + 1) {
+            Ok(_) => Ok(largest),
+            Err(_) => Err(OptionError::new("scale", "so large that the layer cannot be addressed")),
         }
-        Ok(fits)
     }
 
     fn largest_tensor(&self) -> Option<u64> {
