@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Python bindings, nothing else: text in, text and columns out. The package `octavo` makes it pleasant.
+
+mod describe;
+mod errors;
+mod run;
+mod scenario;
+mod tables;
+
+use pyo3::prelude::*;
+
+/// Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::describe::{inspect_workload, listing, schema};
+    #[pymodule_export]
+    use crate::errors::{Interrupted, ScenarioError, SimulationError};
+    #[pymodule_export]
+    use crate::run::run;
+    #[pymodule_export]
+    use crate::scenario::resolve;
+}

@@ -51,6 +51,11 @@ impl Layer {
         Self { values: nested(&parts, Value::Object(self.values)), source: self.source, lines }
     }
 
+    /// Removes and returns the value at a dotted key.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        take(&mut self.values, key)
+    }
+
     /// The text at a dotted key, if there is one and it is text.
     pub fn text(&self, key: &str) -> Option<&str> {
         lookup(&self.values, key)?.as_str()
@@ -62,6 +67,14 @@ pub(crate) fn lookup<'a>(values: &'a Map<String, Value>, key: &str) -> Option<&'
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     let value = values.get(first)?;
     rest.map_or(Some(value), |rest| lookup(value.as_object()?, rest))
+}
+
+/// Removes and returns the value at a dotted key.
+pub(crate) fn take(values: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    match key.split_once('.') {
+        Some((first, rest)) => take(values.get_mut(first)?.as_object_mut()?, rest),
+        None => values.shift_remove(key),
+    }
 }
 
 /// `prefix.key`, or `key` at the top.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::Origin;
 use crate::error::Problem;
-use crate::layer::{Layer, join, lookup};
+use crate::layer::{Layer, join, lookup, take};
 
 /// Keys that say what a table is; options of something else do not apply to it.
 const TAGS: [&str; 2] = ["name", "model"];
@@ -24,13 +24,15 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// An empty scenario; problems with what nobody wrote are reported as problems of `main`.
-    pub fn new(main: &str) -> Self {
-        Self { main: main.to_owned(), ..Self::default() }
+    /// All `layers`, the first one lowest; problems with what nobody wrote are reported as problems of `main`.
+    pub fn of(main: &str, layers: &[Layer]) -> Self {
+        let mut merged = Self { main: main.to_owned(), ..Self::default() };
+        layers.iter().for_each(|layer| merged.add(layer.clone()));
+        merged
     }
 
     /// Lays `layer` over what is there.
-    pub fn add(&mut self, mut layer: Layer) {
+    fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
         let Layer { source, values, lines } = layer;
         let origin = |key: &str| Origin { source: source.clone(), line: lines.get(key).copied() };
@@ -41,12 +43,7 @@ impl Merged {
 
     /// Removes and returns the value at a dotted key.
     pub fn take(&mut self, key: &str) -> Option<Value> {
-        let (parent, last) = key.rsplit_once('.')?;
-        let mut table = &mut self.values;
-        for part in parent.split('.') {
-            table = table.get_mut(part)?.as_object_mut()?;
-        }
-        table.shift_remove(last)
+        take(&mut self.values, key)
     }
 
     /// The value at a dotted key.
@@ -122,11 +119,8 @@ mod tests {
     use super::*;
 
     fn merged(layers: &[(&str, &str)]) -> Merged {
-        let mut merged = Merged::new("s.toml");
-        for (source, text) in layers {
-            merged.add(Layer::parse(source, text).unwrap());
-        }
-        merged
+        let layers: Vec<Layer> = layers.iter().map(|(source, text)| Layer::parse(source, text).unwrap()).collect();
+        Merged::of("s.toml", &layers)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::{check, inline_schema};
 use crate::error::Problem;
-use crate::layer::Layer;
+use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
 use crate::{Scenario, ScenarioError, presets};
 
@@ -52,23 +52,36 @@ pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, Sce
 }
 
 /// Lays the presets that the scenario names below what was written.
-fn merge(main: &str, written: Vec<Layer>) -> Result<Merged, ScenarioError> {
-    let mut user = Merged::new(main);
-    written.iter().cloned().for_each(|layer| user.add(layer));
-    let named = |key: &str| user.get(key).and_then(Value::as_str);
-    let node = named("node.preset").map_or(Ok(Vec::new()), presets::node).map_err(|problem| user.locate(problem))?;
-    let chosen = named("node.driver.preset").or_else(|| node.iter().rev().find_map(|layer| layer.text("node.driver.preset")));
-    let driver = chosen.map(presets::driver).transpose().map_err(|problem| user.locate(problem))?;
-    let mut merged = Merged::new(main);
-    for layer in [presets::defaults()].into_iter().chain(driver).chain(node).chain(written) {
-        merged.add(layer);
-    }
+fn merge(main: &str, mut written: Vec<Layer>) -> Result<Merged, ScenarioError> {
+    let located = |problem: Problem| Merged::of(main, &written).locate(problem);
+    let node = named(&written, "node.preset").map_or(Ok(Vec::new()), presets::node).map_err(located)?;
+    let driver = named(&written, "node.driver.preset").or_else(|| named(&node, "node.driver.preset"));
+    let driver: Vec<Layer> = driver.map(presets::driver).transpose().map_err(located)?.into_iter().collect();
+    replace_below(&mut written, "node", &node);
+    replace_below(&mut written, "node.driver", &driver);
+    let layers: Vec<Layer> = [presets::defaults()].into_iter().chain(driver).chain(node).chain(written).collect();
+    let mut merged = Merged::of(main, &layers);
     for key in ["node.preset", "node.driver.preset"] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key)));
         }
     }
     Ok(merged)
+}
+
+/// The text at `key` in the last layer that has one.
+fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
+    layers.iter().rev().find_map(|layer| layer.text(key))
+}
+
+/// Lets a preset named in an override replace what a file without a preset spells out; what a file says beside a
+/// preset of its own stays.
+fn replace_below(written: &mut [Layer], key: &str, preset: &[Layer]) {
+    let Some(first) = written.iter().position(|layer| layer.text(&format!("{key}.preset")).is_some()) else { return };
+    let provided = preset.iter().filter_map(|layer| lookup(&layer.values, key)?.as_object()).flat_map(|table| table.keys());
+    for name in provided {
+        written[..first].iter_mut().for_each(|layer| drop(layer.take(&format!("{key}.{name}"))));
+    }
 }
 
 fn read(merged: &Merged) -> Result<Scenario, Problem> {

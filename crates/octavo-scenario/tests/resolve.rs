@@ -110,3 +110,15 @@ fn what_is_missing_is_named() {
     let error = resolved("memory.placement = \"grit\"\nnode.preset = \"grit-4gpu\"\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`workload.name`: missing"), "{error}");
 }
+
+#[test]
+fn a_preset_in_an_override_replaces_a_node_that_is_spelled_out_but_keeps_changes_to_a_preset() {
+    let spelled_out = resolved(FILE, &[]).unwrap().toml;
+    let eight = resolved(&spelled_out, &["node.preset=grit-8gpu"]).unwrap();
+    assert_eq!(eight, resolved(FILE, &["node.preset=grit-8gpu"]).unwrap());
+    let hardware = resolved(&spelled_out, &["node.driver.preset=hardware"]).unwrap();
+    assert_eq!(hardware, resolved(FILE, &["node.driver.preset=hardware"]).unwrap());
+    let changed = format!("{FILE}node.l1.ways = 8\n");
+    let node = resolved(&changed, &["node.preset=grit-8gpu"]).unwrap().scenario.node;
+    assert_eq!((node.gpus, node.l1.ways), (8, 8));
+}

@@ -1,0 +1,33 @@
+"""Octavo decides where the pages of a GPU node's unified memory live, and shows what every decision costs.
+
+    import octavo
+
+    comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], scale=0.0625)
+    print(comparison.speedups())
+"""
+
+from octavo.api import compare, inspect_workload, run, scenario
+from octavo.catalogue import listing, schema
+from octavo.comparison import Comparison
+from octavo.errors import InterruptedRun, OctavoError, OutputError, ScenarioError, SimulationError
+from octavo.execute import Progress
+from octavo.result import RunResult
+from octavo.scenario import Scenario
+
+__all__ = [
+    "Comparison",
+    "InterruptedRun",
+    "OctavoError",
+    "OutputError",
+    "Progress",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "compare",
+    "inspect_workload",
+    "listing",
+    "run",
+    "scenario",
+    "schema",
+]

@@ -1,0 +1,38 @@
+"""What can go wrong, in words for whoever asked for it."""
+
+from __future__ import annotations
+
+
+class OctavoError(Exception):
+    """Something the user can do something about: a message, perhaps a hint, and the command's exit status."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ScenarioError(OctavoError):
+    """A scenario that cannot be used."""
+
+    exit_code = 2
+
+
+class SimulationError(OctavoError):
+    """A scenario that is well formed but cannot be simulated, such as one with too little memory."""
+
+    exit_code = 2
+
+
+class OutputError(OctavoError):
+    """A result that cannot be written or read."""
+
+    exit_code = 2
+
+
+class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 130

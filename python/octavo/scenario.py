@@ -1,0 +1,164 @@
+"""Scenarios: one TOML file, or the same as arguments, with everything spelled out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo import _core
+from octavo.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+DEFAULT_NODE = "grit-4gpu"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario in which every value is spelled out; equal texts are equal scenarios."""
+
+    toml: str
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The scenario as nested dictionaries."""
+        values: dict[str, Any] = json.loads(_resolve(self.toml, "scenario.toml", [])[1])
+        return values
+
+    @property
+    def workload(self) -> str:
+        """Name of the workload."""
+        return str(self.values["workload"]["name"])
+
+    @property
+    def placement(self) -> str:
+        """Name of the placement strategy."""
+        return str(self.values["memory"]["placement"]["name"])
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that tell scenarios apart."""
+        return digest([self])
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A scenario as it was written: TOML text and overrides (`key=value`), which win."""
+
+    text: str
+    name: str
+    """What messages call the text."""
+    overrides: tuple[str, ...] = ()
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Recipe:
+        """Read a TOML file.
+
+        Raises:
+            ScenarioError: it cannot be read.
+
+        """
+        try:
+            return cls(Path(path).read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
+
+    @classmethod
+    def from_names(cls, workload: str, placement: str = "on-touch", node: str = DEFAULT_NODE) -> Recipe:
+        """A workload, a placement and a node preset by name."""
+        return cls("", "arguments", (f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"))
+
+    def with_overrides(self, overrides: Iterable[str]) -> Recipe:
+        """The same with further overrides, which win over earlier ones."""
+        return Recipe(self.text, self.name, (*self.overrides, *overrides))
+
+    def resolve(self) -> Scenario:
+        """Spell everything out.
+
+        Raises:
+            ScenarioError: a value cannot be used; the message says where it was written and what was expected.
+
+        """
+        return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+
+
+def digest(self) -> str:
+        """Eight hexadecimal digits that tell scenarios apart."""
+        return digest([self])
+
+    def with_overrides(self, overrides: Sequence[str]) -> Scenario:
+        """The same scenario with values replaced by dotted key (`node.gpus=8`)."""
+        return Scenario(_resolve(self.toml, "scenario.toml", overrides)[0])
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "scenario", overrides: Sequence[str] = ()) -> Scenario:
+        """Resolve TOML text; `name` is what messages call it.
+
+        Raises:
+            ScenarioError: a value cannot be used; the message says where it was written and what was expected.
+
+        """
+        return cls(_resolve(text, name, overrides)[0])
+
+    @classmethod
+    def from_file(cls, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+        """Resolve a TOML file.
+
+        Raises:
+            ScenarioError: the file cannot be read, or a value in it cannot be used.
+
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
+        return cls.from_text(text, str(path), overrides)
+
+    @classmethod
+    def from_names(
+        cls, workload: str, placement: str, node: str = DEFAULT_NODE, overrides: Sequence[str] = ()
+    ) -> Scenario:
+        """Resolve a workload, a placement and a node preset by name.
+
+        Raises:
+            ScenarioError: a name is not known, or an override cannot be used.
+
+        """
+        names = [f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"]
+        return cls.from_text("", "arguments", [*names, *overrides])
+
+
+def digest(scenarios: Iterable[Scenario]) -> str:
+    """Eight hexadecimal digits that tell sets of scenarios apart."""
+    joined = "\0".join(scenario.toml for scenario in scenarios)
+    return hashlib.sha256(joined.encode()).hexdigest()[:8]
+
+
+def overrides_of(
+    values: Mapping[str, object] | None = None, scale: float | None = None, seed: int | None = None
+) -> list[str]:
+    """Overrides as the command line writes them (`key=value`), from Python values by dotted key."""
+    common = {"workload.scale": scale, "seed": seed}
+    given = {key: value for key, value in common.items() if value is not None} | dict(values or {})
+    return [f"{key}={_toml_value(value)}" for key, value in given.items()]
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return json.dumps(value)
+
+
+def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
+    try:
+        return _core.resolve(text, name, list(overrides))
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None
