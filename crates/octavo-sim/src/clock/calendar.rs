@@ -1,0 +1,167 @@
+//! A calendar queue: events in buckets of about a clock cycle, with a heap for the far future.
+//!
+//! Events pop in the order (time, order of pushing), which is all that determinism needs. Buckets keep their
+//! capacity, so that a running simulation does not allocate.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const BUCKET_SHIFT: u32 = 10; // 1024 ps
+const BUCKETS: usize = 8192; // a horizon of 8.4 µs
+const WORDS: usize = BUCKETS / 64;
+
+/// A pending event: when, and what (opaque to the queue).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub time: u64,
+    pub what: u64,
+}
+
+pub(crate) struct Calendar {
+    /// The bucket being emptied, latest first.
+    current: Vec<Entry>,
+    /// Absolute number of the current bucket.
+    now: u64,
+    buckets: Vec<Vec<Entry>>,
+    occupied: [u64; WORDS],
+    /// Events beyond the horizon: (time, order of pushing, what).
+    far: BinaryHeap<Reverse<(u64, u64, u64)>>,
+    pushed: u64,
+    len: usize,
+}
+
+impl Calendar {
+    pub fn new() -> Self {
+        Self {
+            current: Vec::new(),
+            now: 0,
+            buckets: vec![Vec::new(); BUCKETS],
+            occupied: [0; WORDS],
+            far: BinaryHeap::new(),
+            pushed: 0,
+            len: 0,
+        }
+    }
+
+    /// Adds an event; `time` must not lie before the last popped event.
+    #[inline]
+    pub fn push(&mut self, time: u64, what: u64) {
+        let bucket = time >> BUCKET_SHIFT;
+        self.len += 1;
+        if bucket <= self.now {
+            self.insert_current(Entry { time, what });
+        } else if bucket < self.now + BUCKETS as u64 {
+            self.insert(bucket, Entry { time, what });
+        } else {
+            self.pushed += 1;
+            self.far.push(Reverse((time, self.pushed, what)));
+        }
+    }
+
+    /// Removes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Entry> {
+        loop {
+            if let Some(entry) = self.current.pop() {
+                self.len -= 1;
+                return Some(entry);
+            }
+            if self.len == 0 {
+                return None;
+            }
+            self.advance();
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, bucket: u64, entry: Entry) {
+        let slot = bucket as usize % BUCKETS;
+        self.buckets[slot].push(entry);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Keeps the current bucket sorted, after the events of the same time that came before.
+    fn insert_current(&mut self, entry: Entry) {
+        let at = self.current.partition_point(|other| other.time > entry.time);
+        self.current.insert(at, entry);
+    }
+
+    /// Makes the next non-empty bucket current.
+    fn advance(&mut self) {
+        let next = self.next_occupied();
+        let far = self.far.peek().map(|Reverse((time, ..))| time >> BUCKET_SHIFT);
+        self.now = match (next, far) {
+            (Some(near), _) => near,
+            (None, Some(far)) => far,
+            (None, None) => return,
+        };
+        self.refill_from_far();
+        let slot = self.now as usize % BUCKETS;
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        std::mem::swap(&mut self.current, &mut self.buckets[slot]);
+        // Stable, and reversed so that the next event is popped from the end.
+        self.current.reverse();
+        self.current.sort_by(|a, b| b.time.cmp(&a.time));
+    }
+
+    /// Events that the horizon has reached go into their buckets, before anything newer can be pushed there.
+    fn refill_from_far(&mut self) {
+        while let Some(&Reverse((time, _, what))) = self.far.peek() {
+            let bucket = time >> BUCKET_SHIFT;
+            if bucket >= self.now + BUCKETS as u64 {
+                break;
+            }
+            self.far.pop();
+            self.insert(bucket, Entry { time, what });
+        }
+    }
+
+    /// Absolute number of the first occupied bucket after the current one.
+    fn next_occupied(&self) -> Option<u64> {
+        let start = (self.now as usize + 1) % BUCKETS;
+        for step in 0..=WORDS {
+            let word = (start / 64 + step) % WORDS;
+            let mut bits = self.occupied[word];
+            if step == 0 {
+                bits &= u64::MAX << (start % 64);
+            } else if step == WORDS {
+                bits &= !(u64::MAX << (start % 64));
+            }
+            if bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                let distance = (slot + BUCKETS - start) % BUCKETS;
+                return Some(self.now + 1 + distance as u64);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a sorted list: pops come in the order (time, order of pushing), with pushes in between.
+        #[test]
+        fn pops_in_order_of_time_then_pushing(steps in prop::collection::vec((0u64..40_000_000, 0u8..4), 1..300)) {
+            let mut calendar = Calendar::new();
+            let mut reference: Vec<(u64, u64)> = Vec::new();
+            let mut now = 0;
+            for (number, (delay, pops)) in steps.into_iter().enumerate() {
+                // Short delays are common, zero delays included.
+                let delay = if delay % 3 == 0 { delay % 3000 } else { delay };
+                calendar.push(now + delay, number as u64);
+                reference.push((now + delay, number as u64));
+                for _ in 0..pops {
+                    reference.sort_by_key(|&(time, number)| (time, number));
+                    let expected = if reference.is_empty() { None } else { Some(reference.remove(0)) };
+                    let found = calendar.pop().map(|entry| (entry.time, entry.what));
+                    prop_assert_eq!(found, expected);
+                    now = found.map_or(now, |(time, _)| time);
+                }
+            }
+        }
+    }
+}

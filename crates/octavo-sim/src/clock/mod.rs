@@ -1,0 +1,5 @@
+//! Simulated time: what happens next.
+
+mod calendar;
+
+pub(crate) use calendar::Calendar;

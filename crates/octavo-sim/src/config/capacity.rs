@@ -1,0 +1,22 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much GPU memory the workload may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CapacityConfig {
+    /// Share of the workload's footprint that fits, in per cent; 0 for no limit.
+    pub footprint_percent: u32,
+    /// Whose memory that share is.
+    pub scope: CapacityScope,
+}
+
+/// Whose memory a capacity describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityScope {
+    /// Each GPU holds that share of the footprint.
+    PerGpu,
+    /// All GPUs together hold that share.
+    Total,
+}

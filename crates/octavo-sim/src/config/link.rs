@@ -1,0 +1,37 @@
+use octavo_units::{Bandwidth, Bytes, Cycles};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link, the same in both directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Payload bandwidth each way.
+    pub bandwidth: Bandwidth,
+    /// Cycles from one end to the other, one way.
+    pub latency: Cycles,
+    /// Who shares the bandwidth. The host link is always one a GPU.
+    pub sharing: LinkSharing,
+}
+
+/// Who shares the bandwidth of GPU links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkSharing {
+    /// A GPU's bandwidth is shared by its traffic with all peers.
+    PerGpu,
+    /// Each pair of GPUs has the full bandwidth for itself.
+    PerPair,
+}
+
+/// Cache-line access to another processor's memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteConfig {
+    /// Remote lines a GPU may have in flight (0: no limit).
+    pub lines_in_flight: u32,
+    /// Bytes of a read request, or of the header of a packet that carries a line.
+    pub header: Bytes,
+    /// Entries of the coalescing write queue for broadcast stores (GPS), one a GPU.
+    pub write_queue: u32,
+}

@@ -1,0 +1,59 @@
+//! A node is data: processors, memories, links, translation, compute units and a driver model.
+//!
+//! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`;
+//! nothing here has a default, so that no number hides in code. Cycles are cycles of the GPU clock.
+
+mod capacity;
+mod driver;
+mod gpu;
+mod link;
+mod validate;
+
+use octavo_units::Frequency;
+use octavo_workload::Dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use capacity::{CapacityConfig, CapacityScope};
+pub use driver::{BatchConfig, DrainScope, DriverConfig, HostConfig, PoolConfig, ServiceModel, TransFwConfig};
+pub use gpu::{CacheConfig, ComputeConfig, DramConfig, L2Config, TlbConfig, WalkerConfig};
+pub use link::{LinkConfig, LinkSharing, RemoteConfig};
+pub use validate::NodeError;
+
+/// A GPU node: one host and its GPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeConfig {
+    /// Number of GPUs, 1 to 16.
+    pub gpus: u32,
+    /// Clock of the GPUs' compute units, caches and translation.
+    pub clock: Frequency,
+    /// Which work-groups of a launch run on which GPU.
+    pub dispatch: Dispatch,
+    /// Compute units of one GPU.
+    pub compute: ComputeConfig,
+    /// First-level vector cache of one compute unit.
+    pub l1: CacheConfig,
+    /// Second-level cache of one GPU.
+    pub l2: L2Config,
+    /// Memory of one GPU.
+    pub dram: DramConfig,
+    /// First-level TLB of one compute unit.
+    pub l1_tlb: TlbConfig,
+    /// Second-level TLB of one GPU.
+    pub l2_tlb: TlbConfig,
+    /// Page-table walkers of one GPU.
+    pub walker: WalkerConfig,
+    /// Links between GPUs.
+    pub gpu_link: LinkConfig,
+    /// Link of one GPU to the host.
+    pub host_link: LinkConfig,
+    /// Cache-line access to another processor's memory.
+    pub remote: RemoteConfig,
+    /// The host's part of a far fault.
+    pub host: HostConfig,
+    /// The driver's service of faults, counter notifications and reports.
+    pub driver: DriverConfig,
+    /// Memory of one GPU available to the workload.
+    pub capacity: CapacityConfig,
+}

@@ -1,0 +1,123 @@
+//! Combinations of values that no node can have.
+
+use super::{CapacityConfig, NodeConfig, ServiceModel};
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {message}")]
+pub struct NodeError {
+    /// Dotted key below `node`.
+    pub key: String,
+    /// What was expected and found.
+    pub message: String,
+}
+
+fn error(key: &str, message: impl Into<String>) -> NodeError {
+    NodeError { key: key.to_owned(), message: message.into() }
+}
+
+impl NodeConfig {
+    /// Checks what types cannot express.
+    ///
+    /// # Errors
+    /// The first value that cannot be used, with what was expected.
+    pub fn validate(&self) -> Result<(), NodeError> {
+        in_range("gpus", self.gpus, 1, 16)?;
+        if self.clock.0 == 0 || self.clock.0 > 1_000_000_000_000 {
+            return Err(error("clock", format!("expected more than 0Hz and at most 1000GHz, found {}", self.clock)));
+        }
+        self.validate_compute()?;
+        self.validate_caches()?;
+        self.validate_translation()?;
+        self.validate_links()?;
+        self.validate_driver()?;
+        validate_capacity(&self.capacity)
+    }
+
+    fn validate_compute(&self) -> Result<(), NodeError> {
+        in_range("compute.units", self.compute.units, 1, 256)?;
+        in_range("compute.simds_per_unit", self.compute.simds_per_unit, 1, 16)?;
+        // A compute unit's free wavefront slots are the bits of one word.
+        in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)
+    }
+
+    fn validate_caches(&self) -> Result<(), NodeError> {
+        sets("l1", self.l1.size.0, self.l1.ways)?;
+        sets("l2", self.l2.size.0, self.l2.ways)?;
+        in_range("l1.miss_registers", self.l1.miss_registers, 1, 1 << 16)?;
+        in_range("l2.miss_registers", self.l2.miss_registers, 1, 1 << 16)?;
+        in_range("l2.lines_per_cycle", self.l2.lines_per_cycle, 1, 64)?;
+        power_of_two("l2.banks", u64::from(self.l2.banks))?;
+        power_of_two("dram.banks", u64::from(self.dram.banks))?;
+        power_of_two("dram.interleave", self.dram.interleave.0)?;
+        if self.dram.interleave.0 < 64 {
+            return Err(error("dram.interleave", "expected at least a line (64B)"));
+        }
+        if self.dram.line_cycles.0 == 0 {
+            return Err(error("dram.line_cycles", "expected at least 1cycles"));
+        }
+        Ok(())
+    }
+
+    fn validate_translation(&self) -> Result<(), NodeError> {
+        for (key, tlb) in [("l1_tlb", &self.l1_tlb), ("l2_tlb", &self.l2_tlb)] {
+            if tlb.ways == 0 || tlb.ways > 64 || !tlb.entries.is_multiple_of(tlb.ways) {
+                let found =
+                    format!("expected 1 to 64 ways that divide the entries, found {} of {}", tlb.ways, tlb.entries);
+                return Err(error(&format!("{key}.ways"), found));
+            }
+            power_of_two(&format!("{key}.entries"), u64::from(tlb.entries / tlb.ways))?;
+            in_range(&format!("{key}.miss_registers"), tlb.miss_registers, 1, 1 << 16)?;
+        }
+        in_range("walker.walkers", self.walker.walkers, 1, 4096)?;
+        in_range("walker.queue", self.walker.queue, 1, 1 << 16)?;
+        in_range("host.walkers", self.host.walkers, 1, 4096)
+    }
+
+    fn validate_links(&self) -> Result<(), NodeError> {
+        for (key, link) in [("gpu_link", &self.gpu_link), ("host_link", &self.host_link)] {
+            if link.bandwidth.0 < 1_000_000 {
+                return Err(error(
+                    &format!("{key}.bandwidth"),
+                    format!("expected at least 1MB/s, found {}", link.bandwidth),
+                ));
+            }
+        }
+        in_range("remote.write_queue", self.remote.write_queue, 1, 1 << 16)
+    }
+
+    fn validate_driver(&self) -> Result<(), NodeError> {
+        match &self.driver.service {
+            ServiceModel::Pool(pool) => in_range("driver.service.servers", pool.servers, 1, 1024)?,
+            ServiceModel::Batch(batch) => in_range("driver.service.size", batch.size, 1, 1 << 16)?,
+        }
+        let Some(filter) = &self.driver.trans_fw else { return Ok(()) };
+        power_of_two("driver.trans_fw.filter_entries", u64::from(filter.filter_entries))?;
+        in_range("driver.trans_fw.fingerprint_bits", filter.fingerprint_bits, 1, 16)
+    }
+}
+
+fn validate_capacity(capacity: &CapacityConfig) -> Result<(), NodeError> {
+    in_range("capacity.footprint_percent", capacity.footprint_percent, 0, 100_000)
+}
+
+fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {
+    if (low..=high).contains(&found) {
+        return Ok(());
+    }
+    Err(error(key, format!("expected {low} to {high}, found {found}")))
+}
+
+fn power_of_two(key: &str, found: u64) -> Result<(), NodeError> {
+    if found.is_power_of_two() { Ok(()) } else { Err(error(key, format!("expected a power of two, found {found}"))) }
+}
+
+fn sets(key: &str, bytes: u64, ways: u32) -> Result<(), NodeError> {
+    in_range(&format!("{key}.ways"), ways, 1, 32)?;
+    let way_bytes = 64 * u64::from(ways);
+    if !bytes.is_multiple_of(way_bytes) || !(bytes / way_bytes).is_power_of_two() {
+        let message = format!("expected ways × 64B × a power of two, found {bytes} bytes in {ways} ways");
+        return Err(error(&format!("{key}.size"), message));
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores without fetching.
+
+use super::Dram;
+use crate::config::L2Config;
+use crate::reserve::{Lane, Slots};
+use crate::ways::{self, EMPTY};
+
+/// Cycles of a bank's input are booked in buckets of 16 ns.
+const BANK_BUCKET_SHIFT: u32 = 14;
+
+pub(crate) struct L2Cache {
+    /// By (set, way). Lines are numbered with 32 bits: 256 GiB of address space.
+    tags: Vec<u32>,
+    /// Last use of each way, for LRU.
+    used: Vec<u32>,
+    /// When the data is there.
+    ready: Vec<u64>,
+    /// Bit `way` of a set: the line differs from memory.
+    dirty: Vec<u32>,
+    clock: u32,
+    sets: u64,
+    ways: usize,
+    banks: Vec<Bank>,
+    bank_shift: u32,
+    latency: u64,
+    crossbar: u64,
+    input_cost: u64,
+}
+
+struct Bank {
+    input: Lane,
+    misses: Slots,
+}
+
+/// What an access found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct L2Access {
+    /// When the answer is back at the requester's side of the crossbar.
+    pub done: u64,
+    pub hit: bool,
+    /// A dirty victim was written to memory.
+    pub wrote_back: bool,
+}
+
+impl L2Cache {
+    /// `interleave_shift`: log2 of the lines that stay on one bank.
+    pub fn new(config: &L2Config, interleave_shift: u32, cycle: u64) -> Self {
+        let ways = config.ways as usize;
+        let sets = config.size.0 / 64 / u64::from(config.ways);
+        let entries = sets as usize * ways;
+        let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
+        Self {
+            tags: vec![EMPTY; entries],
+            used: vec![0; entries],
+            ready: vec![0; entries],
+            dirty: vec![0; sets as usize],
+            clock: 0,
+            sets,
+            ways,
+            banks: (0..config.banks).map(bank).collect(),
+            bank_shift: interleave_shift,
+            latency: config.latency.0 * cycle,
+            crossbar: config.crossbar.0 * cycle,
+            input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
+        }
+    }
+
+    /// A load or store of `line` that leaves the requester at `time`.
+    #[inline]
+    pub fn access(&mut self, now: u64, time: u64, line: u64, write: bool, dram: &mut Dram) -> L2Access {
+        let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
+        let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
+        let set = (line & (self.sets - 1)) as usize;
+        let start = set * self.ways;
+        self.tick();
+        let found = ways::find(&self.tags[start..start + self.ways], line as u32);
+        if let Some(way) = found {
+            self.used[start + way] = self.clock;
+            self.dirty[set] |= u32::from(write) << way;
+            let done = looked_up.max(self.ready[start + way]) + self.crossbar;
+            return L2Access { done, hit: true, wrote_back: false };
+        }
+        let (way, wrote_back) = self.make_room(now, looked_up, set, dram);
+        let filled = if write { looked_up } else { self.fetch(now, looked_up, bank, line, dram) };
+        self.tags[start + way] = line as u32;
+        self.used[start + way] = self.clock;
+        self.ready[start + way] = filled;
+        self.dirty[set] = self.dirty[set] & !(1 << way) | u32::from(write) << way;
+        L2Access { done: filled + self.crossbar, hit: false, wrote_back }
+    }
+
+    /// Drops the lines `first..first + count`; returns how many of them were dirty.
+    pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
+        (first..first + count).filter(|&line| self.drop_line(line)).count() as u64
+    }
+
+    /// Cleans the lines `first..first + count` in place; returns how many were dirty.
+    pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
+        let mut cleaned = 0;
+        for line in first..first + count {
+            let Some((set, way)) = self.find(line) else { continue };
+            cleaned += u64::from(self.dirty[set] >> way & 1);
+            self.dirty[set] &= !(1 << way);
+        }
+        cleaned
+    }
+
+    fn drop_line(&mut self, line: u64) -> bool {
+        let Some((set, way)) = self.find(line) else { return false };
+        self.tags[set * self.ways + way] = EMPTY;
+        self.used[set * self.ways + way] = 0;
+        let dirty = self.dirty[set] >> way & 1 == 1;
+        self.dirty[set] &= !(1 << way);
+        dirty
+    }
+
+    fn find(&self, line: u64) -> Option<(usize, usize)> {
+        let set = (line & (self.sets - 1)) as usize;
+        let start = set * self.ways;
+        let way = ways::find(&self.tags[start..start + self.ways], line as u32)?;
+        Some((set, way))
+    }
+
+    #[inline]
+    fn fetch(&mut self, now: u64, time: u64, bank: usize, line: u64, dram: &mut Dram) -> u64 {
+        let misses = &mut self.banks[bank].misses;
+        let done = dram.access(now, misses.available(time), line, 1);
+        misses.take(done);
+        done
+    }
+
+    /// The way to replace in `set`, its old line written back if dirty.
+    #[inline]
+    fn make_room(&mut self, now: u64, time: u64, set: usize, dram: &mut Dram) -> (usize, bool) {
+        let start = set * self.ways;
+        let oldest = ways::oldest(&self.used[start..start + self.ways]);
+        let dirty = self.dirty[set] >> oldest & 1 == 1;
+        if dirty {
+            dram.access(now, time, u64::from(self.tags[start + oldest]), 1);
+        }
+        (oldest, dirty)
+    }
+
+    /// Advances the LRU clock; when it wraps, every line is equally old once.
+    #[inline]
+    fn tick(&mut self) {
+        self.clock = self.clock.wrapping_add(1);
+        if self.clock == 0 {
+            self.used.fill(0);
+            self.clock = 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::{Bytes, Cycles};
+
+    use super::*;
+    use crate::config::DramConfig;
+
+    fn small() -> (L2Cache, Dram) {
+        let l2 = L2Config {
+            size: Bytes(2048),
+            ways: 2,
+            banks: 2,
+            latency: Cycles(10),
+            crossbar: Cycles(5),
+            lines_per_cycle: 1,
+            miss_registers: 4,
+        };
+        let dram = DramConfig { banks: 2, latency: Cycles(100), line_cycles: Cycles(1), interleave: Bytes(128) };
+        (L2Cache::new(&l2, 1, 1000), Dram::new(&dram, 1000))
+    }
+
+    #[test]
+    fn an_idle_miss_pays_crossbar_bank_and_memory_and_a_hit_does_not_pay_memory() {
+        let (mut l2, mut dram) = small();
+        let miss = l2.access(0, 0, 7, false, &mut dram);
+        assert_eq!((miss.done, miss.hit), ((5 + 1 + 10 + 101 + 5) * 1000, false));
+        let hit = l2.access(1_000_000, 1_000_000, 7, false, &mut dram);
+        assert_eq!((hit.done - 1_000_000, hit.hit), (21_000, true));
+    }
+
+    #[test]
+    fn only_dirty_victims_are_written_back() {
+        let (mut l2, mut dram) = small();
+        l2.access(0, 0, 0, true, &mut dram);
+        l2.access(0, 0, 16, false, &mut dram);
+        assert!(l2.access(0, 0, 32, false, &mut dram).wrote_back, "line 0 was dirty and oldest");
+        assert!(!l2.access(0, 0, 48, false, &mut dram).wrote_back, "line 16 was clean");
+    }
+
+    #[test]
+    fn dropping_a_page_reports_its_dirty_lines_once() {
+        let (mut l2, mut dram) = small();
+        for line in [0, 1, 2] {
+            l2.access(0, 0, line, line != 1, &mut dram);
+        }
+        assert_eq!(l2.clean_lines(0, 1), 1);
+        assert_eq!(l2.drop_lines(0, 4), 1);
+        assert_eq!(l2.drop_lines(0, 4), 0);
+        assert!(!l2.access(0, 0, 1, false, &mut dram).hit);
+    }
+}

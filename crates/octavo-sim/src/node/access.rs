@@ -1,0 +1,222 @@
+//! The path of a line access: translation, caches, memory, links. The hot path of the simulator.
+
+use octavo_manager::ProcessorId;
+use octavo_workload::{Op, OpKind};
+
+use super::Node;
+use crate::links::Traffic;
+use crate::translate::Entry;
+
+/// Bytes of a line on a link, without its header.
+const LINE: u64 = 64;
+
+/// Consecutive lines accessed by one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub line: u64,
+    pub count: u32,
+    pub write: bool,
+}
+
+impl Run {
+    #[inline]
+    pub fn of(op: Op) -> Self {
+        Self { line: op.line(), count: op.count(), write: op.kind() == OpKind::Store }
+    }
+}
+
+/// A translation, or the moment the walker found that the driver is needed.
+pub(crate) enum Translation {
+    Ready(Entry, u64),
+    Fault(u64),
+}
+
+impl Node<'_> {
+    /// Accesses a run of lines from `time` on, one a cycle, page by page.
+    #[inline]
+    pub fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let lines = u64::from(run.count);
+        if run.write {
+            self.accesses.store_lines += lines;
+        } else {
+            self.accesses.load_lines += lines;
+        }
+        let page_lines = 1u64 << self.page_line_shift;
+        let (mut line, end) = (run.line, run.line + lines);
+        while line < end {
+            let part = ((line | (page_lines - 1)) + 1).min(end) - line;
+            let part_time = time + (line - run.line) * self.costs.line;
+            self.access_page(gpu, unit, slot, Run { line, count: part as u32, write: run.write }, part_time);
+            line += part;
+        }
+    }
+
+    /// Accesses lines of one page: at once, or when its fault is resolved.
+    #[inline]
+    pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let page = (run.line >> self.page_line_shift) as u32;
+        match self.translate(gpu, unit, page, run.write, time) {
+            Translation::Ready(entry, ready) => {
+                self.breakdown.walk_ps += (ready - time) * u64::from(run.count);
+                let done = self.serve(gpu, unit, page, entry, run, ready);
+                let wave = &mut self.waves.waves[slot];
+                wave.ready = wave.ready.max(done);
+                let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
+                *in_flight = (*in_flight).max(done);
+            }
+            Translation::Fault(walked) => self.fault(gpu, slot, page, run, time, walked),
+        }
+    }
+
+    /// Looks a page up: first-level TLB, second-level TLB, page table.
+    #[inline]
+    fn translate(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+        self.accesses.translations += 1;
+        let looked_up = time + self.costs.l1_tlb;
+        if let Some(hit) = self.gpus[gpu].l1_tlb.lookup(unit, page)
+            && hit.entry.allows(write)
+        {
+            self.accesses.l1_tlb_hits += 1;
+            return Translation::Ready(hit.entry, hit.ready.max(looked_up));
+        }
+        self.translate_beyond_l1(gpu, unit, page, write, looked_up)
+    }
+
+    fn translate_beyond_l1(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+        let state = &mut self.gpus[gpu];
+        let looked_up = time + self.costs.l2_tlb;
+        if let Some(hit) = state.l2_tlb.lookup(0, page)
+            && hit.entry.allows(write)
+        {
+            self.accesses.l2_tlb_hits += 1;
+            let ready = hit.ready.max(looked_up);
+            state.l1_tlb.insert(unit, page, hit.entry, ready);
+            return Translation::Ready(hit.entry, ready);
+        }
+        if !state.table.get(page).allows(write) {
+            if self.faults.pending(gpu, page, write) {
+                return Translation::Fault(looked_up);
+            }
+            if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
+                let entry = self.gpus[gpu].table.get(page);
+                return Translation::Ready(entry, looked_up);
+            }
+        }
+        self.walk(gpu, unit, page, write, looked_up)
+    }
+
+    fn walk(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+        let state = &mut self.gpus[gpu];
+        let walk = state.walker.walk(time, page);
+        self.accesses.walks += 1;
+        self.accesses.walk_levels += u64::from(walk.levels);
+        let entry = state.table.get(page);
+        if !entry.allows(write) {
+            return Translation::Fault(walk.done);
+        }
+        state.l2_tlb.insert(0, page, entry, walk.done);
+        state.l1_tlb.insert(unit, page, entry, walk.done);
+        Translation::Ready(entry, walk.done)
+    }
+
+    /// Serves the lines of a translated page; returns when the last is there.
+    #[inline]
+    fn serve(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
+        let own = ProcessorId::gpu(gpu);
+        if entry.target() == own {
+            return self.serve_local(gpu, unit, page, entry, run, time);
+        }
+        self.serve_remote(gpu, unit, page, entry.target(), run, time)
+    }
+
+    #[inline]
+    fn serve_local(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
+        let (mut last, mut spent, mut beyond_l1) = (time, 0, 0);
+        for index in 0..u64::from(run.count) {
+            let (line, start) = (run.line + index, time + index * self.costs.line);
+            let done = if run.write {
+                beyond_l1 += 1;
+                self.l2_line(gpu, line, true, start + self.costs.l1)
+            } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line) {
+                self.accesses.l1_hits += 1;
+                ready.max(start + self.costs.l1)
+            } else {
+                beyond_l1 += 1;
+                self.load_local(gpu, unit, line, start + self.costs.l1)
+            };
+            spent += done - start;
+            last = last.max(done);
+        }
+        self.breakdown.local_ps += spent;
+        self.reports.count(gpu, page, beyond_l1);
+        if run.write && entry.is_broadcast() {
+            return self.broadcast_stores(gpu, run, last);
+        }
+        last
+    }
+
+    /// A load that missed the first-level cache, from the own second-level cache or memory.
+    #[inline]
+    fn load_local(&mut self, gpu: usize, unit: usize, line: u64, time: u64) -> u64 {
+        let start = self.gpus[gpu].units[unit].misses.available(time);
+        let done = self.l2_line(gpu, line, false, start);
+        let state = &mut self.gpus[gpu];
+        state.units[unit].misses.take(done);
+        state.l1.insert(unit, line, done);
+        done
+    }
+
+    /// One line at the second-level cache of `gpu`, whoever asks.
+    #[inline]
+    pub fn l2_line(&mut self, gpu: usize, line: u64, write: bool, time: u64) -> u64 {
+        let state = &mut self.gpus[gpu];
+        let access = state.l2.access(self.now, time, line, write, &mut state.dram);
+        self.accesses.l2_hits += u64::from(access.hit);
+        self.accesses.dram_reads += u64::from(!access.hit && !write);
+        self.accesses.dram_writes += u64::from(access.wrote_back);
+        access.done
+    }
+
+    fn serve_remote(&mut self, gpu: usize, unit: usize, page: u32, owner: ProcessorId, run: Run, time: u64) -> u64 {
+        let (mut last, mut spent, mut remote) = (time, 0, 0);
+        for index in 0..u64::from(run.count) {
+            let (line, start) = (run.line + index, time + index * self.costs.line);
+            let looked_up = start + self.costs.l1;
+            let cached = if run.write { None } else { self.gpus[gpu].l1.lookup(unit, line) };
+            let done = if let Some(ready) = cached {
+                self.accesses.l1_hits += 1;
+                ready.max(looked_up)
+            } else {
+                remote += 1;
+                self.remote_line(gpu, unit, owner, line, run.write, looked_up)
+            };
+            spent += done - start;
+            last = last.max(done);
+        }
+        self.breakdown.remote_access_ps += spent;
+        self.reports.count(gpu, page, remote);
+        self.count_remote(gpu, page, owner, remote, last);
+        last
+    }
+
+    /// One line from or to another processor's memory; remote lines are cached in the first level only.
+    fn remote_line(&mut self, gpu: usize, unit: usize, owner: ProcessorId, line: u64, write: bool, time: u64) -> u64 {
+        let own = ProcessorId::gpu(gpu);
+        let start = self.gpus[gpu].remote.available(self.gpus[gpu].units[unit].misses.available(time));
+        let header = self.costs.header_bytes;
+        let (request, answer) = if write { (header + LINE, header) } else { (header, header + LINE) };
+        let arrived = self.links.send(self.now, start, (own, owner), request, Traffic::Lines);
+        let served = match owner.gpu_index() {
+            Some(owner) => self.l2_line(owner, line, write, arrived),
+            None => arrived + self.costs.host_memory,
+        };
+        let done = self.links.send(self.now, served, (owner, own), answer, Traffic::Lines);
+        let state = &mut self.gpus[gpu];
+        state.remote.take(done);
+        state.units[unit].misses.take(done);
+        if !write {
+            state.l1.insert(unit, line, done);
+        }
+        done
+    }
+}

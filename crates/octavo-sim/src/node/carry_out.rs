@@ -1,0 +1,307 @@
+//! Carries out the manager's plans: what each step costs and what it changes.
+
+use octavo_manager::{
+    Cause, HOST, MappingMode, PageId, PageRun, Permission, Plan, PlanId, ProcessorId, ProcessorMask, Step,
+};
+
+use super::Node;
+use super::event::Kind;
+use crate::config::DrainScope;
+use crate::links::Traffic;
+use crate::slab::Slab;
+use crate::translate::Entry;
+
+/// A plan being carried out.
+pub(crate) struct Progress {
+    plan: Plan,
+    next: usize,
+    /// Whether the processors already have the host's message that pages are about to move.
+    told: bool,
+    /// Time spent on making room.
+    evicting: u64,
+    /// Wakes under way; the plan is acknowledged when the last has arrived.
+    wakes: u32,
+}
+
+/// Plans under way, and which of them each wake under way belongs to.
+#[derive(Default)]
+pub(crate) struct Plans {
+    running: Slab<Progress>,
+    count: usize,
+    /// (fault, plan) of wakes under way; few at a time.
+    wakes: Vec<(u32, u32)>,
+}
+
+impl Plans {
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl Node<'_> {
+    /// Starts the plans the manager has just made.
+    pub fn start_made_plans(&mut self) {
+        let mut made = std::mem::take(&mut self.made);
+        for plan in made.drain(..) {
+            let metadata = self.metadata_time(&plan);
+            let progress = Progress { plan, next: 0, told: false, evicting: 0, wakes: 0 };
+            let number = self.plans.running.insert(progress);
+            self.plans.count += 1;
+            self.schedule(self.now + metadata, Kind::PlanStep, number);
+        }
+        self.made = made;
+    }
+
+    /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
+    fn metadata_time(&self, plan: &Plan) -> u64 {
+        let beside = u64::from(plan.overlapped_accesses) * self.costs.host_memory;
+        beside.saturating_sub(self.costs.host_walk) + u64::from(plan.metadata_accesses) * self.costs.host_memory
+    }
+
+    /// Carries out steps until one takes time.
+    pub fn plan_step(&mut self, number: u32) {
+        loop {
+            let progress = &mut self.plans.running[number];
+            let Some(&step) = progress.plan.steps.get(progress.next) else {
+                return self.end_plan_if_done(number);
+            };
+            progress.next += 1;
+            let done = self.carry_out(number, step);
+            if done > self.now {
+                if is_eviction(&step) {
+                    self.plans.running[number].evicting += done - self.now;
+                }
+                return self.schedule(done, Kind::PlanStep, number);
+            }
+        }
+    }
+
+    /// Does one step; returns when it is over.
+    fn carry_out(&mut self, number: u32, step: Step) -> u64 {
+        match step {
+            Step::Drain { processors, pages } => self.drain(number, processors, pages),
+            Step::Invalidate { processors, pages } => self.shoot_down(number, processors, pages, false),
+            Step::Protect { processors, pages } => self.shoot_down(number, processors, pages, true),
+            Step::Copy { pages, from, to, cause } => self.copy(pages, from, to, cause),
+            Step::Discard { processor, pages } => self.discard(processor, pages),
+            Step::Map { processors, pages, target, permission, mode } => {
+                self.map(processors, pages, target, permission, mode);
+                self.now + self.costs.entry_write
+            }
+            Step::ClearCounters { pages } => {
+                self.counters.clear(pages);
+                self.now
+            }
+            Step::Wake { processor, pages } => {
+                self.wake(number, processor, pages);
+                self.now
+            }
+        }
+    }
+
+    /// Compute units stop, what they have in flight completes, first-level caches are discarded and the pages' dirty
+    /// lines written back.
+    fn drain(&mut self, number: u32, processors: ProcessorMask, pages: PageRun) -> u64 {
+        let told = self.now + self.costs.host_link;
+        self.plans.running[number].told = true;
+        let mut over = told;
+        for processor in processors.iter() {
+            let Some(gpu) = processor.gpu_index() else { continue };
+            let quiet = self.drain_units(gpu, pages, told);
+            over = over.max(self.write_back(gpu, pages, quiet));
+        }
+        over
+    }
+
+    /// Pauses the units that have to drain until they are quiet; returns when that is.
+    fn drain_units(&mut self, gpu: usize, pages: PageRun, told: u64) -> u64 {
+        let scope = self.drain;
+        let state = &mut self.gpus[gpu];
+        let concerned = |unit: usize, tlb: &crate::translate::Tlb| {
+            scope == DrainScope::WholeGpu || pages.iter().any(|page| tlb.holds(unit, page.0))
+        };
+        let mut quiet = told;
+        for unit in 0..state.units.len() {
+            if concerned(unit, &state.l1_tlb) {
+                quiet = quiet.max(state.units[unit].in_flight);
+            }
+        }
+        // Issue resumes once the translation is shot down, which follows the drain.
+        let resume = quiet + self.costs.shootdown;
+        for unit in 0..state.units.len() {
+            if concerned(unit, &state.l1_tlb) {
+                state.units[unit].paused = state.units[unit].paused.max(resume);
+                state.l1.discard(unit);
+            }
+        }
+        quiet
+    }
+
+    /// Writes the pages' dirty lines to the GPU's memory.
+    fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64) -> u64 {
+        let (first, count) = self.lines(pages);
+        let state = &mut self.gpus[gpu];
+        let dirty = state.l2.clean_lines(first, count);
+        self.accesses.dram_writes += dirty;
+        if dirty == 0 { time } else { state.dram.stream(self.now, time, first, dirty) }
+    }
+
+    /// Removes (or write-protects) entries and translations; the answers come back to the host.
+    fn shoot_down(&mut self, number: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+        let progress = &mut self.plans.running[number];
+        let message = if progress.told { 0 } else { self.costs.host_link };
+        progress.told = false;
+        for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
+            let state = &mut self.gpus[gpu];
+            if protect {
+                state.table.protect(pages);
+            } else {
+                state.table.invalidate(pages);
+            }
+            for page in pages.iter() {
+                state.shoot_down(page.0);
+            }
+        }
+        self.now + message + self.costs.shootdown + self.costs.host_link
+    }
+
+    /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
+    fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) -> u64 {
+        self.recorder.copy(self.now, pages, from, to, cause);
+        let (first, count) = self.lines(pages);
+        let command = self.now + self.costs.host_link;
+        let read = match from.gpu_index() {
+            Some(gpu) => {
+                let clean = self.write_back(gpu, pages, command);
+                self.gpus[gpu].dram.stream(self.now, clean, first, count)
+            }
+            None => self.now + self.costs.host_memory,
+        };
+        let arrived = self.links.send(self.now, read, (from, to), count * 64, Traffic::of(cause));
+        match to.gpu_index() {
+            Some(gpu) => {
+                let state = &mut self.gpus[gpu];
+                state.l2.drop_lines(first, count);
+                state.dram.stream(self.now, arrived, first, count)
+            }
+            None => arrived,
+        }
+    }
+
+    /// Frames are given up; nothing is written back.
+    fn discard(&mut self, processor: ProcessorId, pages: PageRun) -> u64 {
+        if let Some(gpu) = processor.gpu_index() {
+            let (first, count) = self.lines(pages);
+            self.gpus[gpu].l2.drop_lines(first, count);
+        }
+        self.now
+    }
+
+    fn map(
+        &mut self,
+        processors: ProcessorMask,
+        pages: PageRun,
+        target: Option<ProcessorId>,
+        permission: Permission,
+        mode: MappingMode,
+    ) {
+        let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
+        for processor in processors.iter() {
+            let Some(gpu) = processor.gpu_index() else { continue };
+            let target = target.unwrap_or(processor);
+            let entry = Entry::new(target, writable, broadcast);
+            for page in pages.iter() {
+                self.gpus[gpu].table.set(page, entry);
+                self.note_translation(page, target);
+            }
+        }
+    }
+
+    /// Wakes go to the GPU over its host link; a batch keeps them until its end.
+    fn wake(&mut self, number: u32, processor: ProcessorId, pages: PageRun) {
+        let Some(gpu) = processor.gpu_index() else { return };
+        let progress = &self.plans.running[number];
+        let (cause, evicting) = (progress.plan.cause, progress.evicting);
+        for page in pages.iter() {
+            let Some(fault) = self.wake_fault(gpu, page.0, cause, evicting) else { continue };
+            if self.hold_wake(fault) {
+                continue;
+            }
+            self.plans.running[number].wakes += 1;
+            self.plans.wakes.push((fault, number));
+            self.send_wake(fault, self.now);
+        }
+    }
+
+    pub fn send_wake(&mut self, fault: u32, time: u64) {
+        let gpu = self.faulting_gpu(fault);
+        let path = (HOST, ProcessorId::gpu(gpu));
+        let arrives = self.links.send(self.now, time, path, self.costs.fault_bytes, Traffic::Control);
+        self.schedule(arrives, Kind::FaultWakes, fault);
+    }
+
+    /// A wake has arrived: its plan may be over. Until then its pages are busy, so that the access that faulted is
+    /// replayed before anyone can take the page away, and every fault makes progress.
+    pub fn finish_plan_of_wake(&mut self, fault: u32) {
+        let Some(at) = self.plans.wakes.iter().position(|&(other, _)| other == fault) else { return };
+        let (_, number) = self.plans.wakes.swap_remove(at);
+        self.plans.running[number].wakes -= 1;
+        self.end_plan_if_done(number);
+    }
+
+    /// Acknowledges a plan whose steps and wakes are over; what waited for its pages goes on.
+    fn end_plan_if_done(&mut self, number: u32) {
+        let progress = &self.plans.running[number];
+        if progress.wakes > 0 || progress.next < progress.plan.steps.len() {
+            return;
+        }
+        let plan = self.plans.running.remove(number).plan;
+        self.plans.count -= 1;
+        self.acknowledge(plan.id);
+        self.manager.recycle(plan);
+        self.start_made_plans();
+        self.end_batch_if_done();
+    }
+
+    fn acknowledge(&mut self, id: PlanId) {
+        self.manager.complete(id, &mut self.made);
+    }
+
+    /// Applies the plans just made without any cost or delay.
+    pub fn carry_out_made_plans_at_once(&mut self) {
+        let made = std::mem::take(&mut self.made);
+        for plan in made {
+            for step in &plan.steps {
+                match *step {
+                    Step::Map { processors, pages, target, permission, mode } => {
+                        self.map(processors, pages, target, permission, mode);
+                    }
+                    Step::Wake { processor, pages } => self.wake_at_once(processor, pages, plan.cause),
+                    _ => {}
+                }
+            }
+            self.acknowledge(plan.id);
+            self.manager.recycle(plan);
+        }
+        self.start_made_plans();
+    }
+
+    fn wake_at_once(&mut self, processor: ProcessorId, pages: PageRun, cause: Cause) {
+        let Some(gpu) = processor.gpu_index() else { return };
+        for page in pages.iter() {
+            if let Some(fault) = self.wake_fault(gpu, page.0, cause, 0) {
+                self.schedule(self.now, Kind::FaultWakes, fault);
+            }
+        }
+    }
+
+    /// First line and count of lines of a run of pages.
+    fn lines(&self, pages: PageRun) -> (u64, u64) {
+        let PageId(first) = pages.first;
+        (u64::from(first) << self.page_line_shift, u64::from(pages.count) << self.page_line_shift)
+    }
+}
+
+fn is_eviction(step: &Step) -> bool {
+    matches!(step, Step::Copy { cause: Cause::Eviction, .. })
+}

@@ -1,0 +1,144 @@
+//! Launches, work-groups and their wavefronts: what starts where and when.
+
+use octavo_manager::Event as ManagerEvent;
+
+use super::Node;
+use super::event::Kind;
+use super::wave::{Group, State, Wave};
+
+const NO_SLOT: u32 = u32::MAX;
+
+impl Node<'_> {
+    /// Splits the next launch over the GPUs and fills their compute units.
+    pub fn begin_launch(&mut self) {
+        if self.launch == self.workload.launches() {
+            self.finished = true;
+            return;
+        }
+        self.launch_shape = self.workload.launch(self.launch);
+        self.launch_began = self.now;
+        let ranges =
+            self.config.dispatch.ranges(self.launch_shape.work_groups, self.config.gpus, self.config.compute.units);
+        for (gpu, range) in ranges.into_iter().enumerate() {
+            self.gpus[gpu].waiting = range;
+            self.gpus[gpu].l1.discard_all();
+        }
+        for gpu in 0..self.gpus.len() {
+            self.fill_gpu(gpu);
+        }
+        self.end_launch_if_done();
+    }
+
+    /// Starts work-groups round robin over the units while any unit has room.
+    fn fill_gpu(&mut self, gpu: usize) {
+        let mut started = true;
+        while started {
+            started = false;
+            for unit in 0..self.units {
+                started |= self.start_group(gpu, unit);
+            }
+        }
+    }
+
+    /// Starts the next waiting work-group of `gpu` on `unit`, if there is one and it fits.
+    fn start_group(&mut self, gpu: usize, unit: usize) -> bool {
+        let wavefronts = self.launch_shape.wavefronts_per_group;
+        let state = &mut self.gpus[gpu];
+        if state.waiting.is_empty() || state.units[unit].free.count_ones() < wavefronts {
+            return false;
+        }
+        let group = state.waiting.start;
+        state.waiting.start += 1;
+        state.running += 1;
+        let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
+        let mut free = state.units[unit].free;
+        let leader = first_slot as u32 + free.trailing_zeros();
+        for number in 0..wavefronts {
+            let slot = first_slot as u32 + free.trailing_zeros();
+            free &= free - 1;
+            let last = number + 1 == wavefronts;
+            let next = if last { NO_SLOT } else { first_slot as u32 + free.trailing_zeros() };
+            self.waves.waves[slot as usize] =
+                Wave { group, leader, next, number: number as u16, state: State::Scheduled, ..Wave::default() };
+            self.calendar.push(self.now + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
+        }
+        self.gpus[gpu].units[unit].free = free;
+        self.waves.groups[leader as usize] = Group { running: wavefronts as u16, arrived: 0 };
+        true
+    }
+
+    /// A wavefront is done: its slot is free, and perhaps its work-group and the launch are done too.
+    pub fn end_wave(&mut self, slot: usize) {
+        let (gpu, unit) = self.place(slot);
+        let leader = self.waves.waves[slot].leader as usize;
+        self.waves.waves[slot].state = State::Free;
+        let group = &mut self.waves.groups[leader];
+        group.running -= 1;
+        if group.running > 0 {
+            // Those at the barrier no longer wait for this one.
+            self.release_barrier_if_complete(leader);
+            return;
+        }
+        self.free_group(gpu, unit, leader);
+        self.gpus[gpu].running -= 1;
+        self.groups_done += 1;
+        while self.start_group(gpu, unit) {}
+        self.end_launch_if_done();
+    }
+
+    /// A work-group's slots are given back together, as its registers and local memory are.
+    fn free_group(&mut self, gpu: usize, unit: usize, leader: usize) {
+        let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
+        let mut slot = leader as u32;
+        while slot != NO_SLOT {
+            self.gpus[gpu].units[unit].free |= 1 << (slot as usize - first_slot);
+            slot = self.waves.waves[slot as usize].next;
+        }
+    }
+
+    /// A wavefront reached a barrier.
+    pub fn arrive_at_barrier(&mut self, slot: usize) {
+        let leader = self.waves.waves[slot].leader as usize;
+        self.waves.waves[slot].state = State::Barrier;
+        self.waves.groups[leader].arrived += 1;
+        self.release_barrier_if_complete(leader);
+    }
+
+    fn release_barrier_if_complete(&mut self, leader: usize) {
+        let group = &mut self.waves.groups[leader];
+        if group.arrived == 0 || group.arrived < group.running {
+            return;
+        }
+        group.arrived = 0;
+        let mut slot = leader as u32;
+        while slot != NO_SLOT {
+            let wave = &mut self.waves.waves[slot as usize];
+            let next = wave.next;
+            if wave.state == State::Barrier {
+                wave.state = State::Scheduled;
+                self.schedule(self.now, Kind::Wave, slot);
+            }
+            slot = next;
+        }
+    }
+
+    fn end_launch_if_done(&mut self) {
+        if self.gpus.iter().any(|gpu| gpu.running > 0 || !gpu.waiting.is_empty()) {
+            return;
+        }
+        let flushed = self.flush_broadcasts();
+        self.ended = flushed + self.costs.kernel_overhead;
+        self.recorder.kernel(self.launch_shape.kernel, self.launch_began, self.ended);
+        self.launch += 1;
+        self.manager.handle(ManagerEvent::KernelEnd, &mut self.made);
+        self.start_made_plans();
+        self.schedule(self.ended, Kind::Launch, 0);
+    }
+
+    /// GPU and compute unit of a wavefront slot.
+    #[inline]
+    pub fn place(&self, slot: usize) -> (usize, usize) {
+        let unit = slot / self.slots_per_unit;
+        (unit / self.units, unit % self.units)
+    }
+}

@@ -1,0 +1,83 @@
+//! What can happen at a moment, packed into eight bytes for the calendar.
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A wavefront goes on; index: wavefront slot.
+    Wave = 0,
+    /// A fault reaches the driver; index: fault.
+    FaultArrives,
+    /// The driver has served a fault; index: fault.
+    FaultServed,
+    /// A counter notification reaches the driver; index: (GPU, page) by [`super::counters`].
+    CounterArrives,
+    /// The driver has served a counter notification.
+    CounterServed,
+    /// The driver has served a batch.
+    BatchServed,
+    /// The next step of a plan; index: plan slot.
+    PlanStep,
+    /// The wake of a fault reaches its GPU; index: fault.
+    FaultWakes,
+    /// Access reports are due.
+    ReportDue,
+    /// Reports reach the driver; index: report.
+    ReportArrives,
+    /// A sample of links and rates is due.
+    Sample,
+    /// The next kernel launch begins.
+    Launch,
+}
+
+const KINDS: [Kind; 12] = [
+    Kind::Wave,
+    Kind::FaultArrives,
+    Kind::FaultServed,
+    Kind::CounterArrives,
+    Kind::CounterServed,
+    Kind::BatchServed,
+    Kind::PlanStep,
+    Kind::FaultWakes,
+    Kind::ReportDue,
+    Kind::ReportArrives,
+    Kind::Sample,
+    Kind::Launch,
+];
+
+/// An event: what happens to which object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub kind: Kind,
+    pub index: u32,
+}
+
+impl Event {
+    pub const fn new(kind: Kind, index: u32) -> Self {
+        Self { kind, index }
+    }
+
+    #[inline]
+    pub const fn pack(self) -> u64 {
+        (self.kind as u64) << 32 | self.index as u64
+    }
+
+    #[inline]
+    pub const fn unpack(packed: u64) -> Self {
+        Self { kind: KINDS[(packed >> 32) as usize], index: packed as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_survives_packing() {
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            let event = Event::new(kind, u32::MAX - number as u32);
+            assert_eq!(Event::unpack(event.pack()), event);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! State of one GPU.
+
+use std::ops::Range;
+
+use crate::config::NodeConfig;
+use crate::costs::Costs;
+use crate::memory::{Dram, L1Caches, L2Cache};
+use crate::reserve::Slots;
+use crate::translate::{PageTable, TableShape, Tlb, Walker};
+
+pub(crate) struct Gpu {
+    pub l1: L1Caches,
+    pub l2: L2Cache,
+    pub dram: Dram,
+    pub l1_tlb: Tlb,
+    pub l2_tlb: Tlb,
+    pub walker: Walker,
+    pub table: PageTable,
+    pub units: Vec<Unit>,
+    /// Next-free time of each SIMD, by (unit, SIMD).
+    pub simds: Vec<u64>,
+    pub remote: Slots,
+    /// Work-groups of the current launch that have not started.
+    pub waiting: Range<u32>,
+    /// Work-groups in flight.
+    pub running: u32,
+}
+
+/// A compute unit.
+pub(crate) struct Unit {
+    /// When its memory pipeline takes the next line.
+    pub port: u64,
+    /// Until when it issues nothing, because pages are being drained.
+    pub paused: u64,
+    /// When everything it has in flight is there.
+    pub in_flight: u64,
+    /// Free wavefront slots, one bit each.
+    pub free: u64,
+    pub misses: Slots,
+}
+
+impl Gpu {
+    pub fn new(node: &NodeConfig, costs: &Costs, shape: TableShape, pages: usize) -> Self {
+        let units = node.compute.units as usize;
+        let slots = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
+        let unit = |_| Unit {
+            port: 0,
+            paused: 0,
+            in_flight: 0,
+            free: u64::MAX >> (64 - slots),
+            misses: Slots::new(node.l1.miss_registers),
+        };
+        Self {
+            l1: L1Caches::new(&node.l1, units),
+            l2: L2Cache::new(&node.l2, (node.dram.interleave.0 / 64).trailing_zeros(), costs.cycle),
+            dram: Dram::new(&node.dram, costs.cycle),
+            l1_tlb: Tlb::new(&node.l1_tlb, units),
+            l2_tlb: Tlb::new(&node.l2_tlb, 1),
+            walker: Walker::new(&node.walker, &node.l2_tlb, shape, costs.cycle),
+            table: PageTable::new(pages),
+            units: (0..units).map(unit).collect(),
+            simds: vec![0; units * node.compute.simds_per_unit as usize],
+            remote: Slots::new(node.remote.lines_in_flight),
+            waiting: 0..0,
+            running: 0,
+        }
+    }
+
+    /// Removes the translation of `page` everywhere on this GPU.
+    pub fn shoot_down(&mut self, page: u32) {
+        self.l2_tlb.invalidate(0, page);
+        for unit in 0..self.units.len() {
+            self.l1_tlb.invalidate(unit, page);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The running node: state of all processors, and the files that move it on, each named after what it decides.
+
+mod access;
+mod broadcast;
+mod carry_out;
+mod counters;
+mod dispatch;
+mod event;
+mod fault;
+mod gpu;
+mod issue;
+mod reports;
+mod service;
+mod state;
+mod trans_fw;
+mod wave;
+
+pub(crate) use state::Node;

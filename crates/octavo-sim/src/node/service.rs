@@ -1,0 +1,136 @@
+//! How the driver serves requests: a pool of servers, or one batch after another.
+
+use std::collections::VecDeque;
+
+use octavo_manager::{Event as ManagerEvent, Fault as ManagerFault};
+
+use super::Node;
+use super::event::Kind;
+use crate::config::{BatchConfig, ServiceModel};
+use crate::reserve::Pool;
+
+/// A request to the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Fault(u32),
+    Counter(u32),
+}
+
+/// The driver's servers and the host's walkers.
+pub(crate) struct Service {
+    walkers: Pool,
+    model: Model,
+}
+
+enum Model {
+    Pool { servers: Pool, service: u64 },
+    Batch(Batches),
+}
+
+/// State of batched service.
+struct Batches {
+    config: BatchConfig,
+    queue: VecDeque<Request>,
+    serving: Vec<Request>,
+    /// A batch is being served or its plans are being carried out.
+    busy: bool,
+    /// Faults whose wakes wait for the end of the batch.
+    wakes: Vec<u32>,
+}
+
+impl Service {
+    pub fn new(model: &ServiceModel, walkers: u32) -> Self {
+        let model = match model {
+            ServiceModel::Pool(pool) => Model::Pool { servers: Pool::new(pool.servers), service: pool.service.0 },
+            ServiceModel::Batch(config) => Model::Batch(Batches {
+                config: config.clone(),
+                queue: VecDeque::new(),
+                serving: Vec::new(),
+                busy: false,
+                wakes: Vec::new(),
+            }),
+        };
+        Self { walkers: Pool::new(walkers), model }
+    }
+
+    /// A walk of the host's page table from `time` on.
+    pub fn walk(&mut self, time: u64, duration: u64) -> u64 {
+        self.walkers.reserve(time, duration)
+    }
+}
+
+impl Node<'_> {
+    pub fn request_fault_service(&mut self, fault: u32) {
+        self.request(Request::Fault(fault));
+    }
+
+    pub fn request(&mut self, request: Request) {
+        match &mut self.service.model {
+            Model::Pool { servers, service } => {
+                let served = servers.reserve(self.now, *service);
+                match request {
+                    Request::Fault(fault) => self.schedule(served, Kind::FaultServed, fault),
+                    Request::Counter(notification) => self.schedule(served, Kind::CounterServed, notification),
+                }
+            }
+            Model::Batch(batches) => {
+                batches.queue.push_back(request);
+                self.begin_batch_if_idle();
+            }
+        }
+    }
+
+    fn begin_batch_if_idle(&mut self) {
+        let now = self.now;
+        let Model::Batch(batches) = &mut self.service.model else { return };
+        if batches.busy || batches.queue.is_empty() {
+            return;
+        }
+        batches.busy = true;
+        let size = batches.queue.len().min(batches.config.size as usize);
+        batches.serving.extend(batches.queue.drain(..size));
+        let served = now + batches.config.batch.0 + batches.config.request.0 * size as u64;
+        self.schedule(served, Kind::BatchServed, 0);
+    }
+
+    /// The whole batch goes to the manager, faults sorted by page as the production driver sorts them.
+    pub fn batch_served(&mut self) {
+        let Model::Batch(batches) = &mut self.service.model else { return };
+        let serving = std::mem::take(&mut batches.serving);
+        let mut faults: Vec<ManagerFault> = Vec::with_capacity(serving.len());
+        for request in &serving {
+            match *request {
+                Request::Fault(fault) => faults.push(self.mark_served(fault)),
+                Request::Counter(notification) => self.counter_served(notification),
+            }
+        }
+        faults.sort_by_key(|fault| (fault.page, fault.processor));
+        self.manager.handle(ManagerEvent::Faults(&faults), &mut self.made);
+        self.start_made_plans();
+        self.end_batch_if_done();
+    }
+
+    /// Keeps a wake back until the end of the batch; `false` if wakes go out one by one.
+    pub fn hold_wake(&mut self, fault: u32) -> bool {
+        let Model::Batch(batches) = &mut self.service.model else { return false };
+        batches.wakes.push(fault);
+        true
+    }
+
+    /// When the last plan of a batch is done, its faults are replayed together and the next batch begins.
+    pub fn end_batch_if_done(&mut self) {
+        if !self.plans.is_empty() {
+            return;
+        }
+        let now = self.now;
+        let Model::Batch(batches) = &mut self.service.model else { return };
+        if !batches.busy || !batches.serving.is_empty() {
+            return;
+        }
+        batches.busy = false;
+        for fault in std::mem::take(&mut batches.wakes) {
+            self.send_wake(fault, now);
+        }
+        self.begin_batch_if_idle();
+    }
+}

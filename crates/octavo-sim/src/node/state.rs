@@ -1,0 +1,181 @@
+//! Everything that changes while a node runs.
+
+use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan};
+use octavo_workload::{LINE_BYTES, Launch, Workload};
+
+use super::broadcast::Broadcast;
+use super::carry_out::Plans;
+use super::counters::Counters;
+use super::event::{Event, Kind};
+use super::fault::Faults;
+use super::gpu::Gpu;
+use super::reports::Reports;
+use super::service::Service;
+use super::trans_fw::TransFw;
+use super::wave::Waves;
+use crate::clock::Calendar;
+use crate::config::{DrainScope, NodeConfig};
+use crate::costs::Costs;
+use crate::links::Links;
+use crate::record::Recorder;
+use crate::result::{Accesses, Breakdown};
+use crate::translate::TableShape;
+
+/// A node that runs one workload under one memory manager.
+pub(crate) struct Node<'a> {
+    pub workload: &'a dyn Workload,
+    pub config: &'a NodeConfig,
+    pub costs: Costs,
+    pub needs: Needs,
+    /// log2 of the lines of a page.
+    pub page_line_shift: u32,
+    pub drain: DrainScope,
+    pub units: usize,
+    pub slots_per_unit: usize,
+
+    pub now: u64,
+    pub calendar: Calendar,
+    pub gpus: Vec<Gpu>,
+    pub waves: Waves,
+    pub links: Links,
+    pub manager: Manager,
+    pub faults: Faults,
+    pub service: Service,
+    pub plans: Plans,
+    pub counters: Counters,
+    pub reports: Reports,
+    pub broadcast: Broadcast,
+    pub trans_fw: Option<TransFw>,
+
+    pub launch: u32,
+    pub launch_shape: Launch,
+    pub launch_began: u64,
+    pub finished: bool,
+    /// When the last kernel ended.
+    pub ended: u64,
+    pub groups_done: u64,
+
+    pub accesses: Accesses,
+    pub breakdown: Breakdown,
+    pub recorder: Recorder,
+    /// Plans the manager has just made, a buffer that keeps its capacity.
+    pub made: Vec<Plan>,
+}
+
+impl<'a> Node<'a> {
+    pub fn new(
+        config: &'a NodeConfig,
+        manager: Manager,
+        page_bytes: u64,
+        workload: &'a dyn Workload,
+        recorder: Recorder,
+    ) -> Self {
+        let shape = TableShape::for_page(page_bytes);
+        let costs = Costs::new(config, shape.levels);
+        let pages = workload.address_end().div_ceil(page_bytes) as usize;
+        let gpus = config.gpus as usize;
+        let units = config.compute.units as usize;
+        let slots_per_unit = (config.compute.simds_per_unit * config.compute.wavefronts_per_simd) as usize;
+        let needs = manager.needs();
+        let mut node = Self {
+            workload,
+            config,
+            costs,
+            needs,
+            page_line_shift: (page_bytes / LINE_BYTES).trailing_zeros(),
+            drain: config.driver.drain,
+            units,
+            slots_per_unit,
+            now: 0,
+            calendar: Calendar::new(),
+            gpus: (0..gpus).map(|_| Gpu::new(config, &costs, shape, pages)).collect(),
+            waves: Waves::new(gpus * units * slots_per_unit),
+            links: Links::new(config),
+            faults: Faults::default(),
+            service: Service::new(&config.driver.service, config.host.walkers),
+            plans: Plans::default(),
+            counters: Counters::new(needs.counters, gpus, pages),
+            reports: Reports::new(needs.reports, gpus, pages),
+            broadcast: Broadcast::new(gpus, config.remote.write_queue),
+            trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
+            launch: 0,
+            launch_shape: Launch { kernel: "", work_groups: 0, wavefronts_per_group: 0 },
+            launch_began: 0,
+            finished: false,
+            ended: 0,
+            groups_done: 0,
+            accesses: Accesses::default(),
+            breakdown: Breakdown::default(),
+            recorder,
+            manager,
+            made: Vec::new(),
+        };
+        node.allocate(page_bytes);
+        node
+    }
+
+    /// Tells the manager about the workload's buffers and schedules the first events.
+    fn allocate(&mut self, page_bytes: u64) {
+        for buffer in self.workload.buffers() {
+            let first = buffer.base / page_bytes;
+            let end = (buffer.base + buffer.bytes).div_ceil(page_bytes);
+            let run = PageRun { first: PageId(first as u32), count: (end - first) as u32 };
+            self.manager.handle(ManagerEvent::Allocate(run), &mut self.made);
+        }
+        self.start_made_plans();
+        self.schedule(0, Kind::Launch, 0);
+        if let Some(period) = self.reports.period(self.costs.cycle) {
+            self.schedule(period, Kind::ReportDue, 0);
+        }
+        if let Some(interval) = self.recorder.interval() {
+            self.schedule(interval, Kind::Sample, 0);
+        }
+    }
+
+    #[inline]
+    pub fn schedule(&mut self, time: u64, kind: Kind, index: u32) {
+        self.calendar.push(time, Event::new(kind, index).pack());
+    }
+
+    /// Handles the next event; `false` when the last kernel has ended.
+    #[inline]
+    pub fn step(&mut self) -> bool {
+        if self.finished {
+            return false;
+        }
+        let Some(next) = self.calendar.pop() else { return false };
+        self.now = next.time;
+        let event = Event::unpack(next.what);
+        match event.kind {
+            Kind::Wave => self.run_wave(event.index as usize),
+            Kind::FaultArrives => self.fault_arrives(event.index),
+            Kind::FaultServed => self.fault_served(event.index),
+            Kind::CounterArrives => self.counter_arrives(event.index),
+            Kind::CounterServed => self.counter_served(event.index),
+            Kind::BatchServed => self.batch_served(),
+            Kind::PlanStep => self.plan_step(event.index),
+            Kind::FaultWakes => self.fault_wakes(event.index),
+            Kind::ReportDue => self.report_due(),
+            Kind::ReportArrives => self.report_arrives(event.index),
+            Kind::Sample => self.sample(),
+            Kind::Launch => self.begin_launch(),
+        }
+        true
+    }
+
+    /// Writes a row of the interval tables and asks for the next.
+    fn sample(&mut self) {
+        self.sample_last();
+        if let Some(interval) = self.recorder.interval() {
+            self.schedule(self.now + interval, Kind::Sample, 0);
+        }
+    }
+
+    /// Writes a row of the interval tables.
+    pub fn sample_last(&mut self) {
+        let lines = self.accesses.load_lines + self.accesses.store_lines;
+        let faults = self.accesses.faults;
+        let links = self.links.usage();
+        self.recorder.sample(self.now, lines, faults, &links);
+    }
+}

@@ -1,0 +1,37 @@
+//! A few servers that take requests one at a time: page-table walkers, driver threads.
+
+/// Servers by the time each becomes free. Requests must come roughly in order of time.
+pub(crate) struct Pool {
+    free: Vec<u64>,
+}
+
+impl Pool {
+    pub fn new(servers: u32) -> Self {
+        Self { free: vec![0; servers as usize] }
+    }
+
+    /// Occupies the server that is free first for `cost`, from `time` on; returns when it is done.
+    #[inline]
+    pub fn reserve(&mut self, time: u64, cost: u64) -> u64 {
+        let mut first = 0;
+        for server in 1..self.free.len() {
+            if self.free[server] < self.free[first] {
+                first = server;
+            }
+        }
+        let done = self.free[first].max(time) + cost;
+        self.free[first] = done;
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pool;
+
+    #[test]
+    fn requests_wait_for_the_first_free_server() {
+        let mut pool = Pool::new(2);
+        assert_eq!([pool.reserve(0, 10), pool.reserve(0, 4), pool.reserve(1, 10), pool.reserve(1, 1)], [10, 4, 14, 11]);
+    }
+}

@@ -1,0 +1,48 @@
+//! A limit on how many requests are outstanding: miss registers, queue places.
+
+/// Places by the time each was promised back, reused in the order they were taken. A request that returns before an
+/// older one therefore frees its place only with the older one: slightly pessimistic, and constant time.
+pub(crate) struct Slots {
+    until: Box<[u64]>,
+    next: usize,
+}
+
+impl Slots {
+    /// `places` places; 0 for no limit.
+    pub fn new(places: u32) -> Self {
+        Self { until: vec![0; places as usize].into(), next: 0 }
+    }
+
+    /// When a request that comes at `time` gets a place.
+    #[inline]
+    pub fn available(&self, time: u64) -> u64 {
+        self.until.get(self.next).map_or(time, |&free| free.max(time))
+    }
+
+    /// Takes that place until `until`.
+    #[inline]
+    pub fn take(&mut self, until: u64) {
+        let Some(place) = self.until.get_mut(self.next) else { return };
+        *place = until;
+        self.next += 1;
+        if self.next == self.until.len() {
+            self.next = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Slots;
+
+    #[test]
+    fn a_third_request_waits_for_the_first_of_two_places() {
+        let mut slots = Slots::new(2);
+        for _ in 0..2 {
+            assert_eq!(slots.available(0), 0);
+            slots.take(100);
+        }
+        assert_eq!(slots.available(5), 100);
+        assert_eq!(Slots::new(0).available(5), 5);
+    }
+}

@@ -1,0 +1,193 @@
+//! Runs a workload on a node.
+
+use std::ops::ControlFlow;
+
+use octavo_manager::{ConfigError, Manager, MemoryConfig, Topology};
+use octavo_units::Time;
+use octavo_workload::Workload;
+
+use crate::config::{CapacityScope, NodeConfig, NodeError};
+use crate::node::Node;
+use crate::record::Recorder;
+use crate::result::{RunResult, Summary};
+
+/// Events between looks at the progress callback: a few milliseconds of work.
+const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
+
+/// The fewest pages a GPU must hold, so that the plans under way always find victims among the rest.
+const MIN_CAPACITY_PAGES: u64 = 16;
+
+/// Lines are numbered with 32 bits.
+const MAX_BYTES: u64 = (u32::MAX as u64) * 64;
+
+/// What a run records and whom it tells about its progress.
+#[derive(Default)]
+pub struct RunOptions<'a> {
+    /// Keep every fault and copy for the `events` table.
+    pub record_events: bool,
+    /// Simulated time between rows of the `intervals` tables; zero for none.
+    pub interval: Time,
+    /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
+    pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Launches that have ended.
+    pub launches_done: u32,
+    /// All launches.
+    pub launches: u32,
+    /// Simulated time.
+    pub time: Time,
+    /// Line accesses issued.
+    pub lines: u64,
+    /// Work-groups of all launches that have ended.
+    pub groups_done: u64,
+    /// Work-groups of all launches.
+    pub groups: u64,
+}
+
+/// Why a run gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// The node cannot exist.
+    #[error("node: {0}")]
+    Node(#[from] NodeError),
+    /// The memory system cannot exist.
+    #[error("memory: {0}")]
+    Memory(#[from] ConfigError),
+    /// The GPUs' memory cannot hold what the simulation needs to go on.
+    #[error(
+        "`node.capacity`: memory is too small for this workload: {pages} pages of {page_bytes} bytes a GPU, \
+         expected at least {MIN_CAPACITY_PAGES}"
+    )]
+    Capacity {
+        /// Pages each GPU would have.
+        pages: u64,
+        /// Bytes of a page.
+        page_bytes: u64,
+    },
+    /// The workload's address space has more lines than can be numbered.
+    #[error("the workload's address space of {bytes} bytes exceeds the {MAX_BYTES} bytes that can be simulated")]
+    TooLarge {
+        /// Size of the address space.
+        bytes: u64,
+    },
+    /// A work-group has more wavefronts than a compute unit holds.
+    #[error(
+        "kernel `{kernel}` has work-groups of {wavefronts} wavefronts, but `node.compute` has room for {room} a unit"
+    )]
+    GroupTooLarge {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// Wavefronts of a work-group.
+        wavefronts: u32,
+        /// Wavefronts a compute unit holds.
+        room: u32,
+    },
+    /// The progress callback asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Runs `workload` on `node` with the memory system `memory`.
+///
+/// The same arguments give the same result on every machine.
+///
+/// # Errors
+/// [`SimError`]: nodes, memory systems and combinations of them with the workload that cannot exist.
+pub fn simulate(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    workload: &dyn Workload,
+    mut options: RunOptions<'_>,
+) -> Result<RunResult, SimError> {
+    node.validate()?;
+    let page_bytes = memory.page_size.0;
+    let capacity = capacity_pages(node, page_bytes, workload)?;
+    let groups = check_launches(node, workload)?;
+    let topology =
+        Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
+    let manager = Manager::new(memory, &topology)?;
+    let recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
+    let mut running = Node::new(node, manager, page_bytes, workload, recorder);
+    let mut events = 0u64;
+    while running.step() {
+        events += 1;
+        if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
+            && let Some(report) = &mut options.progress
+            && report(progress(&running, groups)).is_break()
+        {
+            return Err(SimError::Interrupted);
+        }
+    }
+    Ok(finish(running, capacity.map(|pages| u64::from(pages) * page_bytes), events))
+}
+
+/// Pages each GPU can hold, `None` without a limit.
+fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -> Result<Option<u32>, SimError> {
+    let bytes = workload.address_end();
+    if bytes > MAX_BYTES {
+        return Err(SimError::TooLarge { bytes });
+    }
+    let percent = u64::from(node.capacity.footprint_percent);
+    if percent == 0 {
+        return Ok(None);
+    }
+    let sharers = match node.capacity.scope {
+        CapacityScope::PerGpu => 1,
+        CapacityScope::Total => u64::from(node.gpus),
+    };
+    let footprint: u64 = workload.buffers().iter().map(|buffer| buffer.bytes.div_ceil(page_bytes)).sum();
+    let pages = (footprint * percent).div_ceil(100 * sharers);
+    if pages < MIN_CAPACITY_PAGES.min(footprint) {
+        return Err(SimError::Capacity { pages, page_bytes });
+    }
+    Ok(Some(pages as u32))
+}
+
+/// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.
+fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, SimError> {
+    let room = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
+    let mut groups = 0;
+    for index in 0..workload.launches() {
+        let launch = workload.launch(index);
+        if launch.wavefronts_per_group > room {
+            let (kernel, wavefronts) = (launch.kernel, launch.wavefronts_per_group);
+            return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
+        }
+        groups += u64::from(launch.work_groups);
+    }
+    Ok(groups)
+}
+
+fn progress(node: &Node<'_>, groups: u64) -> Progress {
+    Progress {
+        launches_done: node.launch,
+        launches: node.workload.launches(),
+        time: Time(node.now),
+        lines: node.accesses.load_lines + node.accesses.store_lines,
+        groups_done: node.groups_done,
+        groups,
+    }
+}
+
+fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64) -> RunResult {
+    if node.recorder.interval().is_some() {
+        node.sample_last();
+    }
+    let links = node.links.usage();
+    let summary = Summary {
+        time_ps: node.ended,
+        launches: node.launch,
+        footprint_bytes: node.workload.footprint(),
+        capacity_bytes,
+        accesses: node.accesses,
+        breakdown: node.breakdown,
+        simulated_events,
+        manager_state_bytes: node.manager.state_bytes() as u64,
+        manager: node.manager.statistics().clone(),
+    };
+    RunResult { summary, tables: node.recorder.tables(node.workload, &links) }
+}

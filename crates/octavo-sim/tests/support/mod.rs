@@ -1,0 +1,125 @@
+//! A workload written as a script, and a node on which every latency is easy to add up.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use octavo_manager::MemoryConfig;
+use octavo_registry::Choice;
+use octavo_sim::config::*;
+use octavo_sim::{NodeConfig, RunOptions, RunResult, simulate};
+use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
+use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpSink, Workload};
+
+/// Launches of work-groups of wavefronts of operations: `script[launch][group][wavefront]`.
+pub struct Script {
+    buffers: Vec<Buffer>,
+    launches: Vec<Vec<Vec<Vec<Op>>>>,
+}
+
+impl Script {
+    /// A script over one buffer of `pages` 4 KiB pages. `Op::END` is added to every wavefront.
+    pub fn new(pages: u64, mut launches: Vec<Vec<Vec<Vec<Op>>>>) -> Self {
+        for wavefront in launches.iter_mut().flatten().flatten() {
+            wavefront.push(Op::END);
+        }
+        let mut space = AddressSpace::default();
+        space.allocate("data", pages * 4096);
+        Self { buffers: space.buffers().to_vec(), launches }
+    }
+
+    /// One launch in which work-group `i` (one wavefront) runs on GPU `i`.
+    pub fn one_group_per_gpu(pages: u64, wavefronts: Vec<Vec<Op>>) -> Self {
+        Self::new(pages, vec![wavefronts.into_iter().map(|ops| vec![ops]).collect()])
+    }
+
+    /// One launch for each list, run by a single wavefront on GPU 0.
+    pub fn sequence(pages: u64, launches: Vec<Vec<Op>>) -> Self {
+        Self::new(pages, launches.into_iter().map(|ops| vec![vec![ops]]).collect())
+    }
+}
+
+impl Workload for Script {
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+    fn launches(&self) -> u32 {
+        self.launches.len() as u32
+    }
+    fn launch(&self, index: u32) -> Launch {
+        let groups = &self.launches[index as usize];
+        let wavefronts = groups.first().map_or(1, Vec::len);
+        Launch { kernel: "script", work_groups: groups.len() as u32, wavefronts_per_group: wavefronts as u32 }
+    }
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let ops = &self.launches[launch as usize][group as usize][wavefront as usize];
+        while out.remaining() > 0 && (cursor.0[0] as usize) < ops.len() {
+            out.push(ops[cursor.0[0] as usize]);
+            cursor.0[0] += 1;
+        }
+    }
+}
+
+/// `gpus` small GPUs with round latencies: 1 GHz, L1 20, L2 10 + 2 × 5, DRAM 100, walk 4 × 100, links 200 and 500
+/// cycles, driver 1 µs, no kernel overhead, no memory limit.
+pub fn node(gpus: u32) -> NodeConfig {
+    let tlb = |entries, ways, latency, invalidation| TlbConfig {
+        entries,
+        ways,
+        latency: Cycles(latency),
+        miss_registers: 64,
+        invalidation: Cycles(invalidation),
+    };
+    let link = |gigabytes: u64, latency| LinkConfig {
+        bandwidth: Bandwidth(gigabytes * 1_000_000_000),
+        latency: Cycles(latency),
+        sharing: LinkSharing::PerGpu,
+    };
+    NodeConfig {
+        gpus,
+        clock: Frequency(1_000_000_000),
+        dispatch: Dispatch::EvenSplit,
+        compute: ComputeConfig {
+            units: 2,
+            simds_per_unit: 4,
+            wavefronts_per_simd: 10,
+            instruction_cycles: Cycles(4),
+            line_cycles: Cycles(1),
+            group_launch: Cycles(0),
+            kernel_overhead: Cycles(0),
+        },
+        l1: CacheConfig { size: Bytes(16 << 10), ways: 4, latency: Cycles(20), miss_registers: 128 },
+        l2: L2Config {
+            size: Bytes(256 << 10),
+            ways: 16,
+            banks: 8,
+            latency: Cycles(10),
+            crossbar: Cycles(5),
+            lines_per_cycle: 1,
+            miss_registers: 64,
+        },
+        dram: DramConfig { banks: 16, latency: Cycles(100), line_cycles: Cycles(1), interleave: Bytes(128) },
+        l1_tlb: tlb(32, 32, 1, 15),
+        l2_tlb: tlb(512, 16, 10, 200),
+        walker: WalkerConfig { walkers: 8, level: Cycles(100), cache_entries: 128, queue: 64 },
+        gpu_link: link(64, 200),
+        host_link: link(32, 500),
+        remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
+        host: HostConfig { walkers: 16, level: Cycles(100), memory_latency: Cycles(100), fault_message: Bytes(32) },
+        driver: DriverConfig {
+            service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
+            entry_write: Cycles(100),
+            drain: DrainScope::WholeGpu,
+            trans_fw: None,
+        },
+        capacity: CapacityConfig { footprint_percent: 0, scope: CapacityScope::PerGpu },
+    }
+}
+
+/// The memory system of one placement with all its defaults.
+pub fn memory(placement: &str) -> MemoryConfig {
+    MemoryConfig { placement: Choice::named(placement), ..MemoryConfig::default() }
+}
+
+/// Runs a script and expects a result.
+pub fn run(node: &NodeConfig, placement: &str, script: &Script) -> RunResult {
+    simulate(node, &memory(placement), script, RunOptions { record_events: true, ..RunOptions::default() })
+        .expect("the node and the memory system are valid")
+}
