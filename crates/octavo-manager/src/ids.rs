@@ -83,6 +83,24 @@ impl ProcessorMask {
         Self(self.0 & !(1 << processor.0))
     }
 
+    /// Processors in either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Processors in both sets.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Processors of this set that are not in `other`.
+    #[must_use]
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether no processor is in the set.
     #[must_use]
     pub const fn is_empty(self) -> bool {

@@ -38,7 +38,8 @@ pub enum Permission {
 pub enum MappingMode {
     /// From the target's memory; local if the target is the mapping processor itself.
     Direct,
-    /// Loads from the local replica; stores also go to every other processor with a `Broadcast` mapping of the page.
+    /// Loads from the target's memory: the local replica, or, for a processor without one, the owner's copy. Stores
+    /// also go to every other processor that holds a replica.
     Broadcast,
 }
 
@@ -67,7 +68,8 @@ pub enum Step {
         /// Of which pages.
         pages: PageRun,
     },
-    /// Pages are copied between memories.
+    /// Pages are copied between memories. The source's frames are given up with the copy, except for
+    /// [`Cause::Duplication`], which leaves both.
     Copy {
         /// Which pages.
         pages: PageRun,
@@ -115,7 +117,8 @@ pub enum Step {
 /// An ordered list of steps that carries out one decision.
 ///
 /// Pages named in an unfinished plan are busy: later faults on them wait inside the manager until the plan is
-/// acknowledged with [`complete`](crate::Manager::complete) or [`fail`](crate::Manager::fail).
+/// acknowledged with [`complete`](crate::Manager::complete) or [`fail`](crate::Manager::fail). Steps that only wake
+/// faults or clear counters name no page in this sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a plan that is not carried out and acknowledged leaves its pages busy for ever"]
 pub struct Plan {

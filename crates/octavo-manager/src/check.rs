@@ -1,0 +1,130 @@
+//! The invariants of the architecture, for tests. Slow: looks at every page.
+
+use crate::context::{Charges, Context};
+use crate::view::PageState;
+use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, ProcessorId, ProcessorMask, Residency};
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Violation(pub String);
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation(what())) }
+}
+
+impl Manager {
+    /// Checks every invariant: each page has a copy; a page has one owner or identical read-only replicas (or, under
+    /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; memories hold
+    /// no more than fits; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
+    ///
+    /// # Errors
+    /// The first violation found.
+    pub fn check(&self) -> Result<(), Violation> {
+        let mut resident = [0u32; MAX_PROCESSORS];
+        for index in 0..self.memory.pages.len() {
+            let page = PageId(index as u32);
+            if self.memory.pages.allocated(page) {
+                self.check_page(page, &mut resident)?;
+            } else {
+                self.check_nothing(page)?;
+            }
+        }
+        self.check_frames(&resident)?;
+        self.check_busy()?;
+        self.check_placement()
+    }
+
+    fn check_page(&self, page: PageId, resident: &mut [u32; MAX_PROCESSORS]) -> Result<(), Violation> {
+        let state = self.memory.pages.state(page);
+        check_state(&state, self.geometry().gpus).map_err(|what| Violation(format!("page {}: {what}", page.0)))?;
+        if state.mode == Mode::Everywhere {
+            return Ok(());
+        }
+        for processor in state.resident.without(HOST).iter() {
+            resident[processor.index()] += 1;
+            ensure(self.memory.eviction.knows(processor, page), || {
+                format!("page {} is on {processor} and could never be evicted", page.0)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_nothing(&self, page: PageId) -> Result<(), Violation> {
+        let state = self.memory.pages.state(page);
+        let empty = state.resident.is_empty() && state.mapped.is_empty() && state.writable.is_empty();
+        ensure(empty && self.memory.pages.slot(page).is_none(), || format!("page {} was freed and lives", page.0))
+    }
+
+    fn check_frames(&self, resident: &[u32; MAX_PROCESSORS]) -> Result<(), Violation> {
+        let quiet = self.flights.iter().next().is_none();
+        for processor in ProcessorMask::all_gpus(self.geometry().gpus).iter() {
+            let (held, capacity) = (self.memory.frames.held(processor), self.memory.frames.capacity(processor));
+            let used = resident[processor.index()];
+            ensure(used <= held && (!quiet || used == held), || {
+                format!("{processor} holds {used} pages in {held} frames")
+            })?;
+            ensure(held <= capacity || self.shrinking(processor), || {
+                format!("{processor} uses {held} frames of {capacity}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a capacity was taken away and not everything beyond it is gone yet, because plans hold it.
+    fn shrinking(&self, processor: ProcessorId) -> bool {
+        let residency = Residency { pages: &self.memory.pages };
+        let idle = (0..self.memory.pages.len()).any(|page| residency.evictable(processor, PageId(page as u32)));
+        self.flights.iter().next().is_some() && (self.memory.frames.excess(processor) == 0 || !idle)
+    }
+
+    fn check_busy(&self) -> Result<(), Violation> {
+        let mut held = 0;
+        for (slot, flight) in self.flights.iter() {
+            for (page, _) in &flight.undo {
+                let known = self.memory.pages.slot(*page);
+                ensure(known == Some(slot), || format!("page {} is in a plan and not busy with it", page.0))?;
+            }
+            held += flight.undo.len();
+        }
+        let pages = 0..self.memory.pages.len() as u32;
+        let busy = pages.filter(|&page| self.memory.pages.slot(PageId(page)).is_some()).count();
+        ensure(busy == held, || format!("{busy} pages are busy, {held} are in plans"))
+    }
+
+    fn check_placement(&self) -> Result<(), Violation> {
+        // The context is for reading only; the strategy gets copies of what it could write.
+        let mut pages = self.memory.pages.clone();
+        let mut statistics = self.memory.statistics.clone();
+        let context = Context {
+            pages: &mut pages,
+            frames: &self.memory.frames,
+            statistics: &mut statistics,
+            charges: &mut Charges::default(),
+        };
+        self.placement.check(&context).map_err(Violation)
+    }
+}
+
+fn check_state(state: &PageState, gpus: usize) -> Result<(), &'static str> {
+    let PageState { owner, mode, resident, mapped, writable } = *state;
+    let held = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
+    held(resident.contains(owner), "the owner has no copy")?;
+    held(writable.difference(mapped).is_empty(), "writable where it is not mapped")?;
+    match mode {
+        Mode::Plain if state.replicated() => {
+            held(mapped.difference(resident).is_empty(), "replicated and mapped without a replica")?;
+            held(writable.is_empty(), "replicated and writable")
+        }
+        Mode::Plain => Ok(()),
+        Mode::Broadcast => {
+            held(state.replicated(), "broadcasts to nobody")?;
+            held(writable == mapped, "broadcast and mapped read-only")
+        }
+        Mode::Everywhere => {
+            held(resident == ProcessorMask::only(owner), "ideal and replicated")?;
+            let all = ProcessorMask::all_gpus(gpus);
+            held(all.difference(writable).is_empty(), "ideal and not mapped everywhere")
+        }
+    }
+}

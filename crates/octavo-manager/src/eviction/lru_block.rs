@@ -1,0 +1,93 @@
+//! `lru-block`: all pages of the 2 MiB block that was serviced least recently leave.
+//!
+//! As in the driver (`pick_root_chunk_to_evict`), a block with a page in an unfinished plan is passed over. Unlike
+//! there, a block takes up only the frames of its resident pages.
+
+use octavo_registry::{Entry, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::queue::UseQueue;
+use super::{Eviction, Residency};
+use crate::{Geometry, PageId, ProcessorId};
+
+/// `lru-block` has no options.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {}
+
+pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
+    name: "lru-block",
+    summary: "evicts the 2 MiB block serviced least recently",
+    source: "nvidia-uvm 595.45.04, uvm_pmm_gpu.c: pick_root_chunk_to_evict",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        typed::parse::<Options>(options)?;
+        Ok(Box::new(LruBlock::new(geometry)))
+    },
+};
+
+/// One queue of blocks for each GPU.
+struct LruBlock {
+    block_pages: u32,
+    queues: Vec<UseQueue>,
+    /// Blocks that came up but have a busy page; kept for its capacity.
+    busy: Vec<u32>,
+}
+
+impl LruBlock {
+    fn new(geometry: &Geometry) -> Self {
+        let queues = (0..geometry.processors()).map(|_| UseQueue::default()).collect();
+        Self { block_pages: geometry.block_pages(), queues, busy: Vec::new() }
+    }
+}
+
+impl Eviction for LruBlock {
+    fn grow(&mut self, pages: usize) {
+        let blocks = pages.div_ceil(self.block_pages as usize);
+        self.queues.iter_mut().skip(1).for_each(|queue| queue.grow(blocks));
+    }
+
+    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
+        let live = |block| {
+            let first = PageId(block * self.block_pages);
+            !memory.resident_in_block(processor, first).is_empty()
+        };
+        self.queues[processor.index()].push(page.0 / self.block_pages, live);
+    }
+
+    fn restored(&mut self, processor: ProcessorId, page: PageId) {
+        self.queues[processor.index()].put_back(page.0 / self.block_pages);
+    }
+
+    fn victims(&mut self, processor: ProcessorId, wanted: u32, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+        let queue = &mut self.queues[processor.index()];
+        let enough = victims.len() + wanted as usize;
+        while victims.len() < enough {
+            let Some(block) = queue.pop() else { break };
+            let first = block * self.block_pages;
+            let resident = memory.resident_in_block(processor, PageId(first));
+            let pages = resident.iter().map(|index| PageId(first + index));
+            let mut pages = pages.filter(|&page| memory.resident(processor, page)).peekable();
+            if pages.peek().is_none() {
+                continue;
+            }
+            let before = victims.len();
+            victims.extend(pages);
+            if victims[before..].iter().any(|&page| !memory.evictable(processor, page)) {
+                victims.truncate(before);
+                self.busy.push(block);
+            }
+        }
+        self.busy.drain(..).rev().for_each(|block| queue.put_back(block));
+    }
+
+    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.queues[processor.index()].contains(page.0 / self.block_pages)
+    }
+
+    fn bytes(&self) -> usize {
+        self.queues.iter().map(UseQueue::bytes).sum()
+    }
+}

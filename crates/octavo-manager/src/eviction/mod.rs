@@ -1,0 +1,70 @@
+//! Who leaves a full memory.
+
+mod lru_block;
+mod lru_page;
+mod queue;
+
+use octavo_registry::Registry;
+
+use crate::pages::Pages;
+use crate::{BlockMap, Geometry, Mode, PageId, PageRun, ProcessorId};
+
+/// Every eviction strategy, by name.
+pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> =
+    Registry { kind: "eviction", entries: &[&lru_page::ENTRY, &lru_block::ENTRY] };
+
+/// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
+///
+/// Uses are services, never single accesses: the driver does not see those (`uvm-driver.md` section 6).
+pub trait Eviction: Send {
+    /// Pages below `pages` can exist from now on.
+    fn grow(&mut self, pages: usize);
+
+    /// `page` was brought into `processor`'s memory, or a fault on it was served from there.
+    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>);
+
+    /// `page` is back in `processor`'s memory because a plan failed, or because victims were asked for in vain. If
+    /// [`Eviction::victims`] forgot it, it becomes the next victim. Called in the reverse order of the victims.
+    fn restored(&mut self, processor: ProcessorId, page: PageId);
+
+    /// Appends at least `wanted` victims in `processor`'s memory, or as many as there are, each
+    /// [evictable](Residency::evictable) and listed once. They leave unless they are [restored](Eviction::restored).
+    fn victims(&mut self, processor: ProcessorId, wanted: u32, memory: &Residency<'_>, victims: &mut Vec<PageId>);
+
+    /// Whether it would ever find `page` in `processor`'s memory; for tests.
+    fn knows(&self, processor: ProcessorId, page: PageId) -> bool;
+
+    /// Bytes of its state.
+    fn bytes(&self) -> usize;
+}
+
+/// Which pages are where, as an eviction strategy sees them.
+pub struct Residency<'a> {
+    pub(crate) pages: &'a Pages,
+}
+
+impl Residency<'_> {
+    /// Whether `page` takes up a frame of `processor`.
+    #[must_use]
+    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.resident(processor, page) && self.pages.state(page).mode != Mode::Everywhere
+    }
+
+    /// Whether `page` takes up a frame of `processor` and is in no unfinished plan.
+    #[must_use]
+    pub fn evictable(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.slot(page).is_none() && self.resident(processor, page)
+    }
+
+    /// The 2 MiB block that contains `page`.
+    #[must_use]
+    pub fn block(&self, page: PageId) -> PageRun {
+        self.pages.block(page)
+    }
+
+    /// Pages of that block in `processor`'s memory.
+    #[must_use]
+    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
+        self.pages.resident_in_block(processor, page)
+    }
+}

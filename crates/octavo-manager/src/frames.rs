@@ -1,0 +1,89 @@
+//! How full each memory is.
+
+use crate::{HOST, MAX_PROCESSORS, ProcessorId, Topology};
+
+/// Frames gained and given up by the plan under construction, or by an unfinished one.
+pub(crate) type Change = [i32; MAX_PROCESSORS];
+
+/// Frames in use, counting those that unfinished plans will bring and those they have yet to give up.
+///
+/// A frame that an unfinished plan gives up can be reused by the same plan, later in its steps, but by no other before
+/// the acknowledgement: so a plan that fails always finds room to go back to.
+pub(crate) struct Frames {
+    capacity: [u32; MAX_PROCESSORS],
+    held: [u32; MAX_PROCESSORS],
+    /// Of those held, frames that become free when unfinished plans are acknowledged.
+    releasing: [u32; MAX_PROCESSORS],
+}
+
+impl Frames {
+    pub fn new(topology: &Topology) -> Self {
+        let mut capacity = [u32::MAX; MAX_PROCESSORS];
+        for (gpu, &pages) in topology.capacity_pages.iter().enumerate() {
+            capacity[ProcessorId::gpu(gpu).index()] = pages;
+        }
+        Self { capacity, held: [0; MAX_PROCESSORS], releasing: [0; MAX_PROCESSORS] }
+    }
+
+    pub fn capacity(&self, processor: ProcessorId) -> u32 {
+        self.capacity[processor.index()]
+    }
+
+    /// The host's memory has no limit.
+    pub fn set_capacity(&mut self, processor: ProcessorId, pages: u32) {
+        if processor != HOST {
+            self.capacity[processor.index()] = pages;
+        }
+    }
+
+    pub fn held(&self, processor: ProcessorId) -> u32 {
+        self.held[processor.index()]
+    }
+
+    /// Frames that have to be given up before `count` more fit, beside what the plan under construction changed.
+    /// `None` if they never fit, or if the memory has to shrink first.
+    pub fn missing(&self, processor: ProcessorId, count: u32, change: &Change) -> Option<u32> {
+        let capacity = i64::from(self.capacity(processor));
+        let held = i64::from(self.held(processor));
+        if held > capacity || i64::from(count) > capacity {
+            return None;
+        }
+        let used = held + i64::from(change[processor.index()]);
+        Some((used + i64::from(count) - capacity).max(0) as u32)
+    }
+
+    /// Frames beyond the capacity that no unfinished plan gives up.
+    pub fn excess(&self, processor: ProcessorId) -> u32 {
+        let staying = self.held[processor.index()] - self.releasing[processor.index()];
+        staying.saturating_sub(self.capacity(processor))
+    }
+
+    /// A plan with this change begins: what it brings is held from now on.
+    pub fn begin(&mut self, change: &Change) {
+        for (index, &frames) in change.iter().enumerate() {
+            self.held[index] += frames.max(0) as u32;
+            self.releasing[index] += (-frames).max(0) as u32;
+        }
+    }
+
+    /// It is done: what it gave up is free.
+    pub fn complete(&mut self, change: &Change) {
+        for (index, &frames) in change.iter().enumerate() {
+            self.held[index] -= (-frames).max(0) as u32;
+            self.releasing[index] -= (-frames).max(0) as u32;
+        }
+    }
+
+    /// It failed: what it brought is free.
+    pub fn fail(&mut self, change: &Change) {
+        for (index, &frames) in change.iter().enumerate() {
+            self.held[index] -= frames.max(0) as u32;
+            self.releasing[index] -= (-frames).max(0) as u32;
+        }
+    }
+
+    /// A frame is free at once, because its page was freed.
+    pub fn free(&mut self, processor: ProcessorId) {
+        self.held[processor.index()] -= 1;
+    }
+}

@@ -1,0 +1,229 @@
+//! The manager's outside: events and acknowledgements in, plans out.
+
+use std::collections::VecDeque;
+
+use crate::config::built;
+use crate::flight::{Flights, Pending};
+use crate::frames::Frames;
+use crate::memory::Memory;
+use crate::pages::Pages;
+use crate::{
+    ConfigError, EVICTIONS, Event, Eviction, Fault, Geometry, MemoryConfig, Move, Needs, PLACEMENTS, PREFETCHERS,
+    PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Statistics, Step,
+    Topology, Unsubscribe,
+};
+
+/// Decides where the pages of a node live.
+///
+/// Feed it what happens with [`handle`](Manager::handle), carry out the plans it appends, and acknowledge each with
+/// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order. Any of these calls may append more plans.
+/// Every fault that is handed in is woken by exactly one plan; after a wake the access is tried again, and if it
+/// cannot be served then, it is a new fault.
+///
+/// Plans hold the pages that their steps copy, map, unmap, protect or discard; plans that only wake faults or clear
+/// counters hold none. No two unfinished plans hold the same page.
+///
+/// The host is a processor like any other, except that its memory has no limit and that it maps nothing to begin
+/// with.
+///
+/// # Panics
+/// Its methods panic when the caller breaks the contract: a page that is not allocated, allocated twice, or freed
+/// while a plan holds it; a processor that the node does not have; a plan acknowledged twice.
+pub struct Manager {
+    pub(crate) memory: Memory,
+    pub(crate) placement: Box<dyn Placement>,
+    pub(crate) prefetch: Box<dyn Prefetch>,
+    pub(crate) flights: Flights,
+    /// Faults of each processor that wait for a frame, oldest first.
+    pub(crate) starved: Vec<VecDeque<Pending>>,
+    pub(crate) scratch: Scratch,
+}
+
+/// Vectors kept for their capacity.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub steps: Vec<Vec<Step>>,
+    pub batch: Vec<Pending>,
+    pub pages: Vec<PageId>,
+    pub moves: Vec<Move>,
+    pub given_up: Vec<Unsubscribe>,
+}
+
+impl Manager {
+    /// A manager of an empty memory.
+    ///
+    /// # Errors
+    /// Names the key of the configuration or of the topology that cannot be used.
+    pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
+        let geometry = config.geometry(topology.gpus)?;
+        topology.validate()?;
+        Self::with_strategies(
+            geometry,
+            topology,
+            built(&PLACEMENTS, &config.placement, &geometry)?,
+            built(&PREFETCHERS, &config.prefetch, &geometry)?,
+            built(&EVICTIONS, &config.eviction, &geometry)?,
+        )
+    }
+
+    /// A manager with strategies that need not be registered.
+    ///
+    /// # Errors
+    /// As [`Manager::new`], for the topology.
+    pub fn with_strategies(
+        geometry: Geometry,
+        topology: &Topology,
+        placement: Box<dyn Placement>,
+        prefetch: Box<dyn Prefetch>,
+        eviction: Box<dyn Eviction>,
+    ) -> Result<Self, ConfigError> {
+        topology.validate()?;
+        let (pages, frames) = (Pages::new(geometry), Frames::new(topology));
+        let memory = Memory { pages, frames, eviction, statistics: Statistics::default(), victims: Vec::new() };
+        let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
+        let (flights, scratch) = (Flights::default(), Scratch::default());
+        Ok(Self { memory, placement, prefetch, flights, starved, scratch })
+    }
+
+    /// What the node has to count, report or forgive.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.placement.needs()
+    }
+
+    /// Sizes of the node and its pages.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.memory.pages.geometry()
+    }
+
+    /// Reacts to `event`; what is to be done about it is appended to `plans`.
+    pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
+        match event {
+            Event::Allocate(run) => self.allocate(run),
+            Event::Free(run) => self.free(run, plans),
+            Event::Faults(faults) => self.faults(faults, plans),
+            Event::Counter(notification) => self.counter(&notification, plans),
+            Event::Report(counts) => self.report(counts, plans),
+            Event::KernelEnd => self.kernel_end(plans),
+            Event::Capacity { processor, pages } => self.resize(processor, pages, plans),
+        }
+        self.refresh_statistics();
+    }
+
+    /// Plan `id` was carried out. Faults that waited for its pages are served.
+    pub fn complete(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+        let (slot, mut flight) = self.flights.take(id);
+        for (page, _) in &flight.undo {
+            self.memory.pages.set_slot(*page, None);
+        }
+        self.memory.frames.complete(&flight.change);
+        let waiting = std::mem::take(&mut flight.waiting);
+        self.flights.close(slot, flight);
+        self.shrink(plans);
+        self.retry_starved(plans);
+        self.serve(&waiting, plans);
+        self.refresh_statistics();
+    }
+
+    /// Plan `id` could not be carried out, and what was done of it has been undone: its pages are again where they
+    /// were before. Its faults and those that waited for its pages are woken, and will happen again.
+    pub fn fail(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+        let (slot, flight) = self.flights.take(id);
+        self.memory.statistics.failed_plans += 1;
+        self.roll_back(&flight);
+        let mut draft = self.open();
+        flight.faults.iter().for_each(|&fault| draft.wake(fault));
+        flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
+        if let Some(counters) = flight.counters {
+            draft.steps.push(Step::ClearCounters { pages: counters });
+        }
+        self.commit(draft, plans);
+        self.flights.close(slot, flight);
+        self.shrink(plans);
+        self.retry_starved(plans);
+        self.refresh_statistics();
+    }
+
+    /// Takes a plan back for its memory. Optional; saves an allocation for each plan.
+    pub fn recycle(&mut self, plan: Plan) {
+        self.recycle_steps(plan.steps);
+    }
+
+    /// Everything known about a page.
+    #[must_use]
+    pub fn page(&self, page: PageId) -> PageView {
+        self.memory.pages.view(page)
+    }
+
+    /// Frames in use on a processor, including those that unfinished plans will fill or have yet to give up.
+    #[must_use]
+    pub fn frames_held(&self, processor: ProcessorId) -> u32 {
+        self.memory.frames.held(processor)
+    }
+
+    /// Counts of what was decided so far.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.memory.statistics
+    }
+
+    /// Bytes of all state that grows with the number of pages.
+    #[must_use]
+    pub fn state_bytes(&self) -> usize {
+        let memory = &self.memory;
+        memory.pages.bytes() + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
+    }
+
+    fn allocate(&mut self, run: PageRun) {
+        self.memory.pages.allocate(run);
+        let pages = self.memory.pages.len();
+        self.memory.eviction.grow(pages);
+        self.prefetch.grow(pages);
+        self.ask_placement(|placement, context| placement.on_allocate(run, context));
+    }
+
+    fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
+        self.ask_placement(|placement, context| placement.on_free(run, context));
+        for page in run.iter() {
+            self.free_page(page);
+        }
+        self.memory.pages.deallocate(run);
+        let pages = &self.memory.pages;
+        for waiting in &mut self.starved {
+            waiting.retain(|pending| pages.allocated(pending.fault.page));
+        }
+        self.retry_starved(plans);
+    }
+
+    fn free_page(&mut self, page: PageId) {
+        let view = self.memory.pages.view(page);
+        assert!(view.allocated, "page {} is freed but not allocated", page.0);
+        assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
+        if view.mode != crate::Mode::Everywhere {
+            let gpus = view.resident.without(crate::HOST);
+            gpus.iter().for_each(|gpu| self.memory.frames.free(gpu));
+        }
+        self.memory.pages.forget(page);
+    }
+
+    fn faults(&mut self, faults: &[Fault], plans: &mut Vec<Plan>) {
+        let mut batch = std::mem::take(&mut self.scratch.batch);
+        batch.clear();
+        batch.extend(faults.iter().map(|&fault| Pending::new(fault)));
+        self.serve(&batch, plans);
+        self.scratch.batch = batch;
+    }
+
+    fn resize(&mut self, processor: ProcessorId, pages: u32, plans: &mut Vec<Plan>) {
+        assert!(processor.index() < self.geometry().processors(), "{processor} is not in the node");
+        self.memory.frames.set_capacity(processor, pages);
+        self.shrink(plans);
+        self.retry_starved(plans);
+    }
+
+    fn refresh_statistics(&mut self) {
+        let [none, on_touch, access_counter, duplication] = self.memory.pages.by_scheme();
+        self.memory.statistics.pages_by_scheme = PagesByScheme { none, on_touch, access_counter, duplication };
+    }
+}

@@ -1,0 +1,44 @@
+//! All copies of a page but one are removed.
+
+use super::upgrade::map_local;
+use crate::transaction::{NoRoom, Transaction};
+use crate::view::PageState;
+use crate::{Cause, Fault, Mode, PageRun, ProcessorId, ProcessorMask};
+
+/// Makes the faulting processor the only holder of a replicated page. If it holds a replica, nothing is copied.
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    let holds = page.resident.contains(fault.processor);
+    if !holds {
+        tx.make_room(fault.processor, 1)?;
+    }
+    silence(tx, run, &page);
+    if !holds {
+        tx.copy(run, page.owner, fault.processor, Cause::WriteCollapse);
+    }
+    discard_all(tx, run, tx.state(fault.page).resident.without(fault.processor));
+    tx.set_mode(run, Mode::Plain);
+    map_local(tx, run, fault.processor);
+    tx.used(fault.processor, run);
+    tx.memory.statistics.collapses += 1;
+    Ok(Cause::WriteCollapse)
+}
+
+/// Leaves the owner's copy of a replicated page and nobody's mapping.
+pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
+    let page = tx.state(run.first);
+    silence(tx, run, &page);
+    discard_all(tx, run, page.resident.without(page.owner));
+    tx.set_mode(run, Mode::Plain);
+}
+
+/// Nobody accesses the page any more. Readers of a replica need no drain, there is nothing of theirs to lose.
+fn silence(tx: &mut Transaction<'_>, run: PageRun, page: &PageState) {
+    tx.drain(page.must_drain(), run);
+    tx.invalidate(page.mapped, run);
+}
+
+pub(super) fn discard_all(tx: &mut Transaction<'_>, run: PageRun, holders: ProcessorMask) {
+    holders.iter().for_each(|holder: ProcessorId| tx.discard(holder, run));
+}

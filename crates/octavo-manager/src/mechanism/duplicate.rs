@@ -1,0 +1,42 @@
+//! Readers get read-only replicas, a writer becomes the only holder.
+
+use super::migrate;
+use crate::transaction::{NoRoom, Transaction};
+use crate::{Access, Cause, Fault, HOST, Mode, PageRun, Permission, ProcessorMask};
+
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cause, NoRoom> {
+    let page = tx.state(fault.page);
+    let sole_on_host = page.owner == HOST && !page.replicated();
+    if page.mode == Mode::Everywhere || sole_on_host || fault.access == Access::Write {
+        return migrate::serve(tx, fault);
+    }
+    replicate(tx, fault, drain)
+}
+
+/// A load, of a page that some GPU holds: remote mappings go, the owner can no longer write.
+fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cause, NoRoom> {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    let holds = page.resident.contains(fault.processor);
+    if holds && !page.replicated() {
+        return migrate::serve(tx, fault);
+    }
+    if !holds {
+        tx.make_room(fault.processor, 1)?;
+    }
+    if drain {
+        tx.drain(page.writable, run);
+    }
+    tx.invalidate(page.mapped.difference(page.resident), run);
+    tx.protect(page.writable.intersection(page.resident), run);
+    tx.set_mode(run, Mode::Plain);
+    if !holds {
+        tx.copy(run, page.owner, fault.processor, Cause::Duplication);
+        tx.memory.statistics.duplications += 1;
+    }
+    tx.map(ProcessorMask::only(fault.processor), run, Some(fault.processor), Permission::ReadOnly);
+    // The owner's copy was the source: as the driver does, the service counts as a use of it too.
+    tx.used(page.owner, run);
+    tx.used(fault.processor, run);
+    Ok(Cause::Duplication)
+}

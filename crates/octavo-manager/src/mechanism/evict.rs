@@ -1,0 +1,33 @@
+//! A page leaves a full memory: a sole copy is written to the host, a replica is dropped.
+
+use super::unsubscribe::end_broadcast;
+use crate::transaction::Transaction;
+use crate::view::PageState;
+use crate::{Cause, HOST, Mode, PageRun, ProcessorId, ProcessorMask};
+
+pub(crate) fn evict(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
+    let page = tx.state(run.first);
+    if page.replicated() { drop_replica(tx, run, from, &page) } else { write_back(tx, run, from, &page) }
+}
+
+fn write_back(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page: &PageState) {
+    tx.drain(page.must_drain(), run);
+    tx.invalidate(page.mapped, run);
+    tx.copy(run, from, HOST, Cause::Eviction);
+    tx.memory.statistics.evictions_written += u64::from(run.count);
+}
+
+/// Its processor loses the mapping; so do those without a replica that mapped this one, the owner's. Under broadcast
+/// they are drained, for a store that only this replica has seen must reach the others.
+fn drop_replica(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page: &PageState) {
+    let strangers = page.mapped.difference(page.resident);
+    let own = page.mapped.intersection(ProcessorMask::only(from));
+    let losing = if page.owner == from { own.union(strangers) } else { own };
+    if page.mode == Mode::Broadcast {
+        tx.drain(losing, run);
+    }
+    tx.invalidate(losing, run);
+    tx.discard(from, run);
+    end_broadcast(tx, run);
+    tx.memory.statistics.evictions_dropped += u64::from(run.count);
+}

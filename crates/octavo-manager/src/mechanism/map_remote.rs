@@ -1,0 +1,38 @@
+//! A processor maps a page where it is.
+
+use super::collapse;
+use super::upgrade::upgrade;
+use crate::transaction::Transaction;
+use crate::{Access, Cause, Fault, Mode, PageRun, Permission, ProcessorMask};
+
+/// Maps the page to the owner's memory for reading and writing. Read-only replicas are removed first, and the owner
+/// can write again, because a second writer's stores would pass them by; replicas that take part in broadcast stores
+/// stay, and the faulting processor's stores are broadcast to them.
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    if page.replicated() && page.mode == Mode::Plain {
+        return leave_duplication(tx, fault);
+    }
+    if page.owner == fault.processor {
+        return upgrade(tx, run, fault.processor);
+    }
+    let holders = page.resident.intersection(page.mapped).difference(page.writable);
+    let mappers = holders.with(fault.processor);
+    tx.map(mappers, run, Some(page.owner), Permission::ReadWrite);
+    tx.used(page.owner, run);
+    tx.memory.statistics.remote_maps += 1;
+    Cause::RemoteMap
+}
+
+fn leave_duplication(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    collapse::to_owner(tx, run);
+    let mapped_before = page.mapped.intersection(ProcessorMask::only(page.owner));
+    tx.map(mapped_before.with(fault.processor), run, Some(page.owner), Permission::ReadWrite);
+    tx.used(page.owner, run);
+    tx.memory.statistics.replicas_left += 1;
+    tx.memory.statistics.remote_maps += u64::from(fault.processor != page.owner);
+    if fault.access == Access::Write { Cause::WriteCollapse } else { Cause::RemoteMap }
+}

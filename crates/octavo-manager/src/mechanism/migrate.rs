@@ -1,0 +1,36 @@
+//! A page moves to the processor that faulted on it, or that a strategy chose.
+
+use super::upgrade::{map_local, upgrade};
+use super::{collapse, map_remote};
+use crate::transaction::{NoRoom, Transaction};
+use crate::{Cause, Fault, Mode, PageRun, ProcessorId};
+
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    if page.mode == Mode::Everywhere {
+        return Ok(map_remote::serve(tx, fault));
+    }
+    if page.replicated() {
+        return collapse::serve(tx, fault);
+    }
+    if page.owner == fault.processor {
+        return Ok(upgrade(tx, run, fault.processor));
+    }
+    relocate(tx, run, fault.processor, Cause::Migration)?;
+    Ok(Cause::Migration)
+}
+
+/// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy.
+pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, cause: Cause) -> Result<(), NoRoom> {
+    tx.make_room(to, run.count)?;
+    let page = tx.state(run.first);
+    tx.drain(page.must_drain(), run);
+    tx.invalidate(page.mapped, run);
+    tx.copy(run, page.owner, to, cause);
+    map_local(tx, run, to);
+    let statistics = &mut tx.memory.statistics;
+    let counter = if cause == Cause::Prefetch { &mut statistics.prefetched } else { &mut statistics.migrations };
+    *counter += u64::from(run.count);
+    Ok(())
+}

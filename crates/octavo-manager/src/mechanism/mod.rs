@@ -1,0 +1,32 @@
+//! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from
+//! whatever state it is in to the one that was decided.
+
+mod collapse;
+mod duplicate;
+mod everywhere;
+pub(crate) mod evict;
+mod map_remote;
+pub(crate) mod migrate;
+mod subscribe;
+pub(crate) mod unsubscribe;
+mod upgrade;
+
+use crate::transaction::{NoRoom, Transaction};
+use crate::{Cause, Decision, Fault, HOST};
+
+/// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
+pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
+    match decision {
+        _ if homeless(tx, fault) => Ok(map_remote::serve(tx, fault)),
+        Decision::Migrate => migrate::serve(tx, fault),
+        Decision::MapRemote => Ok(map_remote::serve(tx, fault)),
+        Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),
+        Decision::Subscribe => subscribe::serve(tx, fault),
+        Decision::Everywhere => Ok(everywhere::serve(tx, fault)),
+    }
+}
+
+/// Whether the faulting processor lost all its memory to a change of capacity: no page can be brought to it.
+fn homeless(tx: &Transaction<'_>, fault: &Fault) -> bool {
+    fault.processor != HOST && tx.memory.frames.capacity(fault.processor) == 0
+}

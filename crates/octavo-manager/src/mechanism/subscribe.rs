@@ -1,0 +1,38 @@
+//! Everyone who touches a page gets a replica that it can write; stores go to all of them (GPS).
+
+use super::{migrate, upgrade};
+use crate::transaction::{NoRoom, Transaction};
+use crate::{Cause, Fault, HOST, Mode, PageRun, Permission, ProcessorMask};
+
+/// A page on the host moves to its first subscriber. For every later one, writers stop and their translations go
+/// before the copy, or the replica would miss what they store meanwhile; then all subscribers are mapped anew, and
+/// the stores of each go to all. Processors that mapped the owner's copy without a replica fault again.
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    let sole_on_host = page.owner == HOST && !page.replicated();
+    if sole_on_host || page.mode == Mode::Everywhere {
+        return migrate::serve(tx, fault);
+    }
+    let holds = page.resident.contains(fault.processor);
+    if holds && !page.replicated() {
+        return Ok(upgrade::upgrade(tx, run, fault.processor));
+    }
+    if !holds {
+        tx.make_room(fault.processor, 1)?;
+    }
+    tx.drain(page.must_drain(), run);
+    tx.invalidate(page.mapped, run);
+    if !holds {
+        tx.copy(run, page.owner, fault.processor, Cause::Duplication);
+        tx.memory.statistics.duplications += 1;
+    }
+    tx.set_mode(run, Mode::Broadcast);
+    map_subscribers(tx, run, page.resident.with(fault.processor));
+    tx.used(fault.processor, run);
+    Ok(Cause::Duplication)
+}
+
+fn map_subscribers(tx: &mut Transaction<'_>, run: PageRun, subscribers: ProcessorMask) {
+    tx.map(subscribers, run, None, Permission::ReadWrite);
+}

@@ -1,0 +1,30 @@
+//! Replicas in broadcast mode are given up.
+
+use crate::transaction::Transaction;
+use crate::{Mode, PageRun, Permission, ProcessorMask};
+
+/// Gives up the replicas of `leaving`, the owner's excepted. The page stays mapped for the other holders.
+pub(crate) fn unsubscribe(tx: &mut Transaction<'_>, run: PageRun, leaving: ProcessorMask) {
+    let page = tx.state(run.first);
+    let leaving = leaving.intersection(page.resident).without(page.owner);
+    if leaving.is_empty() {
+        return;
+    }
+    tx.drain(leaving, run);
+    tx.invalidate(leaving.intersection(page.mapped), run);
+    super::collapse::discard_all(tx, run, leaving);
+    end_broadcast(tx, run);
+    tx.memory.statistics.unsubscribed += u64::from(run.count) * leaving.len() as u64;
+}
+
+/// Once a single copy is left, stores to it need no broadcast.
+pub(super) fn end_broadcast(tx: &mut Transaction<'_>, run: PageRun) {
+    let page = tx.state(run.first);
+    if page.mode != Mode::Broadcast || page.replicated() {
+        return;
+    }
+    tx.set_mode(run, Mode::Plain);
+    if !page.mapped.is_empty() {
+        tx.map(page.mapped, run, Some(page.owner), Permission::ReadWrite);
+    }
+}

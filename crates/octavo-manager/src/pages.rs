@@ -1,0 +1,338 @@
+//! State of every page: flat arrays that grow with allocations.
+
+use crate::view::PageState;
+use crate::{
+    BlockMap, Fault, Geometry, GroupSize, HOST, Mode, PageId, PageRun, PageView, ProcessorId, ProcessorMask, Scheme,
+};
+
+/// Arrays grow by whole page-table pages, so that a block never ends beyond them.
+const GROWTH: usize = 512;
+const NOT_BUSY: u32 = u32::MAX;
+
+const ALLOCATED: u8 = 1;
+const TOUCHED: u8 = 2;
+
+/// What is kept for a page besides its bits in the bitmaps.
+#[derive(Clone, Copy)]
+struct Record {
+    /// Slot of the unfinished plan that names the page.
+    slot: u32,
+    owner: ProcessorId,
+    mode: Mode,
+    flags: u8,
+    /// Bits 1:0 are PTE\[10:9\], bits 3:2 are PTE\[53:52\].
+    pte: u8,
+}
+
+const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST, mode: Mode::Plain, flags: 0, pte: 0 };
+
+/// Which of a page's bitmaps.
+#[derive(Clone, Copy)]
+enum Plane {
+    Resident = 0,
+    Mapped = 1,
+    Writable = 2,
+}
+
+/// All pages.
+///
+/// The bitmaps lie interleaved: 64 pages' words of every processor and plane are neighbours, so that one page's
+/// state is read from one or two cache lines and a 2 MiB block is a contiguous slice.
+#[derive(Clone)]
+pub(crate) struct Pages {
+    geometry: Geometry,
+    words: Vec<u64>,
+    records: Vec<Record>,
+    /// Sorted and disjoint.
+    allocations: Vec<PageRun>,
+    by_scheme: [u64; 4],
+}
+
+impl Pages {
+    pub fn new(geometry: Geometry) -> Self {
+        Self { geometry, words: Vec::new(), records: Vec::new(), allocations: Vec::new(), by_scheme: [0; 4] }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// One more than the highest page there is room for.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Bytes taken up by the arrays.
+    pub fn bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>() + self.records.capacity() * size_of::<Record>()
+    }
+
+    /// Pages of each scheme, by its bits.
+    pub fn by_scheme(&self) -> [u64; 4] {
+        self.by_scheme
+    }
+
+    pub fn allocations(&self) -> &[PageRun] {
+        &self.allocations
+    }
+
+    /// Puts new pages on the host.
+    pub fn allocate(&mut self, run: PageRun) {
+        assert!(run.count > 0, "an allocation has at least one page");
+        self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
+        for page in run.iter() {
+            assert!(!self.allocated(page), "page {} is allocated twice", page.0);
+            self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
+            self.write(page, Plane::Resident, ProcessorMask::only(HOST));
+        }
+        self.by_scheme[0] += u64::from(run.count);
+        let at = self.allocations.partition_point(|known| known.first < run.first);
+        self.allocations.insert(at, run);
+    }
+
+    fn grow(&mut self, pages: usize) {
+        if pages > self.records.len() {
+            self.records.resize(pages, UNALLOCATED);
+            self.words.resize(pages / 64 * self.planes(), 0);
+        }
+    }
+
+    /// Forgets a page; its bits become zero.
+    pub fn forget(&mut self, page: PageId) {
+        self.by_scheme[usize::from(self.records[page.index()].pte & 3)] -= 1;
+        self.records[page.index()] = UNALLOCATED;
+        for plane in [Plane::Resident, Plane::Mapped, Plane::Writable] {
+            self.write(page, plane, ProcessorMask::EMPTY);
+        }
+    }
+
+    /// Takes `run` out of the list of allocations; what is left of one on either side stays.
+    pub fn deallocate(&mut self, run: PageRun) {
+        let (first, end) = (run.first.0, run.first.0 + run.count);
+        let cut = |known: &PageRun| {
+            let (from, to) = (known.first.0, known.first.0 + known.count);
+            [(from, to.min(first)), (from.max(end), to)]
+        };
+        let pieces = self.allocations.iter().flat_map(cut).filter(|(from, to)| from < to);
+        self.allocations = pieces.map(|(from, to)| PageRun { first: PageId(from), count: to - from }).collect();
+    }
+
+    /// The part of `page`'s allocation that lies in its 2 MiB block.
+    pub fn extent(&self, page: PageId) -> PageRun {
+        let block = self.block(page);
+        let after = self.allocations.partition_point(|known| known.first <= page);
+        let known = self.allocations[after - 1];
+        let first = known.first.max(block.first);
+        let end = (known.first.0 + known.count).min(block.first.0 + block.count);
+        PageRun { first, count: end - first.0 }
+    }
+
+    /// The 2 MiB block that contains `page`.
+    pub fn block(&self, page: PageId) -> PageRun {
+        let count = self.geometry.block_pages();
+        PageRun { first: PageId(page.0 / count * count), count }
+    }
+
+    pub fn allocated(&self, page: PageId) -> bool {
+        self.records.get(page.index()).is_some_and(|record| record.flags & ALLOCATED != 0)
+    }
+
+    pub fn state(&self, page: PageId) -> PageState {
+        let record = &self.records[page.index()];
+        PageState {
+            owner: record.owner,
+            mode: record.mode,
+            resident: self.mask(page, Plane::Resident),
+            mapped: self.mask(page, Plane::Mapped),
+            writable: self.mask(page, Plane::Writable),
+        }
+    }
+
+    pub fn set_state(&mut self, page: PageId, state: &PageState) {
+        let record = &mut self.records[page.index()];
+        record.owner = state.owner;
+        record.mode = state.mode;
+        self.write(page, Plane::Resident, state.resident);
+        self.write(page, Plane::Mapped, state.mapped);
+        self.write(page, Plane::Writable, state.writable);
+    }
+
+    pub fn view(&self, page: PageId) -> PageView {
+        if !self.allocated(page) {
+            return self.view_of_nothing(page);
+        }
+        let PageState { owner, mode, resident, mapped, writable } = self.state(page);
+        let touched = self.records[page.index()].flags & TOUCHED != 0;
+        let (scheme, group, busy) = (self.scheme(page), self.group(page), self.slot(page).is_some());
+        PageView { page, allocated: true, owner, resident, mapped, writable, mode, scheme, group, busy, touched }
+    }
+
+    fn view_of_nothing(&self, page: PageId) -> PageView {
+        let none = ProcessorMask::EMPTY;
+        let group = if page.index() < self.len() { self.group(page) } else { GroupSize::One };
+        PageView {
+            page,
+            allocated: false,
+            owner: HOST,
+            resident: none,
+            mapped: none,
+            writable: none,
+            mode: Mode::Plain,
+            scheme: None,
+            group,
+            busy: false,
+            touched: false,
+        }
+    }
+
+    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.words[self.word(page, Plane::Resident) + processor.index()] >> (page.0 % 64) & 1 != 0
+    }
+
+    /// Pages of `page`'s block that are resident on `processor`.
+    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
+        let block = self.block(page);
+        let first = self.word(block.first, Plane::Resident) + processor.index();
+        let mut map = BlockMap::EMPTY;
+        if block.count < 64 {
+            let bits = self.words[first] >> (block.first.0 % 64);
+            map.0[0] = bits & (u64::MAX >> (64 - block.count));
+            return map;
+        }
+        for (word, bits) in map.0.iter_mut().enumerate() {
+            *bits = self.words[first + word * self.planes()];
+        }
+        map
+    }
+
+    /// The unfinished plan that names `page`.
+    pub fn slot(&self, page: PageId) -> Option<u32> {
+        let slot = self.records[page.index()].slot;
+        (slot != NOT_BUSY).then_some(slot)
+    }
+
+    pub fn set_slot(&mut self, page: PageId, slot: Option<u32>) {
+        self.records[page.index()].slot = slot.unwrap_or(NOT_BUSY);
+    }
+
+    /// Whether this is the first fault on the page; later ones are not.
+    pub fn touch(&mut self, fault: &Fault) -> bool {
+        let flags = &mut self.records[fault.page.index()].flags;
+        let first = *flags & TOUCHED == 0;
+        *flags |= TOUCHED;
+        first
+    }
+
+    pub fn scheme(&self, page: PageId) -> Option<Scheme> {
+        match self.records[page.index()].pte & 3 {
+            0b01 => Some(Scheme::OnTouch),
+            0b10 => Some(Scheme::AccessCounter),
+            0b11 => Some(Scheme::Duplication),
+            _ => None,
+        }
+    }
+
+    pub fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
+        let pte = &mut self.records[page.index()].pte;
+        self.by_scheme[usize::from(*pte & 3)] -= 1;
+        self.by_scheme[scheme as usize] += 1;
+        *pte = *pte & !3 | scheme as u8;
+    }
+
+    pub fn group(&self, page: PageId) -> GroupSize {
+        match self.records[page.index()].pte >> 2 & 3 {
+            0b01 => GroupSize::Eight,
+            0b10 => GroupSize::SixtyFour,
+            0b11 => GroupSize::FiveHundredTwelve,
+            _ => GroupSize::One,
+        }
+    }
+
+    pub fn set_group(&mut self, base: PageId, size: GroupSize) {
+        let pte = &mut self.records[base.index()].pte;
+        *pte = *pte & 3 | (size as u8) << 2;
+    }
+
+    fn planes(&self) -> usize {
+        3 * self.geometry.processors()
+    }
+
+    /// Index of the host's word of `plane` for `page`; the GPUs' follow.
+    fn word(&self, page: PageId, plane: Plane) -> usize {
+        page.index() / 64 * self.planes() + plane as usize * self.geometry.processors()
+    }
+
+    fn mask(&self, page: PageId, plane: Plane) -> ProcessorMask {
+        let first = self.word(page, plane);
+        let words = &self.words[first..first + self.geometry.processors()];
+        let bit = page.0 % 64;
+        let bits = words.iter().enumerate().map(|(processor, word)| ((word >> bit & 1) as u32) << processor);
+        ProcessorMask(bits.fold(0, |mask, bit| mask | bit))
+    }
+
+    fn write(&mut self, page: PageId, plane: Plane, mask: ProcessorMask) {
+        let first = self.word(page, plane);
+        let bit = page.0 % 64;
+        let processors = self.geometry.processors();
+        for (processor, word) in self.words[first..first + processors].iter_mut().enumerate() {
+            *word = *word & !(1 << bit) | u64::from(mask.0 >> processor & 1) << bit;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::Bytes;
+
+    use super::*;
+
+    fn pages(page_size: u64) -> Pages {
+        Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) })
+    }
+
+    #[test]
+    fn a_record_is_eight_bytes() {
+        assert_eq!(size_of::<Record>(), 8);
+    }
+
+    #[test]
+    fn states_of_neighbours_do_not_mix() {
+        let mut pages = pages(4096);
+        pages.allocate(PageRun { first: PageId(60), count: 10 });
+        let all = ProcessorMask((1 << 17) - 1);
+        let state = PageState {
+            owner: ProcessorId(16),
+            mode: Mode::Broadcast,
+            resident: all,
+            mapped: ProcessorMask(0b1010),
+            writable: ProcessorMask(0b1000),
+        };
+        pages.set_state(PageId(64), &state);
+        assert_eq!(pages.state(PageId(64)), state);
+        for page in [63, 65].map(PageId) {
+            assert_eq!(pages.state(page).resident, ProcessorMask::only(HOST));
+            assert!(pages.state(page).mapped.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
+        let mut pages = pages(64 << 10);
+        pages.allocate(PageRun { first: PageId(0), count: 96 });
+        let map = pages.resident_in_block(HOST, PageId(40));
+        assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
+        assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
+    }
+
+    #[test]
+    fn extents_end_with_the_allocation_or_the_block() {
+        let mut pages = pages(4096);
+        pages.allocate(PageRun { first: PageId(100), count: 500 });
+        pages.allocate(PageRun { first: PageId(10), count: 5 });
+        assert_eq!(pages.extent(PageId(12)), PageRun { first: PageId(10), count: 5 });
+        assert_eq!(pages.extent(PageId(100)), PageRun { first: PageId(100), count: 412 });
+        assert_eq!(pages.extent(PageId(512)), PageRun { first: PageId(512), count: 88 });
+        pages.deallocate(PageRun { first: PageId(200), count: 10 });
+        assert_eq!(pages.extent(PageId(150)), PageRun { first: PageId(100), count: 100 });
+    }
+}

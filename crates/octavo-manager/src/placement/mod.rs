@@ -1,0 +1,114 @@
+//! Who gets a page, and how, when a processor touches it.
+
+mod duplication;
+mod first_touch;
+mod ideal;
+mod on_touch;
+
+use octavo_registry::Registry;
+
+use crate::{
+    AccessCount, Context, CounterNotification, Fault, Geometry, HOST, Needs, PageId, PageRun, PageView, ProcessorId,
+    ProcessorMask,
+};
+
+/// Every placement strategy, by name.
+pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
+    kind: "placement",
+    entries: &[&on_touch::ENTRY, &first_touch::ENTRY, &duplication::ENTRY, &ideal::ENTRY],
+};
+
+/// What to do about a fault. Mechanisms carry it out whatever state the page is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The page moves to the faulting processor, which becomes its only holder and can write it.
+    Migrate,
+    /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed but
+    /// for the owner's.
+    MapRemote,
+    /// A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it
+    /// the only holder. A page on the host moves.
+    Duplicate {
+        /// Whether processors that lose the right to write, or their mapping, are drained first.
+        drain: bool,
+    },
+    /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
+    Subscribe,
+    /// The page moves to the faulting GPU and is mapped on every GPU as if it were local.
+    Everywhere,
+}
+
+/// A page that a strategy moves without a fault. Ignored if the page is busy, replicated, already there, or if there
+/// is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// What.
+    pub page: PageId,
+    /// Where it is mapped, for reading and writing, when it arrives.
+    pub to: ProcessorId,
+}
+
+/// Replicas of a page in broadcast mode that a strategy gives up. The owner's stays, and so does a busy page's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsubscribe {
+    /// What.
+    pub page: PageId,
+    /// Whose replicas.
+    pub processors: ProcessorMask,
+}
+
+/// Decides where pages live. It sees faults, counters and reports, never single accesses, and moves nothing itself.
+///
+/// A strategy is asked exactly once about each fault, unless the plan made from its decision fails: then the fault
+/// happens again. What it learned from a fault stays learned if the plan fails.
+pub trait Placement: Send {
+    /// What the node has to count or report for this strategy. Asked once.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Pages were allocated; they are on the host.
+    fn on_allocate(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
+
+    /// Pages are about to be freed; their entries are still there.
+    fn on_free(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
+
+    /// A fault that cannot be served from the present mappings, on a page that is in no unfinished plan.
+    fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision;
+
+    /// An access counter reached its threshold: which pages of the touched page's counter group move to the notifying
+    /// processor. Those that are busy, replicated or already there are passed over. `page` is not local to it.
+    fn on_counter(
+        &mut self,
+        _notification: &CounterNotification,
+        _page: &PageView,
+        _context: &mut Context<'_>,
+    ) -> Option<PageRun> {
+        None
+    }
+
+    /// The periodic report, if [`needs`](Placement::needs) asked for one. The moves become one plan.
+    fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
+
+    /// A kernel ended. What is given up becomes one plan.
+    fn on_kernel_end(&mut self, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
+
+    /// Whether a prefetcher may bring this page, which has one copy and is in no unfinished plan, to a processor that
+    /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.
+    fn may_prefetch(&self, page: &PageView) -> bool {
+        page.owner == HOST
+    }
+
+    /// What the strategy knows holds together; for tests.
+    ///
+    /// # Errors
+    /// Says what does not.
+    fn check(&self, _context: &Context<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Bytes of state that the strategy keeps beside the page's record.
+    fn bytes(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,46 @@
+//! What else to bring when pages migrate.
+
+mod none;
+
+use octavo_registry::Registry;
+
+use crate::{BlockMap, Geometry, PageRun, ProcessorId};
+
+/// Every prefetcher, by name.
+pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry { kind: "prefetch", entries: &[&none::ENTRY] };
+
+/// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
+/// the service is woken, as the driver does it.
+///
+/// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
+/// stay where they are, are passed over; and if there is no room, nothing is prefetched.
+pub trait Prefetch: Send {
+    /// Whether faults of one processor on one block, next to each other in a batch, are served together.
+    fn serves_blocks(&self) -> bool;
+
+    /// Pages below `pages` can exist from now on.
+    fn grow(&mut self, _pages: usize) {}
+
+    /// Which more pages of the block to bring.
+    fn pages(&mut self, service: &Service) -> BlockMap;
+
+    /// Bytes of its state.
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Pages of one block that migrate to one processor because of faults.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// To whom.
+    pub destination: ProcessorId,
+    /// The block; maps are relative to its first page.
+    pub block: PageRun,
+    /// The part of the block that belongs to the faulting pages' allocation.
+    pub extent: PageRun,
+    /// Pages that were asked for and migrate.
+    pub faulted: BlockMap,
+    /// Pages that are at the destination, including those.
+    pub resident: BlockMap,
+}

@@ -1,0 +1,226 @@
+//! One plan under construction: every primitive adds a step *and* changes the state accordingly, so that the state is
+//! what the steps make of it.
+
+use crate::context::Charges;
+use crate::flight::Flight;
+use crate::mechanism::evict;
+use crate::memory::Memory;
+use crate::view::PageState;
+use crate::{
+    Cause, Fault, HOST, MappingMode, Mode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Residency, Step,
+};
+
+/// The plan so far.
+pub(crate) struct Draft {
+    pub slot: u32,
+    pub flight: Flight,
+    pub steps: Vec<Step>,
+    pub charges: Charges,
+    /// Why the first page changes.
+    pub cause: Option<Cause>,
+}
+
+impl Draft {
+    /// Whether there is nothing to carry out.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.flight.faults.is_empty()
+    }
+
+    pub fn wake(&mut self, fault: Fault) {
+        self.flight.faults.push(fault);
+    }
+
+    pub fn charge(&mut self, charges: Charges) {
+        self.charges.metadata += charges.metadata;
+        self.charges.overlapped += charges.overlapped;
+    }
+}
+
+/// No frame can be freed now: every page there is busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoRoom;
+
+/// A draft and the state it changes. Runs given to its methods are uniform: their pages' states are alike.
+pub(crate) struct Transaction<'a> {
+    pub memory: &'a mut Memory,
+    pub draft: &'a mut Draft,
+}
+
+impl Transaction<'_> {
+    pub fn state(&self, page: PageId) -> PageState {
+        self.memory.pages.state(page)
+    }
+
+    pub fn busy(&self, page: PageId) -> bool {
+        self.memory.pages.slot(page).is_some()
+    }
+
+    /// The longest run at the head of `pages` (ascending) whose pages are neighbours and alike.
+    pub fn uniform_run(&self, pages: &[PageId]) -> PageRun {
+        let state = |page| (self.memory.pages.slot(page), self.state(page));
+        let first = state(pages[0]);
+        let alike = |(offset, &page): (usize, &PageId)| {
+            page.0 == pages[0].0 + offset as u32 && (offset == 0 || state(page) == first)
+        };
+        PageRun { first: pages[0], count: pages.iter().enumerate().take_while(|&item| alike(item)).count() as u32 }
+    }
+
+    /// Frees frames until `count` pages fit into `processor`'s memory. Nothing changes if they cannot.
+    pub fn make_room(&mut self, processor: ProcessorId, count: u32) -> Result<(), NoRoom> {
+        if processor == HOST {
+            return Ok(());
+        }
+        let change = &self.draft.flight.change;
+        match self.memory.frames.missing(processor, count, change).ok_or(NoRoom)? {
+            0 => Ok(()),
+            missing => self.evict(processor, missing, true),
+        }
+    }
+
+    /// Evicts `count` pages from `processor`: all of them, or as many as can be found unless `all`.
+    pub fn evict(&mut self, processor: ProcessorId, count: u32, all: bool) -> Result<(), NoRoom> {
+        let mut victims = std::mem::take(&mut self.memory.victims);
+        victims.clear();
+        let residency = Residency { pages: &self.memory.pages };
+        self.memory.eviction.victims(processor, count, &residency, &mut victims);
+        let enough = victims.len() >= count as usize;
+        if enough || !all {
+            victims.sort_unstable();
+            let mut rest = victims.as_slice();
+            while !rest.is_empty() {
+                let run = self.uniform_run(rest);
+                evict::evict(self, run, processor);
+                rest = &rest[run.count as usize..];
+            }
+        } else {
+            for &victim in victims.iter().rev() {
+                self.memory.eviction.restored(processor, victim);
+            }
+        }
+        self.memory.victims = victims;
+        if enough { Ok(()) } else { Err(NoRoom) }
+    }
+
+    pub fn drain(&mut self, processors: ProcessorMask, pages: PageRun) {
+        let processors = processors.without(HOST);
+        if !processors.is_empty() {
+            self.draft.steps.push(Step::Drain { processors, pages });
+        }
+    }
+
+    pub fn invalidate(&mut self, processors: ProcessorMask, pages: PageRun) {
+        if processors.is_empty() {
+            return;
+        }
+        self.draft.steps.push(Step::Invalidate { processors, pages });
+        self.change(pages, |state| {
+            state.mapped = state.mapped.difference(processors);
+            state.writable = state.writable.difference(processors);
+        });
+    }
+
+    pub fn protect(&mut self, processors: ProcessorMask, pages: PageRun) {
+        if processors.is_empty() {
+            return;
+        }
+        self.draft.steps.push(Step::Protect { processors, pages });
+        self.change(pages, |state| state.writable = state.writable.difference(processors));
+    }
+
+    /// Copies a page; the source's frame is given up, and its ownership with it, unless a replica is made.
+    pub fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+        self.draft.steps.push(Step::Copy { pages, from, to, cause });
+        let moves = cause != Cause::Duplication;
+        self.change(pages, |state| {
+            state.resident = state.resident.with(to);
+            if moves {
+                state.resident = state.resident.without(from);
+                state.owner = to;
+            }
+        });
+        self.gain(to, pages);
+        if moves {
+            self.lose(from, pages);
+        }
+        self.used(to, pages);
+    }
+
+    /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
+    pub fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
+        self.draft.steps.push(Step::Discard { processor, pages });
+        self.change(pages, |state| {
+            state.resident = state.resident.without(processor);
+            if state.owner == processor {
+                state.owner = state.resident.without(HOST).first().unwrap_or(HOST);
+            }
+        });
+        self.lose(processor, pages);
+    }
+
+    /// Maps pages to `target`'s memory, or to each processor's own if there is none.
+    pub fn map(&mut self, processors: ProcessorMask, pages: PageRun, target: Option<ProcessorId>, rights: Permission) {
+        let mode = match self.state(pages.first).mode {
+            Mode::Broadcast => MappingMode::Broadcast,
+            Mode::Plain | Mode::Everywhere => MappingMode::Direct,
+        };
+        self.draft.steps.push(Step::Map { processors, pages, target, permission: rights, mode });
+        self.change(pages, |state| {
+            state.mapped = state.mapped.union(processors);
+            state.writable = match rights {
+                Permission::ReadWrite => state.writable.union(processors),
+                Permission::ReadOnly => state.writable.difference(processors),
+            };
+        });
+    }
+
+    pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {
+        self.change(pages, |state| state.mode = mode);
+    }
+
+    /// The pages were serviced on `processor`, which counts as a use.
+    pub fn used(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor == HOST || !self.counted(pages) {
+            return;
+        }
+        let residency = Residency { pages: &self.memory.pages };
+        for page in pages.iter() {
+            self.memory.eviction.used(processor, page, &residency);
+        }
+    }
+
+    /// Changes the state of pages, saving it first if this plan has not touched them yet.
+    fn change(&mut self, run: PageRun, edit: impl Fn(&mut PageState)) {
+        for page in run.iter() {
+            let mut state = self.memory.pages.state(page);
+            self.save(page, &state);
+            edit(&mut state);
+            self.memory.pages.set_state(page, &state);
+        }
+    }
+
+    fn save(&mut self, page: PageId, state: &PageState) {
+        let known = self.memory.pages.slot(page);
+        debug_assert!(known.is_none_or(|slot| slot == self.draft.slot), "page {} is in another plan", page.0);
+        if known.is_none() {
+            self.memory.pages.set_slot(page, Some(self.draft.slot));
+            self.draft.flight.undo.push((page, *state));
+        }
+    }
+
+    fn gain(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor != HOST && self.counted(pages) {
+            self.draft.flight.change[processor.index()] += pages.count as i32;
+        }
+    }
+
+    fn lose(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor != HOST && self.counted(pages) {
+            self.draft.flight.change[processor.index()] -= pages.count as i32;
+        }
+    }
+
+    /// Whether the pages take up room; those of the `ideal` bound do not.
+    fn counted(&self, pages: PageRun) -> bool {
+        self.state(pages.first).mode != Mode::Everywhere
+    }
+}
