@@ -27,6 +27,27 @@ pub fn store_span(out: &mut OpSink<'_>, address: u64, bytes: u64) {
     }
 }
 
+/// One load of several contiguous spans of (address, bytes) that ascend without overlapping; empty ones count for
+/// nothing.
+#[inline]
+pub fn load_ascending(out: &mut OpSink<'_>, spans: impl IntoIterator<Item = (u64, u64)>) {
+    let (mut first, mut count) = (0, 0);
+    spans.into_iter().filter(|(_, bytes)| *bytes != 0).for_each(|(address, bytes)| {
+        let (line, lines) = lines_of_span(address, bytes);
+        if count != 0 && line <= first + u64::from(count) {
+            count = (line - first) as u32 + lines;
+        } else {
+            if count != 0 {
+                out.push(Op::load(first, count).continued());
+            }
+            (first, count) = (line, lines);
+        }
+    });
+    if count != 0 {
+        out.push(Op::load(first, count));
+    }
+}
+
 /// First line and number of lines of a non-empty span of bytes.
 #[inline]
 fn lines_of_span(address: u64, bytes: u64) -> (u64, u32) {
@@ -51,69 +72,73 @@ pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64
 
 #[inline]
 fn push_lanes(out: &mut OpSink<'_>, kind: OpKind, addresses: impl IntoIterator<Item = u64>) {
-    let mut lines = UniqueLines::new();
-    for address in addresses {
-        lines.touch(address / LINE_BYTES);
-    }
-    push_runs(out, kind, lines.as_slice());
+    let mut lines = Gather { start: out.len(), seen: Seen::default(), kind };
+    // Internal iteration: nested and filtered iterators become plain loops.
+    addresses.into_iter().for_each(|address| lines.touch(out, address / LINE_BYTES));
+    lines.finish(out);
 }
 
-/// Pushes `lines` as one instruction, runs of consecutive lines merged.
-#[inline]
-fn push_runs(out: &mut OpSink<'_>, kind: OpKind, lines: &[u64]) {
-    let op = |first, count| if kind == OpKind::Store { Op::store(first, count) } else { Op::load(first, count) };
-    let Some((&head, rest)) = lines.split_first() else { return };
-    let (mut first, mut count) = (head, 1);
-    for &line in rest {
-        if line == first + u64::from(count) {
-            count += 1;
-        } else {
-            out.push(op(first, count).continued());
-            (first, count) = (line, 1);
-        }
-    }
-    out.push(op(first, count));
+/// One instruction under construction: what was pushed since `start` are its runs of distinct lines so far.
+struct Gather {
+    start: usize,
+    seen: Seen,
+    kind: OpKind,
 }
 
-const SLOTS: usize = 2 * WAVEFRONT_LANES as usize;
-
-/// Up to 64 distinct lines in first-touch order; a small open-addressing index on the stack keeps touching cheap
-/// where lanes scatter (comparing with every earlier line costs several times as much).
-struct UniqueLines {
-    lines: [u64; WAVEFRONT_LANES as usize],
-    len: usize,
-    /// Position in `lines` plus one; zero is free.
-    slots: [u8; SLOTS],
-}
-
-impl UniqueLines {
+impl Gather {
     #[inline]
-    fn new() -> Self {
-        Self { lines: [0; WAVEFRONT_LANES as usize], len: 0, slots: [0; SLOTS] }
-    }
-
-    #[inline]
-    fn touch(&mut self, line: u64) {
-        // Neighbouring lanes mostly touch the same line.
-        if self.len > 0 && self.lines[self.len - 1] == line {
+    fn touch(&mut self, out: &mut OpSink<'_>, line: u64) {
+        let runs = &out.as_slice()[self.start..];
+        let Some(last) = runs.last().copied() else {
+            self.seen.insert(line);
+            return out.push(self.run(line, 1));
+        };
+        let (behind, count) = (line.wrapping_sub(last.line()), u64::from(last.count()));
+        // Neighbouring lanes often touch the same line.
+        if behind < count || self.seen.insert(line) && runs.iter().any(|run| contains(*run, line)) {
             return;
         }
-        let mut slot = (line ^ (line >> 7) ^ (line >> 14)) as usize % SLOTS;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                position if self.lines[usize::from(position) - 1] == line => return,
-                _ => slot = (slot + 1) % SLOTS,
-            }
+        if behind == count {
+            out.replace_last(self.run(last.line(), last.count() + 1));
+        } else {
+            out.push(self.run(line, 1));
         }
-        self.lines[self.len] = line;
-        self.len += 1;
-        self.slots[slot] = self.len as u8;
     }
 
     #[inline]
-    fn as_slice(&self) -> &[u64] {
-        &self.lines[..self.len]
+    fn run(&self, line: u64, count: u32) -> Op {
+        if self.kind == OpKind::Store { Op::store(line, count).continued() } else { Op::load(line, count).continued() }
+    }
+
+    /// The last run ends the instruction.
+    #[inline]
+    fn finish(self, out: &mut OpSink<'_>) {
+        if let Some(last) = out.as_slice()[self.start..].last().copied() {
+            out.replace_last(last.last());
+        }
+    }
+}
+
+#[inline]
+fn contains(run: Op, line: u64) -> bool {
+    line.wrapping_sub(run.line()) < u64::from(run.count())
+}
+
+/// Which lines an instruction may have touched already: a set that errs towards yes, so that scattered lanes rarely
+/// have to be compared with all lanes before them.
+#[derive(Default)]
+struct Seen([u64; 4]);
+
+impl Seen {
+    /// Adds `line`; whether it may have been there before.
+    #[inline]
+    fn insert(&mut self, line: u64) -> bool {
+        // Fibonacci hashing to 256 bits: the top bits of the product depend on all bits of the line.
+        let bit = line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
+        let (word, mask) = (&mut self.0[(bit >> 6) as usize], 1 << (bit & 63));
+        let before = *word & mask != 0;
+        *word |= mask;
+        before
     }
 }
 
@@ -135,6 +160,14 @@ mod tests {
         assert_eq!(collect(|out| load_span(out, 60, 8)), [Op::load(0, 2)]);
         assert_eq!(collect(|out| store_span(out, 128, 256)), [Op::store(2, 4)]);
         assert_eq!(collect(|out| load_span(out, 128, 0)), []);
+    }
+
+    #[test]
+    fn ascending_spans_share_lines_and_runs() {
+        let spans = [(0, 4), (60, 4), (70, 0), (128, 4), (256, 65), (384, 4)];
+        let expected = [Op::load(0, 1).continued(), Op::load(2, 1).continued(), Op::load(4, 3)];
+        assert_eq!(collect(|out| load_ascending(out, spans)), expected);
+        assert_eq!(collect(|out| load_ascending(out, [(8, 0)])), []);
     }
 
     #[test]

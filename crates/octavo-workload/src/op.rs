@@ -74,6 +74,11 @@ impl Op {
         Self(self.0 | CONTINUES)
     }
 
+    /// Marks that the operation ends its memory instruction.
+    pub(crate) const fn last(self) -> Self {
+        Self(self.0 & !CONTINUES)
+    }
+
     /// Whether the next operation belongs to the same memory instruction.
     #[must_use]
     pub const fn continues(self) -> bool {
@@ -135,6 +140,19 @@ impl<'a> OpSink<'a> {
     pub fn push(&mut self, op: Op) {
         self.ops[self.len] = op;
         self.len += 1;
+    }
+
+    /// Replaces the operation appended last, of which there is one.
+    #[inline]
+    pub(crate) fn replace_last(&mut self, op: Op) {
+        self.ops[self.len - 1] = op;
+    }
+
+    /// What was pushed so far.
+    #[must_use]
+    #[inline]
+    pub fn as_slice(&self) -> &[Op] {
+        &self.ops[..self.len]
     }
 
     /// How many more operations fit.

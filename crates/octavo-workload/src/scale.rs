@@ -6,12 +6,15 @@
 
 use octavo_registry::OptionError;
 
+/// Bytes of a megabyte in published footprints, taken as binary, as are the cache sizes beside them.
+pub const MEGABYTE: u64 = 1 << 20;
+
 /// The length of a vector of `published` elements at `scale`, a multiple of `granule`.
 ///
 /// # Errors
 /// A scale that is not a positive number, or at which nothing is left.
 pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
-    round(published as f64 * checked(scale)?, scale, granule)
+    round(published as f64 * checked(scale)?, LARGEST, scale, granule)
 }
 
 /// The side of a square (or a dimension of arrays that all grow with its square) of `published` elements.
@@ -19,7 +22,7 @@ pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionErr
 /// # Errors
 /// As [`length`].
 pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
-    round(published as f64 * checked(scale)?.sqrt(), scale, granule)
+    round(published as f64 * checked(scale)?.sqrt(), LARGEST.sqrt(), scale, granule)
 }
 
 /// The power of two nearest to `published` elements at `scale` (nearest by ratio), at least `smallest`.
@@ -28,11 +31,12 @@ pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError
 /// As [`length`].
 pub fn power_of_two(published: u64, scale: f64, smallest: u64) -> Result<u64, OptionError> {
     let exponent = (published as f64 * checked(scale)?).log2().round();
-    let elements = if (0.0..=40.0).contains(&exponent) { 1 << exponent as u32 } else { 0 };
-    if exponent > 40.0 {
+    if exponent > f64::from(LARGEST_EXPONENT) {
         return Err(too_large(scale));
     }
-    if elements < smallest { Err(too_small(scale)) } else { Ok(elements) }
+    // Below one element the cast ends at 2^0.
+    let elements = 1 << exponent as u32;
+    if exponent < 0.0 || elements < smallest { Err(too_small(scale)) } else { Ok(elements) }
 }
 
 /// `scale` itself when it is a positive, finite number.
@@ -50,11 +54,12 @@ pub fn checked(scale: f64) -> Result<f64, OptionError> {
     }
 }
 
-/// More elements than this along one dimension do not fit the addresses an operation can hold.
-const LARGEST: f64 = (1u64 << 40) as f64;
+/// More elements than this (a terabyte of 4-byte ones) would not fit the work-group ids of their threads.
+const LARGEST: f64 = (1u64 << LARGEST_EXPONENT) as f64;
+const LARGEST_EXPONENT: u32 = 38;
 
-fn round(elements: f64, scale: f64, granule: u64) -> Result<u64, OptionError> {
-    if elements > LARGEST {
+fn round(elements: f64, largest: f64, scale: f64, granule: u64) -> Result<u64, OptionError> {
+    if elements > largest {
         return Err(too_large(scale));
     }
     match (elements / granule as f64).round() as u64 {
@@ -68,7 +73,7 @@ fn too_small(scale: f64) -> OptionError {
 }
 
 fn too_large(scale: f64) -> OptionError {
-    OptionError::new("scale", format!("{scale} is so large that the workload cannot be addressed"))
+    OptionError::new("scale", format!("{scale} is so large that nothing could hold the workload"))
 }
 
 #[cfg(test)]

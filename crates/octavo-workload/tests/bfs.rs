@@ -162,7 +162,7 @@ fn scale_and_options_are_checked() {
         WORKLOADS.build(&choice, &Size { scale, seed: 3 })
     };
     for (degree, shape) in [(8, "random-tree"), (20, "uniform"), (2, "k-way"), (9, "k-way")] {
-        assert!((build(0.01, degree, shape).unwrap().footprint() as f64 / 320e3 - 1.0).abs() < 0.001, "{shape}");
+        assert!((build(0.01, degree, shape).unwrap().footprint() as f64 / 335_544.0 - 1.0).abs() < 0.001, "{shape}");
     }
     assert_eq!(build(1.0, 1, "random-tree").err().unwrap().key, "degree");
     assert_eq!(build(1.0, 0, "uniform").err().unwrap().key, "degree");

@@ -141,8 +141,8 @@ fn footprint_follows_the_scale() {
     for (name, megabytes) in [("bfs", 32.0), ("c2d", 94.0), ("fir", 155.0), ("gemm", 16.0), ("mm", 33.0), ("sc", 131.0)]
     {
         for scale in [0.0625, 0.25] {
-            let found = build(name, scale, 0).footprint() as f64 / 1e6 / (megabytes * scale);
-            assert!((0.9..1.1).contains(&found), "{name} at {scale} is {found} of its footprint");
+            let found = build(name, scale, 0).footprint() as f64 / f64::from(1 << 20) / (megabytes * scale);
+            assert!((0.94..1.06).contains(&found), "{name} at {scale} is {found} of its footprint");
         }
     }
 }

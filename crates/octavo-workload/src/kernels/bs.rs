@@ -6,7 +6,7 @@
 //! accesses do not depend on the keys. Distance, direction and array address are scalar kernel arguments and left
 //! out.
 //!
-//! Published footprint 30 MB: the nearest power of two is 2^23 keys, 33.6 MB.
+//! Published footprint 30 MB: the nearest power of two is 2^23 keys, 32 MB.
 
 use octavo_registry::typed;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ const KEY: u64 = 4;
 const KEYS_PER_LINE: u64 = LINE_BYTES / KEY;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Keys at scale 1: 30 MB of them.
-const PUBLISHED_KEYS: u64 = 30_000_000 / KEY;
+const PUBLISHED_KEYS: u64 = 30 * scale::MEGABYTE / KEY;
 
 /// Vector-ALU instructions of the compiled GCN3 kernel: indices and addresses up to the loads, one while they are
 /// under way, and minimum, maximum and two selections after them.
