@@ -174,6 +174,7 @@ fn progress(node: &Node<'_>, groups: u64) -> Progress {
 }
 
 fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64) -> RunResult {
+    debug_assert_eq!(node.check_agreement(), Ok(()));
     if node.recorder.interval().is_some() {
         node.sample_last();
     }

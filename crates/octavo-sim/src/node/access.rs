@@ -126,6 +126,9 @@ impl Node<'_> {
         if entry.target() == own {
             return self.serve_local(gpu, unit, page, entry, run, time);
         }
+        if run.write && entry.is_broadcast() {
+            return self.broadcast_stores(gpu, run, time + self.costs.l1);
+        }
         self.serve_remote(gpu, unit, page, entry.target(), run, time)
     }
 

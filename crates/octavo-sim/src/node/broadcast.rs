@@ -71,17 +71,18 @@ impl Node<'_> {
         last
     }
 
-    /// Sends one line to every other GPU with a broadcast mapping of its page; returns when the last has it.
+    /// Sends one line to every other GPU that holds a replica of its page; returns when the last has it.
     fn send_to_subscribers(&mut self, gpu: usize, line: u64, time: u64) -> u64 {
         let page = (line >> self.page_line_shift) as u32;
         let bytes = self.costs.header_bytes + 64;
         let mut last = time;
         for other in 0..self.gpus.len() {
             let entry = self.gpus[other].table.get(page);
-            if other == gpu || !entry.is_valid() || !entry.is_broadcast() {
+            let peer = ProcessorId::gpu(other);
+            if other == gpu || !entry.is_valid() || !entry.is_broadcast() || entry.target() != peer {
                 continue;
             }
-            let path = (ProcessorId::gpu(gpu), ProcessorId::gpu(other));
+            let path = (ProcessorId::gpu(gpu), peer);
             let arrived = self.links.send(self.now, time, path, bytes, Traffic::Duplication);
             last = last.max(self.l2_line(other, line, true, arrived));
             self.accesses.broadcast_lines += 1;

@@ -173,7 +173,11 @@ impl Node<'_> {
         let read = match from.gpu_index() {
             Some(gpu) => {
                 let clean = self.write_back(gpu, pages, command);
-                self.gpus[gpu].dram.stream(self.now, clean, first, count)
+                let state = &mut self.gpus[gpu];
+                if cause != Cause::Duplication {
+                    state.l2.drop_lines(first, count); // The source gives its frames up.
+                }
+                state.dram.stream(self.now, clean, first, count)
             }
             None => self.now + self.costs.host_memory,
         };

@@ -1,6 +1,7 @@
 //! The running node: state of all processors, and the files that move it on, each named after what it decides.
 
 mod access;
+mod agreement;
 mod broadcast;
 mod carry_out;
 mod counters;

@@ -40,10 +40,15 @@ impl Entry {
         self.0 & BROADCAST != 0
     }
 
+    #[inline]
+    pub const fn is_writable(self) -> bool {
+        self.0 & WRITABLE != 0
+    }
+
     /// Whether the access is allowed without the driver.
     #[inline]
     pub const fn allows(self, write: bool) -> bool {
-        self.0 & VALID != 0 && (!write || self.0 & WRITABLE != 0)
+        self.is_valid() && (!write || self.is_writable())
     }
 
     #[inline]
