@@ -11,6 +11,10 @@
 //! The graph is generated and searched for real; see [`Graph`] and, for how the kernel's race over levels is decided,
 //! `search.rs`. Kernel arguments are scalar loads and left out.
 //!
+//! Only the levels (and the flag) are shared between GPUs, a tenth of the pages, but nine tenths of the accesses go to
+//! them; offsets and edges are read by the one GPU whose work-groups own the nodes. The publication says the reverse
+//! (most pages shared, few accesses to them), for an input that it does not name.
+//!
 //! Published footprint 32 MB: 838,860 nodes of average degree 8.
 
 mod graph;
@@ -336,7 +340,7 @@ impl<'a> Walk<'a> {
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     name: "bfs",
-    summary: "breadth-first search of a random graph: random pattern, shared pages",
+    summary: "breadth-first search of a random graph: random pattern, few pages shared but by most accesses",
     source: "SHOC BFS (BFS_kernel_warp), as shipped with MGPUSim v4.2.0; footprint from GRIT (HPCA 2024), application table",
     schema: typed::schema::<BfsOptions>,
     resolve: typed::resolve::<BfsOptions>,

@@ -90,11 +90,13 @@ impl Search {
 /// The edges that the teams' lanes follow in the `trip`-th turn of the loop over neighbours, nothing when all are done.
 #[inline]
 pub(super) fn edges_of_trip(graph: &Graph, frontier: [Option<u32>; TEAMS], trip: u32) -> Option<[Range<u32>; TEAMS]> {
-    let edges = frontier.map(|node| {
+    let of_team = |node: Option<u32>| {
         let Some(node) = node else { return 0..0 };
         let (start, end) = (graph.offsets[node as usize], graph.offsets[node as usize + 1]);
         let first = end.min(start + trip * TEAM);
         first..end.min(first + TEAM)
-    });
-    edges.iter().any(|range| !range.is_empty()).then_some(edges)
+    };
+    // Spelt out: mapping the array is not inlined, and this is on the hot path.
+    let edges = [of_team(frontier[0]), of_team(frontier[1])];
+    (!edges[0].is_empty() || !edges[1].is_empty()).then_some(edges)
 }
