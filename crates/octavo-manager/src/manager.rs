@@ -44,6 +44,7 @@ pub struct Manager {
 pub(crate) struct Scratch {
     pub steps: Vec<Vec<Step>>,
     pub batch: Vec<Pending>,
+    pub service: Vec<Pending>,
     pub pages: Vec<PageId>,
     pub moves: Vec<Move>,
     pub given_up: Vec<Unsubscribe>,

@@ -4,10 +4,11 @@ use crate::context::{Charges, Context};
 use crate::flight::{Flight, Pending};
 use crate::mechanism::migrate::relocate;
 use crate::mechanism::{self, unsubscribe::unsubscribe};
+use crate::pages::Pages;
 use crate::transaction::{Draft, NoRoom, Transaction};
 use crate::{
     Access, AccessCount, BlockMap, Cause, CounterNotification, Decision, Fault, HOST, Manager, Mode, PageId, PageRun,
-    PageView, Placement, Plan, ProcessorId, Service, Step,
+    PageView, Placement, Plan, ProcessorId, ProcessorMask, Service, Step,
 };
 
 /// Plans whose step vectors are kept for reuse, at most.
@@ -17,21 +18,34 @@ impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
     /// prefetcher wants to see them so.
     pub(crate) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
+        if !self.prefetch.serves_blocks() {
+            return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));
+        }
+        let block = |pages: &Pages, pending: &Pending| pages.block(pending.fault.page).first;
         let mut rest = faults;
-        while !rest.is_empty() {
-            let (service, later) = rest.split_at(self.service_length(rest));
-            self.serve_together(service, plans);
-            rest = later;
+        while let Some(first) = rest.first() {
+            let pages = &self.memory.pages;
+            let same = rest.iter().take_while(|next| block(pages, next) == block(pages, first)).count();
+            self.serve_block(&rest[..same], plans);
+            rest = &rest[same..];
         }
     }
 
-    fn service_length(&self, faults: &[Pending]) -> usize {
-        if !self.prefetch.serves_blocks() {
-            return 1;
+    /// Faults on one block: one service for each processor, in the order of their first faults. A batch sorted by page
+    /// mixes the processors.
+    fn serve_block(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
+        let mut served = ProcessorMask::EMPTY;
+        let mut service = std::mem::take(&mut self.scratch.service);
+        for first in faults {
+            let processor = first.fault.processor;
+            if !served.contains(processor) {
+                served = served.with(processor);
+                service.clear();
+                service.extend(faults.iter().filter(|pending| pending.fault.processor == processor));
+                self.serve_together(&service, plans);
+            }
         }
-        let key = |pending: &Pending| (pending.fault.processor, self.memory.pages.block(pending.fault.page).first);
-        let first = key(&faults[0]);
-        faults.iter().take_while(|pending| key(pending) == first).count()
+        self.scratch.service = service;
     }
 
     fn serve_together(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {

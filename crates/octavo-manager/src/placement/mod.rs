@@ -1,7 +1,10 @@
 //! Who gets a page, and how, when a processor touches it.
 
+mod access_counter;
+mod counters;
 mod duplication;
 mod first_touch;
+mod grit;
 mod ideal;
 mod on_touch;
 
@@ -15,7 +18,14 @@ use crate::{
 /// Every placement strategy, by name.
 pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
     kind: "placement",
-    entries: &[&on_touch::ENTRY, &first_touch::ENTRY, &duplication::ENTRY, &ideal::ENTRY],
+    entries: &[
+        &on_touch::ENTRY,
+        &first_touch::ENTRY,
+        &access_counter::ENTRY,
+        &duplication::ENTRY,
+        &grit::ENTRY,
+        &ideal::ENTRY,
+    ],
 };
 
 /// What to do about a fault. Mechanisms carry it out whatever state the page is in.

@@ -1,13 +1,15 @@
 //! What else to bring when pages migrate.
 
 mod none;
+mod tree;
 
 use octavo_registry::Registry;
 
 use crate::{BlockMap, Geometry, PageRun, ProcessorId};
 
 /// Every prefetcher, by name.
-pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry { kind: "prefetch", entries: &[&none::ENTRY] };
+pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> =
+    Registry { kind: "prefetch", entries: &[&none::ENTRY, &tree::ENTRY] };
 
 /// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
 /// the service is woken, as the driver does it.
@@ -15,7 +17,8 @@ pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry { kind:
 /// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
 /// stay where they are, are passed over; and if there is no room, nothing is prefetched.
 pub trait Prefetch: Send {
-    /// Whether faults of one processor on one block, next to each other in a batch, are served together.
+    /// Whether the faults of one processor on one block that a batch holds next to each other, beside those of other
+    /// processors on that block, are served together.
     fn serves_blocks(&self) -> bool;
 
     /// Pages below `pages` can exist from now on.

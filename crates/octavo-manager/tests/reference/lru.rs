@@ -1,0 +1,42 @@
+//! Least recently used pages, or 2 MiB blocks, of each memory: a list from the oldest to the newest.
+
+use std::collections::BTreeMap;
+
+use octavo_manager::ProcessorId;
+
+/// The order in which pages of each memory were last brought or served.
+#[derive(Debug)]
+pub struct Lru {
+    /// Pages that leave together: 1, or those of a block.
+    span: u32,
+    order: BTreeMap<ProcessorId, Vec<u32>>,
+}
+
+impl Lru {
+    pub fn new(span: u32) -> Self {
+        Self { span, order: BTreeMap::new() }
+    }
+
+    /// A page was brought into `processor`'s memory or served from there.
+    pub fn used(&mut self, processor: ProcessorId, page: u32) {
+        let order = self.order.entry(processor).or_default();
+        order.retain(|span| *span != page / self.span);
+        order.push(page / self.span);
+    }
+
+    /// The pages that leave next; those that `may_leave` refuses are not asked to.
+    pub fn victims(&mut self, processor: ProcessorId, may_leave: impl Fn(u32) -> bool) -> Vec<u32> {
+        let size = self.span;
+        let leaving = |span: u32| (span * size..(span + 1) * size).filter(|page| may_leave(*page)).collect::<Vec<_>>();
+        let order = self.order.entry(processor).or_default();
+        let first = order.iter().map(|span| leaving(*span)).position(|pages| !pages.is_empty());
+        first.map_or_else(Vec::new, |index| leaving(order[index]))
+    }
+
+    /// A page is back in a memory that it was leaving: it is the next to leave, unless its span never left.
+    pub fn restored(&mut self, processor: ProcessorId, page: u32) {
+        let order = self.order.entry(processor).or_default();
+        order.retain(|span| *span != page / self.span);
+        order.insert(0, page / self.span);
+    }
+}

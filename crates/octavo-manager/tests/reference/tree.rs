@@ -1,0 +1,47 @@
+//! The production driver's tree prefetcher, for one block, leaf by leaf.
+
+use std::collections::BTreeSet;
+
+/// Pages to bring beside `faulted`, which are part of `resident` or not, all numbered from the start of the block;
+/// `extent` is the part of the block that belongs to the allocation, `big` the pages of 64 KiB.
+pub fn prefetched(
+    faulted: &BTreeSet<u32>,
+    resident: &BTreeSet<u32>,
+    extent: std::ops::Range<u32>,
+    big: u32,
+    threshold: u32,
+) -> BTreeSet<u32> {
+    let mut leaves: BTreeSet<u32> = faulted.union(resident).copied().filter(|page| extent.contains(page)).collect();
+    // 64 KiB that are missing a page become full; at the allocation's ends as much of them as there is.
+    for page in faulted {
+        let aligned = page - page % big;
+        leaves.extend((aligned..aligned + big).filter(|page| extent.contains(page)));
+    }
+    // Leaf zero is the 64 KiB boundary at or below the start of the extent.
+    let origin = extent.start - extent.start % big;
+    let leaf_count = extent.end - origin;
+    let mut wanted = BTreeSet::new();
+    for page in faulted {
+        let node = largest_node(page - origin, leaf_count, threshold, |leaf| leaves.contains(&(leaf + origin)));
+        wanted.extend(node.map(|leaf| leaf + origin).filter(|page| extent.contains(page)));
+    }
+    wanted.difference(faulted).copied().collect()
+}
+
+/// The largest node above `leaf` of which more than `threshold` per cent is there.
+fn largest_node(leaf: u32, leaf_count: u32, threshold: u32, there: impl Fn(u32) -> bool) -> std::ops::Range<u32> {
+    let mut largest = leaf..leaf;
+    let mut size = 1;
+    loop {
+        let start = leaf - leaf % size;
+        let node = start..(start + size).min(leaf_count);
+        let count = node.clone().filter(|leaf| there(*leaf)).count() as u32;
+        if count * 100 > (node.end - node.start) * threshold {
+            largest = node;
+        }
+        if size >= leaf_count {
+            return largest;
+        }
+        size *= 2;
+    }
+}
