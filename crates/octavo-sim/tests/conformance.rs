@@ -8,7 +8,7 @@ use octavo_registry::Choice;
 use octavo_sim::config::*;
 use octavo_sim::{NodeConfig, RunOptions, RunResult, SimError, simulate};
 use octavo_units::{Bytes, Time};
-use octavo_workload::{Op, Size, WORKLOADS, Workload};
+use octavo_workload::{Dispatch, Op, Size, WORKLOADS, Workload};
 use support::{Script, node};
 
 fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
@@ -31,6 +31,7 @@ fn combinations() -> impl Iterator<Item = MemoryConfig> {
 
 fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> RunResult {
     let options = RunOptions { record_events: true, interval: Time(10_000_000), progress: None };
+    println!("{} GPUs, {:?}, {memory:?}", node.gpus, node.capacity); // shown when the run fails
     simulate(node, memory, workload, options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
 }
 
@@ -111,6 +112,7 @@ fn options_of_the_node_work_with_every_placement() {
         let mut node = node(4);
         node.driver.drain = DrainScope::TouchedUnits;
         node.driver.trans_fw = Some(TransFwConfig { filter_entries: 64, fingerprint_bits: 4 });
+        node.dispatch = Dispatch::FillFirst;
         let summary = run(&node, &memory, &fight(4)).summary;
         assert!(summary.accesses.forwarded_walks >= summary.accesses.forwarded_wrong, "{placement}");
     }

@@ -115,7 +115,7 @@ pub struct PageClass {
 /// Streams all of `workload` and counts.
 ///
 /// # Errors
-/// A setting that cannot be: no or too many GPUs, no compute units, a page size that is no power of two from a line
+/// A setting that cannot be: a dispatch that only a run decides, no or too many GPUs, no compute units, a page size that is no power of two from a line
 /// to 2 MiB.
 pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Characteristics, OptionError> {
     check(setting)?;
@@ -127,9 +127,13 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
 }
 
 fn check(setting: &Setting) -> Result<(), OptionError> {
-    let Setting { gpus, compute_units_per_gpu, page_bytes, .. } = *setting;
+    let Setting { gpus, compute_units_per_gpu, page_bytes, dispatch } = *setting;
     if !(1..=u64::BITS).contains(&gpus) {
         return Err(OptionError::new("gpus", format!("expected 1 to 64, found {gpus}")));
+    }
+    if dispatch == Dispatch::FillFirst {
+        let message = "`fill-first` is decided while running; expected `even-split` or `unit-multiples`";
+        return Err(OptionError::new("dispatch", message));
     }
     if compute_units_per_gpu == 0 {
         return Err(OptionError::new("compute_units_per_gpu", "expected at least 1, found 0"));
@@ -167,7 +171,7 @@ impl Tally {
     fn launch(&mut self, workload: &dyn Workload, setting: &Setting, index: u32) {
         let launch = workload.launch(index);
         let ranges = setting.dispatch.ranges(launch.work_groups, setting.gpus, setting.compute_units_per_gpu);
-        for (gpu, groups) in ranges.into_iter().enumerate() {
+        for (gpu, groups) in ranges.into_iter().flatten().enumerate() {
             for group in groups {
                 for wavefront in 0..launch.wavefronts_per_group {
                     self.wavefront(workload, gpu as u32, [index, group, wavefront]);

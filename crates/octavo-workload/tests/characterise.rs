@@ -77,7 +77,7 @@ fn larger_pages_share_falsely_and_one_gpu_shares_nothing() {
     assert_eq!((large.total.private, large.total.shared), (pages(0, 0), pages(2, 36)));
     let alone = characterise(&toy(), &Setting { gpus: 1, ..Setting::default() }).unwrap();
     assert_eq!((alone.total.private, alone.total.shared), (pages(5, 36), pages(0, 0)));
-    let filled = characterise(&toy(), &Setting { dispatch: Dispatch::FillFirst, ..Setting::default() }).unwrap();
+    let filled = characterise(&toy(), &Setting { dispatch: Dispatch::UnitMultiples, ..Setting::default() }).unwrap();
     assert_eq!(filled.total.private, alone.total.private);
 }
 

@@ -4,16 +4,20 @@
 //! for that time, which is how misses merge.
 
 use crate::config::CacheConfig;
+use crate::ways;
 
 const LINE_BITS: u32 = 40;
 
 pub(crate) struct L1Caches {
-    /// By (unit, set, way), most recently used way first; a discarded epoch makes an entry invalid.
+    /// By (unit, set, way); a discarded epoch makes an entry invalid.
     tags: Vec<u64>,
+    /// Last use of each way, for LRU. Entries of discarded epochs are older than all others, so they go first.
+    used: Vec<u32>,
     /// When the data is there, parallel to `tags`.
     ready: Vec<u64>,
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
     epochs: Vec<u64>,
+    clock: u32,
     sets: usize,
     ways: usize,
 }
@@ -23,7 +27,15 @@ impl L1Caches {
         let ways = config.ways as usize;
         let sets = config.size.0 as usize / 64 / ways;
         let entries = units * sets * ways;
-        Self { tags: vec![0; entries], ready: vec![0; entries], epochs: vec![1; units], sets, ways }
+        Self {
+            tags: vec![0; entries],
+            used: vec![0; entries],
+            ready: vec![0; entries],
+            epochs: vec![1; units],
+            clock: 0,
+            sets,
+            ways,
+        }
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
@@ -32,9 +44,9 @@ impl L1Caches {
         let tag = self.tag(unit, line);
         let (start, ways) = (self.set_start(unit, line), self.ways);
         let way = self.tags[start..start + ways].iter().position(|&other| other == tag)?;
-        let ready = self.ready[start + way];
-        self.to_front(start, way, tag, ready);
-        Some(ready)
+        self.tick();
+        self.used[start + way] = self.clock;
+        Some(self.ready[start + way])
     }
 
     /// Enters a line in place of the least recently used one of its set.
@@ -42,7 +54,11 @@ impl L1Caches {
     pub fn insert(&mut self, unit: usize, line: u64, ready: u64) {
         let tag = self.tag(unit, line);
         let start = self.set_start(unit, line);
-        self.to_front(start, self.ways - 1, tag, ready);
+        let way = ways::oldest(&self.used[start..start + self.ways]);
+        self.tick();
+        self.tags[start + way] = tag;
+        self.used[start + way] = self.clock;
+        self.ready[start + way] = ready;
     }
 
     /// Discards everything `unit` holds.
@@ -69,11 +85,12 @@ impl L1Caches {
     }
 
     #[inline]
-    fn to_front(&mut self, start: usize, way: usize, tag: u64, ready: u64) {
-        self.tags.copy_within(start..start + way, start + 1);
-        self.ready.copy_within(start..start + way, start + 1);
-        self.tags[start] = tag;
-        self.ready[start] = ready;
+    fn tick(&mut self) {
+        self.clock = self.clock.wrapping_add(1);
+        if self.clock == 0 {
+            self.used.fill(0);
+            self.clock = 1;
+        }
     }
 }
 

@@ -151,6 +151,12 @@ impl Node<'_> {
         let progress = &mut self.plans.running[number];
         let message = if progress.told { 0 } else { self.costs.host_link };
         progress.told = false;
+        self.withdraw(processors, pages, protect);
+        self.now + message + self.costs.shootdown + self.costs.host_link
+    }
+
+    /// Removes (or write-protects) entries, and the translations made from them.
+    fn withdraw(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) {
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
             let state = &mut self.gpus[gpu];
             if protect {
@@ -162,7 +168,6 @@ impl Node<'_> {
                 state.shoot_down(page.0);
             }
         }
-        self.now + message + self.costs.shootdown + self.costs.host_link
     }
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
@@ -277,11 +282,14 @@ impl Node<'_> {
         for plan in made {
             for step in &plan.steps {
                 match *step {
+                    Step::Invalidate { processors, pages } => self.withdraw(processors, pages, false),
+                    Step::Protect { processors, pages } => self.withdraw(processors, pages, true),
                     Step::Map { processors, pages, target, permission, mode } => {
                         self.map(processors, pages, target, permission, mode);
                     }
                     Step::Wake { processor, pages } => self.wake_at_once(processor, pages, plan.cause),
-                    _ => {}
+                    // Nothing is in flight to memory that has not been accessed, and copies take no time here.
+                    Step::Drain { .. } | Step::Copy { .. } | Step::Discard { .. } | Step::ClearCounters { .. } => {}
                 }
             }
             self.acknowledge(plan.id);

@@ -17,11 +17,13 @@ impl Node<'_> {
         }
         self.launch_shape = self.workload.launch(self.launch);
         self.launch_began = self.now;
-        let ranges =
-            self.config.dispatch.ranges(self.launch_shape.work_groups, self.config.gpus, self.config.compute.units);
-        for (gpu, range) in ranges.into_iter().enumerate() {
-            self.gpus[gpu].waiting = range;
-            self.gpus[gpu].l1.discard_all();
+        let groups = self.launch_shape.work_groups;
+        match self.config.dispatch.ranges(groups, self.config.gpus, self.config.compute.units) {
+            Some(ranges) => self.queues = ranges,
+            None => self.queues = std::iter::once(0..groups).collect(),
+        }
+        for gpu in &mut self.gpus {
+            gpu.l1.discard_all();
         }
         for gpu in 0..self.gpus.len() {
             self.fill_gpu(gpu);
@@ -44,11 +46,13 @@ impl Node<'_> {
     fn start_group(&mut self, gpu: usize, unit: usize) -> bool {
         let wavefronts = self.launch_shape.wavefronts_per_group;
         let state = &mut self.gpus[gpu];
-        if state.waiting.is_empty() || state.units[unit].free.count_ones() < wavefronts {
+        // One queue a GPU, or one for all of them.
+        let queue = gpu.min(self.queues.len() - 1);
+        if self.queues[queue].is_empty() || state.units[unit].free.count_ones() < wavefronts {
             return false;
         }
-        let group = state.waiting.start;
-        state.waiting.start += 1;
+        let group = self.queues[queue].start;
+        self.queues[queue].start += 1;
         state.running += 1;
         let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
         let mut free = state.units[unit].free;
@@ -123,7 +127,7 @@ impl Node<'_> {
     }
 
     fn end_launch_if_done(&mut self) {
-        if self.gpus.iter().any(|gpu| gpu.running > 0 || !gpu.waiting.is_empty()) {
+        if self.gpus.iter().any(|gpu| gpu.running > 0) || self.queues.iter().any(|queue| !queue.is_empty()) {
             return;
         }
         let flushed = self.flush_broadcasts();

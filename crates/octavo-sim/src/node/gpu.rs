@@ -1,7 +1,5 @@
 //! State of one GPU.
 
-use std::ops::Range;
-
 use crate::config::NodeConfig;
 use crate::costs::Costs;
 use crate::memory::{Dram, L1Caches, L2Cache};
@@ -20,8 +18,6 @@ pub(crate) struct Gpu {
     /// Next-free time of each SIMD, by (unit, SIMD).
     pub simds: Vec<u64>,
     pub remote: Slots,
-    /// Work-groups of the current launch that have not started.
-    pub waiting: Range<u32>,
     /// Work-groups in flight.
     pub running: u32,
 }
@@ -61,7 +57,6 @@ impl Gpu {
             units: (0..units).map(unit).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
             remote: Slots::new(node.remote.lines_in_flight),
-            waiting: 0..0,
             running: 0,
         }
     }

@@ -1,5 +1,7 @@
 //! Everything that changes while a node runs.
 
+use std::ops::Range;
+
 use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan};
 use octavo_workload::{LINE_BYTES, Launch, Workload};
 
@@ -47,6 +49,8 @@ pub(crate) struct Node<'a> {
     pub broadcast: Broadcast,
     pub trans_fw: Option<TransFw>,
 
+    /// Work-groups of the current launch that have not started, one queue a GPU or one for all.
+    pub queues: Vec<Range<u32>>,
     pub launch: u32,
     pub launch_shape: Launch,
     pub launch_began: u64,
@@ -98,6 +102,7 @@ impl<'a> Node<'a> {
             reports: Reports::new(needs.reports, gpus, pages),
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
+            queues: Vec::new(),
             launch: 0,
             launch_shape: Launch { kernel: "", work_groups: 0, wavefronts_per_group: 0 },
             launch_began: 0,

@@ -1,0 +1,92 @@
+//! Simulated 64-byte line accesses a second on one core: `cargo bench -p octavo-sim --bench rate -- [OPTIONS]`.
+//!
+//! Prints a row a kernel and the geometric mean. Options: `--scale 0.0625,1`, `--kernels bfs,st`, `--placement grit`,
+//! `--node grit-4gpu`, `--set key=value` (repeatable), `--repeat N` (the fastest run counts).
+
+use std::time::Instant;
+
+use octavo_scenario::{Source, resolve};
+use octavo_sim::{RunOptions, RunResult, simulate};
+use octavo_workload::WORKLOADS;
+
+struct Arguments {
+    scales: Vec<String>,
+    kernels: Vec<String>,
+    overrides: Vec<String>,
+    repeat: u32,
+}
+
+fn arguments() -> Arguments {
+    let mut parsed = Arguments {
+        scales: vec!["0.0625".into()],
+        kernels: WORKLOADS.names().map(str::to_owned).collect(),
+        overrides: vec!["memory.placement.name=grit".into(), "node.preset=grit-4gpu".into()],
+        repeat: 1,
+    };
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    while let Some(word) = words.next() {
+        let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+        let list = || value.split(',').map(str::to_owned).collect();
+        match word.as_str() {
+            "--scale" => parsed.scales = list(),
+            "--kernels" => parsed.kernels = list(),
+            "--placement" => parsed.overrides.push(format!("memory.placement.name={value}")),
+            "--node" => parsed.overrides.push(format!("node.preset={value}")),
+            "--set" => parsed.overrides.push(value),
+            "--repeat" => parsed.repeat = value.parse().expect("a number of runs"),
+            other => panic!("unknown option {other}"),
+        }
+    }
+    parsed
+}
+
+fn main() {
+    let arguments = arguments();
+    for scale in &arguments.scales {
+        println!("scale {scale}, {}", arguments.overrides.join(", "));
+        println!(
+            "{:>8} {:>12} {:>9} {:>9} {:>11} {:>9} {:>12} {:>10}",
+            "kernel", "lines", "wall s", "M lines/s", "ns a line", "events/l", "simulated ms", "B/4KiB page"
+        );
+        let rates: Vec<f64> = arguments.kernels.iter().map(|kernel| measure(kernel, scale, &arguments)).collect();
+        let mean = (rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64).exp();
+        println!("geometric mean: {:.2} M lines/s\n", mean / 1e6);
+    }
+}
+
+/// Runs one kernel, prints its row and returns lines a second of the fastest run.
+fn measure(kernel: &str, scale: &str, arguments: &Arguments) -> f64 {
+    let mut overrides = arguments.overrides.clone();
+    overrides.push(format!("workload.name={kernel}"));
+    overrides.push(format!("workload.scale={scale}"));
+    let scenario = resolve(Source { name: "bench", text: "" }, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = scenario.scenario;
+    let workload = WORKLOADS.build(&scenario.workload.choice(), &scenario.size()).expect("resolved");
+    let mut best: Option<(f64, RunResult)> = None;
+    for _ in 0..arguments.repeat {
+        let began = Instant::now();
+        let result = simulate(&scenario.node, &scenario.memory, &*workload, RunOptions::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let wall = began.elapsed().as_secs_f64();
+        if best.as_ref().is_none_or(|(fastest, _)| wall < *fastest) {
+            best = Some((wall, result));
+        }
+    }
+    let (wall, result) = best.expect("at least one run");
+    report(kernel, wall, &result)
+}
+
+fn report(kernel: &str, wall: f64, result: &RunResult) -> f64 {
+    let summary = &result.summary;
+    let lines = (summary.accesses.load_lines + summary.accesses.store_lines) as f64;
+    let pages = summary.footprint_bytes as f64 / 4096.0;
+    println!(
+        "{kernel:>8} {lines:>12} {wall:>9.3} {:>9.2} {:>11.1} {:>9.2} {:>12.3} {:>10.1}",
+        lines / wall / 1e6,
+        wall / lines * 1e9,
+        summary.simulated_events as f64 / lines,
+        summary.time_ps as f64 * 1e-9,
+        summary.manager_state_bytes as f64 / pages,
+    );
+    lines / wall
+}
