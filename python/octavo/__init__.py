@@ -1,9 +1,9 @@
 """Octavo decides where the pages of a GPU node's unified memory live, and shows what every decision costs.
 
-    import octavo
+import octavo
 
-    comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], scale=0.0625)
-    print(comparison.speedups())
+comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], scale=0.0625)
+print(comparison.speedups())
 """
 
 from octavo.api import compare, inspect_workload, run, scenario

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+__all__ = ["Interrupted", "ScenarioError", "SimulationError", "inspect_workload", "listing", "resolve", "run", "schema"]
+
 _Column = tuple[str, str, bytes | list[str], list[str]]
 
 class ScenarioError(Exception):

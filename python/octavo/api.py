@@ -97,7 +97,8 @@ def run(
     folder, keep = _folder(output)
     point = Point(resolved.workload, resolved, folder / "result" if output is None else folder)
     result = execute([point], jobs=1, force=force, watch=watch)[0]
-    return keep(result)
+    keep(result)
+    return result
 
 
 def compare(
@@ -140,7 +141,8 @@ def compare(
     comparison = Comparison.of(experiment.run(root, jobs=jobs, force=force, watch=watch), baseline)
     if output is not None:
         save_comparison(root, experiment.digest, comparison)
-    return keep(comparison)
+    keep(comparison)
+    return comparison
 
 
 def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
@@ -166,15 +168,14 @@ def inspect_workload(source: Scenario) -> dict[str, Any]:
     return characteristics
 
 
-def _folder(output: str | Path | None) -> tuple[Path, Callable[[Any], Any]]:
+def _folder(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
     """The folder to fill, and what ties a temporary one to the life of a result."""
     if output is not None:
         check_writable(Path(output).parent)
-        return Path(output), lambda result: result
+        return Path(output), lambda _: None
     temporary = tempfile.TemporaryDirectory(prefix="octavo-")
 
-    def keep(result: Any) -> Any:
+    def keep(result: object) -> None:
         weakref.finalize(result, temporary.cleanup)
-        return result
 
     return Path(temporary.name), keep

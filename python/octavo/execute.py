@@ -47,7 +47,6 @@ class Progress:
     """Share that is done of each point that is running."""
 
 
-
 def default_jobs() -> int:
     """Cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)

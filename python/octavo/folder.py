@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,9 @@ def check_writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise OutputError(f"cannot write results to {folder}: {error.strerror}", "choose another folder with -o") from error
+        raise OutputError(
+            f"cannot write results to {folder}: {error.strerror}", "choose another folder with -o"
+        ) from error
 
 
 def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | None:
@@ -53,10 +56,13 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     if force:
         return None
     result = RunResult(folder)
+    if result.summary.get("octavo") != version("octavo"):
+        raise OutputError(f"{folder} holds a result of another version of Octavo", "replace it with --force")
     if result.scenario == scenario:
         return result
     raise OutputError(
-        f"{folder} already holds the result of another scenario", "choose another folder with -o, or replace it with --force"
+        f"{folder} already holds the result of another scenario",
+        "choose another folder with -o, or replace it with --force",
     )
 
 
@@ -66,7 +72,7 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
         (temporary / SCENARIO_FILE).write_text(scenario.toml, encoding="utf-8")
         for name, columns in tables:
             frame(columns).write_parquet(temporary / f"{name}.parquet", compression="zstd", statistics=True)
-        write_json(temporary / SUMMARY_FILE, json.loads(summary))
+        write_json(temporary / SUMMARY_FILE, {"octavo": version("octavo"), **json.loads(summary)})
     return RunResult(folder)
 
 

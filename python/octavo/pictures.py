@@ -47,7 +47,12 @@ def stacked_bars(
 
 
 def heat_map(
-    path: Path, values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], axes_labels: tuple[str, str], title: str
+    path: Path,
+    values: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    axes_labels: tuple[str, str],
+    title: str,
 ) -> None:
     """Values by row and column, each written into its cell."""
     figure, axes = _figure(1.8 + 0.8 * len(columns), 1.4 + 0.45 * len(rows))

@@ -87,53 +87,6 @@ class Recipe:
         return Scenario(_resolve(self.text, self.name, self.overrides)[0])
 
 
-def digest(self) -> str:
-        """Eight hexadecimal digits that tell scenarios apart."""
-        return digest([self])
-
-    def with_overrides(self, overrides: Sequence[str]) -> Scenario:
-        """The same scenario with values replaced by dotted key (`node.gpus=8`)."""
-        return Scenario(_resolve(self.toml, "scenario.toml", overrides)[0])
-
-    @classmethod
-    def from_text(cls, text: str, name: str = "scenario", overrides: Sequence[str] = ()) -> Scenario:
-        """Resolve TOML text; `name` is what messages call it.
-
-        Raises:
-            ScenarioError: a value cannot be used; the message says where it was written and what was expected.
-
-        """
-        return cls(_resolve(text, name, overrides)[0])
-
-    @classmethod
-    def from_file(cls, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-        """Resolve a TOML file.
-
-        Raises:
-            ScenarioError: the file cannot be read, or a value in it cannot be used.
-
-        """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
-        return cls.from_text(text, str(path), overrides)
-
-    @classmethod
-    def from_names(
-        cls, workload: str, placement: str, node: str = DEFAULT_NODE, overrides: Sequence[str] = ()
-    ) -> Scenario:
-        """Resolve a workload, a placement and a node preset by name.
-
-        Raises:
-            ScenarioError: a name is not known, or an override cannot be used.
-
-        """
-        names = [f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"]
-        return cls.from_text("", "arguments", [*names, *overrides])
-
-
 def digest(scenarios: Iterable[Scenario]) -> str:
     """Eight hexadecimal digits that tell sets of scenarios apart."""
     joined = "\0".join(scenario.toml for scenario in scenarios)

@@ -1,7 +1,9 @@
 //! What there is to choose from, and what a workload does.
 
+use octavo_workload::{Setting, characterise};
 use pyo3::prelude::*;
 
+use crate::errors::SimulationError;
 use crate::scenario::load;
 
 /// JSON schema of scenario files.
@@ -16,9 +18,18 @@ pub fn listing() -> String {
     octavo_scenario::listing().to_string()
 }
 
-/// What the workload of a resolved scenario touches and shares, as JSON.
+/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON.
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
-    let (_scenario, workload) = load(resolved)?;
-    py.detach(|| Ok(serde_json::json!({ "footprint_bytes": workload.footprint() }).to_string()))
+    let characteristics = py.detach(|| {
+        let (scenario, workload) = load(resolved)?;
+        let setting = Setting {
+            gpus: scenario.node.gpus,
+            compute_units_per_gpu: scenario.node.compute.units,
+            dispatch: scenario.node.dispatch,
+            page_bytes: scenario.memory.page_size.0,
+        };
+        characterise(workload.as_ref(), &setting).map_err(|error| SimulationError::new_err(error.to_string()))
+    })?;
+    Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }

@@ -1,13 +1,17 @@
 //! One simulation.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use octavo_sim::{Progress, RunOptions, RunResult, simulate};
 use pyo3::prelude::*;
 
+use crate::errors;
 use crate::scenario::load;
 use crate::tables::{PyTable, to_python};
-use crate::errors;
+
+/// Wall time between calls of the progress callback.
+const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 
 /// Runs a resolved scenario; returns the summary as JSON and the tables.
 ///
@@ -16,15 +20,22 @@ use crate::errors;
 #[pyfunction]
 #[pyo3(signature = (resolved, progress=None))]
 pub fn run(py: Python<'_>, resolved: &str, progress: Option<Py<PyAny>>) -> PyResult<(String, Vec<PyTable>)> {
-    let (scenario, workload) = load(resolved)?;
+    let (scenario, workload) = py.detach(|| load(resolved))?;
     let mut raised = None;
+    let mut told = Instant::now();
     let outcome = py.detach(|| {
-        let mut report = |state: Progress| match tell(progress.as_ref(), state) {
-            Ok(true) => ControlFlow::Continue(()),
-            Ok(false) => ControlFlow::Break(()),
-            Err(error) => {
-                raised = Some(error);
-                ControlFlow::Break(())
+        let mut report = |state: Progress| {
+            if told.elapsed() < BETWEEN_REPORTS {
+                return ControlFlow::Continue(());
+            }
+            told = Instant::now();
+            match tell(progress.as_ref(), state) {
+                Ok(true) => ControlFlow::Continue(()),
+                Ok(false) => ControlFlow::Break(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
             }
         };
         let options = RunOptions {
@@ -53,8 +64,7 @@ fn tell(progress: Option<&Py<PyAny>>, state: Progress) -> PyResult<bool> {
     })
 }
 
-/// How much of the run is done: launches are taken as equally long, and so are the work-groups of one.
+/// How much of the run is done, all work-groups taken as equally long.
 fn share(state: Progress) -> f64 {
-    let within = if state.groups == 0 { 0.0 } else { state.groups_done as f64 / state.groups as f64 };
-    (f64::from(state.launches_done) + within) / f64::from(state.launches.max(1))
+    state.groups_done as f64 / state.groups.max(1) as f64
 }

@@ -35,7 +35,8 @@ impl Merged {
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
         let Layer { source, values, lines } = layer;
-        let origin = |key: &str| Origin { source: source.clone(), line: lines.get(key).copied() };
+        let line = |key: &str| ancestors(key).find_map(|key| lines.get(key).copied());
+        let origin = |key: &str| Origin { source: source.clone(), line: line(key) };
         overlay("", &mut self.values, values, &mut |key| {
             self.origins.insert(key.to_owned(), origin(key));
         });
@@ -53,16 +54,8 @@ impl Merged {
 
     /// Where the value at `key` was written, or else the nearest table around it.
     pub fn origin(&self, key: &str) -> Origin {
-        let mut key = key;
-        loop {
-            if let Some(origin) = self.origins.get(key) {
-                return origin.clone();
-            }
-            match key.rfind('.') {
-                Some(end) => key = &key[..end],
-                None => return Origin::whole(&self.main),
-            }
-        }
+        let found = ancestors(key).find_map(|key| self.origins.get(key).cloned());
+        found.unwrap_or_else(|| Origin::whole(&self.main))
     }
 
     /// Says where a problem is. What is missing is missing in the scenario, not in the preset around it.
@@ -73,6 +66,11 @@ impl Merged {
         };
         problem.at(origin)
     }
+}
+
+/// `a.b.c`, `a.b`, `a`.
+fn ancestors(key: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(key), |key| key.rfind('.').map(|end| &key[..end]))
 }
 
 fn spell_out_names(values: &mut Map<String, Value>) {

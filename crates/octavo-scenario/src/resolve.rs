@@ -101,9 +101,6 @@ fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
     if !(scale > 0.0 && scale <= MAX_SCALE) {
         return Err(Problem::new("workload.scale", format!("expected more than 0 and at most {MAX_SCALE}, found {scale}")));
     }
-    if scenario.record.interval.0 == 0 {
-        return Err(Problem::new("record.interval", "expected more than 0, found 0"));
-    }
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
     let memory = scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);

@@ -50,7 +50,7 @@ pub struct WorkloadChoice {
 pub struct Record {
     /// Keep every fault and migration, one row each.
     pub events: bool,
-    /// Sampling interval of the links' traffic, in simulated time.
+    /// Simulated time between samples of the links' traffic; `0ns` for none.
     pub interval: Time,
 }
 

@@ -1,0 +1,70 @@
+# make demo   set everything up, compare placements on a real kernel, print a table, write pictures into demo/
+# make test   every test, Rust and Python
+# make lint   formatting, clippy, ruff, mypy, stubs against the binary
+# make bench  speed and memory
+# make docs   reference of the crates, pictures of the README
+# make schema write schema/scenario.schema.json again
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2> /dev/null)
+INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
+SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: demo test lint bench docs schema clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/built
+	$(BIN)/octavo compare --workload st --scale 0.0625 \
+	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force
+	@echo "Pictures: demo/speedup.png demo/breakdown.png"
+
+test: $(VENV)/built $(VENV)/checks
+	cargo test --workspace --quiet
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/built $(VENV)/checks
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	$(BIN)/ruff format --check --quiet python
+	$(BIN)/ruff check --quiet python
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
+
+bench: $(VENV)/built
+	cargo bench --workspace
+	$(BIN)/python python/benchmarks/speed.py
+
+docs: $(VENV)/built
+	cargo doc --workspace --no-deps --quiet
+	$(BIN)/octavo compare --workload st --scale 0.0625 \
+	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force --quiet
+	mkdir -p docs/images && cp demo/speedup.png demo/breakdown.png docs/images/
+
+schema:
+	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema
+
+clean:
+	rm -rf $(VENV) demo target
+
+# The environment, the tools that build, the package itself, and what only checks need.
+
+$(VENV)/tools: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Octavo needs Python 3.10 or newer: make PYTHON=...")'
+ifeq ($(UV),)
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --upgrade 'pip>=25.1'
+else
+	uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(VENV)
+endif
+	$(INSTALL) --group build
+	@touch $@
+
+$(VENV)/built: $(VENV)/tools $(SOURCES)
+	. $(BIN)/activate && maturin develop --release --quiet $(if $(UV),--uv)
+	@touch $@
+
+$(VENV)/checks: $(VENV)/tools
+	$(INSTALL) --group check
+	@touch $@

@@ -1,0 +1,5 @@
+"""The command `octavo`."""
+
+from octavo.cli.app import main
+
+__all__ = ["main"]

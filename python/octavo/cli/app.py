@@ -1,0 +1,57 @@
+"""The commands, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from octavo.cli import compare, listing, options, reproduce, run, schema, workload
+from octavo.cli.sink import complain
+from octavo.errors import OctavoError
+
+app = typer.Typer(
+    name="octavo",
+    help="Decide where the pages of a GPU node's unified memory live, and see what every decision costs.",
+    epilog=options.examples(
+        "octavo compare --workload fir --scale 0.0625",
+        "octavo run scenario.toml -o runs/first",
+        "octavo list placements",
+        "octavo reproduce grit --scale 0.0625",
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    if show_version:
+        typer.echo(f"octavo {version('octavo')}")
+        raise typer.Exit
+
+
+app.command("run", epilog=run.EXAMPLES)(run.run)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+app.command("list", epilog=listing.EXAMPLES)(listing.list_)
+app.add_typer(workload.app, name="workload")
+app.add_typer(reproduce.app, name="reproduce")
+app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
+    try:
+        app()
+    except OctavoError as error:
+        complain(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

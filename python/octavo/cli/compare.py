@@ -1,0 +1,118 @@
+"""`octavo compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from octavo import measures
+from octavo.api import DEFAULT_PLACEMENTS, save_comparison
+from octavo.cli import options
+from octavo.cli.progress import watching
+from octavo.cli.run import milliseconds, recipe
+from octavo.cli.sink import Sink
+from octavo.comparison import Comparison, check_report
+from octavo.errors import ScenarioError
+from octavo.experiment import Experiment, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXAMPLES = options.examples(
+    "octavo compare --workload fir --scale 0.0625",
+    "octavo compare -w bfs -w st -p on-touch,grit,ideal --node grit-8gpu -o runs/eight",
+    "octavo compare scenario.toml -p duplication,grit --baseline duplication --json",
+)
+
+Workloads = Annotated[
+    list[str] | None, typer.Option("--workload", "-w", help="Workloads by name, repeated or separated by commas.")
+]
+Placements = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--placement",
+        "-p",
+        help=f"Placements by name, repeated or separated by commas; {','.join(DEFAULT_PLACEMENTS)} if left out.",
+    ),
+]
+Baseline = Annotated[
+    str | None, typer.Option("--baseline", help="What speed-ups are relative to; the first placement if left out.")
+]
+
+
+def compare(
+    scenario: options.Source = None,
+    workload: Workloads = None,
+    placement: Placements = None,
+    baseline: Baseline = None,
+    node: options.Node = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run placements side by side: time, speed-up, faults, migrations, and where the time goes.
+
+    What is finished is kept: the same command goes on where it was stopped.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    workloads, placements = options.listed(workload), options.listed(placement) or list(DEFAULT_PLACEMENTS)
+    if baseline is not None and baseline not in placements:
+        raise ScenarioError(f"baseline `{baseline}` is none of the placements {', '.join(placements)}")
+    base = recipe(scenario, workloads[0] if workloads else None, None, node)
+    base = base.with_overrides(options.overrides(assignments, scale, seed))
+    workloads = workloads or [base.resolve().workload]
+    experiment = Experiment(base, workloads, [Variant(name, (f"memory.placement={name}",)) for name in placements])
+    root = output or Path("runs") / f"compare-{'-'.join(workloads)}-{experiment.digest}"
+    check_report(root, experiment.digest, force=force)
+    with watching(quiet=quiet) as watch:
+        outcome = experiment.run(root, jobs=jobs, force=force, watch=watch)
+    comparison = Comparison.of(outcome, baseline)
+    save_comparison(root, experiment.digest, comparison)
+    sink.document({"folder": str(root), **comparison.to_dict()})
+    show(sink, comparison)
+    sink.say(f"Results and pictures: {root}")
+
+
+def show(sink: Sink, comparison: Comparison) -> None:
+    """Tables of a comparison: one for each workload, and the speed-ups if there are several."""
+    for workload in comparison.workloads:
+        points = [point for point in comparison.points.to_dicts() if point["workload"] == workload]
+        _show_workload(sink, workload, points)
+    if len(comparison.workloads) > 1:
+        show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
+
+
+def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
+    """Speed-ups by workload and variant, with geometric means."""
+    table = comparison.speedups()
+    rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
+    sink.table(title, table.columns, rows)
+
+
+def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
+    counts = [
+        [
+            point["variant"],
+            milliseconds(point["time_ps"]),
+            f"{point['speedup']:.2f}",
+            *(f"{point[count]:,}" for count in ("faults", "migrations", "duplications", "collapses")),
+        ]
+        for point in points
+    ]
+    columns = ["placement", "time", "speed-up", "faults", "migrations", "duplications", "collapses"]
+    sink.table(f"{workload}: what each placement does", columns, counts)
+    splits = [measures.shares(point) for point in points]
+    causes = [cause for cause in measures.CAUSES if any(split[cause] >= 0.0005 for split in splits)]
+    shares = [
+        [point["variant"], *(f"{split[cause]:.1%}" for cause in causes)]
+        for point, split in zip(points, splits, strict=True)
+    ]
+    names = [cause.replace("_", " ") for cause in causes]
+    sink.table(f"{workload}: where the time of its accesses goes", ["placement", *names], shares)

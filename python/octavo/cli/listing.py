@@ -1,0 +1,65 @@
+"""`octavo list`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+from octavo import catalogue
+from octavo.cli import options
+from octavo.cli.sink import Sink
+
+EXAMPLES = options.examples(
+    "octavo list",
+    "octavo list placements",
+    "octavo list nodes --json",
+)
+
+
+class Kind(str, Enum):
+    """What can be listed."""
+
+    nodes = "nodes"
+    workloads = "workloads"
+    placements = "placements"
+    prefetchers = "prefetchers"
+    evictions = "evictions"
+
+
+def list_(
+    kind: Annotated[
+        Kind | None, typer.Argument(help="What to list; everything if left out.", show_default=False)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """List node presets, workloads and strategies with their options and sources."""
+    sink = Sink(as_json=as_json)
+    kinds = catalogue.listing()
+    chosen = kinds if kind is None else {kind.value: kinds[kind.value]}
+    sink.document(chosen)
+    for name, entries in chosen.items():
+        if name == "nodes":
+            sink.table("nodes", ["name", "summary"], [(entry["name"], entry["summary"]) for entry in entries])
+        else:
+            _show(sink, name, entries)
+
+
+def _show(sink: Sink, kind: str, entries: list[dict[str, Any]]) -> None:
+    sink.table(
+        kind, ["name", "summary", "source"], [(entry["name"], entry["summary"], entry["source"]) for entry in entries]
+    )
+    rows = [
+        (entry["name"], option["name"], _default(option["default"]), str(option["description"] or ""))
+        for entry in entries
+        for option in entry["options"]
+    ]
+    if rows:
+        sink.table(f"options of {kind}", ["of", "option", "default", "meaning"], rows)
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)

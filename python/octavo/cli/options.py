@@ -1,0 +1,53 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octavo.errors import ScenarioError
+
+Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scenario file (TOML).", show_default=False)]
+Workload = Annotated[
+    str | None, typer.Option("--workload", "-w", help="Workload by name, instead of or over a scenario file.")
+]
+Node = Annotated[str | None, typer.Option("--node", "-n", help="Node preset; grit-4gpu without a scenario file.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
+]
+Scale = Annotated[float | None, typer.Option("--scale", "-s", help="Footprint relative to the published one.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs side by side; all cores if left out.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; below runs/ if left out."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace finished results.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def overrides(assignments: list[str] | None, scale: float | None = None, seed: int | None = None) -> list[str]:
+    """All changes as `key=value`; `--scale` and `--seed` win over `--set`."""
+    changes = list(assignments or [])
+    if scale is not None:
+        changes.append(f"workload.scale={scale}")
+    if seed is not None:
+        changes.append(f"seed={seed}")
+    return changes
+
+
+def listed(values: list[str] | None) -> list[str]:
+    """Names given one by one or separated by commas."""
+    names = [name.strip() for value in values or [] for name in value.split(",")]
+    if any(not name for name in names):
+        raise ScenarioError(f"an empty name in `{','.join(values or [])}`")
+    return names
+
+
+def examples(*commands: str) -> str:
+    """The foot of a command's help: each example on a line of its own."""
+    return "\n\n".join(["[bold]Examples[/]", *(f"  [cyan]{command}[/]" for command in commands)])

@@ -1,0 +1,72 @@
+"""Progress of long work on standard error: bars on a terminal, one line a finished run elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.progress import TaskID
+
+    from octavo.execute import Progress
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """What to pass as `watch`."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with _bars() as bars:
+            yield _Display(bars).update
+    else:
+        yield _Lines().update
+
+
+def _bars() -> Bars:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Bars(*columns, console=Console(stderr=True), transient=True)
+
+
+class _Display:
+    """One bar for all runs and one for each that is under way, in thousandths of a run."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._all = bars.add_task("all runs", total=None)
+        self._running: dict[str, TaskID] = {}
+
+    def update(self, progress: Progress) -> None:
+        running = dict(progress.running)
+        self._bars.update(self._all, total=progress.total, completed=len(progress.done))
+        for label in self._running.keys() - running.keys():
+            self._bars.remove_task(self._running.pop(label))
+        for label, share in running.items():
+            if label not in self._running:
+                self._running[label] = self._bars.add_task(label, total=100)
+            self._bars.update(self._running[label], completed=int(100 * share))
+
+
+class _Lines:
+    """A line for each run that was finished."""
+
+    def __init__(self) -> None:
+        self._said = 0
+
+    def update(self, progress: Progress) -> None:
+        for label in progress.done[max(self._said, progress.kept) :]:
+            self._said = progress.done.index(label) + 1
+            print(f"[{self._said}/{progress.total}] {label}", file=sys.stderr, flush=True)

@@ -1,0 +1,137 @@
+"""`octavo reproduce`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from octavo.cli import options
+from octavo.cli.compare import show_speedups
+from octavo.cli.progress import watching
+from octavo.cli.sink import Sink
+from octavo.errors import ScenarioError
+from octavo.reproduce import fit as fits
+from octavo.reproduce import grit as main_study
+from octavo.reproduce import sensitivity as sweeps
+from octavo.reproduce.published import published
+from octavo.reproduce.study import Study
+from octavo.scenario import DEFAULT_NODE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+EXAMPLES = options.examples(
+    "octavo reproduce grit --scale 0.0625",
+    "octavo reproduce grit --sensitivity components --scale 0.0625",
+    "octavo reproduce grit --fit --scale 0.0625 -o runs/fit",
+)
+
+app = typer.Typer(help="Run published studies again.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+Sweep = Enum("Sweep", {name: name for name in sweeps.SWEEPS}, type=str)  # type: ignore[misc]
+
+
+@app.command(epilog=EXAMPLES)
+def grit(
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Run the grid of driver service time and remote lines in flight instead.")
+    ] = False,
+    sensitivity: Annotated[Sweep | None, typer.Option("--sensitivity", help="Vary one parameter instead.")] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option("--workload", "-w", help="Kernels; all eight if left out.")
+    ] = None,
+    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = DEFAULT_NODE,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """GRIT (HPCA 2024): eight kernels under eight placements, beside the published averages.
+
+    What is finished is kept: the same command goes on where it was stopped.
+    """
+    if fit and sensitivity is not None:
+        raise ScenarioError("--fit and --sensitivity are two different studies", "choose one of them")
+    sink = Sink(as_json=as_json, quiet=quiet)
+    overrides = tuple(options.overrides(assignments, scale, seed))
+    with watching(quiet=quiet) as watch:
+        study = Study(output, overrides, tuple(options.listed(workload)), node, jobs, force, watch)
+        if fit:
+            root, document = _fit(sink, study)
+        elif sensitivity is not None:
+            root, document = _sensitivity(sink, study, str(sensitivity.value))
+        else:
+            root, document = _main(sink, study)
+    sink.document({"folder": str(root), **document})
+    sink.say(f"Results and pictures: {root}")
+
+
+def _main(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+    found = main_study.reproduce(study)
+    show_speedups(sink, "Speed-up over on-touch", found.comparison)
+    _show_counts(sink, "Faults", found.faults())
+    _show_shares(sink, "Schemes of pages under GRIT", found.scheme_mix())
+    best = [
+        (row["kernel"], row["found"], row["published"] or "–", f"{row['grit_over_it']:.2f}")
+        for row in found.best_uniform()
+    ]
+    sink.table("Fastest uniform scheme", ["kernel", "found", "published", "GRIT over the found one"], best)
+    gains = [
+        (row["over"], f"{row['found']:+.0%}", f"{row['published']:+.0%}", f"{row['difference'] * 100:+.0f} points")
+        for row in found.gains()
+    ]
+    sink.table("GRIT's average gain", ["over", "found", "published", "difference"], gains)
+    return found.root, found.to_dict()
+
+
+def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+    found = fits.fit(study)
+    targets = [f"{name} ({published().fit_targets[name]:.2f})" for name in fits.FITTED]
+    rows = [
+        (
+            row["service"],
+            str(row["lines_in_flight"]),
+            *(f"{row[name]:.2f}" for name in fits.FITTED),
+            f"{row['error']:.3f}",
+        )
+        for row in found.grid.to_dicts()
+    ]
+    sink.table("Average speed over on-touch (published)", ["service time", "lines in flight", *targets, "error"], rows)
+    best = found.best
+    sink.say(
+        f"Nearest: service {best['service']}, {best['lines_in_flight']} lines in flight, error {best['error']:.3f}"
+    )
+    return found.root, found.to_dict()
+
+
+def _sensitivity(sink: Sink, study: Study, name: str) -> tuple[Path, dict[str, Any]]:
+    found = sweeps.sensitivity(name, study)
+    rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in found.table.iter_rows()]
+    sink.table(
+        f"Varied: {found.sweep.title}; average speed-up over on-touch in each setting", found.table.columns, rows
+    )
+    return found.root, found.to_dict()
+
+
+def _show_counts(sink: Sink, title: str, table: pl.DataFrame) -> None:
+    rows = [[str(row[0]), *(f"{count:,}" for count in row[1:])] for row in table.iter_rows()]
+    sink.table(title, table.columns, rows)
+
+
+def _show_shares(sink: Sink, title: str, table: pl.DataFrame) -> None:
+    rows = [[str(row[0]), *(f"{share:.0%}" for share in row[1:])] for row in table.iter_rows()]
+    sink.table(title, [name.replace("_", " ") for name in table.columns], rows)

@@ -1,0 +1,90 @@
+"""`octavo run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo import measures
+from octavo.cli import options
+from octavo.cli.progress import watching
+from octavo.cli.sink import Sink
+from octavo.errors import ScenarioError
+from octavo.execute import Point, execute
+from octavo.scenario import DEFAULT_NODE, Recipe
+
+if TYPE_CHECKING:
+    from octavo.result import RunResult
+
+EXAMPLES = options.examples(
+    "octavo run --workload fir --placement grit --scale 0.0625",
+    "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
+)
+
+Placement = Annotated[str | None, typer.Option("--placement", "-p", help="Placement strategy by name.")]
+
+
+def run(
+    scenario: options.Source = None,
+    workload: options.Workload = None,
+    placement: Placement = None,
+    node: options.Node = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run one scenario and leave its results in a folder: scenario, summary and Parquet tables."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    resolved = (
+        recipe(scenario, workload, placement, node)
+        .with_overrides(options.overrides(assignments, scale, seed))
+        .resolve()
+    )
+    name = f"{resolved.workload}-{resolved.placement}-{resolved.digest}"
+    point = Point(f"{resolved.workload} {resolved.placement}", resolved, output or Path("runs") / name)
+    with watching(quiet=quiet) as watch:
+        result = execute([point], jobs=1, force=force, watch=watch)[0]
+    _show(sink, result)
+
+
+def recipe(scenario: Path | None, workload: str | None, placement: str | None, node: str | None) -> Recipe:
+    """A scenario file changed by names, or names alone."""
+    if scenario is None:
+        if workload is None:
+            raise ScenarioError(
+                "nothing to run", "name a scenario file, or a workload with --workload (see `octavo list workloads`)"
+            )
+        return Recipe.from_names(workload, placement or "on-touch", node or DEFAULT_NODE)
+    named = {"workload.name": workload, "memory.placement": placement, "node.preset": node}
+    return Recipe.from_file(scenario).with_overrides(f"{key}={name}" for key, name in named.items() if name is not None)
+
+
+def _show(sink: Sink, result: RunResult) -> None:
+    sink.document({"folder": str(result.folder), "summary": result.summary})
+    if not sink.human:
+        return
+    scenario = result.scenario
+    point = measures.row(scenario.workload, scenario.placement, result)
+    rows = [
+        ("simulated time", milliseconds(point["time_ps"])),
+        ("line accesses", f"{point['lines']:,}"),
+        *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
+        *(
+            (f"time share: {cause.replace('_', ' ')}", f"{share:.1%}")
+            for cause, share in measures.shares(point).items()
+            if share
+        ),
+    ]
+    sink.table(f"{scenario.workload} under {scenario.placement}", ["measure", "value"], rows)
+    sink.say(f"Results: {result.folder}")
+
+
+def milliseconds(picoseconds: int) -> str:
+    """Simulated time for tables."""
+    return f"{picoseconds * 1e-9:.3f} ms"

@@ -1,0 +1,59 @@
+"""Where commands put what they have to say: one place, three manners."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.errors import OctavoError
+
+
+class Sink:
+    """Standard output for results: tables for people, or one JSON document, or nothing."""
+
+    def __init__(self, *, as_json: bool, quiet: bool = False) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self._console = Console(highlight=False)
+
+    @property
+    def human(self) -> bool:
+        """Whether a person reads."""
+        return not (self.as_json or self.quiet)
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A table; columns after the first are numbers unless any cell of theirs is a word."""
+        if not self.human:
+            return
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for index, name in enumerate(columns):
+            numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
+            table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=index == 0)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        self._console.print(table)
+
+    def say(self, text: str) -> None:
+        """A line for people."""
+        if self.human:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+    def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
+        """The whole result, for programs."""
+        if self.as_json:
+            print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def complain(error: OctavoError) -> None:
+    """What went wrong and what may help, on standard error."""
+    console = Console(stderr=True, highlight=False)
+    console.print("[bold red]error:[/]", escape(error.message), soft_wrap=True)
+    if error.hint:
+        console.print("[bold]hint:[/]", escape(error.hint), soft_wrap=True)

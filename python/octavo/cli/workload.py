@@ -1,0 +1,102 @@
+"""`octavo workload`."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octavo.api import inspect_workload
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.scenario import DEFAULT_NODE, Recipe
+
+if TYPE_CHECKING:
+    from octavo.scenario import Scenario
+
+EXAMPLES = options.examples(
+    "octavo workload inspect bfs --scale 0.0625",
+    "octavo workload inspect st --node grit-8gpu --set memory.page_size=2MiB --json",
+)
+
+app = typer.Typer(help="Look at workloads without a memory system.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command(epilog=EXAMPLES)
+def inspect(
+    name: Annotated[str, typer.Argument(help="Workload by name.", show_default=False)],
+    node: options.Node = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+) -> None:
+    """Footprint, accesses, reads and writes, and which GPUs share which pages."""
+    sink = Sink(as_json=as_json)
+    recipe = Recipe.from_names(name, node=node or DEFAULT_NODE)
+    scenario = recipe.with_overrides(options.overrides(assignments, scale, seed)).resolve()
+    found = _inspect(scenario)
+    sink.document(found)
+    _show(sink, name, found)
+
+
+def _inspect(scenario: Scenario) -> dict[str, Any]:
+    """Inspect beside the main thread, so that Ctrl-C takes effect at once."""
+    found: list[dict[str, Any]] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(inspect_workload(scenario))
+        except BaseException as error:
+            failed.append(error)
+
+    worker = threading.Thread(target=work, daemon=True)
+    with Console(stderr=True).status("streaming the workload"):
+        worker.start()
+        while worker.is_alive():
+            worker.join(0.1)
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+def _show(sink: Sink, name: str, found: dict[str, Any]) -> None:
+    setting, instructions = found["setting"], found["instructions"]
+    rows = [
+        ("footprint", _mebibytes(found["footprint_bytes"])),
+        *((key.replace("_", " "), f"{found[key]:,}") for key in ("launches", "work_groups", "wavefronts")),
+        *((f"{key} instructions", f"{count:,}") for key, count in instructions.items()),
+    ]
+    sink.table(f"{name} on {setting['gpus']} GPUs", ["measure", "value"], rows)
+    columns = ["buffer", "size", "lines accessed", "stores", "shared pages", "accesses to them", "shared and written"]
+    columns += [f"pages of {count}" for count in range(1, setting["gpus"] + 1)]
+    traffics = [(buffer["name"], buffer["bytes"], buffer) for buffer in found["buffers"]]
+    traffics.append(("all", found["footprint_bytes"], found["total"]))
+    sink.table("pages by how many GPUs access them", columns, [_row(*traffic) for traffic in traffics])
+
+
+def _row(name: str, size: int, traffic: dict[str, Any]) -> list[str]:
+    pages = max(1, sum(group["pages"] for group in traffic["by_gpus"]))
+    accesses = max(1, traffic["accesses"])
+    return [
+        name,
+        _mebibytes(size),
+        f"{traffic['accesses']:,}",
+        f"{traffic['store_share']:.0%}",
+        f"{traffic['shared']['pages'] / pages:.0%}",
+        f"{traffic['shared']['accesses'] / accesses:.0%}",
+        f"{traffic['shared_read_write']['pages'] / pages:.0%}",
+        *(f"{group['pages'] / pages:.0%}" for group in traffic["by_gpus"]),
+    ]
+
+
+def _mebibytes(count: int) -> str:
+    return f"{count / (1 << 20):.2f} MiB"

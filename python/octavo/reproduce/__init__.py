@@ -1,0 +1,1 @@
+"""Published studies, run again: what was published stands beside what is found, and is never an input."""

@@ -1,0 +1,30 @@
+"""Published numbers of GRIT, from the one file that holds them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the publication reports, as fractions and factors."""
+
+    source: str
+    gain_of_grit_over: dict[str, float]
+    """Average gain of GRIT over each uniform scheme; 0.6 is 60 % faster."""
+    best_uniform_scheme: dict[str, str]
+    """The fastest uniform scheme by kernel, where the publication names one."""
+    fit_targets: dict[str, float]
+    """Average speed over on-touch that the two open parameters may be fitted to."""
+
+
+@cache
+def published() -> Published:
+    """The published numbers."""
+    text = files("octavo").joinpath("data", "grit_published.json").read_text(encoding="utf-8")
+    values = json.loads(text)
+    targets = {name: value for name, value in values["fit_targets"].items() if name != "comment"}
+    return Published(values["source"], values["gain_of_grit_over"], values["best_uniform_scheme"], targets)

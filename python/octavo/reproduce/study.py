@@ -1,0 +1,56 @@
+"""What every part of the reproduction shares: the kernels, the settings of a run, where results go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octavo import catalogue
+from octavo.comparison import check_report
+from octavo.experiment import Experiment, Outcome, Variant
+from octavo.scenario import DEFAULT_NODE, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from octavo.execute import Progress
+
+
+@dataclass(frozen=True)
+class Study:
+    """How a part of the reproduction is run."""
+
+    output: Path | None = None
+    """Folder of the results; one below `runs/`, named after what is run, if left out."""
+    overrides: tuple[str, ...] = ()
+    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    workloads: tuple[str, ...] = ()
+    """Kernels; all eight if empty."""
+    node: str = DEFAULT_NODE
+    jobs: int | None = None
+    force: bool = False
+    watch: Callable[[Progress], None] | None = None
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels that run."""
+        return list(self.workloads) or catalogue.names("workloads")
+
+    def experiment(self, variants: Sequence[Variant]) -> Experiment:
+        """The kernels under variants; timelines are not kept, as no table here is made of them."""
+        base = Recipe.from_names(self.kernels[0], node=self.node).with_overrides(
+            ["record.events=false", *self.overrides]
+        )
+        return Experiment(base, self.kernels, variants)
+
+    def run(self, name: str, experiment: Experiment) -> tuple[Path, Outcome]:
+        """Run what is not finished yet; returns the folder, too. Errors as `Experiment.run`."""
+        root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
+        check_report(root, experiment.digest, force=self.force)
+        return root, experiment.run(root, jobs=self.jobs, force=self.force, watch=self.watch)
+
+
+def placement(name: str) -> Variant:
+    """A placement strategy as a variant."""
+    return Variant(name, (f"memory.placement={name}",))
