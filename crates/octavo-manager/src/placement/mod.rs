@@ -4,6 +4,8 @@ mod access_counter;
 mod counters;
 mod duplication;
 mod first_touch;
+mod gps;
+mod griffin;
 mod grit;
 mod ideal;
 mod on_touch;
@@ -24,6 +26,8 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
         &access_counter::ENTRY,
         &duplication::ENTRY,
         &grit::ENTRY,
+        &griffin::ENTRY,
+        &gps::ENTRY,
         &ideal::ENTRY,
     ],
 };
