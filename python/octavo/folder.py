@@ -49,7 +49,11 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
         OutputError: the folder holds something else, and `force` does not allow to replace it.
 
     """
-    if not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists():
+        return None
+    if not folder.is_dir():
+        raise OutputError(f"cannot write results to {folder}: it is not a folder")
+    if not any(folder.iterdir()):
         return None
     if not is_finished(folder):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")

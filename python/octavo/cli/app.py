@@ -29,13 +29,19 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _root(
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if show_version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"octavo {version('octavo')}")
         raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
 
 
 app.command("run", epilog=run.EXAMPLES)(run.run)

@@ -1,0 +1,74 @@
+"""The command line: help, listings, and the same answers for people and programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["run"], ["compare"], ["list"], ["workload", "inspect"], ["reproduce", "grit"], ["schema"]],
+    ids=" ".join,
+)
+def test_every_help_shows_examples(command, cli):
+    done = cli(*command, "--help")
+    assert done.returncode == 0
+    assert "Examples" in done.stdout
+    assert "octavo " in done.stdout.split("Examples")[1]
+
+
+def test_version(cli):
+    assert cli("--version").stdout.startswith("octavo 0.")
+
+
+def test_compare_prints_a_table_and_draws_pictures(cli, tmp_path):
+    done = cli("compare", "-w", "fir", "-p", "on-touch,ideal", "--scale", "0.015625", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "speed-up" in done.stdout
+    assert "[2/2]" in done.stderr
+    for name in ("speedup.png", "breakdown.png"):
+        assert (tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_the_only_output_when_asked_for(cli, tmp_path):
+    done = cli("compare", "-w", "fir", "-p", "on-touch,ideal", "--scale", "0.015625", "--json")
+    document = json.loads(done.stdout)
+    assert [point["variant"] for point in document["points"]] == ["on-touch", "ideal"]
+    assert (tmp_path / document["folder"] / "report.json").is_file()
+
+
+def test_run_names_its_folder_after_what_it_ran(cli, tmp_path):
+    arguments = ("run", "-w", "fir", "-p", "grit", "--scale", "0.015625", "--json")
+    first, second = cli(*arguments), cli(*arguments)
+    assert first.stdout == second.stdout
+    document = json.loads(first.stdout)
+    assert document["folder"].startswith("runs/fir-grit-")
+    assert (tmp_path / document["folder"] / "summary.json").is_file()
+
+
+def test_quiet_prints_nothing(cli):
+    done = cli("run", "-w", "fir", "--scale", "0.015625", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_list_shows_options_and_sources(cli):
+    kinds = json.loads(cli("list", "--json").stdout)
+    grit = next(entry for entry in kinds["placements"] if entry["name"] == "grit")
+    assert "HPCA 2024" in grit["source"]
+    threshold = next(option for option in grit["options"] if option["name"] == "fault_threshold")
+    assert threshold["default"] == 4
+    assert "grit-4gpu" in cli("list", "nodes").stdout
+
+
+def test_inspect_prints_who_shares_what(cli):
+    done = cli("workload", "inspect", "st", "--scale", "0.015625")
+    assert done.returncode == 0, done.stderr
+    assert "footprint" in done.stdout
+    found = json.loads(cli("workload", "inspect", "st", "--scale", "0.015625", "--json").stdout)
+    assert found["total"]["stores"] > 0
+
+
+def test_schema_is_json(cli):
+    assert json.loads(cli("schema").stdout)["title"] == "Octavo scenario"

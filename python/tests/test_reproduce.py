@@ -1,0 +1,69 @@
+"""The reproduction: what stands beside the published numbers, and that these are never an input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import SMALL
+
+from octavo.reproduce import fit, grit, sensitivity
+from octavo.reproduce.published import published
+from octavo.reproduce.study import Study
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("fir", "mm"), jobs=2)
+
+
+def test_the_main_study_stands_beside_what_was_published(study):
+    found = grit.reproduce(study)
+    assert [row["over"] for row in found.gains()] == ["on-touch", "access-counter", "duplication"]
+    for row in found.gains():
+        assert row["difference"] == pytest.approx(row["found"] - row["published"])
+    assert {row["kernel"] for row in found.best_uniform()} == {"fir", "mm"}
+    for row in found.scheme_mix().to_dicts():
+        assert row["on_touch"] + row["access_counter"] + row["duplication"] == pytest.approx(1.0)
+    report = json.loads((found.root / "report.json").read_text())
+    assert report["geometric_mean_speedup"]["on-touch"] == pytest.approx(1.0)
+    for name in ("speedup", "faults", "breakdown", "scheme_mix"):
+        assert (found.root / f"{name}.png").is_file()
+
+
+def test_the_fit_covers_its_grid_and_never_runs_grit(study, monkeypatch):
+    monkeypatch.setattr(fit, "SERVICE_TIMES", ("0.625us", "1.25us"))
+    monkeypatch.setattr(fit, "LINES_IN_FLIGHT", (32, 64))
+    found = fit.fit(study)
+    assert found.grid.height == 4
+    assert found.best["error"] == found.grid["error"].min()
+    runs = {path.name for path in (found.root / "runs" / "fir").iterdir()}
+    assert len(runs) == 12
+    assert not any("grit" in name for name in runs)
+    for name in ("duplication", "access-counter", "error"):
+        assert (found.root / f"fit_{name}.png").is_file()
+
+
+@pytest.mark.parametrize("name", ["threshold", "components", "gpus", "capacity", "driver", "trans-fw"])
+def test_a_sweep_is_one_call(name, tmp_path):
+    study = Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("mm",), jobs=2)
+    found = sensitivity.sensitivity(name, study)
+    sweep = sensitivity.SWEEPS[name]
+    assert found.table["setting"].to_list() == [setting.label for setting in sweep.settings]
+    assert found.table["on-touch"].to_list() == pytest.approx([1.0] * len(sweep.settings))
+    assert found.table["on-touch over first"][0] == pytest.approx(1.0)
+    assert (found.root / "speedup.png").is_file()
+
+
+@pytest.mark.parametrize("name", sensitivity.SWEEPS)
+def test_every_sweep_resolves(name):
+    sweep = sensitivity.SWEEPS[name]
+    variants = [
+        sensitivity._variant(setting, placement) for setting in sweep.settings for placement in sweep.placements
+    ]
+    Study(workloads=("fir",)).experiment(variants)
+
+
+def test_published_numbers_have_a_source():
+    assert "HPCA 2024" in published().source
+    assert published().gain_of_grit_over == {"on-touch": 0.6, "access-counter": 0.49, "duplication": 0.29}

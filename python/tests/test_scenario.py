@@ -1,0 +1,75 @@
+"""Scenarios from Python: files, names and changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import octavo
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_names_and_files_give_the_same_scenario(tmp_path):
+    named = octavo.scenario(workload="fir", placement="grit", scale=0.5, seed=3)
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'seed = 3\nworkload = {name = "fir", scale = 0.5}\nmemory.placement = "grit"\nnode.preset = "grit-4gpu"\n'
+    )
+    assert octavo.scenario(path) == named
+    assert octavo.scenario(named) == named
+    path.write_text(named.toml)
+    assert octavo.scenario(path) == named
+
+
+def test_arguments_win_over_the_file(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('workload = "fir"\nmemory.placement = "grit"\nnode = {preset = "grit-4gpu", l1 = {ways = 8}}\n')
+    changed = octavo.scenario(
+        path, workload="mm", node="grit-2gpu", overrides={"record.events": False, "node.clock": "2GHz"}
+    ).values
+    assert changed["workload"]["name"] == "mm"
+    assert (changed["node"]["gpus"], changed["node"]["l1"]["ways"]) == (2, 8)
+    assert changed["node"]["clock"] == "2GHz"
+    assert changed["record"]["events"] is False
+
+
+def test_overrides_may_be_tables():
+    table = {"name": "grit", "fault_threshold": 2}
+    placement = octavo.scenario(workload="fir", overrides={"memory.placement": table}).values["memory"]["placement"]
+    assert placement["fault_threshold"] == 2
+
+
+def test_errors_carry_a_hint():
+    with pytest.raises(octavo.ScenarioError) as caught:
+        octavo.scenario(workload="fir", placement="on-tuch")
+    assert caught.value.hint == "did you mean `on-touch`?"
+    assert caught.value.exit_code == 2
+
+
+def test_every_registered_name_makes_a_scenario():
+    listing = octavo.listing()
+    for workload in listing["workloads"]:
+        octavo.scenario(workload=workload["name"])
+    for kind, key in (("placements", "placement"), ("prefetchers", "prefetch"), ("evictions", "eviction")):
+        for entry in listing[kind]:
+            octavo.scenario(workload="fir", overrides={f"memory.{key}": entry["name"]})
+            assert entry["summary"]
+            assert entry["source"]
+            assert all(option["description"] for option in entry["options"]), entry["name"]
+    for node in listing["nodes"]:
+        assert octavo.scenario(workload="fir", node=node["name"]).values["node"]["gpus"] in (2, 4, 8, 16)
+
+
+def test_the_schema_in_the_repository_is_fresh():
+    kept = json.loads((ROOT / "schema" / "scenario.schema.json").read_text())
+    assert kept == octavo.schema(), "refresh it with `make schema`"
+
+
+def test_a_workload_is_inspected_under_the_scenario():
+    found = octavo.inspect_workload(octavo.scenario(workload="fir", scale=1 / 64, node="grit-2gpu"))
+    assert found["setting"]["gpus"] == 2
+    assert found["footprint_bytes"] > 0
+    assert len(found["total"]["by_gpus"]) == 2
