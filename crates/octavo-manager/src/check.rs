@@ -2,7 +2,7 @@
 
 use crate::context::{Charges, Context};
 use crate::view::PageState;
-use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, ProcessorId, ProcessorMask, Residency};
+use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, ProcessorMask};
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,18 +64,10 @@ impl Manager {
             ensure(used <= held && (!quiet || used == held), || {
                 format!("{processor} holds {used} pages in {held} frames")
             })?;
-            ensure(held <= capacity || self.shrinking(processor), || {
-                format!("{processor} uses {held} frames of {capacity}")
-            })?;
+            let limit = if quiet { capacity } else { self.memory.frames.limit(processor) };
+            ensure(held <= limit, || format!("{processor} uses {held} frames of {capacity}"))?;
         }
         Ok(())
-    }
-
-    /// Whether a capacity was taken away and not everything beyond it is gone yet, because plans hold it.
-    fn shrinking(&self, processor: ProcessorId) -> bool {
-        let residency = Residency { pages: &self.memory.pages };
-        let idle = (0..self.memory.pages.len()).any(|page| residency.evictable(processor, PageId(page as u32)));
-        self.flights.iter().next().is_some() && (self.memory.frames.excess(processor) == 0 || !idle)
     }
 
     fn check_busy(&self) -> Result<(), Violation> {

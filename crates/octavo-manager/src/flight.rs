@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::context::Charges;
 use crate::frames::Change;
 use crate::view::PageState;
-use crate::{Decision, Fault, MAX_PROCESSORS, PageId, PageRun, PlanId};
+use crate::{Decision, Fault, PageId, PageRun, PlanId};
 
 /// A fault that waits inside the manager: for a busy page, or for room.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ impl Flight {
         self.faults.clear();
         self.waiting.clear();
         self.undo.clear();
-        self.change = [0; MAX_PROCESSORS];
+        self.change = Change::default();
         self.counters = None;
     }
 }

@@ -2,8 +2,31 @@
 
 use crate::{HOST, MAX_PROCESSORS, ProcessorId, Topology};
 
-/// Frames gained and given up by the plan under construction, or by an unfinished one.
-pub(crate) type Change = [i32; MAX_PROCESSORS];
+/// Frames that the plan under construction, or an unfinished one, gains and gives up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Change {
+    /// How many more, or fewer, each processor uses after the steps so far.
+    net: [i32; MAX_PROCESSORS],
+    /// The highest that this was after any step.
+    peak: [i32; MAX_PROCESSORS],
+}
+
+impl Change {
+    pub fn gain(&mut self, processor: ProcessorId, frames: u32) {
+        let (net, peak) = (&mut self.net[processor.index()], &mut self.peak[processor.index()]);
+        *net += frames as i32;
+        *peak = (*peak).max(*net);
+    }
+
+    pub fn lose(&mut self, processor: ProcessorId, frames: u32) {
+        self.net[processor.index()] -= frames as i32;
+    }
+
+    /// Frames that are free once the plan is done, of those that it uses at its peak.
+    fn released(&self, index: usize) -> u32 {
+        (self.peak[index] - self.net[index]) as u32
+    }
+}
 
 /// Frames in use, counting those that unfinished plans will bring and those they have yet to give up.
 ///
@@ -14,6 +37,8 @@ pub(crate) struct Frames {
     held: [u32; MAX_PROCESSORS],
     /// Of those held, frames that become free when unfinished plans are acknowledged.
     releasing: [u32; MAX_PROCESSORS],
+    /// Frames that may be held: the capacity, or, after it was lowered, what was held then and has not left yet.
+    limit: [u32; MAX_PROCESSORS],
 }
 
 impl Frames {
@@ -22,7 +47,7 @@ impl Frames {
         for (gpu, &pages) in topology.capacity_pages.iter().enumerate() {
             capacity[ProcessorId::gpu(gpu).index()] = pages;
         }
-        Self { capacity, held: [0; MAX_PROCESSORS], releasing: [0; MAX_PROCESSORS] }
+        Self { capacity, held: [0; MAX_PROCESSORS], releasing: [0; MAX_PROCESSORS], limit: capacity }
     }
 
     pub fn capacity(&self, processor: ProcessorId) -> u32 {
@@ -33,11 +58,17 @@ impl Frames {
     pub fn set_capacity(&mut self, processor: ProcessorId, pages: u32) {
         if processor != HOST {
             self.capacity[processor.index()] = pages;
+            self.limit[processor.index()] = pages.max(self.held(processor));
         }
     }
 
     pub fn held(&self, processor: ProcessorId) -> u32 {
         self.held[processor.index()]
+    }
+
+    /// Frames that may be held: the capacity, unless it was lowered and not everything beyond it has left yet.
+    pub fn limit(&self, processor: ProcessorId) -> u32 {
+        self.limit[processor.index()]
     }
 
     /// Frames that have to be given up before `count` more fit, beside what the plan under construction changed.
@@ -48,7 +79,7 @@ impl Frames {
         if held > capacity || i64::from(count) > capacity {
             return None;
         }
-        let used = held + i64::from(change[processor.index()]);
+        let used = held + i64::from(change.net[processor.index()]);
         Some((used + i64::from(count) - capacity).max(0) as u32)
     }
 
@@ -58,32 +89,37 @@ impl Frames {
         staying.saturating_sub(self.capacity(processor))
     }
 
-    /// A plan with this change begins: what it brings is held from now on.
+    /// A plan with this change begins: what it uses at its peak is held from now on.
     pub fn begin(&mut self, change: &Change) {
-        for (index, &frames) in change.iter().enumerate() {
-            self.held[index] += frames.max(0) as u32;
-            self.releasing[index] += (-frames).max(0) as u32;
+        for index in 1..MAX_PROCESSORS {
+            self.held[index] += change.peak[index] as u32;
+            self.releasing[index] += change.released(index);
         }
     }
 
     /// It is done: what it gave up is free.
     pub fn complete(&mut self, change: &Change) {
-        for (index, &frames) in change.iter().enumerate() {
-            self.held[index] -= (-frames).max(0) as u32;
-            self.releasing[index] -= (-frames).max(0) as u32;
+        for index in 1..MAX_PROCESSORS {
+            self.releasing[index] -= change.released(index);
+            self.release(index, change.released(index));
         }
     }
 
-    /// It failed: what it brought is free.
+    /// It failed: what it used is free.
     pub fn fail(&mut self, change: &Change) {
-        for (index, &frames) in change.iter().enumerate() {
-            self.held[index] -= frames.max(0) as u32;
-            self.releasing[index] -= (-frames).max(0) as u32;
+        for index in 1..MAX_PROCESSORS {
+            self.releasing[index] -= change.released(index);
+            self.release(index, change.peak[index] as u32);
         }
     }
 
     /// A frame is free at once, because its page was freed.
     pub fn free(&mut self, processor: ProcessorId) {
-        self.held[processor.index()] -= 1;
+        self.release(processor.index(), 1);
+    }
+
+    fn release(&mut self, index: usize, frames: u32) {
+        self.held[index] -= frames;
+        self.limit[index] = self.limit[index].min(self.held[index]).max(self.capacity[index]);
     }
 }

@@ -120,6 +120,7 @@ impl Pages {
     /// The part of `page`'s allocation that lies in its 2 MiB block.
     pub fn extent(&self, page: PageId) -> PageRun {
         let block = self.block(page);
+        assert!(self.allocated(page), "page {} is not allocated", page.0);
         let after = self.allocations.partition_point(|known| known.first <= page);
         let known = self.allocations[after - 1];
         let first = known.first.max(block.first);

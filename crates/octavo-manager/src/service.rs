@@ -21,17 +21,17 @@ impl Manager {
         if !self.prefetch.serves_blocks() {
             return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));
         }
-        let block = |pages: &Pages, pending: &Pending| pages.block(pending.fault.page).first;
+        let part = |pages: &Pages, pending: &Pending| pages.extent(pending.fault.page);
         let mut rest = faults;
         while let Some(first) = rest.first() {
             let pages = &self.memory.pages;
-            let same = rest.iter().take_while(|next| block(pages, next) == block(pages, first)).count();
+            let same = rest.iter().take_while(|next| part(pages, next) == part(pages, first)).count();
             self.serve_block(&rest[..same], plans);
             rest = &rest[same..];
         }
     }
 
-    /// Faults on one block: one service for each processor, in the order of their first faults. A batch sorted by page
+    /// Faults on one block of one allocation: one service for each processor, in the order of their first faults. A batch sorted by page
     /// mixes the processors.
     fn serve_block(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         let mut served = ProcessorMask::EMPTY;

@@ -209,13 +209,13 @@ impl Transaction<'_> {
 
     fn gain(&mut self, processor: ProcessorId, pages: PageRun) {
         if processor != HOST && self.counted(pages) {
-            self.draft.flight.change[processor.index()] += pages.count as i32;
+            self.draft.flight.change.gain(processor, pages.count);
         }
     }
 
     fn lose(&mut self, processor: ProcessorId, pages: PageRun) {
         if processor != HOST && self.counted(pages) {
-            self.draft.flight.change[processor.index()] -= pages.count as i32;
+            self.draft.flight.change.lose(processor, pages.count);
         }
     }
 
