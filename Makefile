@@ -9,8 +9,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2> /dev/null)
-INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
+INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install)
 SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock pyproject.toml
+
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test lint bench docs schema clean
 .DELETE_ON_ERROR:

@@ -25,6 +25,9 @@ CAUSES = (
 )
 """What the time of accesses is spent on, as the engine names it."""
 
+SHORT = {"remote_access": "remote", "duplication": "duplicate", "write_collapse": "collapse", "migration": "migrate"}
+"""Shorter names of causes, for narrow tables."""
+
 SCHEMES = ("on_touch", "access_counter", "duplication")
 """Schemes a page can have under GRIT."""
 

@@ -4,7 +4,12 @@ use octavo_sim::SimError;
 use pyo3::exceptions::PyException;
 use pyo3::{PyErr, create_exception};
 
-create_exception!(_core, ScenarioError, PyException, "A scenario that cannot be used; arguments: message, hint or None.");
+create_exception!(
+    _core,
+    ScenarioError,
+    PyException,
+    "A scenario that cannot be used; arguments: message, hint or None."
+);
 create_exception!(_core, SimulationError, PyException, "A scenario that cannot be simulated; argument: message.");
 create_exception!(_core, Interrupted, PyException, "The run was stopped by its progress callback.");
 

@@ -50,7 +50,9 @@ fn check_table(
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     match required.into_iter().find(|name| !table.contains_key(*name)) {
-        Some(missing) => Err(Problem::new(join(key, missing), format!("missing; expected {}", wanted(properties.get(missing))))),
+        Some(missing) => {
+            Err(Problem::new(join(key, missing), format!("missing; expected {}", wanted(properties.get(missing)))))
+        }
         None => Ok(()),
     }
 }
@@ -72,7 +74,8 @@ fn check_alternatives(key: &str, value: &Value, alternatives: &[Value]) -> Resul
     }
     let tag = alternatives.iter().find_map(tag_of);
     let Some(tag) = tag else {
-        let fitting = alternatives.iter().filter(|schema| schema["type"] != "null").map(|schema| check(key, value, schema));
+        let fitting =
+            alternatives.iter().filter(|schema| schema["type"] != "null").map(|schema| check(key, value, schema));
         return fitting.reduce(Result::or).unwrap_or(Ok(()));
     };
     let Some(table) = value.as_object() else { return Err(mismatch(key, value, &format!("a table with `{tag}`"))) };
@@ -82,7 +85,9 @@ fn check_alternatives(key: &str, value: &Value, alternatives: &[Value]) -> Resul
         return Err(Problem::new(tag_key, format!("missing; expected one of {}", names.join(", "))));
     };
     check_words(&tag_key, found, &names)?;
-    let chosen = alternatives.iter().find(|schema| words_of(&schema["properties"][&tag]).contains(&found.as_str().unwrap_or("")));
+    let chosen = alternatives
+        .iter()
+        .find(|schema| words_of(&schema["properties"][&tag]).contains(&found.as_str().unwrap_or("")));
     chosen.map_or(Ok(()), |schema| check(key, value, schema))
 }
 
@@ -100,7 +105,9 @@ fn words_of(schema: &Value) -> Vec<&str> {
 fn check_words(key: &str, value: &Value, words: &[&str]) -> Result<(), Problem> {
     match value.as_str() {
         Some(found) if words.contains(&found) => Ok(()),
-        Some(found) => Err(mismatch(key, value, &format!("one of {}", words.join(", "))).meant(found, words.iter().copied())),
+        Some(found) => {
+            Err(mismatch(key, value, &format!("one of {}", words.join(", "))).meant(found, words.iter().copied()))
+        }
         None => Err(mismatch(key, value, &format!("one of {}", words.join(", ")))),
     }
 }
@@ -128,8 +135,10 @@ fn check_type(key: &str, value: &Value, schema: &Value) -> Result<(), Problem> {
     if !permitted.iter().any(fits) {
         return Err(mismatch(key, value, &wanted(Some(schema))));
     }
-    let below = schema.get("minimum").and_then(Value::as_f64).is_some_and(|low| value.as_f64().is_some_and(|v| v < low));
-    let above = schema.get("maximum").and_then(Value::as_f64).is_some_and(|high| value.as_f64().is_some_and(|v| v > high));
+    let below =
+        schema.get("minimum").and_then(Value::as_f64).is_some_and(|low| value.as_f64().is_some_and(|v| v < low));
+    let above =
+        schema.get("maximum").and_then(Value::as_f64).is_some_and(|high| value.as_f64().is_some_and(|v| v > high));
     if below || above { Err(mismatch(key, value, &wanted(Some(schema)))) } else { Ok(()) }
 }
 
@@ -232,7 +241,12 @@ mod tests {
 
     fn problem(value: Value) -> String {
         let problem = check("x", &value, &inline_schema::<Example>()).unwrap_err();
-        format!("{}: {}{}", problem.key, problem.message, problem.hint.map(|hint| format!("; {hint}")).unwrap_or_default())
+        format!(
+            "{}: {}{}",
+            problem.key,
+            problem.message,
+            problem.hint.map(|hint| format!("; {hint}")).unwrap_or_default()
+        )
     }
 
     fn with(key: &str, value: Value) -> Value {
@@ -253,7 +267,10 @@ mod tests {
     #[test]
     fn names_what_is_unknown_missing_or_wrong_and_what_was_meant() {
         let unknown = problem(with("latncy", json!("1cycles")));
-        assert_eq!(unknown, "x.latncy: unknown key, expected one of latency, share, service, extra; did you mean `latency`?");
+        assert_eq!(
+            unknown,
+            "x.latncy: unknown key, expected one of latency, share, service, extra; did you mean `latency`?"
+        );
         let unit = problem(with("latency", json!("5ns")));
         assert_eq!(unit, "x.latency: expected a count of cycles such as 100cycles, found `5ns`");
         let bare = problem(with("latency", json!(5)));

@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn a_table_that_becomes_something_else_drops_the_options_of_what_it_was() {
         let merged = merged(&[
-            ("a", "memory.placement = { name = \"grit\", fault_threshold = 8 }\nworkload = { name = \"fir\", scale = 0.5, taps = 8 }"),
+            (
+                "a",
+                "memory.placement = { name = \"grit\", fault_threshold = 8 }\nworkload = { name = \"fir\", scale = 0.5, taps = 8 }",
+            ),
             ("b", "memory.placement = \"on-touch\"\nworkload = \"bs\""),
         ]);
         assert_eq!(merged.get("memory.placement"), Some(&json!({"name": "on-touch"})));
@@ -141,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_table_that_stays_what_it_is_keeps_its_options() {
-        let merged = merged(&[("a", "memory.placement = { name = \"grit\", x = 8 }"), ("b", "memory.placement = \"grit\"")]);
+        let merged =
+            merged(&[("a", "memory.placement = { name = \"grit\", x = 8 }"), ("b", "memory.placement = \"grit\"")]);
         assert_eq!(merged.get("memory.placement"), Some(&json!({"name": "grit", "x": 8})));
     }
 

@@ -14,7 +14,8 @@ use crate::{Scenario, ScenarioError, presets};
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
 /// First line of every resolved scenario.
-const HEADING: &str = "# A resolved scenario: every value is spelled out, nothing is taken from a preset or a default.\n\n";
+const HEADING: &str =
+    "# A resolved scenario: every value is spelled out, nothing is taken from a preset or a default.\n\n";
 
 /// A scenario file, read by the caller.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,9 @@ fn merge(main: &str, mut written: Vec<Layer>) -> Result<Merged, ScenarioError> {
     let mut merged = Merged::of(main, &layers);
     for key in ["node.preset", "node.driver.preset"] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
-            return Err(Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key)));
+            return Err(
+                Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key))
+            );
         }
     }
     Ok(merged)
@@ -78,7 +81,8 @@ fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
 /// preset of its own stays.
 fn replace_below(written: &mut [Layer], key: &str, preset: &[Layer]) {
     let Some(first) = written.iter().position(|layer| layer.text(&format!("{key}.preset")).is_some()) else { return };
-    let provided = preset.iter().filter_map(|layer| lookup(&layer.values, key)?.as_object()).flat_map(|table| table.keys());
+    let provided =
+        preset.iter().filter_map(|layer| lookup(&layer.values, key)?.as_object()).flat_map(|table| table.keys());
     for name in provided {
         written[..first].iter_mut().for_each(|layer| drop(layer.take(&format!("{key}.{name}"))));
     }
@@ -99,10 +103,14 @@ fn read(merged: &Merged) -> Result<Scenario, Problem> {
 fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
     let scale = scenario.workload.scale;
     if !(scale > 0.0 && scale <= MAX_SCALE) {
-        return Err(Problem::new("workload.scale", format!("expected more than 0 and at most {MAX_SCALE}, found {scale}")));
+        return Err(Problem::new(
+            "workload.scale",
+            format!("expected more than 0 and at most {MAX_SCALE}, found {scale}"),
+        ));
     }
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
-    let memory = scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
+    let memory =
+        scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);
     let workload = WORKLOADS.resolve(&scenario.workload.choice());
     let options = workload.map_err(|error| Problem::found_below("workload", &error.key, &error.message))?.options;

@@ -36,7 +36,9 @@ pub fn schema() -> Value {
 fn choice<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
     let names: Vec<&str> = registry.names().collect();
     let mut alternatives = vec![json!({ "type": "string", "enum": names })];
-    alternatives.extend(registry.entries.iter().map(|entry| named(entry.name, entry.summary, entry.source, &options(entry.schema))));
+    alternatives.extend(
+        registry.entries.iter().map(|entry| named(entry.name, entry.summary, entry.source, &options(entry.schema))),
+    );
     json!({ "oneOf": alternatives })
 }
 
@@ -76,7 +78,8 @@ fn write_out(schema: &mut Value, definitions: &Value) {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/")) {
         let mut written = definitions[name].clone();
         if let (Value::Object(written), Value::Object(own)) = (&mut written, &*schema) {
-            written.extend(own.iter().filter(|(key, _)| *key != "$ref").map(|(key, value)| (key.clone(), value.clone())));
+            written
+                .extend(own.iter().filter(|(key, _)| *key != "$ref").map(|(key, value)| (key.clone(), value.clone())));
         }
         *schema = written;
     }

@@ -106,7 +106,7 @@ def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) 
         ]
         for point in points
     ]
-    columns = ["placement", "time", "speed-up", "faults", "migrations", "duplications", "collapses"]
+    columns = ["placement", "time", "speed-up", "faults", "migrated", "duplicated", "collapsed"]
     sink.table(f"{workload}: what each placement does", columns, counts)
     splits = [measures.shares(point) for point in points]
     causes = [cause for cause in measures.CAUSES if any(split[cause] >= 0.0005 for split in splits)]
@@ -114,5 +114,5 @@ def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) 
         [point["variant"], *(f"{split[cause]:.1%}" for cause in causes)]
         for point, split in zip(points, splits, strict=True)
     ]
-    names = [cause.replace("_", " ") for cause in causes]
+    names = [measures.SHORT.get(cause, cause) for cause in causes]
     sink.table(f"{workload}: where the time of its accesses goes", ["placement", *names], shares)

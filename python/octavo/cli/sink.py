@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -32,7 +33,7 @@ class Sink:
         """A table; columns after the first are numbers unless any cell of theirs is a word."""
         if not self.human:
             return
-        table = Table(title=title, title_justify="left", title_style="bold")
+        table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for index, name in enumerate(columns):
             numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
             table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=index == 0)

@@ -73,27 +73,29 @@ def _show(sink: Sink, name: str, found: dict[str, Any]) -> None:
     rows = [
         ("footprint", _mebibytes(found["footprint_bytes"])),
         *((key.replace("_", " "), f"{found[key]:,}") for key in ("launches", "work_groups", "wavefronts")),
-        *((f"{key} instructions", f"{count:,}") for key, count in instructions.items()),
+        *((f"{key.rstrip('s')} instructions", f"{count:,}") for key, count in instructions.items()),
     ]
     sink.table(f"{name} on {setting['gpus']} GPUs", ["measure", "value"], rows)
-    columns = ["buffer", "size", "lines accessed", "stores", "shared pages", "accesses to them", "shared and written"]
-    columns += [f"pages of {count}" for count in range(1, setting["gpus"] + 1)]
     traffics = [(buffer["name"], buffer["bytes"], buffer) for buffer in found["buffers"]]
     traffics.append(("all", found["footprint_bytes"], found["total"]))
-    sink.table("pages by how many GPUs access them", columns, [_row(*traffic) for traffic in traffics])
+    sink.table("traffic", ["buffer", "size", "line accesses", "stores"], [_traffic(*traffic) for traffic in traffics])
+    counts = [f"by {count}" for count in range(1, setting["gpus"] + 1)]
+    columns = ["buffer", "shared", "shared and written", "accesses to shared", *counts]
+    sink.table("pages by how many GPUs access them", columns, [_sharing(name, found) for name, _, found in traffics])
 
 
-def _row(name: str, size: int, traffic: dict[str, Any]) -> list[str]:
+def _traffic(name: str, size: int, traffic: dict[str, Any]) -> list[str]:
+    return [name, _mebibytes(size), f"{traffic['accesses']:,}", f"{traffic['store_share']:.0%}"]
+
+
+def _sharing(name: str, traffic: dict[str, Any]) -> list[str]:
     pages = max(1, sum(group["pages"] for group in traffic["by_gpus"]))
     accesses = max(1, traffic["accesses"])
     return [
         name,
-        _mebibytes(size),
-        f"{traffic['accesses']:,}",
-        f"{traffic['store_share']:.0%}",
         f"{traffic['shared']['pages'] / pages:.0%}",
-        f"{traffic['shared']['accesses'] / accesses:.0%}",
         f"{traffic['shared_read_write']['pages'] / pages:.0%}",
+        f"{traffic['shared']['accesses'] / accesses:.0%}",
         *(f"{group['pages'] / pages:.0%}" for group in traffic["by_gpus"]),
     ]
 
