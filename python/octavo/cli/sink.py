@@ -36,7 +36,12 @@ class Sink:
         table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for index, name in enumerate(columns):
             numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
-            table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=index == 0)
+            table.add_column(
+                name.replace("-", "-\n") if len(columns) > 6 else name,
+                justify="right" if numeric else "left",
+                overflow="fold",
+                no_wrap=index == 0,
+            )
         for row in rows:
             table.add_row(*map(escape, row))
         self._console.print(table)
