@@ -45,8 +45,18 @@ fn main() {
     for scale in &arguments.scales {
         println!("scale {scale}, {}", arguments.overrides.join(", "));
         println!(
-            "{:>8} {:>12} {:>9} {:>9} {:>11} {:>9} {:>12} {:>10}",
-            "kernel", "lines", "wall s", "M lines/s", "ns a line", "events/l", "simulated ms", "B/4KiB page"
+            "{:>8} {:>12} {:>8} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>12} {:>11}",
+            "kernel",
+            "lines",
+            "wall s",
+            "M lines/s",
+            "ns a line",
+            "events/l",
+            "TLB m/l",
+            "walks/l",
+            "faults",
+            "simulated ms",
+            "B/4KiB page"
         );
         let rates: Vec<f64> = arguments.kernels.iter().map(|kernel| measure(kernel, scale, &arguments)).collect();
         let mean = (rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64).exp();
@@ -78,13 +88,17 @@ fn measure(kernel: &str, scale: &str, arguments: &Arguments) -> f64 {
 
 fn report(kernel: &str, wall: f64, result: &RunResult) -> f64 {
     let summary = &result.summary;
-    let lines = (summary.accesses.load_lines + summary.accesses.store_lines) as f64;
+    let accesses = &summary.accesses;
+    let lines = (accesses.load_lines + accesses.store_lines) as f64;
     let pages = summary.footprint_bytes as f64 / 4096.0;
     println!(
-        "{kernel:>8} {lines:>12} {wall:>9.3} {:>9.2} {:>11.1} {:>9.2} {:>12.3} {:>10.1}",
+        "{kernel:>8} {lines:>12} {wall:>8.3} {:>9.2} {:>9.1} {:>8.2} {:>8.2} {:>8.3} {:>9} {:>12.3} {:>11.1}",
         lines / wall / 1e6,
         wall / lines * 1e9,
         summary.simulated_events as f64 / lines,
+        (accesses.translations - accesses.l1_tlb_hits) as f64 / lines,
+        accesses.walks as f64 / lines,
+        accesses.faults,
         summary.time_ps as f64 * 1e-9,
         summary.manager_state_bytes as f64 / pages,
     );

@@ -8,12 +8,12 @@ pub(crate) const EMPTY: u32 = u32::MAX;
 pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
     let (chunks, rest) = tags.as_chunks::<16>();
     for (index, chunk) in chunks.iter().enumerate() {
-        let mut found = 0u32;
-        for (way, &other) in chunk.iter().enumerate() {
-            found |= u32::from(other == tag) << way;
+        let mut matches = 0u32;
+        for &other in chunk {
+            matches |= u32::from(other == tag);
         }
-        if found != 0 {
-            return Some(index * 16 + found.trailing_zeros() as usize);
+        if matches != 0 {
+            return chunk.iter().position(|&other| other == tag).map(|way| index * 16 + way);
         }
     }
     rest.iter().position(|&other| other == tag).map(|way| chunks.len() * 16 + way)

@@ -89,7 +89,8 @@ fn a_remote_line_pays_both_links_and_the_owners_caches() {
 
 #[test]
 fn links_of_pairs_do_not_share_bandwidth() {
-    // GPUs 1 and 2 read 16 pages of GPU 0 at once: its outgoing link is the bottleneck only when shared.
+    // GPUs 1 and 2 read 16 pages of GPU 0 twice at once. Its outgoing link is the bottleneck only when shared: the
+    // second time, 1024 answers of 80 bytes at 4 GB/s for the other reader are 20 µs.
     let pages = |from: u64| (from..from + 16).map(|page| Op::load(page * 64, 64)).collect::<Vec<_>>();
     let own = vec![vec![pages(0).into_iter().chain(pages(16)).collect::<Vec<_>>()], vec![vec![]], vec![vec![]]];
     let read = |from: u64| [pages(from), vec![Op::WAIT], pages(from), vec![Op::WAIT]].concat();
@@ -102,7 +103,7 @@ fn links_of_pairs_do_not_share_bandwidth() {
         run(&node, "first-touch", &Script::new(32, vec![own.clone(), readers.clone()])).summary.time_ps
     };
     let (shared, alone) = (time(LinkSharing::PerGpu), time(LinkSharing::PerPair));
-    assert!(shared > alone + 20_000_000, "shared {shared} ps, pairs {alone} ps");
+    assert!(shared > alone + 18_000_000, "shared {shared} ps, pairs {alone} ps");
 }
 
 #[test]

@@ -4,61 +4,52 @@
 //! for that time, which is how misses merge.
 
 use crate::config::CacheConfig;
-use crate::ways;
 
 const LINE_BITS: u32 = 40;
 
+/// One way of a set. Four of them, the usual associativity, share a cache line of the simulating machine.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// Line and, above it, the epoch in which it was entered; a discarded epoch makes it invalid.
+    tag: u64,
+    /// When the data is there.
+    ready: u64,
+}
+
 pub(crate) struct L1Caches {
-    /// By (unit, set, way); a discarded epoch makes an entry invalid.
-    tags: Vec<u64>,
-    /// Last use of each way, for LRU. Entries of discarded epochs are older than all others, so they go first.
-    used: Vec<u32>,
-    /// When the data is there, parallel to `tags`.
-    ready: Vec<u64>,
+    /// By (unit, set), the most recently used way first.
+    ways: Vec<Way>,
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
     epochs: Vec<u64>,
-    clock: u32,
     sets: usize,
-    ways: usize,
+    associativity: usize,
 }
 
 impl L1Caches {
     pub fn new(config: &CacheConfig, units: usize) -> Self {
-        let ways = config.ways as usize;
-        let sets = config.size.0 as usize / 64 / ways;
-        let entries = units * sets * ways;
-        Self {
-            tags: vec![0; entries],
-            used: vec![0; entries],
-            ready: vec![0; entries],
-            epochs: vec![1; units],
-            clock: 0,
-            sets,
-            ways,
-        }
+        let associativity = config.ways as usize;
+        let sets = config.size.0 as usize / 64 / associativity;
+        let ways = vec![Way::default(); units * sets * associativity];
+        Self { ways, epochs: vec![1; units], sets, associativity }
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
     #[inline]
     pub fn lookup(&mut self, unit: usize, line: u64) -> Option<u64> {
         let tag = self.tag(unit, line);
-        let (start, ways) = (self.set_start(unit, line), self.ways);
-        let way = self.tags[start..start + ways].iter().position(|&other| other == tag)?;
-        self.tick();
-        self.used[start + way] = self.clock;
-        Some(self.ready[start + way])
+        let set = self.set(unit, line);
+        let way = set.iter().position(|way| way.tag == tag)?;
+        let found = set[way];
+        to_front(set, way, found);
+        Some(found.ready)
     }
 
     /// Enters a line in place of the least recently used one of its set.
     #[inline]
     pub fn insert(&mut self, unit: usize, line: u64, ready: u64) {
         let tag = self.tag(unit, line);
-        let start = self.set_start(unit, line);
-        let way = ways::oldest(&self.used[start..start + self.ways]);
-        self.tick();
-        self.tags[start + way] = tag;
-        self.used[start + way] = self.clock;
-        self.ready[start + way] = ready;
+        let set = self.set(unit, line);
+        to_front(set, set.len() - 1, Way { tag, ready });
     }
 
     /// Discards everything `unit` holds.
@@ -80,17 +71,18 @@ impl L1Caches {
     }
 
     #[inline]
-    fn set_start(&self, unit: usize, line: u64) -> usize {
-        (unit * self.sets + (line as usize & (self.sets - 1))) * self.ways
+    fn set(&mut self, unit: usize, line: u64) -> &mut [Way] {
+        let start = (unit * self.sets + (line as usize & (self.sets - 1))) * self.associativity;
+        &mut self.ways[start..start + self.associativity]
     }
+}
 
-    #[inline]
-    fn tick(&mut self) {
-        self.clock = self.clock.wrapping_add(1);
-        if self.clock == 0 {
-            self.used.fill(0);
-            self.clock = 1;
-        }
+/// Puts `way` first; those before position `from` move down by one. Swapping along the way keeps the compiler from
+/// calling a library's memory move for a handful of bytes.
+#[inline]
+fn to_front(set: &mut [Way], from: usize, mut way: Way) {
+    for place in &mut set[..=from] {
+        std::mem::swap(place, &mut way);
     }
 }
 

@@ -4,11 +4,7 @@ use octavo_manager::ProcessorId;
 use octavo_workload::{Op, OpKind};
 
 use super::Node;
-use crate::links::Traffic;
 use crate::translate::Entry;
-
-/// Bytes of a line on a link, without its header.
-const LINE: u64 = 64;
 
 /// Consecutive lines accessed by one instruction.
 #[derive(Clone, Copy, Debug)]
@@ -178,48 +174,5 @@ impl Node<'_> {
         self.accesses.dram_reads += u64::from(!access.hit && !write);
         self.accesses.dram_writes += u64::from(access.wrote_back);
         access.done
-    }
-
-    fn serve_remote(&mut self, gpu: usize, unit: usize, page: u32, owner: ProcessorId, run: Run, time: u64) -> u64 {
-        let (mut last, mut spent, mut remote) = (time, 0, 0);
-        for index in 0..u64::from(run.count) {
-            let (line, start) = (run.line + index, time + index * self.costs.line);
-            let looked_up = start + self.costs.l1;
-            let cached = if run.write { None } else { self.gpus[gpu].l1.lookup(unit, line) };
-            let done = if let Some(ready) = cached {
-                self.accesses.l1_hits += 1;
-                ready.max(looked_up)
-            } else {
-                remote += 1;
-                self.remote_line(gpu, unit, owner, line, run.write, looked_up)
-            };
-            spent += done - start;
-            last = last.max(done);
-        }
-        self.breakdown.remote_access_ps += spent;
-        self.reports.count(gpu, page, remote);
-        self.count_remote(gpu, page, owner, remote, last);
-        last
-    }
-
-    /// One line from or to another processor's memory; remote lines are cached in the first level only.
-    fn remote_line(&mut self, gpu: usize, unit: usize, owner: ProcessorId, line: u64, write: bool, time: u64) -> u64 {
-        let own = ProcessorId::gpu(gpu);
-        let start = self.gpus[gpu].remote.available(self.gpus[gpu].units[unit].misses.available(time));
-        let header = self.costs.header_bytes;
-        let (request, answer) = if write { (header + LINE, header) } else { (header, header + LINE) };
-        let arrived = self.links.send(self.now, start, (own, owner), request, Traffic::Lines);
-        let served = match owner.gpu_index() {
-            Some(owner) => self.l2_line(owner, line, write, arrived),
-            None => arrived + self.costs.host_memory,
-        };
-        let done = self.links.send(self.now, served, (owner, own), answer, Traffic::Lines);
-        let state = &mut self.gpus[gpu];
-        state.remote.take(done);
-        state.units[unit].misses.take(done);
-        if !write {
-            state.l1.insert(unit, line, done);
-        }
-        done
     }
 }

@@ -52,6 +52,7 @@ impl Node<'_> {
             Some(_) => self.accesses.remote_gpu_lines += u64::from(lines),
             None => self.accesses.remote_host_lines += u64::from(lines),
         }
+        self.reports.count(gpu, page, lines);
         self.recorder.remote_lines(page, lines);
         if self.counters.add(gpu, page, lines) {
             self.notify(gpu, page, time);

@@ -10,6 +10,7 @@ mod event;
 mod fault;
 mod gpu;
 mod issue;
+mod remote;
 mod reports;
 mod service;
 mod state;

@@ -41,7 +41,22 @@ impl Lane {
     #[inline]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         self.busy += cost;
-        self.advance(now);
+        if now >> self.shift > self.base {
+            self.recycle(now >> self.shift);
+        }
+        let bucket = time >> self.shift;
+        let slot = &mut self.ring[(bucket % BUCKETS) as usize];
+        let used = u64::from(slot.used) + cost;
+        // The common case: all of it fits where it was asked for.
+        if bucket < self.base + BUCKETS && used < 1 << self.shift {
+            slot.used = used as u32;
+            self.booked = self.booked.max(bucket + 1);
+            return ((bucket << self.shift) + used).max(time + cost);
+        }
+        self.reserve_over_buckets(time, cost)
+    }
+
+    fn reserve_over_buckets(&mut self, time: u64, cost: u64) -> u64 {
         let width = 1u64 << self.shift;
         let mut bucket = time >> self.shift;
         let mut left = cost;
@@ -88,17 +103,7 @@ impl Lane {
         self.busy
     }
 
-    /// Forgets buckets before `now`; new ones at the far end are full as far as the far booking reaches.
-    #[inline]
-    fn advance(&mut self, now: u64) {
-        let target = now >> self.shift;
-        if target <= self.base {
-            return;
-        }
-        self.recycle(target);
-    }
-
-    /// Only booked buckets need clearing, so that an idle lane costs nothing.
+    /// Forgets buckets before `target`. Only booked buckets need clearing, so that an idle lane costs nothing.
     fn recycle(&mut self, target: u64) {
         let end = self.base + BUCKETS;
         for bucket in self.base..self.booked.min(target) {

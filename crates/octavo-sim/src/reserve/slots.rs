@@ -19,7 +19,25 @@ impl Slots {
         self.until.get(self.next).map_or(time, |&free| free.max(time))
     }
 
-    /// Takes that place until `until`.
+    /// When `count` requests that come together at `time` all have a place. More than there are places share them.
+    #[inline]
+    pub fn available_for(&self, count: usize, time: u64) -> u64 {
+        let places = self.until.len();
+        if places == 0 {
+            return time;
+        }
+        self.until[(self.next + count.min(places) - 1) % places].max(time)
+    }
+
+    /// Takes `count` places until `until`.
+    #[inline]
+    pub fn take_for(&mut self, count: usize, until: u64) {
+        for _ in 0..count.min(self.until.len()) {
+            self.take(until);
+        }
+    }
+
+    /// Takes the next place until `until`.
     #[inline]
     pub fn take(&mut self, until: u64) {
         let Some(place) = self.until.get_mut(self.next) else { return };
@@ -44,5 +62,15 @@ mod tests {
         }
         assert_eq!(slots.available(5), 100);
         assert_eq!(Slots::new(0).available(5), 5);
+    }
+
+    #[test]
+    fn requests_that_come_together_wait_for_as_many_places() {
+        let mut slots = Slots::new(4);
+        slots.take(10);
+        slots.take(20);
+        assert_eq!((slots.available_for(2, 0), slots.available_for(3, 0), slots.available_for(9, 0)), (0, 10, 20));
+        slots.take_for(9, 50);
+        assert_eq!((slots.available_for(4, 0), Slots::new(0).available_for(4, 7)), (50, 7));
     }
 }

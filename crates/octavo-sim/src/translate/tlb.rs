@@ -4,12 +4,19 @@ use super::Entry;
 use crate::config::TlbConfig;
 use crate::ways::{self, EMPTY};
 
+/// A translation in the TLB.
+#[derive(Clone, Copy)]
+struct Slot {
+    ready: u64,
+    used: u32,
+    entry: Entry,
+}
+
 pub(crate) struct Tlb {
     /// By (unit, set, way).
     pages: Vec<u32>,
-    used: Vec<u32>,
-    ready: Vec<u64>,
-    entries: Vec<Entry>,
+    /// Parallel to `pages`, which are apart so that a set is searched in few cache lines.
+    slots: Vec<Slot>,
     /// The way that hit last in each set: most accesses find their page there.
     recent: Vec<u8>,
     clock: u32,
@@ -32,9 +39,7 @@ impl Tlb {
         let all = units * sets * ways;
         Self {
             pages: vec![EMPTY; all],
-            used: vec![0; all],
-            ready: vec![0; all],
-            entries: vec![Entry::INVALID; all],
+            slots: vec![Slot { ready: 0, used: 0, entry: Entry::INVALID }; all],
             recent: vec![0; units * sets],
             clock: 0,
             sets,
@@ -55,8 +60,9 @@ impl Tlb {
             self.recent[set] = way as u8;
             start + way
         };
-        self.used[at] = self.clock;
-        Some(TlbHit { entry: self.entries[at], ready: self.ready[at] })
+        let slot = &mut self.slots[at];
+        slot.used = self.clock;
+        Some(TlbHit { entry: slot.entry, ready: slot.ready })
     }
 
     /// Enters a translation in place of an older one of the same page, or of the least recently used one of its set.
@@ -64,12 +70,9 @@ impl Tlb {
     pub fn insert(&mut self, unit: usize, page: u32, entry: Entry, ready: u64) {
         let set = self.set(unit, page);
         let start = set * self.ways;
-        let way = ways::find(&self.pages[start..start + self.ways], page)
-            .unwrap_or_else(|| ways::oldest(&self.used[start..start + self.ways]));
+        let way = ways::find(&self.pages[start..start + self.ways], page).unwrap_or_else(|| self.oldest(start));
         self.pages[start + way] = page;
-        self.used[start + way] = self.clock;
-        self.ready[start + way] = ready;
-        self.entries[start + way] = entry;
+        self.slots[start + way] = Slot { ready, used: self.clock, entry };
         self.recent[set] = way as u8;
     }
 
@@ -78,7 +81,7 @@ impl Tlb {
         let start = self.set(unit, page) * self.ways;
         let Some(way) = ways::find(&self.pages[start..start + self.ways], page) else { return false };
         self.pages[start + way] = EMPTY;
-        self.used[start + way] = 0;
+        self.slots[start + way].used = 0;
         true
     }
 
@@ -93,11 +96,22 @@ impl Tlb {
         unit * self.sets + (page as usize & (self.sets - 1))
     }
 
+    /// The least recently used way of the set at `start`.
+    #[inline]
+    fn oldest(&self, start: usize) -> usize {
+        let mut oldest = (u32::MAX, 0);
+        for (way, slot) in self.slots[start..start + self.ways].iter().enumerate() {
+            // Selected without a branch: which way is oldest cannot be foreseen.
+            oldest = if slot.used < oldest.0 { (slot.used, way) } else { oldest };
+        }
+        oldest.1
+    }
+
     #[inline]
     fn tick(&mut self) {
         self.clock = self.clock.wrapping_add(1);
         if self.clock == 0 {
-            self.used.fill(0);
+            self.slots.iter_mut().for_each(|slot| slot.used = 0);
             self.clock = 1;
         }
     }
