@@ -1,0 +1,80 @@
+//! Choosing by name and configuring with typed options, as strategies and workloads do.
+
+use octavo_registry::{Choice, Entry, Options, Registry, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Tree {
+    /// Share of a subtree, in percent.
+    threshold: u8,
+    /// Largest subtree, if any.
+    limit: Option<u32>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { threshold: 51, limit: None }
+    }
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
+static NONE: Entry<String, u32> = Entry {
+    name: "none",
+    summary: "nothing",
+    source: "common usage",
+    schema: typed::schema::<Nothing>,
+    resolve: typed::resolve::<Nothing>,
+    build: |options, _| typed::parse::<Nothing>(options).map(|_| "none".to_owned()),
+};
+static TREE: Entry<String, u32> = Entry {
+    name: "tree",
+    summary: "a tree",
+    source: "common usage",
+    schema: typed::schema::<Tree>,
+    resolve: typed::resolve::<Tree>,
+    build: |options, pages| typed::parse::<Tree>(options).map(|tree| format!("{}% of {pages}", tree.threshold)),
+};
+static PREFETCHERS: Registry<String, u32> = Registry { kind: "prefetch", entries: &[&NONE, &TREE] };
+
+fn choice(value: serde_json::Value) -> Choice {
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn builds_what_is_named_with_its_options_and_context() {
+    assert_eq!(PREFETCHERS.build(&Choice::named("tree"), &512), Ok("51% of 512".to_owned()));
+    assert_eq!(PREFETCHERS.build(&choice(json!({"name": "tree", "threshold": 1})), &8), Ok("1% of 8".to_owned()));
+}
+
+#[test]
+fn resolving_spells_out_defaults_and_is_idempotent() {
+    let resolved = PREFETCHERS.resolve(&Choice::named("tree")).unwrap();
+    assert_eq!(serde_json::to_value(&resolved).unwrap(), json!({"name": "tree", "threshold": 51, "limit": null}));
+    assert_eq!(PREFETCHERS.resolve(&resolved), Ok(resolved));
+    assert_eq!(PREFETCHERS.resolve(&Choice::named("none")).unwrap().options, Options::new());
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    let error = PREFETCHERS.build(&Choice::named("tre"), &1).unwrap_err();
+    assert_eq!(error.key, "name");
+    assert_eq!(error.message, "unknown prefetch `tre`, expected one of none, tree; did you mean `tree`?");
+}
+
+#[test]
+fn unknown_and_wrong_options_are_refused_with_their_key() {
+    let error = PREFETCHERS.resolve(&choice(json!({"name": "tree", "treshold": 1}))).unwrap_err();
+    assert_eq!(error.key, "treshold");
+    assert_eq!(error.message, "unknown option, expected threshold, limit; did you mean `threshold`?");
+    let error = PREFETCHERS.resolve(&choice(json!({"name": "tree", "threshold": "half"}))).unwrap_err();
+    assert_eq!(error.key, "threshold");
+    assert!(error.message.contains("expected u8"), "{error}");
+    let error = PREFETCHERS.resolve(&choice(json!({"name": "none", "threshold": 1}))).unwrap_err();
+    assert_eq!(error.to_string(), "`threshold`: unknown option, expected no options");
+}
