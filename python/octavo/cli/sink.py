@@ -37,7 +37,7 @@ class Sink:
         for index, name in enumerate(columns):
             numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
             table.add_column(
-                name.replace("-", "-\n") if len(columns) > 6 else name,
+                name.replace("-", "-\n") if len(columns) > 8 else name,
                 justify="right" if numeric else "left",
                 overflow="fold",
                 no_wrap=index == 0,
