@@ -10,10 +10,12 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod background;
 mod block;
 mod check;
 mod config;
 mod context;
+mod draft;
 mod event;
 mod eviction;
 mod flight;

@@ -83,7 +83,7 @@ impl Pages {
         for page in run.iter() {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
             self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
-            self.write(page, Plane::Resident, ProcessorMask::only(HOST));
+            self.toggle(page, Plane::Resident, ProcessorMask::EMPTY, ProcessorMask::only(HOST));
         }
         self.by_scheme[0] += u64::from(run.count);
         let at = self.allocations.partition_point(|known| known.first < run.first);
@@ -100,10 +100,10 @@ impl Pages {
     /// Forgets a page; its bits become zero.
     pub fn forget(&mut self, page: PageId) {
         self.by_scheme[usize::from(self.records[page.index()].pte & 3)] -= 1;
+        let before = self.state(page);
+        let none = ProcessorMask::EMPTY;
+        self.change_state(page, &before, &PageState { resident: none, mapped: none, writable: none, ..before });
         self.records[page.index()] = UNALLOCATED;
-        for plane in [Plane::Resident, Plane::Mapped, Plane::Writable] {
-            self.write(page, plane, ProcessorMask::EMPTY);
-        }
     }
 
     /// Takes `run` out of the list of allocations; what is left of one on either side stays.
@@ -149,13 +149,14 @@ impl Pages {
         }
     }
 
-    pub fn set_state(&mut self, page: PageId, state: &PageState) {
+    /// Changes a page's state from what it is, `before`, to `after`.
+    pub fn change_state(&mut self, page: PageId, before: &PageState, after: &PageState) {
         let record = &mut self.records[page.index()];
-        record.owner = state.owner;
-        record.mode = state.mode;
-        self.write(page, Plane::Resident, state.resident);
-        self.write(page, Plane::Mapped, state.mapped);
-        self.write(page, Plane::Writable, state.writable);
+        record.owner = after.owner;
+        record.mode = after.mode;
+        self.toggle(page, Plane::Resident, before.resident, after.resident);
+        self.toggle(page, Plane::Mapped, before.mapped, after.mapped);
+        self.toggle(page, Plane::Writable, before.writable, after.writable);
     }
 
     pub fn view(&self, page: PageId) -> PageView {
@@ -271,12 +272,11 @@ impl Pages {
         ProcessorMask(bits.fold(0, |mask, bit| mask | bit))
     }
 
-    fn write(&mut self, page: PageId, plane: Plane, mask: ProcessorMask) {
+    /// Writes only the bits that differ, mostly one or two.
+    fn toggle(&mut self, page: PageId, plane: Plane, before: ProcessorMask, after: ProcessorMask) {
         let first = self.word(page, plane);
-        let bit = page.0 % 64;
-        let processors = self.geometry.processors();
-        for (processor, word) in self.words[first..first + processors].iter_mut().enumerate() {
-            *word = *word & !(1 << bit) | u64::from(mask.0 >> processor & 1) << bit;
+        for processor in ProcessorMask(before.0 ^ after.0).iter() {
+            self.words[first + processor.index()] ^= 1 << (page.0 % 64);
         }
     }
 }
@@ -308,7 +308,7 @@ mod tests {
             mapped: ProcessorMask(0b1010),
             writable: ProcessorMask(0b1000),
         };
-        pages.set_state(PageId(64), &state);
+        pages.change_state(PageId(64), &pages.state(PageId(64)), &state);
         assert_eq!(pages.state(PageId(64)), state);
         for page in [63, 65].map(PageId) {
             assert_eq!(pages.state(page).resident, ProcessorMask::only(HOST));

@@ -1,40 +1,11 @@
 //! One plan under construction: every primitive adds a step *and* changes the state accordingly, so that the state is
 //! what the steps make of it.
 
-use crate::context::Charges;
-use crate::flight::Flight;
+use crate::draft::Draft;
 use crate::mechanism::evict;
 use crate::memory::Memory;
 use crate::view::PageState;
-use crate::{
-    Cause, Fault, HOST, MappingMode, Mode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Residency, Step,
-};
-
-/// The plan so far.
-pub(crate) struct Draft {
-    pub slot: u32,
-    pub flight: Flight,
-    pub steps: Vec<Step>,
-    pub charges: Charges,
-    /// Why the first page changes.
-    pub cause: Option<Cause>,
-}
-
-impl Draft {
-    /// Whether there is nothing to carry out.
-    pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.flight.faults.is_empty()
-    }
-
-    pub fn wake(&mut self, fault: Fault) {
-        self.flight.faults.push(fault);
-    }
-
-    pub fn charge(&mut self, charges: Charges) {
-        self.charges.metadata += charges.metadata;
-        self.charges.overlapped += charges.overlapped;
-    }
-}
+use crate::{Cause, HOST, MappingMode, Mode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Residency, Step};
 
 /// No frame can be freed now: every page there is busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +22,21 @@ impl Transaction<'_> {
         self.memory.pages.state(page)
     }
 
-    pub fn busy(&self, page: PageId) -> bool {
-        self.memory.pages.slot(page).is_some()
+    /// Does something for each run of neighbouring pages, of those listed in ascending order, that are alike. Pages that
+    /// were claimed in the meantime are passed over.
+    pub fn each_uniform_run(&mut self, pages: &[PageId], mut act: impl FnMut(&mut Self, PageRun)) {
+        let mut rest = pages;
+        while let Some(&first) = rest.first() {
+            let run = self.uniform_run(rest);
+            if self.memory.pages.slot(first).is_none() {
+                act(self, run);
+            }
+            rest = &rest[run.count as usize..];
+        }
     }
 
     /// The longest run at the head of `pages` (ascending) whose pages are neighbours and alike.
-    pub fn uniform_run(&self, pages: &[PageId]) -> PageRun {
+    fn uniform_run(&self, pages: &[PageId]) -> PageRun {
         let state = |page| (self.memory.pages.slot(page), self.state(page));
         let first = state(pages[0]);
         let alike = |(offset, &page): (usize, &PageId)| {
@@ -86,12 +66,7 @@ impl Transaction<'_> {
         let enough = victims.len() >= count as usize;
         if enough || !all {
             victims.sort_unstable();
-            let mut rest = victims.as_slice();
-            while !rest.is_empty() {
-                let run = self.uniform_run(rest);
-                evict::evict(self, run, processor);
-                rest = &rest[run.count as usize..];
-            }
+            self.each_uniform_run(&victims, |tx, run| evict::evict(tx, run, processor));
         } else {
             for &victim in victims.iter().rev() {
                 self.memory.eviction.restored(processor, victim);
@@ -191,10 +166,11 @@ impl Transaction<'_> {
     /// Changes the state of pages, saving it first if this plan has not touched them yet.
     fn change(&mut self, run: PageRun, edit: impl Fn(&mut PageState)) {
         for page in run.iter() {
-            let mut state = self.memory.pages.state(page);
-            self.save(page, &state);
-            edit(&mut state);
-            self.memory.pages.set_state(page, &state);
+            let before = self.memory.pages.state(page);
+            self.save(page, &before);
+            let mut after = before;
+            edit(&mut after);
+            self.memory.pages.change_state(page, &before, &after);
         }
     }
 

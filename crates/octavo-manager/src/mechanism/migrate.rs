@@ -3,7 +3,7 @@
 use super::upgrade::{map_local, upgrade};
 use super::{collapse, map_remote};
 use crate::transaction::{NoRoom, Transaction};
-use crate::{Cause, Fault, Mode, PageRun, ProcessorId};
+use crate::{Cause, Fault, Mode, PageId, PageRun, PageView, ProcessorId};
 
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
@@ -33,4 +33,22 @@ pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, 
     let counter = if cause == Cause::Prefetch { &mut statistics.prefetched } else { &mut statistics.migrations };
     *counter += u64::from(run.count);
     Ok(())
+}
+
+/// Whether a page can go to `to` as a whole: it has one copy, elsewhere, and no plan holds it.
+pub(crate) fn movable(page: &PageView, to: ProcessorId) -> bool {
+    page.allocated && !page.busy && page.mode == Mode::Plain && !page.replicated() && page.owner != to
+}
+
+/// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have
+/// claimed others, which then stay where they are put.
+pub(crate) fn move_all(tx: &mut Transaction<'_>, pages: &[PageId], to: ProcessorId, cause: Cause) -> u32 {
+    let mut moved = 0;
+    tx.each_uniform_run(pages, |tx, run| {
+        if relocate(tx, run, to, cause).is_ok() {
+            tx.draft.cause.get_or_insert(cause);
+            moved += run.count;
+        }
+    });
+    moved
 }

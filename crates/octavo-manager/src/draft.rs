@@ -1,0 +1,90 @@
+//! Plans under construction: opened, closed, taken back.
+
+use crate::context::Charges;
+use crate::flight::Flight;
+use crate::{Cause, Fault, HOST, Manager, PageRun, Plan, Step};
+
+/// Plans whose step vectors are kept for reuse, at most.
+const SPARE_PLANS: usize = 1024;
+
+/// The plan so far.
+pub(crate) struct Draft {
+    pub slot: u32,
+    pub flight: Flight,
+    pub steps: Vec<Step>,
+    pub charges: Charges,
+    /// Why the first page changes.
+    pub cause: Option<Cause>,
+}
+
+impl Draft {
+    /// Whether there is nothing to carry out.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.flight.faults.is_empty()
+    }
+
+    pub fn wake(&mut self, fault: Fault) {
+        self.flight.faults.push(fault);
+    }
+
+    pub fn charge(&mut self, charges: Charges) {
+        self.charges.metadata += charges.metadata;
+        self.charges.overlapped += charges.overlapped;
+    }
+}
+
+impl Manager {
+    pub(crate) fn open(&mut self) -> Draft {
+        let (slot, flight) = self.flights.open();
+        let steps = self.scratch.steps.pop().unwrap_or_default();
+        Draft { slot, flight, steps, charges: Charges::default(), cause: None }
+    }
+
+    /// Closes a draft: it becomes a plan, unless there is nothing to do.
+    pub(crate) fn commit(&mut self, draft: Draft, plans: &mut Vec<Plan>) {
+        if draft.is_empty() {
+            self.flights.close(draft.slot, draft.flight);
+            self.recycle_steps(draft.steps);
+            return;
+        }
+        let Draft { slot, flight, mut steps, charges, cause } = draft;
+        wake(&flight.faults, &mut steps);
+        self.memory.frames.begin(&flight.change);
+        let id = self.flights.launch(slot, flight);
+        plans.push(Plan {
+            id,
+            cause: cause.unwrap_or(Cause::Migration),
+            metadata_accesses: charges.metadata,
+            overlapped_accesses: charges.overlapped,
+            steps,
+        });
+    }
+
+    pub(crate) fn roll_back(&mut self, flight: &Flight) {
+        self.memory.frames.fail(&flight.change);
+        for (page, before) in flight.undo.iter().rev() {
+            let now = self.memory.pages.state(*page);
+            self.memory.pages.change_state(*page, &now, before);
+            self.memory.pages.set_slot(*page, None);
+            let back = before.resident.difference(now.resident).without(HOST);
+            back.iter().for_each(|processor| self.memory.eviction.restored(processor, *page));
+        }
+    }
+
+    pub(crate) fn recycle_steps(&mut self, mut steps: Vec<Step>) {
+        if self.scratch.steps.len() < SPARE_PLANS {
+            steps.clear();
+            self.scratch.steps.push(steps);
+        }
+    }
+}
+
+/// One wake for neighbouring pages of a processor.
+fn wake(faults: &[Fault], steps: &mut Vec<Step>) {
+    let neighbours =
+        |one: &Fault, next: &Fault| one.processor == next.processor && next.page.0 == one.page.0.wrapping_add(1);
+    for run in faults.chunk_by(neighbours) {
+        let pages = PageRun { first: run[0].page, count: run.len() as u32 };
+        steps.push(Step::Wake { processor: run[0].processor, pages });
+    }
+}

@@ -1,0 +1,195 @@
+//! Plans are carried out step by step, interleaved with others, and can be undone half-way.
+
+use std::collections::BTreeSet;
+
+use octavo_manager::{
+    Cause, Fault, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step,
+};
+
+use super::{Entry, Machine};
+
+/// A change of the machine that can be taken back. Contents are never restored: what was stored meanwhile stays.
+#[derive(Clone, Copy, Debug)]
+enum Undo {
+    Table(ProcessorId, PageId, Option<Entry>),
+    Moved(PageId, ProcessorId, ProcessorId),
+    Copied(PageId, ProcessorId),
+    Dropped(PageId, ProcessorId),
+}
+
+/// A plan that is being carried out.
+#[derive(Debug)]
+pub struct Running {
+    pub plan: Plan,
+    next: usize,
+    undo: Vec<Undo>,
+    drained: BTreeSet<(ProcessorId, PageId)>,
+    /// Who lost the right to write without being drained before.
+    undrained: BTreeSet<(ProcessorId, PageId)>,
+}
+
+impl Running {
+    pub fn new(plan: Plan) -> Self {
+        Self { plan, next: 0, undo: Vec::new(), drained: BTreeSet::new(), undrained: BTreeSet::new() }
+    }
+
+    /// Pages that are busy until the plan is acknowledged.
+    pub fn pages(&self) -> BTreeSet<PageId> {
+        self.plan.steps.iter().filter_map(held).flat_map(PageRun::iter).collect()
+    }
+
+    pub fn next_step(&self) -> Option<&Step> {
+        self.plan.steps.get(self.next)
+    }
+
+    /// Whether it can still be undone: nobody was woken yet.
+    pub fn can_fail(&self) -> bool {
+        !self.plan.steps[..self.next].iter().any(|step| matches!(step, Step::Wake { .. }))
+    }
+}
+
+fn held(step: &Step) -> Option<PageRun> {
+    match *step {
+        Step::Invalidate { pages, .. }
+        | Step::Protect { pages, .. }
+        | Step::Copy { pages, .. }
+        | Step::Discard { pages, .. }
+        | Step::Map { pages, .. } => Some(pages),
+        Step::Drain { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => None,
+    }
+}
+
+impl Machine {
+    /// Does the next step of a plan; answers whose accesses are replayed.
+    pub fn step(&mut self, running: &mut Running) -> Result<Vec<Fault>, String> {
+        let Some(step) = running.next_step().copied() else { return Ok(Vec::new()) };
+        running.next += 1;
+        let mut woken = Vec::new();
+        for page in pages_of(&step).iter() {
+            match step {
+                Step::Drain { processors, .. } => {
+                    running.drained.extend(processors.iter().map(|processor| (processor, page)));
+                }
+                Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true),
+                Step::Protect { processors, .. } => self.restrict(running, processors, page, false),
+                Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
+                Step::Discard { processor, .. } => self.discard(running, page, processor)?,
+                Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
+                Step::ClearCounters { .. } => {}
+                Step::Wake { processor, .. } => woken.push(self.wake(processor, page)?),
+            }
+            if held(&step).is_some() {
+                self.check_page(page)?;
+            }
+        }
+        Ok(woken)
+    }
+
+    /// Takes back what was done of a plan.
+    pub fn undo(&mut self, mut running: Running) -> Result<(), String> {
+        while let Some(undo) = running.undo.pop() {
+            match undo {
+                Undo::Table(processor, page, Some(entry)) => drop(self.tables[processor.index()].insert(page, entry)),
+                Undo::Table(processor, page, None) => drop(self.tables[processor.index()].remove(&page)),
+                Undo::Moved(page, from, to) => self.carry(page, to, from)?,
+                Undo::Copied(page, to) => drop(self.memories[to.index()].remove(&page)),
+                Undo::Dropped(page, processor) => {
+                    let version = self.latest[&page];
+                    self.memories[processor.index()].insert(page, version);
+                }
+            }
+        }
+        running.pages().into_iter().try_for_each(|page| self.check_page(page))
+    }
+
+    /// Unmaps a page, or takes away the right to write it.
+    fn restrict(&mut self, running: &mut Running, processors: ProcessorMask, page: PageId, remove: bool) {
+        for processor in processors.iter() {
+            let Some(entry) = self.tables[processor.index()].get(&page).copied() else { continue };
+            running.undo.push(Undo::Table(processor, page, Some(entry)));
+            if remove {
+                self.tables[processor.index()].remove(&page);
+            } else {
+                let entry = Entry { permission: Permission::ReadOnly, ..entry };
+                self.tables[processor.index()].insert(page, entry);
+            }
+            let wrote = entry.permission == Permission::ReadWrite && entry.mode == MappingMode::Direct;
+            if wrote && !running.drained.contains(&(processor, page)) {
+                running.undrained.insert((processor, page));
+            }
+        }
+    }
+
+    fn copy(
+        &mut self,
+        running: &mut Running,
+        page: PageId,
+        from: ProcessorId,
+        to: ProcessorId,
+        cause: Cause,
+    ) -> Result<(), String> {
+        if cause == Cause::Duplication {
+            let version = self.memories[from.index()].get(&page).copied();
+            let version = version.ok_or_else(|| format!("page {} is copied from {from}, which lacks it", page.0))?;
+            self.receive(page, to, version)?;
+            running.undo.push(Undo::Copied(page, to));
+            return Ok(());
+        }
+        if let Some((who, _)) = running.undrained.iter().find(|(_, undrained)| *undrained == page) {
+            return Err(format!("page {} moves while stores of {who} are under way", page.0));
+        }
+        self.carry(page, from, to)?;
+        running.undo.push(Undo::Moved(page, from, to));
+        Ok(())
+    }
+
+    fn carry(&mut self, page: PageId, from: ProcessorId, to: ProcessorId) -> Result<(), String> {
+        let version = self.memories[from.index()].remove(&page);
+        let version = version.ok_or_else(|| format!("page {} moves from {from}, which lacks it", page.0))?;
+        self.receive(page, to, version)
+    }
+
+    fn receive(&mut self, page: PageId, to: ProcessorId, version: u64) -> Result<(), String> {
+        if self.memories[to.index()].insert(page, version).is_some() {
+            return Err(format!("{to} gets page {} and has it", page.0));
+        }
+        self.check_capacity(to.index())
+    }
+
+    fn discard(&mut self, running: &mut Running, page: PageId, processor: ProcessorId) -> Result<(), String> {
+        if self.memories[processor.index()].remove(&page).is_none() {
+            return Err(format!("{processor} gives up page {} and lacks it", page.0));
+        }
+        running.undo.push(Undo::Dropped(page, processor));
+        Ok(())
+    }
+
+    fn map(&mut self, running: &mut Running, who: ProcessorMask, page: PageId, step: &Step) -> Result<(), String> {
+        let Step::Map { target, permission, mode, .. } = *step else { unreachable!("called for maps") };
+        for processor in who.iter() {
+            let entry = Entry { target: target.unwrap_or(processor), permission, mode };
+            let old = self.tables[processor.index()].insert(page, entry);
+            running.undo.push(Undo::Table(processor, page, old));
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self, processor: ProcessorId, page: PageId) -> Result<Fault, String> {
+        let access = self.outstanding.remove(&(processor, page));
+        let access = access.ok_or_else(|| format!("{processor} is woken for page {} and does not wait", page.0))?;
+        Ok(Fault { processor, page, access })
+    }
+}
+
+fn pages_of(step: &Step) -> PageRun {
+    match *step {
+        Step::Drain { pages, .. }
+        | Step::Invalidate { pages, .. }
+        | Step::Protect { pages, .. }
+        | Step::Copy { pages, .. }
+        | Step::Discard { pages, .. }
+        | Step::Map { pages, .. }
+        | Step::ClearCounters { pages }
+        | Step::Wake { pages, .. } => pages,
+    }
+}

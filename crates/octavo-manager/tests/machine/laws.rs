@@ -1,0 +1,43 @@
+//! What must hold after every single step, whatever the manager meant to do.
+
+use octavo_manager::{MappingMode, PageId, Permission};
+
+use super::Machine;
+
+impl Machine {
+    /// The architecture's invariants for one page.
+    pub fn check_page(&self, page: PageId) -> Result<(), String> {
+        let Some(latest) = self.latest.get(&page) else { return Err(format!("page {} is not there", page.0)) };
+        let holders = self.holders(page);
+        if holders.is_empty() {
+            return Err(format!("page {} is lost", page.0));
+        }
+        if let Some(stale) = holders.iter().find(|holder| self.memories[holder.index()][&page] != *latest) {
+            return Err(format!("{stale} holds an old version of page {}", page.0));
+        }
+        self.check_mappings(page, holders.len())
+    }
+
+    fn check_mappings(&self, page: PageId, copies: usize) -> Result<(), String> {
+        for (processor, table) in self.tables.iter().enumerate() {
+            let Some(entry) = table.get(&page) else { continue };
+            let leads = self.memories[entry.target.index()].contains_key(&page);
+            if !leads && !self.by_decree {
+                return Err(format!("processor {processor} maps page {} at {}, which lacks it", page.0, entry.target));
+            }
+            let alone = entry.permission == Permission::ReadWrite && entry.mode == MappingMode::Direct;
+            if alone && copies > 1 {
+                return Err(format!("processor {processor} can write one of {copies} copies of page {}", page.0));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn check_capacity(&self, processor: usize) -> Result<(), String> {
+        let (held, room) = (self.memories[processor].len(), self.capacity[processor]);
+        if held as u64 > u64::from(room) && !self.by_decree {
+            return Err(format!("processor {processor} holds {held} pages and has room for {room}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! The model's state and what happens to it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+
+use octavo_manager::{CounterNotification, Fault, HOST, PageRun, ProcessorId, Scheme};
+
+use super::flight::{Flight, Pending};
+use super::groups::Groups;
+use super::lru::Lru;
+use super::pa::PageAttributes;
+use super::page::Page;
+use super::rules::{Placement, Remote, Rules};
+
+/// What the model counts, under the names the manager's statistics use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub far_faults: u64,
+    pub protection_faults: u64,
+    pub cold_faults: u64,
+    pub migrations: u64,
+    pub duplications: u64,
+    pub collapses: u64,
+    pub remote_maps: u64,
+    pub counter_migrations: u64,
+    pub prefetched: u64,
+    pub evictions_written: u64,
+    pub evictions_dropped: u64,
+}
+
+/// The whole node.
+#[derive(Debug)]
+pub struct Model {
+    pub rules: Rules,
+    pub pages: BTreeMap<u32, Page>,
+    pub touched: BTreeSet<u32>,
+    pub groups: Groups,
+    pub attributes: PageAttributes,
+    pub counts: Counts,
+    pub(super) allocations: Vec<Range<u32>>,
+    pub(super) lru: Lru,
+    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) next_flight: u64,
+    pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
+    sequence: u64,
+}
+
+impl Model {
+    pub fn new(rules: &Rules) -> Self {
+        let cached = !matches!(rules.placement, Placement::Grit(grit) if !grit.cached);
+        Self {
+            rules: rules.clone(),
+            pages: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            groups: Groups::default(),
+            attributes: PageAttributes::new(cached),
+            counts: Counts::default(),
+            allocations: Vec::new(),
+            lru: Lru::new(if rules.evicts_blocks { rules.block_pages() } else { 1 }),
+            flights: BTreeMap::new(),
+            next_flight: 0,
+            starved: BTreeMap::new(),
+            sequence: 0,
+        }
+    }
+
+    pub fn allocate(&mut self, run: PageRun) {
+        self.allocations.push(run.first.0..run.first.0 + run.count);
+        for page in run.iter() {
+            self.pages.insert(page.0, Page::untouched());
+            if matches!(self.rules.placement, Placement::Grit(_)) {
+                self.groups.schemes.insert(page.0, Scheme::OnTouch);
+            }
+        }
+    }
+
+    /// Everything about the pages is forgotten; a group that loses one of its pages is split.
+    pub fn free(&mut self, run: PageRun) {
+        self.allocations.retain(|allocation| allocation.start != run.first.0);
+        for page in run.iter().map(|page| page.0) {
+            assert!(!self.busy(page), "page {page} is freed in the middle of a plan");
+            self.pages.remove(&page);
+            self.touched.remove(&page);
+            self.groups.isolate(page);
+            self.groups.schemes.remove(&page);
+            self.attributes.forget(page);
+        }
+        self.retry_starved();
+    }
+
+    pub fn faults(&mut self, faults: &[Fault]) {
+        let mut pending = Vec::new();
+        for &fault in faults {
+            pending.push(Pending { fault, sequence: self.sequence, counted: false, noted: false });
+            self.sequence += 1;
+        }
+        self.serve(pending);
+    }
+
+    /// The page an access counter names moves to the GPU that accessed it, if its scheme is the access counter's.
+    pub fn counter(&mut self, notification: CounterNotification) {
+        let (to, page) = (notification.processor, notification.page.0);
+        let group = page - page % self.rules.big_page();
+        let moves_group = self.remote().is_some_and(|remote| remote.moves_group);
+        let candidates = if moves_group { group..group + self.rules.big_page() } else { page..page + 1 };
+        if !self.may_move_for_counter(to, page) {
+            return;
+        }
+        let flight = self.open_flight();
+        for page in candidates.filter(|&page| moves_group || page == notification.page.0) {
+            if self.may_move_for_counter(to, page) && self.change(flight, page, to, |changed| changed.move_to(to)) {
+                self.counts.migrations += 1;
+                self.counts.counter_migrations += 1;
+            }
+        }
+        self.close_empty(flight);
+    }
+
+    fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
+        let Some(state) = self.pages.get(&page) else { return false };
+        let counted = self.remote_scheme(page);
+        counted && !self.busy(page) && !state.replicated() && state.owner != to && state.mappings.contains_key(&to)
+    }
+
+    pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
+        self.rules.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
+        self.shrink();
+        self.retry_starved();
+    }
+
+    /// The plan that names exactly `pages` was carried out.
+    pub fn complete(&mut self, pages: &BTreeSet<u32>) {
+        let waiting = self.take_flights(pages).into_iter().flat_map(|flight| flight.waiting).collect();
+        self.shrink();
+        self.retry_starved();
+        self.serve_waiting(waiting);
+    }
+
+    /// It was not: its pages are where they were, and whoever waited will fault again.
+    pub fn fail(&mut self, pages: &BTreeSet<u32>) {
+        for flight in self.take_flights(pages) {
+            for (page, before) in flight.before {
+                self.pages.insert(page, before);
+            }
+            for (processor, page) in flight.evicted.into_iter().rev() {
+                self.lru.restored(processor, page);
+            }
+        }
+        self.shrink();
+        self.retry_starved();
+    }
+
+    pub fn busy(&self, page: u32) -> bool {
+        self.flights.values().any(|flight| flight.before.contains_key(&page))
+    }
+
+    /// Frames of `processor` in use, or not free before a plan is done.
+    pub fn held(&self, processor: ProcessorId) -> u32 {
+        let frames = |pages: &mut dyn Iterator<Item = &Page>| {
+            pages.filter(|page| page.frames().contains(&processor)).count() as u32
+        };
+        let to_be_given_up = self.flights.values().map(|flight| {
+            let before = frames(&mut flight.before.values());
+            before.saturating_sub(frames(&mut flight.before.keys().map(|page| &self.pages[page])))
+        });
+        frames(&mut self.pages.values()) + to_be_given_up.sum::<u32>()
+    }
+
+    pub(super) fn capacity(&self, processor: ProcessorId) -> u32 {
+        processor.gpu_index().map_or(u32::MAX, |gpu| self.rules.capacity[gpu])
+    }
+
+    pub(super) fn remote(&self) -> Option<Remote> {
+        match self.rules.placement {
+            Placement::AccessCounter(remote) | Placement::Grit(super::Grit { remote, .. }) => Some(remote),
+            _ => None,
+        }
+    }
+
+    /// Whether the page is under the access-counter scheme.
+    fn remote_scheme(&self, page: u32) -> bool {
+        match self.rules.placement {
+            Placement::AccessCounter(_) => true,
+            Placement::Grit(_) => self.groups.schemes[&page] == Scheme::AccessCounter,
+            _ => false,
+        }
+    }
+
+    fn take_flights(&mut self, pages: &BTreeSet<u32>) -> Vec<Flight> {
+        let named = |flight: &Flight| flight.before.keys().any(|page| pages.contains(page));
+        let numbers: Vec<_> = self.flights.iter().filter(|(_, flight)| named(flight)).map(|(&n, _)| n).collect();
+        let flights: Vec<_> = numbers.iter().filter_map(|number| self.flights.remove(number)).collect();
+        let changed: BTreeSet<u32> = flights.iter().flat_map(Flight::pages).collect();
+        assert_eq!(&changed, pages, "a plan names other pages than the model's decision changed");
+        flights
+    }
+
+    fn serve_waiting(&mut self, mut waiting: Vec<Pending>) {
+        waiting.sort_by_key(|pending| pending.sequence);
+        self.serve(waiting);
+    }
+
+    pub(super) fn on_host(&self, page: u32) -> bool {
+        self.pages[&page].owner == HOST
+    }
+}

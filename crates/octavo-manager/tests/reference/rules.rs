@@ -1,0 +1,120 @@
+//! Which memory system the model plays, and the manager's configuration for the same one.
+
+use octavo_manager::{MemoryConfig, Topology};
+use octavo_registry::Choice;
+use octavo_units::Bytes;
+use serde_json::{Value, json};
+
+/// A node and its memory system.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub page_size: u64,
+    /// Pages each GPU's memory holds.
+    pub capacity: Vec<u32>,
+    pub placement: Placement,
+    /// Per cent of a subtree that must be there for the rest to come; `None` without prefetching.
+    pub tree: Option<u32>,
+    pub evicts_blocks: bool,
+}
+
+/// A placement strategy with the options the model knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    OnTouch,
+    FirstTouch,
+    AccessCounter(Remote),
+    Duplication,
+    Ideal,
+    Grit(Grit),
+}
+
+/// How the access-counter scheme treats its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Pages on the host are mapped over the host link, not migrated at a touch.
+    pub map_host: bool,
+    /// A counter moves its whole 64 KiB group, not only the touched page.
+    pub moves_group: bool,
+}
+
+/// GRIT and which of its components are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grit {
+    pub threshold: u32,
+    pub cached: bool,
+    pub prediction: bool,
+    pub remote: Remote,
+}
+
+impl Default for Grit {
+    fn default() -> Self {
+        let remote = Remote { map_host: false, moves_group: false };
+        Self { threshold: 4, cached: true, prediction: true, remote }
+    }
+}
+
+impl Rules {
+    /// A node with this many GPUs and no limit to their memory.
+    pub fn unlimited(gpus: usize, placement: Placement) -> Self {
+        let capacity = vec![u32::MAX; gpus];
+        Self { page_size: 4 << 10, capacity, placement, tree: None, evicts_blocks: false }
+    }
+
+    pub fn gpus(&self) -> usize {
+        self.capacity.len()
+    }
+
+    pub fn block_pages(&self) -> u32 {
+        ((2 << 20) / self.page_size) as u32
+    }
+
+    pub fn big_page(&self) -> u32 {
+        ((64 << 10) / self.page_size).max(1) as u32
+    }
+
+    pub fn topology(&self) -> Topology {
+        Topology { gpus: self.gpus(), capacity_pages: self.capacity.clone() }
+    }
+
+    pub fn config(&self) -> MemoryConfig {
+        let prefetch = self.tree.map_or_else(
+            || choice("none", json!({})),
+            |threshold| choice("tree", json!({ "threshold": threshold })),
+        );
+        let eviction = choice(if self.evicts_blocks { "lru-block" } else { "lru-page" }, json!({}));
+        MemoryConfig { page_size: Bytes(self.page_size), placement: self.placement.choice(), prefetch, eviction }
+    }
+}
+
+impl Placement {
+    fn choice(self) -> Choice {
+        match self {
+            Self::OnTouch => choice("on-touch", json!({})),
+            Self::FirstTouch => choice("first-touch", json!({})),
+            Self::Duplication => choice("duplication", json!({})),
+            Self::Ideal => choice("ideal", json!({})),
+            Self::AccessCounter(remote) => choice("access-counter", remote.options()),
+            Self::Grit(grit) => {
+                let mut options = grit.remote.options();
+                options["fault_threshold"] = json!(grit.threshold);
+                options["pa_cache"] = json!(grit.cached);
+                options["prediction"] = json!(grit.prediction);
+                choice("grit", options)
+            }
+        }
+    }
+}
+
+impl Remote {
+    fn options(self) -> Value {
+        json!({
+            "host_pages": if self.map_host { "map" } else { "migrate" },
+            "counter_moves": if self.moves_group { "group" } else { "page" },
+        })
+    }
+}
+
+fn choice(name: &str, options: Value) -> Choice {
+    let Value::Object(options) = options else { unreachable!("options are a table") };
+    Choice { name: name.to_owned(), options }
+}

@@ -1,0 +1,165 @@
+//! Faults are served: one by one, or block by block where a prefetcher wants to see them together.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use octavo_manager::{ProcessorId, ProcessorMask};
+
+use super::decide::Action;
+use super::flight::Pending;
+use super::model::Model;
+use super::page::Page;
+use super::tree;
+
+impl Model {
+    pub(super) fn serve(&mut self, mut batch: Vec<Pending>) {
+        batch.iter_mut().for_each(|pending| self.count(pending));
+        while let Some(first) = batch.first() {
+            let together = if self.rules.tree.is_some() { self.together(first, &batch) } else { 1 };
+            let service: Vec<_> = batch.drain(..together).collect();
+            let mut processors: Vec<ProcessorId> = Vec::new();
+            for pending in &service {
+                if !processors.contains(&pending.fault.processor) {
+                    processors.push(pending.fault.processor);
+                }
+            }
+            for processor in processors {
+                let own = service.iter().filter(|pending| pending.fault.processor == processor);
+                self.serve_together(processor, own.copied().collect());
+            }
+        }
+    }
+
+    /// How many faults at the front of the batch are on one block of one allocation.
+    fn together(&self, first: &Pending, batch: &[Pending]) -> usize {
+        let extent = self.extent(first.page());
+        batch.iter().take_while(|pending| extent.contains(&pending.page())).count()
+    }
+
+    /// The part of a page's block that belongs to its allocation.
+    fn extent(&self, page: u32) -> Range<u32> {
+        let block = page - page % self.rules.block_pages();
+        let end = block + self.rules.block_pages();
+        let allocation = self.allocations.iter().find(|allocation| allocation.contains(&page));
+        let allocation = allocation.expect("it is allocated");
+        allocation.start.max(block)..allocation.end.min(end)
+    }
+
+    fn count(&mut self, pending: &mut Pending) {
+        if std::mem::replace(&mut pending.counted, true) {
+            return;
+        }
+        if self.touched.insert(pending.page()) {
+            self.counts.cold_faults += 1;
+        }
+        if self.pages[&pending.page()].mapped().contains(pending.fault.processor) {
+            self.counts.protection_faults += 1;
+        } else {
+            self.counts.far_faults += 1;
+        }
+    }
+
+    fn serve_together(&mut self, processor: ProcessorId, service: Vec<Pending>) {
+        let flight = self.open_flight();
+        let mut migrated = BTreeSet::new();
+        for pending in service {
+            if self.serve_one(flight, pending) == Some(Action::Migrate) {
+                migrated.insert(pending.page());
+            }
+        }
+        if let Some(threshold) = self.rules.tree
+            && let Some(&page) = migrated.first()
+        {
+            self.prefetch(flight, processor, &migrated, self.extent(page), threshold);
+        }
+        self.close_empty(flight);
+    }
+
+    /// What was done about a fault; `None` if it has to wait or nothing has to be done any more.
+    fn serve_one(&mut self, flight: u64, mut pending: Pending) -> Option<Action> {
+        let page = pending.page();
+        if let Some(busy) = self.flights.values_mut().find(|flight| flight.before.contains_key(&page)) {
+            busy.waiting.push(pending);
+            return None;
+        }
+        let (state, processor) = (&self.pages[&page], pending.fault.processor);
+        let allowed = if pending.writes() { state.writable() } else { state.mapped() };
+        if allowed.contains(processor) {
+            return None;
+        }
+        let action = self.decide(&mut pending);
+        if self.act(flight, pending, action) {
+            return Some(action);
+        }
+        self.starved.entry(processor).or_default().push_back(pending);
+        None
+    }
+
+    fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
+        let (page, processor, gpus) = (pending.page(), pending.fault.processor, self.rules.gpus());
+        let done = self.change(flight, page, processor, |state| apply(state, action, processor, gpus));
+        if done {
+            let remote = self.pages[&page].owner != processor;
+            let counts = &mut self.counts;
+            match action {
+                Action::Migrate => counts.migrations += 1,
+                Action::Collapse => counts.collapses += 1,
+                Action::Duplicate => counts.duplications += 1,
+                Action::Map | Action::LeaveDuplication => counts.remote_maps += u64::from(remote),
+                Action::Everywhere => {}
+            }
+        }
+        done
+    }
+
+    fn prefetch(&mut self, flight: u64, to: ProcessorId, faulted: &BTreeSet<u32>, extent: Range<u32>, threshold: u32) {
+        let block = extent.start - extent.start % self.rules.block_pages();
+        let resident = extent.clone().filter(|page| self.pages[page].holds(to)).map(|page| page - block).collect();
+        let faulted = faulted.iter().map(|page| page - block).collect();
+        let extent = extent.start - block..extent.end - block;
+        let wanted = tree::prefetched(&faulted, &resident, extent, self.rules.big_page(), threshold);
+        let coming = wanted.iter().map(|page| page + block).filter(|page| self.comes_along(*page, to));
+        let coming: Vec<u32> = coming.collect();
+        if !self.fits(to, coming.len() as u32) {
+            return;
+        }
+        for page in coming {
+            self.change(flight, page, to, |state| state.move_to(to));
+            self.counts.prefetched += 1;
+        }
+    }
+
+    /// Faults that found no room try again, each processor's oldest first, until one still finds none.
+    pub(super) fn retry_starved(&mut self) {
+        for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
+            let mut queue = self.starved.remove(&processor).unwrap_or_default();
+            while let Some(pending) = queue.pop_front() {
+                if !self.pages.contains_key(&pending.page()) {
+                    continue;
+                }
+                self.serve(vec![pending]);
+                if self.starved.get(&processor).is_some_and(|again| !again.is_empty()) {
+                    break;
+                }
+            }
+            self.starved.entry(processor).or_default().extend(queue);
+        }
+    }
+}
+
+fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) {
+    match action {
+        Action::Migrate | Action::Collapse => state.move_to(processor),
+        Action::Map => state.map(processor),
+        Action::Duplicate => state.replicate(processor),
+        Action::LeaveDuplication => {
+            state.drop_replicas();
+            state.map(processor);
+        }
+        Action::Everywhere => {
+            state.move_to(processor);
+            state.everywhere = true;
+            ProcessorMask::all_gpus(gpus).iter().for_each(|gpu| state.map(gpu));
+        }
+    }
+}
