@@ -1,5 +1,5 @@
-//! From a fault to its plan: has it wait, or asks the placement strategy, has a mechanism carry out what it decided, and
-//! asks the prefetcher what else to bring.
+//! From a fault to its plan: has it wait, or asks the placement strategy, has a mechanism carry out what it decided,
+//! and asks the prefetcher what else to bring.
 
 use crate::context::{Charges, Context};
 use crate::draft::Draft;
@@ -26,8 +26,8 @@ impl Manager {
         }
     }
 
-    /// Faults on one block of one allocation: one service for each processor, in the order of their first faults. A batch sorted by page
-    /// mixes the processors.
+    /// Faults on one block of one allocation: one service for each processor, in the order of their first faults. A
+    /// batch sorted by page mixes the processors.
     fn serve_block(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         let mut served = ProcessorMask::EMPTY;
         let mut service = std::mem::take(&mut self.scratch.service);

@@ -2,13 +2,13 @@
 //! events with random acknowledgements and failures, mostly with too little memory. A strategy joins by being
 //! registered.
 //!
-//! After each event: the manager's own invariants hold, its plans can be carried out by a [machine](machine::Machine)
+//! After each event: the manager's own invariants hold, its plans can be carried out by a [machine](executor::Machine)
 //! that refuses nonsense, and both agree about every page. At the end every fault was woken. Twice the same script
 //! gives twice the same plans.
 
-mod machine;
+mod executor;
 
-use machine::Machine;
+use executor::Machine;
 use octavo_manager::{
     Access, AccessCount, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS,
     PageId, PageRun, Plan, ProcessorId, Topology,
