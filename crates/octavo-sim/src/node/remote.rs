@@ -9,7 +9,7 @@ use crate::links::Traffic;
 /// Bytes of a line on a link, without its header.
 const LINE: u64 = 64;
 /// Lines that travel together at most.
-const BATCH: usize = 64;
+const BATCH: usize = 16;
 
 impl Node<'_> {
     /// Serves lines of one page from `owner`'s memory; returns when the last is there.

@@ -4,6 +4,9 @@ use super::Entry;
 use crate::config::TlbConfig;
 use crate::ways::{self, EMPTY};
 
+/// Hints a set.
+const HINTS: usize = 32;
+
 /// A translation in the TLB.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -17,8 +20,9 @@ pub(crate) struct Tlb {
     pages: Vec<u32>,
     /// Parallel to `pages`, which are apart so that a set is searched in few cache lines.
     slots: Vec<Slot>,
-    /// The way that hit last in each set: most accesses find their page there.
-    recent: Vec<u8>,
+    /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
+    /// seen. Most accesses find their page there without a search.
+    hints: Vec<u8>,
     clock: u32,
     sets: usize,
     ways: usize,
@@ -40,7 +44,7 @@ impl Tlb {
         Self {
             pages: vec![EMPTY; all],
             slots: vec![Slot { ready: 0, used: 0, entry: Entry::INVALID }; all],
-            recent: vec![0; units * sets],
+            hints: vec![0; units * sets * HINTS],
             clock: 0,
             sets,
             ways,
@@ -52,12 +56,13 @@ impl Tlb {
         let set = self.set(unit, page);
         let start = set * self.ways;
         self.tick();
-        let recent = start + self.recent[set] as usize;
-        let at = if self.pages[recent] == page {
-            recent
+        let hint = self.hint(set, page);
+        let hinted = start + self.hints[hint] as usize;
+        let at = if self.pages[hinted] == page {
+            hinted
         } else {
             let way = ways::find(&self.pages[start..start + self.ways], page)?;
-            self.recent[set] = way as u8;
+            self.hints[hint] = way as u8;
             start + way
         };
         let slot = &mut self.slots[at];
@@ -73,7 +78,8 @@ impl Tlb {
         let way = ways::find(&self.pages[start..start + self.ways], page).unwrap_or_else(|| self.oldest(start));
         self.pages[start + way] = page;
         self.slots[start + way] = Slot { ready, used: self.clock, entry };
-        self.recent[set] = way as u8;
+        let hint = self.hint(set, page);
+        self.hints[hint] = way as u8;
     }
 
     /// Removes the translation of `page` from one unit; returns whether it was there.
@@ -89,6 +95,11 @@ impl Tlb {
     pub fn holds(&self, unit: usize, page: u32) -> bool {
         let start = self.set(unit, page) * self.ways;
         ways::find(&self.pages[start..start + self.ways], page).is_some()
+    }
+
+    #[inline]
+    fn hint(&self, set: usize, page: u32) -> usize {
+        set * HINTS + (page as usize >> self.sets.trailing_zeros()) % HINTS
     }
 
     #[inline]
