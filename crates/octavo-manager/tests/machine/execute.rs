@@ -89,10 +89,16 @@ impl Machine {
     pub fn undo(&mut self, mut running: Running) -> Result<(), String> {
         while let Some(undo) = running.undo.pop() {
             match undo {
-                Undo::Table(processor, page, Some(entry)) => drop(self.tables[processor.index()].insert(page, entry)),
-                Undo::Table(processor, page, None) => drop(self.tables[processor.index()].remove(&page)),
+                Undo::Table(processor, page, Some(entry)) => {
+                    self.tables[processor.index()].insert(page, entry);
+                }
+                Undo::Table(processor, page, None) => {
+                    self.tables[processor.index()].remove(&page);
+                }
                 Undo::Moved(page, from, to) => self.carry(page, to, from)?,
-                Undo::Copied(page, to) => drop(self.memories[to.index()].remove(&page)),
+                Undo::Copied(page, to) => {
+                    self.memories[to.index()].remove(&page);
+                }
                 Undo::Dropped(page, processor) => {
                     let version = self.latest[&page];
                     self.memories[processor.index()].insert(page, version);

@@ -57,8 +57,8 @@ impl Machine {
 
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
-        self.memories.iter_mut().for_each(|memory| drop(memory.remove(&page)));
-        self.tables.iter_mut().for_each(|table| drop(table.remove(&page)));
+        self.memories.iter_mut().for_each(|memory| memory.retain(|&held, _| held != page));
+        self.tables.iter_mut().for_each(|table| table.retain(|&mapped, _| mapped != page));
     }
 
     /// A GPU touches a page: a store makes a new version, a load must see the latest. What the page table does not

@@ -19,7 +19,7 @@ pub enum Action {
     Duplicate,
     /// Replicas are removed without a writer, and the toucher reaches the copy that stays.
     LeaveDuplication,
-    /// The page is everyone's.
+    /// The page is everyone's; it comes from the host if nobody brought it before.
     Everywhere,
 }
 

@@ -24,13 +24,18 @@ impl Lru {
         order.push(page / self.span);
     }
 
-    /// The pages that leave next; those that `may_leave` refuses are not asked to.
-    pub fn victims(&mut self, processor: ProcessorId, may_leave: impl Fn(u32) -> bool) -> Vec<u32> {
-        let size = self.span;
-        let leaving = |span: u32| (span * size..(span + 1) * size).filter(|page| may_leave(*page)).collect::<Vec<_>>();
-        let order = self.order.entry(processor).or_default();
-        let first = order.iter().map(|span| leaving(*span)).position(|pages| !pages.is_empty());
-        first.map_or_else(Vec::new, |index| leaving(order[index]))
+    /// The pages that leave next: those of the oldest span that is there and of which nothing is busy.
+    pub fn victims(
+        &self,
+        processor: ProcessorId,
+        here: impl Fn(u32) -> bool,
+        busy: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let Some(order) = self.order.get(&processor) else { return Vec::new() };
+        let pages = |span: u32| (span * self.span..(span + 1) * self.span).filter(|page| here(*page));
+        let leaves = |span: u32| pages(span).next().is_some() && !pages(span).any(&busy);
+        let oldest = order.iter().copied().find(|span| leaves(*span));
+        oldest.map_or_else(Vec::new, |span| pages(span).collect())
     }
 
     /// A page is back in a memory that it was leaving: it is the next to leave, unless its span never left.

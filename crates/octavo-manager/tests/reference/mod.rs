@@ -17,5 +17,5 @@ pub mod rules;
 pub mod serve;
 pub mod tree;
 
-pub use model::{Counts, Model};
+pub use model::Model;
 pub use rules::{Grit, Placement, Remote, Rules};

@@ -18,6 +18,7 @@ pub struct Counts {
     pub far_faults: u64,
     pub protection_faults: u64,
     pub cold_faults: u64,
+    pub stale_faults: u64,
     pub migrations: u64,
     pub duplications: u64,
     pub collapses: u64,
@@ -83,7 +84,7 @@ impl Model {
             self.touched.remove(&page);
             self.groups.isolate(page);
             self.groups.schemes.remove(&page);
-            self.attributes.forget(page);
+            self.attributes.forget(page, false);
         }
         self.retry_starved();
     }
@@ -97,7 +98,8 @@ impl Model {
         self.serve(pending);
     }
 
-    /// The page an access counter names moves to the GPU that accessed it, if its scheme is the access counter's.
+    /// The page an access counter names moves to the GPU that accessed it. Under GRIT too, whatever its scheme is by
+    /// now: prediction touches no mapping, so the page may still be mapped as its former scheme left it.
     pub fn counter(&mut self, notification: CounterNotification) {
         let (to, page) = (notification.processor, notification.page.0);
         let group = page - page % self.rules.big_page();
@@ -106,9 +108,11 @@ impl Model {
         if !self.may_move_for_counter(to, page) {
             return;
         }
+        let moving: Vec<u32> = candidates.filter(|&page| self.may_move_for_counter(to, page)).collect();
         let flight = self.open_flight();
-        for page in candidates.filter(|&page| moves_group || page == notification.page.0) {
-            if self.may_move_for_counter(to, page) && self.change(flight, page, to, |changed| changed.move_to(to)) {
+        for page in moving {
+            // Making room for the first of them may have sent others to the host, where they stay for now.
+            if !self.busy(page) && self.change(flight, page, to, |changed| changed.move_to(to)) {
                 self.counts.migrations += 1;
                 self.counts.counter_migrations += 1;
             }
@@ -118,8 +122,7 @@ impl Model {
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
         let Some(state) = self.pages.get(&page) else { return false };
-        let counted = self.remote_scheme(page);
-        counted && !self.busy(page) && !state.replicated() && state.owner != to && state.mappings.contains_key(&to)
+        self.remote().is_some() && !self.busy(page) && !state.replicated() && state.owner != to
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
@@ -157,7 +160,7 @@ impl Model {
     /// Frames of `processor` in use, or not free before a plan is done.
     pub fn held(&self, processor: ProcessorId) -> u32 {
         let frames = |pages: &mut dyn Iterator<Item = &Page>| {
-            pages.filter(|page| page.frames().contains(&processor)).count() as u32
+            pages.filter(|page| page.fills(processor)).count() as u32
         };
         let to_be_given_up = self.flights.values().map(|flight| {
             let before = frames(&mut flight.before.values());
@@ -174,15 +177,6 @@ impl Model {
         match self.rules.placement {
             Placement::AccessCounter(remote) | Placement::Grit(super::Grit { remote, .. }) => Some(remote),
             _ => None,
-        }
-    }
-
-    /// Whether the page is under the access-counter scheme.
-    fn remote_scheme(&self, page: u32) -> bool {
-        match self.rules.placement {
-            Placement::AccessCounter(_) => true,
-            Placement::Grit(_) => self.groups.schemes[&page] == Scheme::AccessCounter,
-            _ => false,
         }
     }
 

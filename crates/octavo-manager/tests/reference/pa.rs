@@ -33,26 +33,28 @@ impl PageAttributes {
     /// Counts a fault on `page`; answers whether any fault was a write once `threshold` is reached, and then forgets
     /// the page.
     pub fn fault(&mut self, page: u32, write: bool, threshold: u32) -> Option<bool> {
-        let mut entry = self.take(page);
-        entry.faults += 1;
-        entry.written |= write;
+        let Entry { faults, written } = self.bring(page);
+        let entry = Entry { faults: faults + 1, written: written || write };
         if entry.faults >= threshold {
-            self.forget(page);
+            self.forget(page, true);
             return Some(entry.written);
         }
-        self.put(page, entry);
+        self.update(page, entry);
         None
     }
 
-    /// The page's entry, or a new one; a cached entry is out of the cache until it is put back.
-    fn take(&mut self, page: u32) -> Entry {
+    /// The page's entry or a new one; from now on it is the cache's most recently used.
+    fn bring(&mut self, page: u32) -> Entry {
         if let Some(entry) = self.take_cached(page) {
             self.hits += 1;
+            self.put_cached(page, entry);
             return entry;
         }
         self.misses += 1;
         self.reads += 1;
-        self.table.get(&page).copied().unwrap_or_default()
+        let entry = self.table.get(&page).copied().unwrap_or_default();
+        self.put_cached(page, entry);
+        entry
     }
 
     fn take_cached(&mut self, page: u32) -> Option<Entry> {
@@ -61,12 +63,9 @@ impl PageAttributes {
         Some(set.remove(way).1)
     }
 
-    fn put(&mut self, page: u32, entry: Entry) {
-        let Some(cache) = &mut self.cache else {
-            self.writes += 1;
-            self.table.insert(page, entry);
-            return;
-        };
+    /// Puts an entry into the cache, if there is one; the least recently used of a full set is written back.
+    fn put_cached(&mut self, page: u32, entry: Entry) {
+        let Some(cache) = &mut self.cache else { return };
         let set = &mut cache[(page % SETS) as usize];
         set.push((page, entry));
         if set.len() > WAYS {
@@ -76,11 +75,20 @@ impl PageAttributes {
         }
     }
 
-    /// Deletes the entry everywhere; if the table has it, that is a write.
-    pub fn forget(&mut self, page: u32) {
-        self.take_cached(page);
-        if self.table.remove(&page).is_some() {
+    fn update(&mut self, page: u32, entry: Entry) {
+        if self.cache.is_some() {
+            self.take_cached(page);
+            self.put_cached(page, entry);
+        } else {
             self.writes += 1;
+            self.table.insert(page, entry);
         }
+    }
+
+    /// Deletes the entry everywhere; in the fault path, taking it out of the table is a write.
+    pub fn forget(&mut self, page: u32, pays: bool) {
+        self.take_cached(page);
+        let stored = self.table.remove(&page).is_some();
+        self.writes += u64::from(stored && pays);
     }
 }

@@ -36,9 +36,9 @@ impl Page {
         mask(self.replicas.iter().copied()).with(self.owner)
     }
 
-    /// GPUs whose memory it takes a frame of.
-    pub fn frames(&self) -> BTreeSet<ProcessorId> {
-        if self.everywhere { BTreeSet::new() } else { self.resident().without(HOST).iter().collect() }
+    /// Whether it takes a frame of a GPU's memory.
+    pub fn fills(&self, gpu: ProcessorId) -> bool {
+        self.holds(gpu) && !self.everywhere
     }
 
     pub fn mapped(&self) -> ProcessorMask {
@@ -70,11 +70,12 @@ impl Page {
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadOnly);
     }
 
-    /// Removes every replica and its translations; the owner's copy stays.
+    /// Removes every replica and its translations; the owner's copy stays, and as a sole copy is writable.
     pub fn drop_replicas(&mut self) {
         let owner = self.owner;
         self.replicas.clear();
         self.mappings.retain(|&processor, _| processor == owner);
+        self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadWrite);
     }
 
     /// Leaves a full memory: a replica is dropped, a sole copy goes to the host.

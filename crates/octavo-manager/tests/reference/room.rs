@@ -31,7 +31,7 @@ impl Model {
         let before = self.pages[&page].clone();
         change(self.pages.get_mut(&page).expect("it is allocated"));
         self.flights.get_mut(&flight).expect("it is open").before.insert(page, before.clone());
-        if !self.make_room(flight, user) {
+        if !self.make_room(flight, user, page) {
             self.pages.insert(page, before);
             self.flights.get_mut(&flight).expect("it is open").before.remove(&page);
             return false;
@@ -43,10 +43,13 @@ impl Model {
         true
     }
 
-    /// Evicts until `processor` holds no more than fits; `false` if that is impossible for now.
-    pub(super) fn make_room(&mut self, flight: u64, processor: ProcessorId) -> bool {
+    /// Evicts others until `processor` holds no more than fits; `false` if that is impossible for now.
+    fn make_room(&mut self, flight: u64, processor: ProcessorId, incoming: u32) -> bool {
+        if self.capacity(processor) == u32::MAX {
+            return true; // a short cut past looking at every page
+        }
         while self.held(processor) > self.capacity(processor) {
-            let victims = self.victims(processor);
+            let victims = self.victims(processor, Some(incoming));
             if victims.is_empty() {
                 return false;
             }
@@ -55,11 +58,11 @@ impl Model {
         true
     }
 
-    fn victims(&mut self, processor: ProcessorId) -> Vec<u32> {
+    fn victims(&self, processor: ProcessorId, incoming: Option<u32>) -> Vec<u32> {
         let (pages, flights) = (&self.pages, &self.flights);
         let busy = |page| flights.values().any(|flight| flight.before.contains_key(&page));
-        let here = |page| pages.get(&page).is_some_and(|state| state.frames().contains(&processor));
-        self.lru.victims(processor, |page| here(page) && !busy(page))
+        let here = |page| incoming != Some(page) && pages.get(&page).is_some_and(|state| state.fills(processor));
+        self.lru.victims(processor, here, busy)
     }
 
     fn evict(&mut self, flight: u64, from: ProcessorId, victim: u32) {
@@ -87,7 +90,7 @@ impl Model {
     fn shrink_one(&mut self, flight: u64, processor: ProcessorId) {
         // What unfinished plans give up is as good as gone: evicting for it too would give up too much.
         while self.resident(processor) > self.capacity(processor) {
-            let victims = self.victims(processor);
+            let victims = self.victims(processor, None);
             if victims.is_empty() {
                 return;
             }
@@ -96,10 +99,10 @@ impl Model {
     }
 
     fn resident(&self, processor: ProcessorId) -> u32 {
-        self.pages.values().filter(|page| page.frames().contains(&processor)).count() as u32
+        self.pages.values().filter(|page| page.fills(processor)).count() as u32
     }
 
-    /// Whether one more page fits without anybody leaving.
+    /// Whether this many more pages fit without anybody leaving.
     pub(super) fn fits(&self, processor: ProcessorId, pages: u32) -> bool {
         self.held(processor).saturating_add(pages) <= self.capacity(processor)
     }

@@ -87,15 +87,23 @@ impl Rules {
 }
 
 impl Placement {
+    /// The same, with counters that move single pages: what moves of a group that does not fit is left open.
+    pub fn moving_pages(mut self) -> Self {
+        if let Self::AccessCounter(remote) | Self::Grit(Grit { remote, .. }) = &mut self {
+            remote.moves_group = false;
+        }
+        self
+    }
+
     fn choice(self) -> Choice {
         match self {
             Self::OnTouch => choice("on-touch", json!({})),
             Self::FirstTouch => choice("first-touch", json!({})),
             Self::Duplication => choice("duplication", json!({})),
             Self::Ideal => choice("ideal", json!({})),
-            Self::AccessCounter(remote) => choice("access-counter", remote.options()),
+            Self::AccessCounter(remote) => choice("access-counter", remote.options("moves")),
             Self::Grit(grit) => {
-                let mut options = grit.remote.options();
+                let mut options = grit.remote.options("counter_moves");
                 options["fault_threshold"] = json!(grit.threshold);
                 options["pa_cache"] = json!(grit.cached);
                 options["prediction"] = json!(grit.prediction);
@@ -106,10 +114,10 @@ impl Placement {
 }
 
 impl Remote {
-    fn options(self) -> Value {
+    fn options(self, moves: &str) -> Value {
         json!({
             "host_pages": if self.map_host { "map" } else { "migrate" },
-            "counter_moves": if self.moves_group { "group" } else { "page" },
+            moves: if self.moves_group { "group" } else { "page" },
         })
     }
 }

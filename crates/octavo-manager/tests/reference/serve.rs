@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use octavo_manager::{ProcessorId, ProcessorMask};
+use octavo_manager::{HOST, ProcessorId, ProcessorMask};
 
 use super::decide::Action;
 use super::flight::Pending;
@@ -13,7 +13,6 @@ use super::tree;
 
 impl Model {
     pub(super) fn serve(&mut self, mut batch: Vec<Pending>) {
-        batch.iter_mut().for_each(|pending| self.count(pending));
         while let Some(first) = batch.first() {
             let together = if self.rules.tree.is_some() { self.together(first, &batch) } else { 1 };
             let service: Vec<_> = batch.drain(..together).collect();
@@ -63,7 +62,8 @@ impl Model {
         let flight = self.open_flight();
         let mut migrated = BTreeSet::new();
         for pending in service {
-            if self.serve_one(flight, pending) == Some(Action::Migrate) {
+            let action = self.serve_one(flight, pending);
+            if matches!(action, Some(Action::Migrate | Action::Everywhere)) {
                 migrated.insert(pending.page());
             }
         }
@@ -85,8 +85,10 @@ impl Model {
         let (state, processor) = (&self.pages[&page], pending.fault.processor);
         let allowed = if pending.writes() { state.writable() } else { state.mapped() };
         if allowed.contains(processor) {
+            self.counts.stale_faults += 1;
             return None;
         }
+        self.count(&mut pending);
         let action = self.decide(&mut pending);
         if self.act(flight, pending, action) {
             return Some(action);
@@ -97,16 +99,17 @@ impl Model {
 
     fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
         let (page, processor, gpus) = (pending.page(), pending.fault.processor, self.rules.gpus());
+        let from_host = self.on_host(page);
         let done = self.change(flight, page, processor, |state| apply(state, action, processor, gpus));
         if done {
             let remote = self.pages[&page].owner != processor;
             let counts = &mut self.counts;
             match action {
                 Action::Migrate => counts.migrations += 1,
+                Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
                 Action::Duplicate => counts.duplications += 1,
                 Action::Map | Action::LeaveDuplication => counts.remote_maps += u64::from(remote),
-                Action::Everywhere => {}
             }
         }
         done
@@ -157,7 +160,9 @@ fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) 
             state.map(processor);
         }
         Action::Everywhere => {
-            state.move_to(processor);
+            if state.owner == HOST {
+                state.move_to(processor);
+            }
             state.everywhere = true;
             ProcessorMask::all_gpus(gpus).iter().for_each(|gpu| state.map(gpu));
         }

@@ -101,7 +101,7 @@ impl Calendar {
         std::mem::swap(&mut self.current, &mut self.buckets[slot]);
         // Stable, and reversed so that the next event is popped from the end.
         self.current.reverse();
-        self.current.sort_by(|a, b| b.time.cmp(&a.time));
+        self.current.sort_by_key(|entry| Reverse(entry.time));
     }
 
     /// Events that the horizon has reached go into their buckets, before anything newer can be pushed there.
