@@ -3,6 +3,7 @@
 //! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
 //! for that time, which is how misses merge.
 
+use crate::aligned::Aligned;
 use crate::config::CacheConfig;
 
 const LINE_BITS: u32 = 40;
@@ -18,7 +19,7 @@ struct Way {
 
 pub(crate) struct L1Caches {
     /// By (unit, set), the most recently used way first.
-    ways: Vec<Way>,
+    ways: Aligned<Way>,
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
     epochs: Vec<u64>,
     sets: usize,
@@ -29,7 +30,7 @@ impl L1Caches {
     pub fn new(config: &CacheConfig, units: usize) -> Self {
         let associativity = config.ways as usize;
         let sets = config.size.0 as usize / 64 / associativity;
-        let ways = vec![Way::default(); units * sets * associativity];
+        let ways = Aligned::new(Way::default(), units * sets * associativity);
         Self { ways, epochs: vec![1; units], sets, associativity }
     }
 

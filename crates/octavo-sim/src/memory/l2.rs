@@ -1,6 +1,7 @@
 //! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores without fetching.
 
 use super::Dram;
+use crate::aligned::Aligned;
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
 use crate::ways::{self, EMPTY};
@@ -10,13 +11,10 @@ const BANK_BUCKET_SHIFT: u32 = 14;
 
 pub(crate) struct L2Cache {
     /// By (set, way). Lines are numbered with 32 bits: 256 GiB of address space.
-    tags: Vec<u32>,
+    tags: Aligned<u32>,
     /// Last use of each way, for LRU.
-    used: Vec<u32>,
-    /// When the data is there.
-    ready: Vec<u64>,
-    /// Bit `way` of a set: the line differs from memory.
-    dirty: Vec<u32>,
+    used: Aligned<u32>,
+    state: Aligned<LineState>,
     clock: u32,
     sets: u64,
     ways: usize,
@@ -25,6 +23,29 @@ pub(crate) struct L2Cache {
     latency: u64,
     crossbar: u64,
     input_cost: u64,
+}
+
+/// When a line's data is there, and whether it differs from memory, in one word.
+#[derive(Clone, Copy)]
+struct LineState(u64);
+
+const DIRTY: u64 = 1 << 63;
+
+impl LineState {
+    #[inline]
+    const fn new(ready: u64, dirty: bool) -> Self {
+        Self(if dirty { ready | DIRTY } else { ready })
+    }
+
+    #[inline]
+    const fn ready(self) -> u64 {
+        self.0 & !DIRTY
+    }
+
+    #[inline]
+    const fn is_dirty(self) -> bool {
+        self.0 & DIRTY != 0
+    }
 }
 
 struct Bank {
@@ -50,10 +71,9 @@ impl L2Cache {
         let entries = sets as usize * ways;
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
-            tags: vec![EMPTY; entries],
-            used: vec![0; entries],
-            ready: vec![0; entries],
-            dirty: vec![0; sets as usize],
+            tags: Aligned::new(EMPTY, entries),
+            used: Aligned::new(0, entries),
+            state: Aligned::new(LineState::new(0, false), entries),
             clock: 0,
             sets,
             ways,
@@ -70,22 +90,21 @@ impl L2Cache {
     pub fn access(&mut self, now: u64, time: u64, line: u64, write: bool, dram: &mut Dram) -> L2Access {
         let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
         let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
-        let set = (line & (self.sets - 1)) as usize;
-        let start = set * self.ways;
+        let start = (line & (self.sets - 1)) as usize * self.ways;
         self.tick();
         let found = ways::find(&self.tags[start..start + self.ways], line as u32);
         if let Some(way) = found {
             self.used[start + way] = self.clock;
-            self.dirty[set] |= u32::from(write) << way;
-            let done = looked_up.max(self.ready[start + way]) + self.crossbar;
+            let state = &mut self.state[start + way];
+            *state = LineState::new(state.ready(), state.is_dirty() || write);
+            let done = looked_up.max(state.ready()) + self.crossbar;
             return L2Access { done, hit: true, wrote_back: false };
         }
-        let (way, wrote_back) = self.make_room(now, looked_up, set, dram);
+        let (way, wrote_back) = self.make_room(now, looked_up, start, dram);
         let filled = if write { looked_up } else { self.fetch(now, looked_up, bank, line, dram) };
         self.tags[start + way] = line as u32;
         self.used[start + way] = self.clock;
-        self.ready[start + way] = filled;
-        self.dirty[set] = self.dirty[set] & !(1 << way) | u32::from(write) << way;
+        self.state[start + way] = LineState::new(filled, write);
         L2Access { done: filled + self.crossbar, hit: false, wrote_back }
     }
 
@@ -98,27 +117,29 @@ impl L2Cache {
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
         for line in first..first + count {
-            let Some((set, way)) = self.find(line) else { continue };
-            cleaned += u64::from(self.dirty[set] >> way & 1);
-            self.dirty[set] &= !(1 << way);
+            let Some(at) = self.find(line) else { continue };
+            cleaned += u64::from(self.state[at].is_dirty());
+            self.state[at] = LineState::new(self.state[at].ready(), false);
         }
         cleaned
     }
 
-    fn drop_line(&mut self, line: u64) -> bool {
-        let Some((set, way)) = self.find(line) else { return false };
-        self.tags[set * self.ways + way] = EMPTY;
-        self.used[set * self.ways + way] = 0;
-        let dirty = self.dirty[set] >> way & 1 == 1;
-        self.dirty[set] &= !(1 << way);
-        dirty
+    /// Whether any of the lines `first..first + count` is here.
+    pub fn holds_any(&self, first: u64, count: u64) -> bool {
+        (first..first + count).any(|line| self.find(line).is_some())
     }
 
-    fn find(&self, line: u64) -> Option<(usize, usize)> {
-        let set = (line & (self.sets - 1)) as usize;
-        let start = set * self.ways;
+    fn drop_line(&mut self, line: u64) -> bool {
+        let Some(at) = self.find(line) else { return false };
+        self.tags[at] = EMPTY;
+        self.used[at] = 0;
+        std::mem::replace(&mut self.state[at], LineState::new(0, false)).is_dirty()
+    }
+
+    fn find(&self, line: u64) -> Option<usize> {
+        let start = (line & (self.sets - 1)) as usize * self.ways;
         let way = ways::find(&self.tags[start..start + self.ways], line as u32)?;
-        Some((set, way))
+        Some(start + way)
     }
 
     #[inline]
@@ -129,12 +150,11 @@ impl L2Cache {
         done
     }
 
-    /// The way to replace in `set`, its old line written back if dirty.
+    /// The way to replace in the set at `start`, its old line written back if dirty.
     #[inline]
-    fn make_room(&mut self, now: u64, time: u64, set: usize, dram: &mut Dram) -> (usize, bool) {
-        let start = set * self.ways;
+    fn make_room(&mut self, now: u64, time: u64, start: usize, dram: &mut Dram) -> (usize, bool) {
         let oldest = ways::oldest(&self.used[start..start + self.ways]);
-        let dirty = self.dirty[set] >> oldest & 1 == 1;
+        let dirty = self.state[start + oldest].is_dirty();
         if dirty {
             dram.access(now, time, u64::from(self.tags[start + oldest]), 1);
         }

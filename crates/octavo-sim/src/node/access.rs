@@ -4,6 +4,7 @@ use octavo_manager::ProcessorId;
 use octavo_workload::{Op, OpKind};
 
 use super::Node;
+use super::defer::RESERVED_AHEAD;
 use crate::translate::Entry;
 
 /// Consecutive lines accessed by one instruction.
@@ -54,14 +55,31 @@ impl Node<'_> {
         match self.translate(gpu, unit, page, run.write, time) {
             Translation::Ready(entry, ready) => {
                 self.breakdown.walk_ps += (ready - time) * u64::from(run.count);
-                let done = self.serve(gpu, unit, page, entry, run, ready);
-                let wave = &mut self.waves.waves[slot];
-                wave.ready = wave.ready.max(done);
-                let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
-                *in_flight = (*in_flight).max(done);
+                if ready > self.now + RESERVED_AHEAD {
+                    return self.defer_until(slot, run, ready);
+                }
+                self.serve_translated(gpu, unit, slot, entry, run, ready);
             }
             Translation::Fault(walked) => self.fault(gpu, slot, page, run, time, walked),
         }
+    }
+
+    /// Serves lines of one page whose translation is there at `time`.
+    #[inline]
+    pub fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
+        let page = (run.line >> self.page_line_shift) as u32;
+        let own = ProcessorId::gpu(gpu);
+        let done = if entry.target() == own {
+            self.serve_local(gpu, unit, page, entry, run, time)
+        } else if run.write && entry.is_broadcast() {
+            self.broadcast_stores(gpu, run, time + self.costs.l1)
+        } else {
+            self.serve_remote(slot, entry.target(), run, time)
+        };
+        let wave = &mut self.waves.waves[slot];
+        wave.ready = wave.ready.max(done);
+        let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
+        *in_flight = (*in_flight).max(done);
     }
 
     /// Looks a page up: first-level TLB, second-level TLB, page table.
@@ -69,11 +87,12 @@ impl Node<'_> {
     fn translate(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
         self.accesses.translations += 1;
         let looked_up = time + self.costs.l1_tlb;
-        if let Some(hit) = self.gpus[gpu].l1_tlb.lookup(unit, page)
-            && hit.entry.allows(write)
-        {
-            self.accesses.l1_tlb_hits += 1;
-            return Translation::Ready(hit.entry, hit.ready.max(looked_up));
+        if let Some(hit) = self.gpus[gpu].l1_tlb.lookup(unit, page) {
+            if hit.entry.allows(write) {
+                self.accesses.l1_tlb_hits += 1;
+                return Translation::Ready(hit.entry, hit.ready.max(looked_up));
+            }
+            self.gpus[gpu].l1_tlb.invalidate(unit, page);
         }
         self.translate_beyond_l1(gpu, unit, page, write, looked_up)
     }
@@ -81,13 +100,14 @@ impl Node<'_> {
     fn translate_beyond_l1(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
         let state = &mut self.gpus[gpu];
         let looked_up = time + self.costs.l2_tlb;
-        if let Some(hit) = state.l2_tlb.lookup(0, page)
-            && hit.entry.allows(write)
-        {
-            self.accesses.l2_tlb_hits += 1;
-            let ready = hit.ready.max(looked_up);
-            state.l1_tlb.insert(unit, page, hit.entry, ready);
-            return Translation::Ready(hit.entry, ready);
+        if let Some(hit) = state.l2_tlb.lookup(0, page) {
+            if hit.entry.allows(write) {
+                self.accesses.l2_tlb_hits += 1;
+                let ready = hit.ready.max(looked_up);
+                state.l1_tlb.insert(unit, page, hit.entry, ready);
+                return Translation::Ready(hit.entry, ready);
+            }
+            state.l2_tlb.invalidate(0, page);
         }
         if !state.table.get(page).allows(write) {
             if self.faults.pending(gpu, page, write) {
@@ -113,19 +133,6 @@ impl Node<'_> {
         state.l2_tlb.insert(0, page, entry, walk.done);
         state.l1_tlb.insert(unit, page, entry, walk.done);
         Translation::Ready(entry, walk.done)
-    }
-
-    /// Serves the lines of a translated page; returns when the last is there.
-    #[inline]
-    fn serve(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
-        let own = ProcessorId::gpu(gpu);
-        if entry.target() == own {
-            return self.serve_local(gpu, unit, page, entry, run, time);
-        }
-        if run.write && entry.is_broadcast() {
-            return self.broadcast_stores(gpu, run, time + self.costs.l1);
-        }
-        self.serve_remote(gpu, unit, page, entry.target(), run, time)
     }
 
     #[inline]

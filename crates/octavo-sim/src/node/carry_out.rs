@@ -108,7 +108,7 @@ impl Node<'_> {
         for processor in processors.iter() {
             let Some(gpu) = processor.gpu_index() else { continue };
             let quiet = self.drain_units(gpu, pages, told);
-            over = over.max(self.write_back(gpu, pages, quiet));
+            over = over.max(self.write_back(gpu, pages, quiet, false));
         }
         over
     }
@@ -137,11 +137,11 @@ impl Node<'_> {
         quiet
     }
 
-    /// Writes the pages' dirty lines to the GPU's memory.
-    fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64) -> u64 {
+    /// Writes the pages' dirty lines to the GPU's memory; with `drop`, none of their lines stay in the cache.
+    fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64, drop: bool) -> u64 {
         let (first, count) = self.lines(pages);
         let state = &mut self.gpus[gpu];
-        let dirty = state.l2.clean_lines(first, count);
+        let dirty = if drop { state.l2.drop_lines(first, count) } else { state.l2.clean_lines(first, count) };
         self.accesses.dram_writes += dirty;
         if dirty == 0 { time } else { state.dram.stream(self.now, time, first, dirty) }
     }
@@ -177,12 +177,9 @@ impl Node<'_> {
         let command = self.now + self.costs.host_link;
         let read = match from.gpu_index() {
             Some(gpu) => {
-                let clean = self.write_back(gpu, pages, command);
-                let state = &mut self.gpus[gpu];
-                if cause != Cause::Duplication {
-                    state.l2.drop_lines(first, count); // The source gives its frames up.
-                }
-                state.dram.stream(self.now, clean, first, count)
+                // The source gives its frames up, unless it is replicated.
+                let clean = self.write_back(gpu, pages, command, cause != Cause::Duplication);
+                self.gpus[gpu].dram.stream(self.now, clean, first, count)
             }
             None => self.now + self.costs.host_memory,
         };
@@ -190,7 +187,7 @@ impl Node<'_> {
         match to.gpu_index() {
             Some(gpu) => {
                 let state = &mut self.gpus[gpu];
-                state.l2.drop_lines(first, count);
+                debug_assert!(!state.l2.holds_any(first, count), "lines of a page leave the cache with the page");
                 state.dram.stream(self.now, arrived, first, count)
             }
             None => arrived,
@@ -288,8 +285,9 @@ impl Node<'_> {
                         self.map(processors, pages, target, permission, mode);
                     }
                     Step::Wake { processor, pages } => self.wake_at_once(processor, pages, plan.cause),
-                    // Nothing is in flight to memory that has not been accessed, and copies take no time here.
-                    Step::Drain { .. } | Step::Copy { .. } | Step::Discard { .. } | Step::ClearCounters { .. } => {}
+                    Step::Copy { pages, from, .. } => _ = self.discard(from, pages),
+                    Step::Discard { processor, pages } => _ = self.discard(processor, pages),
+                    Step::Drain { .. } | Step::ClearCounters { .. } => {}
                 }
             }
             self.acknowledge(plan.id);

@@ -25,7 +25,7 @@ impl Counters {
     #[inline]
     fn add(&mut self, gpu: usize, page: u32, lines: u32) -> bool {
         let Some(spec) = self.spec else { return false };
-        let count = &mut self.counts[gpu][(page / spec.group_pages) as usize];
+        let count = &mut self.counts[gpu][page as usize >> spec.group_pages.trailing_zeros()];
         if *count >= spec.threshold {
             return false;
         }

@@ -55,6 +55,7 @@ impl Node<'_> {
         self.queues[queue].start += 1;
         state.running += 1;
         let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
+        let simds = self.config.compute.simds_per_unit as usize;
         let mut free = state.units[unit].free;
         let leader = first_slot as u32 + free.trailing_zeros();
         for number in 0..wavefronts {
@@ -62,8 +63,17 @@ impl Node<'_> {
             free &= free - 1;
             let last = number + 1 == wavefronts;
             let next = if last { NO_SLOT } else { first_slot as u32 + free.trailing_zeros() };
-            self.waves.waves[slot as usize] =
-                Wave { group, leader, next, number: number as u16, state: State::Scheduled, ..Wave::default() };
+            self.waves.waves[slot as usize] = Wave {
+                group,
+                leader,
+                next,
+                simd: (unit * simds) as u32 + (slot - first_slot as u32) % simds as u32,
+                number: number as u16,
+                unit: unit as u16,
+                gpu: gpu as u8,
+                state: State::Scheduled,
+                ..Wave::default()
+            };
             self.calendar.push(self.now + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
         }
         self.gpus[gpu].units[unit].free = free;
@@ -142,7 +152,7 @@ impl Node<'_> {
     /// GPU and compute unit of a wavefront slot.
     #[inline]
     pub fn place(&self, slot: usize) -> (usize, usize) {
-        let unit = slot / self.slots_per_unit;
-        (unit / self.units, unit % self.units)
+        let wave = &self.waves.waves[slot];
+        (wave.gpu as usize, wave.unit as usize)
     }
 }

@@ -18,6 +18,12 @@ pub(crate) enum Kind {
     BatchServed,
     /// The next step of a plan; index: plan slot.
     PlanStep,
+    /// A fault's walk is over and its message leaves for the host; index: fault.
+    FaultLeaves,
+    /// A deferred access goes on; index: deferred access.
+    Access,
+    /// Remote lines that waited for others to arrive go on; index: GPU.
+    RemoteQueue,
     /// The wake of a fault reaches its GPU; index: fault.
     FaultWakes,
     /// Access reports are due.
@@ -30,7 +36,7 @@ pub(crate) enum Kind {
     Launch,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 15] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -38,6 +44,9 @@ const KINDS: [Kind; 12] = [
     Kind::CounterServed,
     Kind::BatchServed,
     Kind::PlanStep,
+    Kind::FaultLeaves,
+    Kind::Access,
+    Kind::RemoteQueue,
     Kind::FaultWakes,
     Kind::ReportDue,
     Kind::ReportArrives,

@@ -6,8 +6,8 @@ use octavo_manager::{Access, Cause, Event as ManagerEvent, Fault as ManagerFault
 
 use super::Node;
 use super::access::Run;
+use super::defer::RESERVED_AHEAD;
 use super::event::Kind;
-use super::wave::State;
 use crate::links::Traffic;
 use crate::record::EventKind;
 use crate::slab::Slab;
@@ -66,7 +66,7 @@ impl Node<'_> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows.
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
         self.accesses.faulting_accesses += u64::from(run.count);
-        self.waves.waves[slot].faulted += 1;
+        self.waves.waves[slot].pending += 1;
         let waiter = Waiter { run, slot: slot as u32, since: time, next: NONE };
         let open = self.faults.open.get(&(page, gpu as u8)).copied();
         match open {
@@ -75,7 +75,11 @@ impl Node<'_> {
             None => {
                 let fault = self.open_fault(gpu, page, run.write, walked);
                 self.join(fault, waiter);
-                self.send_fault(fault, walked);
+                if walked > self.now + RESERVED_AHEAD {
+                    self.schedule(walked, Kind::FaultLeaves, fault);
+                } else {
+                    self.send_fault(fault, walked);
+                }
             }
         }
     }
@@ -103,6 +107,10 @@ impl Node<'_> {
         waiter.next = fault.first_waiter;
         let waiter = self.faults.waiters.insert(waiter);
         self.faults.faults[number].first_waiter = waiter;
+    }
+
+    pub fn fault_leaves(&mut self, number: u32) {
+        self.send_fault(number, self.now);
     }
 
     /// The fault travels to the host, where its walk is done before the driver sees it.
@@ -172,14 +180,8 @@ impl Node<'_> {
     fn replay(&mut self, gpu: usize, waiter: Waiter) {
         let slot = waiter.slot as usize;
         let unit = self.place(slot).1;
-        self.waves.waves[slot].faulted -= 1;
         self.access_page(gpu, unit, slot, waiter.run, self.now);
-        let wave = &mut self.waves.waves[slot];
-        if wave.faulted == 0 && wave.state == State::Faulted {
-            wave.state = State::Scheduled;
-            let ready = wave.ready.max(self.now);
-            self.schedule(ready, Kind::Wave, waiter.slot);
-        }
+        self.end_pending(slot);
     }
 
     /// Books the time a waiter waited: GPU walk, host and driver, then what resolved the fault.

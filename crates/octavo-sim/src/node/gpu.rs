@@ -1,5 +1,8 @@
 //! State of one GPU.
 
+use std::collections::VecDeque;
+
+use super::defer::Deferred;
 use crate::config::NodeConfig;
 use crate::costs::Costs;
 use crate::memory::{Dram, L1Caches, L2Cache};
@@ -18,11 +21,16 @@ pub(crate) struct Gpu {
     /// Next-free time of each SIMD, by (unit, SIMD).
     pub simds: Vec<u64>,
     pub remote: Slots,
+    /// Accesses that wait for remote lines in flight to arrive, in order.
+    pub remote_queue: VecDeque<Deferred>,
+    /// Set while an access from that queue is served, which must not queue again.
+    pub serving_queue: bool,
     /// Work-groups in flight.
     pub running: u32,
 }
 
-/// A compute unit.
+/// A compute unit: one cache line.
+#[repr(align(64))]
 pub(crate) struct Unit {
     /// When its memory pipeline takes the next line.
     pub port: u64,
@@ -57,6 +65,8 @@ impl Gpu {
             units: (0..units).map(unit).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
             remote: Slots::new(node.remote.lines_in_flight),
+            remote_queue: VecDeque::new(),
+            serving_queue: false,
             running: 0,
         }
     }

@@ -25,7 +25,7 @@ impl Node<'_> {
             }
             let op = self.waves.op(slot);
             match op.kind() {
-                OpKind::Compute => time = self.compute(gpu, unit, slot, time, op.count()),
+                OpKind::Compute => time = self.compute(gpu, slot, time, op.count()),
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
                 OpKind::Wait | OpKind::End => {
                     if !self.memory_is_there(slot, time) {
@@ -59,9 +59,8 @@ impl Node<'_> {
 
     /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.
     #[inline]
-    fn compute(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, instructions: u32) -> u64 {
-        let simds = self.gpus[gpu].simds.len() / self.units;
-        let simd = &mut self.gpus[gpu].simds[unit * simds + slot % simds];
+    fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {
+        let simd = &mut self.gpus[gpu].simds[self.waves.waves[slot].simd as usize];
         self.accesses.compute_instructions += u64::from(instructions);
         *simd = (*simd).max(time) + u64::from(instructions) * self.costs.instruction;
         *simd
@@ -82,8 +81,8 @@ impl Node<'_> {
     #[inline]
     fn memory_is_there(&mut self, slot: usize, time: u64) -> bool {
         let wave = &mut self.waves.waves[slot];
-        if wave.faulted > 0 {
-            wave.state = State::Faulted;
+        if wave.pending > 0 {
+            wave.state = State::Pending;
             return false;
         }
         let ready = wave.ready.max(time);

@@ -5,6 +5,7 @@ mod agreement;
 mod broadcast;
 mod carry_out;
 mod counters;
+mod defer;
 mod dispatch;
 mod event;
 mod fault;

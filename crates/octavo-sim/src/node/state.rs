@@ -8,6 +8,7 @@ use octavo_workload::{LINE_BYTES, Launch, Workload};
 use super::broadcast::Broadcast;
 use super::carry_out::Plans;
 use super::counters::Counters;
+use super::defer::Deferred;
 use super::event::{Event, Kind};
 use super::fault::Faults;
 use super::gpu::Gpu;
@@ -21,6 +22,7 @@ use crate::costs::Costs;
 use crate::links::Links;
 use crate::record::Recorder;
 use crate::result::{Accesses, Breakdown};
+use crate::slab::Slab;
 use crate::translate::TableShape;
 
 /// A node that runs one workload under one memory manager.
@@ -42,6 +44,7 @@ pub(crate) struct Node<'a> {
     pub links: Links,
     pub manager: Manager,
     pub faults: Faults,
+    pub deferred: Slab<Deferred>,
     pub service: Service,
     pub plans: Plans,
     pub counters: Counters,
@@ -96,6 +99,7 @@ impl<'a> Node<'a> {
             waves: Waves::new(gpus * units * slots_per_unit),
             links: Links::new(config),
             faults: Faults::default(),
+            deferred: Slab::default(),
             service: Service::new(&config.driver.service, config.host.walkers),
             plans: Plans::default(),
             counters: Counters::new(needs.counters, gpus, pages),
@@ -159,6 +163,9 @@ impl<'a> Node<'a> {
             Kind::CounterServed => self.counter_served(event.index),
             Kind::BatchServed => self.batch_served(),
             Kind::PlanStep => self.plan_step(event.index),
+            Kind::FaultLeaves => self.fault_leaves(event.index),
+            Kind::Access => self.resume_access(event.index),
+            Kind::RemoteQueue => self.remote_queue(event.index as usize),
             Kind::FaultWakes => self.fault_wakes(event.index),
             Kind::ReportDue => self.report_due(),
             Kind::ReportArrives => self.report_arrives(event.index),

@@ -2,6 +2,8 @@
 
 use octavo_workload::{Cursor, Op, OpSink};
 
+use crate::aligned::Aligned;
+
 /// Operations buffered for each wavefront.
 pub(crate) const CHUNK: usize = OpSink::MIN_CAPACITY;
 
@@ -13,17 +15,18 @@ pub(crate) enum State {
     Free,
     /// An event is in the calendar, or it is running now.
     Scheduled,
-    /// It waits for faults.
-    Faulted,
+    /// It waits for pending accesses.
+    Pending,
     /// It waits at a barrier.
     Barrier,
 }
 
-/// A wavefront slot.
+/// A wavefront slot: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Wave {
     pub cursor: Cursor,
-    /// When everything it asked memory for is there, faulted accesses aside.
+    /// When everything it asked memory for is there, pending accesses aside.
     pub ready: u64,
     /// Work-group it runs, flattened id.
     pub group: u32,
@@ -31,10 +34,16 @@ pub(crate) struct Wave {
     pub leader: u32,
     /// Next slot of the same work-group, `u32::MAX` at the last.
     pub next: u32,
-    /// Accesses that wait for faults.
-    pub faulted: u32,
+    /// Accesses that wait for faults, far-off translations or room for remote lines.
+    pub pending: u32,
+    /// Index of its SIMD among those of its GPU.
+    pub simd: u32,
     /// Number within the work-group.
     pub number: u16,
+    /// Its compute unit.
+    pub unit: u16,
+    /// Its GPU.
+    pub gpu: u8,
     pub next_op: u16,
     pub ops: u16,
     pub state: State,
@@ -53,7 +62,7 @@ pub(crate) struct Group {
 pub(crate) struct Waves {
     pub waves: Vec<Wave>,
     pub groups: Vec<Group>,
-    ops: Vec<Op>,
+    ops: Aligned<Op>,
 }
 
 impl Waves {
@@ -61,7 +70,7 @@ impl Waves {
         Self {
             waves: vec![Wave::default(); slots],
             groups: vec![Group::default(); slots],
-            ops: vec![Op::END; slots * CHUNK],
+            ops: Aligned::new(Op::END, slots * CHUNK),
         }
     }
 

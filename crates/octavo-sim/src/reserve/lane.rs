@@ -2,8 +2,9 @@
 //!
 //! Requests are made ahead of the clock and not in order of their times. A single next-free time would make an early
 //! request wait behind a late one; instead time is cut into buckets, each with a budget of busy time, and a request
-//! takes what is left in the first buckets from its own time on. Requests beyond the ring of buckets (a resource
-//! that is booked far ahead) queue behind a next-free time.
+//! takes what is left in the first buckets from its own time on. When the whole ring of buckets is booked, requests
+//! queue behind a next-free time. A request for a time beyond the ring is served then without being booked: booking it
+//! would mean to book everything before it. The node defers work that lies so far ahead, so this is rare.
 
 const BUCKETS: u64 = 512;
 
@@ -20,7 +21,7 @@ pub(crate) struct Lane {
     /// Duration of a bucket in picoseconds; a power of two.
     shift: u32,
     ring: Box<[Bucket]>,
-    /// Absolute number of the oldest bucket in the ring.
+    /// Absolute number of the oldest bucket in the ring. It follows the clock when the ring is too short, not before.
     base: u64,
     /// One past the last bucket in the ring that was ever booked.
     booked: u64,
@@ -41,9 +42,6 @@ impl Lane {
     #[inline]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         self.busy += cost;
-        if now >> self.shift > self.base {
-            self.recycle(now >> self.shift);
-        }
         let bucket = time >> self.shift;
         let slot = &mut self.ring[(bucket % BUCKETS) as usize];
         let used = u64::from(slot.used) + cost;
@@ -52,6 +50,12 @@ impl Lane {
             slot.used = used as u32;
             self.booked = self.booked.max(bucket + 1);
             return ((bucket << self.shift) + used).max(time + cost);
+        }
+        if now >> self.shift > self.base {
+            self.recycle(now >> self.shift);
+        }
+        if time >> self.shift >= self.base + BUCKETS {
+            return self.far_free.max(time) + cost;
         }
         self.reserve_over_buckets(time, cost)
     }
@@ -77,7 +81,7 @@ impl Lane {
                 return over.max(time + cost);
             }
         }
-        self.far_free = self.far_free.max(end << self.shift).max(time) + left;
+        self.far_free = self.far_free.max(end << self.shift) + left;
         self.far_free
     }
 
@@ -106,12 +110,24 @@ impl Lane {
     /// Forgets buckets before `target`. Only booked buckets need clearing, so that an idle lane costs nothing.
     fn recycle(&mut self, target: u64) {
         let end = self.base + BUCKETS;
-        for bucket in self.base..self.booked.min(target) {
-            self.ring[(bucket % BUCKETS) as usize] = Bucket::default();
-        }
+        self.clear(self.base, self.booked.min(target));
         self.base = target;
         if self.far_free > end << self.shift {
             self.book_far(end.max(target), target + BUCKETS);
+        }
+    }
+
+    /// Empties the buckets `from..to`, at most the whole ring.
+    fn clear(&mut self, from: u64, to: u64) {
+        if from >= to {
+            return;
+        }
+        let (first, last) = ((from % BUCKETS) as usize, ((to - 1) % BUCKETS) as usize);
+        if first <= last {
+            self.ring[first..=last].fill(Bucket::default());
+        } else {
+            self.ring[first..].fill(Bucket::default());
+            self.ring[..=last].fill(Bucket::default());
         }
     }
 

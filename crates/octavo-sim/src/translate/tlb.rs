@@ -1,6 +1,7 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
 use super::Entry;
+use crate::aligned::Aligned;
 use crate::config::TlbConfig;
 use crate::ways::{self, EMPTY};
 
@@ -17,9 +18,9 @@ struct Slot {
 
 pub(crate) struct Tlb {
     /// By (unit, set, way).
-    pages: Vec<u32>,
+    pages: Aligned<u32>,
     /// Parallel to `pages`, which are apart so that a set is searched in few cache lines.
-    slots: Vec<Slot>,
+    slots: Aligned<Slot>,
     /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
     /// seen. Most accesses find their page there without a search.
     hints: Vec<u8>,
@@ -42,8 +43,8 @@ impl Tlb {
         let sets = config.entries as usize / ways;
         let all = units * sets * ways;
         Self {
-            pages: vec![EMPTY; all],
-            slots: vec![Slot { ready: 0, used: 0, entry: Entry::INVALID }; all],
+            pages: Aligned::new(EMPTY, all),
+            slots: Aligned::new(Slot { ready: 0, used: 0, entry: Entry::INVALID }, all),
             hints: vec![0; units * sets * HINTS],
             clock: 0,
             sets,
@@ -70,12 +71,13 @@ impl Tlb {
         Some(TlbHit { entry: slot.entry, ready: slot.ready })
     }
 
-    /// Enters a translation in place of an older one of the same page, or of the least recently used one of its set.
+    /// Enters a translation that is not there in place of the least recently used one of its set.
     #[inline]
     pub fn insert(&mut self, unit: usize, page: u32, entry: Entry, ready: u64) {
         let set = self.set(unit, page);
         let start = set * self.ways;
-        let way = ways::find(&self.pages[start..start + self.ways], page).unwrap_or_else(|| self.oldest(start));
+        debug_assert!(!self.holds(unit, page));
+        let way = self.oldest(start);
         self.pages[start + way] = page;
         self.slots[start + way] = Slot { ready, used: self.clock, entry };
         let hint = self.hint(set, page);

@@ -1,0 +1,59 @@
+//! Accesses that cannot go on yet for another reason than a fault: they get an event instead of reservations far ahead
+//! of the clock, which would book links and banks for times at which nobody knows who else will want them.
+
+use super::Node;
+use super::access::Run;
+use super::event::Kind;
+use super::wave::State;
+
+/// How far ahead of the clock reservations are made; what lies further away waits for an event.
+pub(crate) const RESERVED_AHEAD: u64 = 2_000_000;
+
+/// Lines of one page that an instruction wants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deferred {
+    pub run: Run,
+    pub slot: u32,
+    /// When it began to wait.
+    pub since: u64,
+}
+
+impl Node<'_> {
+    /// Puts an access off until its translation is there.
+    pub fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
+        self.waves.waves[slot].pending += 1;
+        let number = self.deferred.insert(Deferred { run, slot: slot as u32, since: ready });
+        self.schedule(ready, Kind::Access, number);
+    }
+
+    /// The translation is there; it is used although the TLB may have replaced it since.
+    pub fn resume_access(&mut self, number: u32) {
+        let deferred = self.deferred.remove(number);
+        self.access_translated(deferred);
+        self.end_pending(deferred.slot as usize);
+    }
+
+    /// Serves an access whose page was translated, unless the entry has gone meanwhile.
+    pub fn access_translated(&mut self, deferred: Deferred) {
+        let slot = deferred.slot as usize;
+        let (gpu, unit) = self.place(slot);
+        let page = (deferred.run.line >> self.page_line_shift) as u32;
+        let entry = self.gpus[gpu].table.get(page);
+        if entry.allows(deferred.run.write) {
+            self.serve_translated(gpu, unit, slot, entry, deferred.run, self.now);
+        } else {
+            self.access_page(gpu, unit, slot, deferred.run, self.now);
+        }
+    }
+
+    /// One pending access less; the last lets a waiting wavefront go on.
+    pub fn end_pending(&mut self, slot: usize) {
+        let wave = &mut self.waves.waves[slot];
+        wave.pending -= 1;
+        if wave.pending == 0 && wave.state == State::Pending {
+            wave.state = State::Scheduled;
+            let ready = wave.ready.max(self.now);
+            self.schedule(ready, Kind::Wave, slot as u32);
+        }
+    }
+}
