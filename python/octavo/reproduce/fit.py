@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SERVICE_TIMES = ("0.3125us", "0.625us", "1.25us", "2.5us", "5us")
 """Service time of a request with one server: only their ratio matters once the driver is saturated."""
-LINES_IN_FLIGHT = (16, 32, 64, 128, 256)
+LINES_IN_FLIGHT = (16, 24, 32, 48, 64, 96, 128)
 """Remote lines a GPU may have in flight."""
 FITTED = ("duplication", "access-counter")
 
@@ -57,11 +57,12 @@ class Fit:
 def fit(study: Study) -> Fit:
     """Run the whole grid and leave its table and heat maps; errors as `Experiment.run`."""
     variants = [
-        Variant(_label(name, service, lines), (f"memory.placement={name}", *_setting(service, lines)))
+        Variant(label, (f"memory.placement={label.split()[0]}", *_setting(service, lines)))
         for service in SERVICE_TIMES
         for lines in LINES_IN_FLIGHT
-        for name in ("on-touch", *FITTED)
+        for label in _labels(service, lines).values()
     ]
+    variants = list({variant.label: variant for variant in variants}.values())
     experiment = study.experiment(variants)
     root, outcome = study.run("fit", experiment)
     rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
@@ -76,12 +77,17 @@ def _setting(service: str, lines: int) -> tuple[str, ...]:
     return (driver, f"node.remote.lines_in_flight={lines}")
 
 
-def _label(name: str, service: str, lines: int) -> str:
-    return f"{name} {service} {lines}"
+def _labels(service: str, lines: int) -> dict[str, str]:
+    """The variant of each placement at a grid point. On-touch and duplication have no remote lines to limit."""
+    return {
+        "on-touch": f"on-touch {service}",
+        "duplication": f"duplication {service}",
+        "access-counter": f"access-counter {service} {lines}",
+    }
 
 
 def _row(points: pl.DataFrame, service: str, lines: int) -> dict[str, Any]:
-    labels = {name: _label(name, service, lines) for name in ("on-touch", *FITTED)}
+    labels = _labels(service, lines)
     here = points.filter(pl.col("variant").is_in(list(labels.values())))
     speedups = measures.with_speedup(here, labels["on-touch"])
     averages = {
