@@ -2,7 +2,7 @@
 
 use crate::context::Charges;
 use crate::flight::Flight;
-use crate::{Cause, Fault, HOST, Manager, PageRun, Plan, Step};
+use crate::{Cause, Fault, HOST, Manager, Mode, PageRun, Plan, ProcessorMask, Step};
 
 /// Plans whose step vectors are kept for reuse, at most.
 const SPARE_PLANS: usize = 1024;
@@ -66,7 +66,9 @@ impl Manager {
             let now = self.memory.pages.state(*page);
             self.memory.pages.change_state(*page, &now, before);
             self.memory.pages.set_slot(*page, None);
-            let back = before.resident.difference(now.resident).without(HOST);
+            // What took up no room meanwhile may have been forgotten even where it stayed.
+            let stayed = if now.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { now.resident };
+            let back = before.resident.difference(stayed).without(HOST);
             back.iter().for_each(|processor| self.memory.eviction.restored(processor, *page));
         }
     }

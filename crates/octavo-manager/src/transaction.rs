@@ -22,8 +22,8 @@ impl Transaction<'_> {
         self.memory.pages.state(page)
     }
 
-    /// Does something for each run of neighbouring pages, of those listed in ascending order, that are alike. Pages that
-    /// were claimed in the meantime are passed over.
+    /// Does something for each run of neighbouring pages, ascending and next to each other in the list, that are alike.
+    /// Pages that were claimed in the meantime are passed over.
     pub fn each_uniform_run(&mut self, pages: &[PageId], mut act: impl FnMut(&mut Self, PageRun)) {
         let mut rest = pages;
         while let Some(&first) = rest.first() {
@@ -35,7 +35,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// The longest run at the head of `pages` (ascending) whose pages are neighbours and alike.
+    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike.
     fn uniform_run(&self, pages: &[PageId]) -> PageRun {
         let state = |page| (self.memory.pages.slot(page), self.state(page));
         let first = state(pages[0]);
@@ -60,18 +60,11 @@ impl Transaction<'_> {
     /// Evicts `count` pages from `processor`: all of them, or as many as can be found unless `all`.
     pub fn evict(&mut self, processor: ProcessorId, count: u32, all: bool) -> Result<(), NoRoom> {
         let mut victims = std::mem::take(&mut self.memory.victims);
-        victims.clear();
         let residency = Residency { pages: &self.memory.pages };
-        self.memory.eviction.victims(processor, count, &residency, &mut victims);
+        self.memory.eviction.victims(processor, count, all, &residency, &mut victims);
         let enough = victims.len() >= count as usize;
-        if enough || !all {
-            victims.sort_unstable();
-            self.each_uniform_run(&victims, |tx, run| evict::evict(tx, run, processor));
-        } else {
-            for &victim in victims.iter().rev() {
-                self.memory.eviction.restored(processor, victim);
-            }
-        }
+        // In the order of the victims, so that a failure restores them in the reverse of it.
+        self.each_uniform_run(&victims, |tx, run| evict::evict(tx, run, processor));
         self.memory.victims = victims;
         if enough { Ok(()) } else { Err(NoRoom) }
     }
@@ -146,6 +139,12 @@ impl Transaction<'_> {
                 Permission::ReadOnly => state.writable.difference(processors),
             };
         });
+    }
+
+    /// Pages with one copy belong to the `ideal` bound from now on, and take up no room.
+    pub fn exempt(&mut self, pages: PageRun) {
+        self.lose(self.state(pages.first).owner, pages);
+        self.set_mode(pages, Mode::Everywhere);
     }
 
     pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {

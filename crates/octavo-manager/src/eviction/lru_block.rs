@@ -32,14 +32,14 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
 struct LruBlock {
     block_pages: u32,
     queues: Vec<UseQueue>,
-    /// Blocks that came up but have a busy page; kept for its capacity.
-    busy: Vec<u32>,
+    /// Blocks that came up, and whether they leave, having no busy page; kept for its capacity.
+    seen: Vec<(u32, bool)>,
 }
 
 impl LruBlock {
     fn new(geometry: &Geometry) -> Self {
         let queues = (0..geometry.processors()).map(|_| UseQueue::default()).collect();
-        Self { block_pages: geometry.block_pages(), queues, busy: Vec::new() }
+        Self { block_pages: geometry.block_pages(), queues, seen: Vec::new() }
     }
 }
 
@@ -61,10 +61,17 @@ impl Eviction for LruBlock {
         self.queues[processor.index()].put_back(page.0 / self.block_pages);
     }
 
-    fn victims(&mut self, processor: ProcessorId, wanted: u32, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+    fn victims(
+        &mut self,
+        processor: ProcessorId,
+        wanted: u32,
+        all: bool,
+        memory: &Residency<'_>,
+        victims: &mut Vec<PageId>,
+    ) {
         let queue = &mut self.queues[processor.index()];
-        let enough = victims.len() + wanted as usize;
-        while victims.len() < enough {
+        victims.clear();
+        while victims.len() < wanted as usize {
             let Some(block) = queue.pop() else { break };
             let first = block * self.block_pages;
             let resident = memory.resident_in_block(processor, PageId(first));
@@ -75,12 +82,17 @@ impl Eviction for LruBlock {
             }
             let before = victims.len();
             victims.extend(pages);
-            if victims[before..].iter().any(|&page| !memory.evictable(processor, page)) {
+            let leaves = victims[before..].iter().all(|&page| memory.evictable(processor, page));
+            if !leaves {
                 victims.truncate(before);
-                self.busy.push(block);
             }
+            self.seen.push((block, leaves));
         }
-        self.busy.drain(..).rev().for_each(|block| queue.put_back(block));
+        if all && victims.len() < wanted as usize {
+            victims.clear();
+        }
+        let stays = |leaves: bool| !leaves || victims.is_empty();
+        self.seen.drain(..).rev().filter(|seen| stays(seen.1)).for_each(|(block, _)| queue.put_back(block));
     }
 
     fn knows(&self, processor: ProcessorId, page: PageId) -> bool {

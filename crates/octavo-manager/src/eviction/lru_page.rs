@@ -28,13 +28,13 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
 /// One queue of pages for each GPU.
 struct LruPage {
     queues: Vec<UseQueue>,
-    /// Pages that came up but are busy; kept for its capacity.
-    busy: Vec<u32>,
+    /// Pages that came up, and whether they leave; kept for its capacity.
+    seen: Vec<(u32, bool)>,
 }
 
 impl LruPage {
     fn new(geometry: &Geometry) -> Self {
-        Self { queues: (0..geometry.processors()).map(|_| UseQueue::default()).collect(), busy: Vec::new() }
+        Self { queues: (0..geometry.processors()).map(|_| UseQueue::default()).collect(), seen: Vec::new() }
     }
 }
 
@@ -52,18 +52,31 @@ impl Eviction for LruPage {
         self.queues[processor.index()].put_back(page.0);
     }
 
-    fn victims(&mut self, processor: ProcessorId, wanted: u32, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+    fn victims(
+        &mut self,
+        processor: ProcessorId,
+        wanted: u32,
+        all: bool,
+        memory: &Residency<'_>,
+        victims: &mut Vec<PageId>,
+    ) {
         let queue = &mut self.queues[processor.index()];
-        let enough = victims.len() + wanted as usize;
-        while victims.len() < enough {
+        victims.clear();
+        while victims.len() < wanted as usize {
             let Some(key) = queue.pop() else { break };
-            if memory.evictable(processor, PageId(key)) {
+            let leaves = memory.evictable(processor, PageId(key));
+            if leaves {
                 victims.push(PageId(key));
-            } else if memory.resident(processor, PageId(key)) {
-                self.busy.push(key);
+            }
+            if memory.resident(processor, PageId(key)) {
+                self.seen.push((key, leaves));
             }
         }
-        self.busy.drain(..).rev().for_each(|key| queue.put_back(key));
+        if all && victims.len() < wanted as usize {
+            victims.clear();
+        }
+        let stays = |leaves: bool| !leaves || victims.is_empty();
+        self.seen.drain(..).rev().filter(|seen| stays(seen.1)).for_each(|(key, _)| queue.put_back(key));
     }
 
     fn knows(&self, processor: ProcessorId, page: PageId) -> bool {

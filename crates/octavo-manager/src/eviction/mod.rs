@@ -23,13 +23,21 @@ pub trait Eviction: Send {
     /// `page` was brought into `processor`'s memory, or a fault on it was served from there.
     fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>);
 
-    /// `page` is back in `processor`'s memory because a plan failed, or because victims were asked for in vain. If
-    /// [`Eviction::victims`] forgot it, it becomes the next victim. Called in the reverse order of the victims.
+    /// `page` is back in `processor`'s memory because a plan failed. If [`Eviction::victims`] forgot it, it becomes the
+    /// next victim. Called in the reverse order of the victims.
     fn restored(&mut self, processor: ProcessorId, page: PageId);
 
-    /// Appends at least `wanted` victims in `processor`'s memory, or as many as there are, each
-    /// [evictable](Residency::evictable) and listed once. They leave unless they are [restored](Eviction::restored).
-    fn victims(&mut self, processor: ProcessorId, wanted: u32, memory: &Residency<'_>, victims: &mut Vec<PageId>);
+    /// Fills `victims` with at least `wanted` pages in `processor`'s memory, each [evictable](Residency::evictable) and
+    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not so many, none leaves if
+    /// `all` of them are needed, and nothing changes; else as many as there are.
+    fn victims(
+        &mut self,
+        processor: ProcessorId,
+        wanted: u32,
+        all: bool,
+        memory: &Residency<'_>,
+        victims: &mut Vec<PageId>,
+    );
 
     /// Whether it would ever find `page` in `processor`'s memory; for tests.
     fn knows(&self, processor: ProcessorId, page: PageId) -> bool;

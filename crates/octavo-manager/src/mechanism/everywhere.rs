@@ -4,18 +4,24 @@ use super::map_remote;
 use crate::transaction::Transaction;
 use crate::{Cause, Fault, HOST, Mode, PageRun, Permission, ProcessorMask};
 
-/// The toucher pays for one copy. The page takes up no room from then on, so it is exempt before it moves.
+/// The first toucher pays for one copy; a page that was prefetched is on a GPU already and stays there. The page takes
+/// up no room from then on, so it is exempt before it moves.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
-    if fault.processor == HOST || page.mode == Mode::Everywhere || page.replicated() || page.owner != HOST {
+    if fault.processor == HOST || page.mode == Mode::Everywhere || page.replicated() {
         return map_remote::serve(tx, fault);
     }
-    tx.invalidate(page.mapped, run);
-    tx.set_mode(run, Mode::Everywhere);
-    tx.copy(run, page.owner, fault.processor, Cause::Migration);
+    let cold = page.owner == HOST;
+    if cold {
+        tx.invalidate(page.mapped, run);
+    }
+    tx.exempt(run);
+    if cold {
+        tx.copy(run, page.owner, fault.processor, Cause::Migration);
+        tx.memory.statistics.migrations += 1;
+    }
     let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
     tx.map(gpus, run, None, Permission::ReadWrite);
-    tx.memory.statistics.migrations += 1;
-    Cause::Migration
+    if cold { Cause::Migration } else { Cause::RemoteMap }
 }

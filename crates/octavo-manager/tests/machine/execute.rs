@@ -42,6 +42,19 @@ impl Running {
         self.plan.steps.get(self.next)
     }
 
+    /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
+    /// done, nor if, serving others together with that one, it takes the page away from under it.
+    pub fn serves(&self, access: &Fault) -> bool {
+        let taken = |step: &Step| match *step {
+            Step::Copy { from, cause: Cause::Eviction, .. } => from == access.processor,
+            Step::Discard { processor, .. } => processor == access.processor,
+            _ => false,
+        };
+        let named = |step: &&Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
+        let mut steps = self.plan.steps.iter().filter(named).peekable();
+        steps.peek().is_some() && !steps.any(taken)
+    }
+
     /// Whether it can still be undone: nobody was woken yet.
     pub fn can_fail(&self) -> bool {
         !self.plan.steps[..self.next].iter().any(|step| matches!(step, Step::Wake { .. }))

@@ -1,12 +1,21 @@
-//! What a placement strategy does about a fault.
+//! What a placement strategy decides about a fault, and what that means for the page as it is.
 
 use octavo_manager::{ProcessorId, Scheme};
 
 use super::flight::Pending;
 use super::model::Model;
-use super::rules::{Grit, Placement};
+use super::rules::{Grit, Placement, Remote};
 
-/// One of the mechanisms of the design page.
+/// What a strategy decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Migrate,
+    Map,
+    Duplicate,
+    Everywhere,
+}
+
+/// What is done about it: one of the mechanisms of the design page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The page becomes the toucher's, and nobody else's.
@@ -17,59 +26,46 @@ pub enum Action {
     Map,
     /// The toucher gets a read-only replica.
     Duplicate,
-    /// Replicas are removed without a writer, and the toucher reaches the copy that stays.
+    /// Replicas are removed without a new holder, and the toucher reaches the copy that stays.
     LeaveDuplication,
     /// The page is everyone's; it comes from the host if nobody brought it before.
     Everywhere,
 }
 
 impl Model {
-    pub(super) fn decide(&mut self, pending: &mut Pending) -> Action {
+    /// Asked once about each fault; a fault that finds no room keeps its verdict.
+    pub(super) fn decide(&mut self, pending: &Pending) -> Verdict {
+        let on_host = self.on_host(pending.page());
         match self.rules.placement {
-            Placement::OnTouch => self.on_touch(),
-            Placement::FirstTouch if self.on_host(pending.page()) => Action::Migrate,
-            Placement::FirstTouch => Action::Map,
-            Placement::AccessCounter(_) => self.access_counter(pending),
-            Placement::Duplication => self.duplication(pending),
-            Placement::Ideal => Action::Everywhere,
+            Placement::OnTouch => Verdict::Migrate,
+            Placement::FirstTouch if on_host => Verdict::Migrate,
+            Placement::FirstTouch => Verdict::Map,
+            Placement::AccessCounter(remote) => access_counter(on_host, remote),
+            Placement::Duplication => Verdict::Duplicate,
+            Placement::Ideal => Verdict::Everywhere,
             Placement::Grit(grit) => {
-                if !pending.noted {
-                    pending.noted = true;
-                    self.initiate(pending, &grit);
-                }
+                self.initiate(pending, &grit);
                 match self.groups.schemes[&pending.page()] {
-                    Scheme::OnTouch => self.on_touch(),
-                    Scheme::AccessCounter => self.access_counter(pending),
-                    Scheme::Duplication => self.duplication(pending),
+                    Scheme::OnTouch => Verdict::Migrate,
+                    Scheme::AccessCounter => access_counter(on_host, grit.remote),
+                    Scheme::Duplication => Verdict::Duplicate,
                 }
             }
         }
     }
 
-    fn on_touch(&self) -> Action {
-        Action::Migrate
-    }
-
-    fn access_counter(&self, pending: &Pending) -> Action {
-        let state = &self.pages[&pending.page()];
-        let maps_host = self.remote().is_none_or(|remote| remote.map_host);
-        match (state.replicated(), pending.writes()) {
-            (true, true) => Action::Collapse,
-            (true, false) => Action::LeaveDuplication,
-            (false, _) if self.on_host(pending.page()) && !maps_host => Action::Migrate,
-            (false, _) => Action::Map,
-        }
-    }
-
-    fn duplication(&self, pending: &Pending) -> Action {
+    pub(super) fn action(&self, verdict: Verdict, pending: &Pending) -> Action {
         let state = &self.pages[&pending.page()];
         let own = state.owner == pending.fault.processor;
-        match (state.replicated(), pending.writes()) {
-            (true, true) => Action::Collapse,
-            (false, _) if self.on_host(pending.page()) => Action::Migrate,
-            (false, _) if own => Action::Map,
-            (false, true) => Action::Migrate,
-            (_, false) => Action::Duplicate,
+        let reads_elsewhere = !pending.writes() && !self.on_host(pending.page()) && !own;
+        match verdict {
+            Verdict::Everywhere => Action::Everywhere,
+            Verdict::Map if state.replicated() => Action::LeaveDuplication,
+            Verdict::Map => Action::Map,
+            Verdict::Duplicate if reads_elsewhere => Action::Duplicate,
+            Verdict::Migrate | Verdict::Duplicate if state.replicated() => Action::Collapse,
+            Verdict::Migrate | Verdict::Duplicate if own => Action::Map,
+            Verdict::Migrate | Verdict::Duplicate => Action::Migrate,
         }
     }
 
@@ -90,17 +86,17 @@ impl Model {
     /// Whether a page may be brought by prefetching, or its strategy wants it where it is.
     pub(super) fn comes_along(&self, page: u32, to: ProcessorId) -> bool {
         let state = &self.pages[&page];
-        if state.holds(to) || state.replicated() || self.busy(page) {
+        if state.holds(to) || state.replicated() || state.everywhere || self.busy(page) {
             return false;
         }
         match self.rules.placement {
             Placement::OnTouch => true,
             Placement::Grit(_) if self.groups.schemes[&page] == Scheme::OnTouch => true,
-            Placement::Grit(grit) if self.groups.schemes[&page] == Scheme::AccessCounter => {
-                self.on_host(page) && !grit.remote.map_host
-            }
-            Placement::AccessCounter(remote) => self.on_host(page) && !remote.map_host,
             _ => self.on_host(page),
         }
     }
+}
+
+fn access_counter(on_host: bool, remote: Remote) -> Verdict {
+    if on_host && !remote.map_host { Verdict::Migrate } else { Verdict::Map }
 }

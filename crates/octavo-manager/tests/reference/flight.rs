@@ -4,18 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use octavo_manager::{Access, Fault, ProcessorId};
 
+use super::decide::Verdict;
 use super::page::Page;
 
 /// A fault on its way through the model.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
     pub fault: Fault,
-    /// Position among all faults, for waiting in order.
-    pub sequence: u64,
-    /// Whether the fault was counted: it is one fault, however often it is tried.
-    pub counted: bool,
-    /// Whether the placement strategy has seen it.
-    pub noted: bool,
+    /// What was decided about it before it had to wait for room.
+    pub verdict: Option<Verdict>,
 }
 
 impl Pending {
@@ -35,9 +32,34 @@ pub struct Flight {
     /// Who left which memory, in this order.
     pub evicted: Vec<(ProcessorId, u32)>,
     pub waiting: Vec<Pending>,
+    frames: BTreeMap<ProcessorId, Frames>,
+}
+
+/// How the number of frames in use on a processor changes while the plan is carried out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frames {
+    net: i64,
+    peak: i64,
 }
 
 impl Flight {
+    /// The next step changes how many frames are in use.
+    pub fn moves(&mut self, processor: ProcessorId, frames: i64) {
+        let change = self.frames.entry(processor).or_default();
+        change.net += frames;
+        change.peak = change.peak.max(change.net);
+    }
+
+    /// Frames that are in use until the plan is done, beside those that are in use then.
+    pub fn extra(&self, processor: ProcessorId) -> u32 {
+        self.frames.get(&processor).map_or(0, |change| change.peak - change.net) as u32
+    }
+
+    /// How many more frames of it are in use after what was decided so far.
+    pub fn net(&self, processor: ProcessorId) -> i64 {
+        self.frames.get(&processor).map_or(0, |change| change.net)
+    }
+
     pub fn pages(&self) -> BTreeSet<u32> {
         self.before.keys().copied().collect()
     }

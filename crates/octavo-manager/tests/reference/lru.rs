@@ -24,24 +24,36 @@ impl Lru {
         order.push(page / self.span);
     }
 
-    /// The pages that leave next: those of the oldest span that is there and of which nothing is busy.
+    /// At least `wanted` pages that leave next, span by span, the oldest first, of those that are there and of which
+    /// nothing is busy; fewer if there are no more.
     pub fn victims(
         &self,
         processor: ProcessorId,
+        wanted: usize,
         here: impl Fn(u32) -> bool,
         busy: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
-        let Some(order) = self.order.get(&processor) else { return Vec::new() };
-        let pages = |span: u32| (span * self.span..(span + 1) * self.span).filter(|page| here(*page));
-        let leaves = |span: u32| pages(span).next().is_some() && !pages(span).any(&busy);
-        let oldest = order.iter().copied().find(|span| leaves(*span));
-        oldest.map_or_else(Vec::new, |span| pages(span).collect())
+        let mut victims = Vec::new();
+        for &span in self.order.get(&processor).into_iter().flatten() {
+            let pages: Vec<u32> = (span * self.span..(span + 1) * self.span).filter(|page| here(*page)).collect();
+            if victims.len() < wanted && !pages.iter().any(|page| busy(*page)) {
+                victims.extend(pages);
+            }
+        }
+        victims
     }
 
-    /// A page is back in a memory that it was leaving: it is the next to leave, unless its span never left.
+    /// The span of a page that leaves is forgotten.
+    pub fn left(&mut self, processor: ProcessorId, page: u32) {
+        self.order.entry(processor).or_default().retain(|span| *span != page / self.span);
+    }
+
+    /// A page is back in a memory that it was leaving. If its span was forgotten and not used since, it is the next to
+    /// leave.
     pub fn restored(&mut self, processor: ProcessorId, page: u32) {
         let order = self.order.entry(processor).or_default();
-        order.retain(|span| *span != page / self.span);
-        order.insert(0, page / self.span);
+        if !order.contains(&(page / self.span)) {
+            order.insert(0, page / self.span);
+        }
     }
 }

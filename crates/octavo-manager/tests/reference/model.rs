@@ -22,6 +22,7 @@ pub struct Counts {
     pub migrations: u64,
     pub duplications: u64,
     pub collapses: u64,
+    pub replicas_left: u64,
     pub remote_maps: u64,
     pub counter_migrations: u64,
     pub prefetched: u64,
@@ -43,7 +44,6 @@ pub struct Model {
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
-    sequence: u64,
 }
 
 impl Model {
@@ -61,7 +61,6 @@ impl Model {
             flights: BTreeMap::new(),
             next_flight: 0,
             starved: BTreeMap::new(),
-            sequence: 0,
         }
     }
 
@@ -90,12 +89,7 @@ impl Model {
     }
 
     pub fn faults(&mut self, faults: &[Fault]) {
-        let mut pending = Vec::new();
-        for &fault in faults {
-            pending.push(Pending { fault, sequence: self.sequence, counted: false, noted: false });
-            self.sequence += 1;
-        }
-        self.serve(pending);
+        self.serve(faults.iter().map(|&fault| Pending { fault, verdict: None }).collect());
     }
 
     /// The page an access counter names moves to the GPU that accessed it. Under GRIT too, whatever its scheme is by
@@ -105,18 +99,14 @@ impl Model {
         let group = page - page % self.rules.big_page();
         let moves_group = self.remote().is_some_and(|remote| remote.moves_group);
         let candidates = if moves_group { group..group + self.rules.big_page() } else { page..page + 1 };
-        if !self.may_move_for_counter(to, page) {
+        if self.busy(page) || self.pages[&page].holds(to) {
             return;
         }
         let moving: Vec<u32> = candidates.filter(|&page| self.may_move_for_counter(to, page)).collect();
         let flight = self.open_flight();
-        for page in moving {
-            // Making room for the first of them may have sent others to the host, where they stay for now.
-            if !self.busy(page) && self.change(flight, page, to, |changed| changed.move_to(to)) {
-                self.counts.migrations += 1;
-                self.counts.counter_migrations += 1;
-            }
-        }
+        let moved = self.move_together(flight, &moving, to);
+        self.counts.migrations += moved;
+        self.counts.counter_migrations += moved;
         self.close_empty(flight);
     }
 
@@ -136,7 +126,7 @@ impl Model {
         let waiting = self.take_flights(pages).into_iter().flat_map(|flight| flight.waiting).collect();
         self.shrink();
         self.retry_starved();
-        self.serve_waiting(waiting);
+        self.serve(waiting);
     }
 
     /// It was not: its pages are where they were, and whoever waited will fault again.
@@ -159,14 +149,24 @@ impl Model {
 
     /// Frames of `processor` in use, or not free before a plan is done.
     pub fn held(&self, processor: ProcessorId) -> u32 {
-        let frames = |pages: &mut dyn Iterator<Item = &Page>| {
-            pages.filter(|page| page.fills(processor)).count() as u32
-        };
-        let to_be_given_up = self.flights.values().map(|flight| {
-            let before = frames(&mut flight.before.values());
-            before.saturating_sub(frames(&mut flight.before.keys().map(|page| &self.pages[page])))
-        });
-        frames(&mut self.pages.values()) + to_be_given_up.sum::<u32>()
+        self.held_beside(processor, None)
+    }
+
+    /// The same without what `flight` itself uses only for a while.
+    pub(super) fn held_beside(&self, processor: ProcessorId, flight: Option<u64>) -> u32 {
+        let others = self.flights.iter().filter(|(number, _)| Some(**number) != flight);
+        self.resident(processor) + others.map(|(_, other)| other.extra(processor)).sum::<u32>()
+    }
+
+    /// What was held before `flight`.
+    pub(super) fn held_before(&self, processor: ProcessorId, flight: u64) -> u32 {
+        let net = self.flights[&flight].net(processor);
+        (i64::from(self.held_beside(processor, Some(flight))) - net) as u32
+    }
+
+    /// Frames of `processor` that pages have, or will have once all plans are done.
+    pub(super) fn resident(&self, processor: ProcessorId) -> u32 {
+        self.pages.values().filter(|page| page.fills(processor)).count() as u32
     }
 
     pub(super) fn capacity(&self, processor: ProcessorId) -> u32 {
@@ -187,11 +187,6 @@ impl Model {
         let changed: BTreeSet<u32> = flights.iter().flat_map(Flight::pages).collect();
         assert_eq!(&changed, pages, "a plan names other pages than the model's decision changed");
         flights
-    }
-
-    fn serve_waiting(&mut self, mut waiting: Vec<Pending>) {
-        waiting.sort_by_key(|pending| pending.sequence);
-        self.serve(waiting);
     }
 
     pub(super) fn on_host(&self, page: u32) -> bool {

@@ -57,9 +57,11 @@ impl Page {
         self.mappings = BTreeMap::from([(to, (to, Permission::ReadWrite))]);
     }
 
-    /// `processor` reaches the owner's copy, or its own if that is the owner.
+    /// `processor` reaches the owner's copy, or its own if that is the owner. A sole copy is writable, for the owner
+    /// too.
     pub fn map(&mut self, processor: ProcessorId) {
         self.mappings.insert(processor, (self.owner, Permission::ReadWrite));
+        self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadWrite);
     }
 
     /// `to` gets a replica: nobody can write any more, and nobody reads another's memory.
@@ -70,12 +72,11 @@ impl Page {
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadOnly);
     }
 
-    /// Removes every replica and its translations; the owner's copy stays, and as a sole copy is writable.
+    /// Removes every replica and its translations; the owner's copy stays.
     pub fn drop_replicas(&mut self) {
         let owner = self.owner;
         self.replicas.clear();
         self.mappings.retain(|&processor, _| processor == owner);
-        self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadWrite);
     }
 
     /// Leaves a full memory: a replica is dropped, a sole copy goes to the host.

@@ -20,7 +20,7 @@ impl Model {
     }
 
     /// Changes a page as part of `flight`, if `user`'s memory has or can be given the room for it. The service is a
-    /// use of the copy that serves `user` afterwards.
+    /// use of the copy that serves `user` afterwards, and of the one that a replica is made of.
     pub(super) fn change(
         &mut self,
         flight: u64,
@@ -28,54 +28,102 @@ impl Model {
         user: ProcessorId,
         change: impl FnOnce(&mut Page),
     ) -> bool {
-        let before = self.pages[&page].clone();
-        change(self.pages.get_mut(&page).expect("it is allocated"));
-        self.flights.get_mut(&flight).expect("it is open").before.insert(page, before.clone());
-        if !self.make_room(flight, user, page) {
-            self.pages.insert(page, before);
-            self.flights.get_mut(&flight).expect("it is open").before.remove(&page);
+        let mut after = self.pages[&page].clone();
+        change(&mut after);
+        let comes = after.fills(user) && !self.pages[&page].fills(user);
+        if comes && !self.make_room(flight, user, 1) {
             return false;
         }
-        let holder = if self.pages[&page].holds(user) { user } else { self.pages[&page].owner };
-        if holder != HOST {
-            self.lru.used(holder, page);
+        self.record(flight, page, after.clone());
+        for holder in [user, after.owner] {
+            if after.fills(holder) && holder != HOST {
+                self.lru.used(holder, page);
+            }
         }
         true
     }
 
-    /// Evicts others until `processor` holds no more than fits; `false` if that is impossible for now.
-    fn make_room(&mut self, flight: u64, processor: ProcessorId, incoming: u32) -> bool {
-        if self.capacity(processor) == u32::MAX {
+    fn bring(&mut self, flight: u64, page: u32, to: ProcessorId) {
+        let mut after = self.pages[&page].clone();
+        after.move_to(to);
+        self.record(flight, page, after);
+        self.lru.used(to, page);
+    }
+
+    fn record(&mut self, flight: u64, page: u32, after: Page) {
+        let before = self.pages.insert(page, after.clone()).expect("it is allocated");
+        let flight = self.flights.get_mut(&flight).expect("it is open");
+        for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
+            let frames = i64::from(after.fills(processor)) - i64::from(before.fills(processor));
+            flight.moves(processor, frames);
+        }
+        flight.before.entry(page).or_insert(before);
+    }
+
+    /// Moves pages to `to` for no fault's sake: those that lie next to each other and are alike together or not at
+    /// all, in ascending order. Making room for the first may send others to the host, which then stay there. How many
+    /// moved.
+    pub(super) fn move_together(&mut self, flight: u64, pages: &[u32], to: ProcessorId) -> u64 {
+        let mut moved = 0;
+        let mut rest = pages;
+        while let Some(&first) = rest.first() {
+            let count = self.alike(rest);
+            let (run, others) = rest.split_at(count);
+            rest = others;
+            if !self.busy(first) && self.make_room(flight, to, run.len()) {
+                run.iter().for_each(|&page| self.bring(flight, page, to));
+                moved += run.len() as u64;
+            }
+        }
+        moved
+    }
+
+    /// How many pages at the front lie next to each other and are alike.
+    fn alike(&self, pages: &[u32]) -> usize {
+        let first = pages[0];
+        let alike = |(offset, page): &(usize, &u32)| {
+            let next = **page == first + *offset as u32;
+            next && self.busy(**page) == self.busy(first) && self.pages[*page] == self.pages[&first]
+        };
+        pages.iter().enumerate().take_while(alike).count()
+    }
+
+    /// Evicts until this many more pages fit; if that is impossible for now, nobody leaves.
+    fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize) -> bool {
+        let capacity = self.capacity(processor) as usize;
+        if capacity == u32::MAX as usize {
             return true; // a short cut past looking at every page
         }
-        while self.held(processor) > self.capacity(processor) {
-            let victims = self.victims(processor, Some(incoming));
-            if victims.is_empty() {
-                return false;
-            }
-            victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
+        // A memory whose capacity was lowered has to shrink first.
+        if pages > capacity || self.held_before(processor, flight) as usize > capacity {
+            return false;
         }
+        let held = self.held_beside(processor, Some(flight)) as usize;
+        let missing = (held + pages).saturating_sub(capacity);
+        let victims = self.victims(processor, missing);
+        if victims.len() < missing {
+            return false;
+        }
+        victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
         true
     }
 
-    fn victims(&self, processor: ProcessorId, incoming: Option<u32>) -> Vec<u32> {
-        let (pages, flights) = (&self.pages, &self.flights);
-        let busy = |page| flights.values().any(|flight| flight.before.contains_key(&page));
-        let here = |page| incoming != Some(page) && pages.get(&page).is_some_and(|state| state.fills(processor));
-        self.lru.victims(processor, here, busy)
+    fn victims(&self, processor: ProcessorId, wanted: usize) -> Vec<u32> {
+        let here = |page| self.pages.get(&page).is_some_and(|state| state.fills(processor));
+        self.lru.victims(processor, wanted, here, |page| self.busy(page))
     }
 
     fn evict(&mut self, flight: u64, from: ProcessorId, victim: u32) {
-        let state = self.pages.get_mut(&victim).expect("it is allocated");
-        let flight = self.flights.get_mut(&flight).expect("it is open");
-        flight.before.insert(victim, state.clone());
-        flight.evicted.push((from, victim));
-        if state.replicated() {
+        let mut after = self.pages[&victim].clone();
+        if after.replicated() {
             self.counts.evictions_dropped += 1;
         } else {
             self.counts.evictions_written += 1;
         }
-        state.leave(from);
+        after.leave(from);
+        self.lru.left(from, victim);
+        self.record(flight, victim, after);
+        self.flights.get_mut(&flight).expect("it is open").evicted.push((from, victim));
     }
 
     /// Memories that hold more than fits, because their capacity was taken away, give up what they can.
@@ -89,21 +137,8 @@ impl Model {
 
     fn shrink_one(&mut self, flight: u64, processor: ProcessorId) {
         // What unfinished plans give up is as good as gone: evicting for it too would give up too much.
-        while self.resident(processor) > self.capacity(processor) {
-            let victims = self.victims(processor, None);
-            if victims.is_empty() {
-                return;
-            }
-            victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
-        }
-    }
-
-    fn resident(&self, processor: ProcessorId) -> u32 {
-        self.pages.values().filter(|page| page.fills(processor)).count() as u32
-    }
-
-    /// Whether this many more pages fit without anybody leaving.
-    pub(super) fn fits(&self, processor: ProcessorId, pages: u32) -> bool {
-        self.held(processor).saturating_add(pages) <= self.capacity(processor)
+        let excess = self.resident(processor).saturating_sub(self.capacity(processor)) as usize;
+        let victims = self.victims(processor, excess);
+        victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
     }
 }

@@ -87,14 +87,6 @@ impl Rules {
 }
 
 impl Placement {
-    /// The same, with counters that move single pages: what moves of a group that does not fit is left open.
-    pub fn moving_pages(mut self) -> Self {
-        if let Self::AccessCounter(remote) | Self::Grit(Grit { remote, .. }) = &mut self {
-            remote.moves_group = false;
-        }
-        self
-    }
-
     fn choice(self) -> Choice {
         match self {
             Self::OnTouch => choice("on-touch", json!({})),

@@ -44,10 +44,8 @@ impl Model {
         allocation.start.max(block)..allocation.end.min(end)
     }
 
-    fn count(&mut self, pending: &mut Pending) {
-        if std::mem::replace(&mut pending.counted, true) {
-            return;
-        }
+    /// A fault is counted when it is served at last, not while it waits.
+    fn count(&mut self, pending: &Pending) {
         if self.touched.insert(pending.page()) {
             self.counts.cold_faults += 1;
         }
@@ -62,8 +60,10 @@ impl Model {
         let flight = self.open_flight();
         let mut migrated = BTreeSet::new();
         for pending in service {
-            let action = self.serve_one(flight, pending);
-            if matches!(action, Some(Action::Migrate | Action::Everywhere)) {
+            let before = self.pages[&pending.page()].owner;
+            self.serve_one(flight, pending);
+            let after = &self.pages[&pending.page()];
+            if before != processor && after.owner == processor && !after.replicated() {
                 migrated.insert(pending.page());
             }
         }
@@ -75,26 +75,27 @@ impl Model {
         self.close_empty(flight);
     }
 
-    /// What was done about a fault; `None` if it has to wait or nothing has to be done any more.
-    fn serve_one(&mut self, flight: u64, mut pending: Pending) -> Option<Action> {
+    fn serve_one(&mut self, flight: u64, mut pending: Pending) {
         let page = pending.page();
         if let Some(busy) = self.flights.values_mut().find(|flight| flight.before.contains_key(&page)) {
             busy.waiting.push(pending);
-            return None;
+            return;
         }
         let (state, processor) = (&self.pages[&page], pending.fault.processor);
         let allowed = if pending.writes() { state.writable() } else { state.mapped() };
         if allowed.contains(processor) {
             self.counts.stale_faults += 1;
-            return None;
+            return;
         }
-        self.count(&mut pending);
-        let action = self.decide(&mut pending);
-        if self.act(flight, pending, action) {
-            return Some(action);
+        let verdict = pending.verdict.unwrap_or_else(|| {
+            self.count(&pending);
+            self.decide(&pending)
+        });
+        pending.verdict = Some(verdict);
+        let action = self.action(verdict, &pending);
+        if !self.act(flight, pending, action) {
+            self.starved.entry(processor).or_default().push_back(pending);
         }
-        self.starved.entry(processor).or_default().push_back(pending);
-        None
     }
 
     fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
@@ -109,7 +110,11 @@ impl Model {
                 Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
                 Action::Duplicate => counts.duplications += 1,
-                Action::Map | Action::LeaveDuplication => counts.remote_maps += u64::from(remote),
+                Action::Map => counts.remote_maps += u64::from(remote),
+                Action::LeaveDuplication => {
+                    counts.replicas_left += 1;
+                    counts.remote_maps += u64::from(remote);
+                }
             }
         }
         done
@@ -123,13 +128,7 @@ impl Model {
         let wanted = tree::prefetched(&faulted, &resident, extent, self.rules.big_page(), threshold);
         let coming = wanted.iter().map(|page| page + block).filter(|page| self.comes_along(*page, to));
         let coming: Vec<u32> = coming.collect();
-        if !self.fits(to, coming.len() as u32) {
-            return;
-        }
-        for page in coming {
-            self.change(flight, page, to, |state| state.move_to(to));
-            self.counts.prefetched += 1;
-        }
+        self.counts.prefetched += self.move_together(flight, &coming, to);
     }
 
     /// Faults that found no room try again, each processor's oldest first, until one still finds none.
