@@ -31,12 +31,9 @@ fn matches(tags: &[u32; 16], tag: u32) -> u32 {
 /// The way with the lowest stamp, the first of equals.
 #[inline]
 pub(crate) fn oldest(stamps: &[u32]) -> usize {
-    let mut lowest = (u32::MAX, 0);
-    for (way, &stamp) in stamps.iter().enumerate() {
-        // Selected without a branch: which way is oldest cannot be foreseen.
-        lowest = if stamp < lowest.0 { (stamp, way) } else { lowest };
-    }
-    lowest.1
+    // Two passes of vector code beat one that carries the position along.
+    let lowest = stamps.iter().copied().fold(u32::MAX, u32::min);
+    find(stamps, lowest).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -12,14 +12,14 @@ const HINTS: usize = 32;
 #[derive(Clone, Copy)]
 struct Slot {
     ready: u64,
-    used: u32,
     entry: Entry,
 }
 
 pub(crate) struct Tlb {
     /// By (unit, set, way).
     pages: Aligned<u32>,
-    /// Parallel to `pages`, which are apart so that a set is searched in few cache lines.
+    /// Last use of each way, for LRU. Apart from the rest, so that a set is searched in few cache lines.
+    used: Aligned<u32>,
     slots: Aligned<Slot>,
     /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
     /// seen. Most accesses find their page there without a search.
@@ -44,7 +44,8 @@ impl Tlb {
         let all = units * sets * ways;
         Self {
             pages: Aligned::new(EMPTY, all),
-            slots: Aligned::new(Slot { ready: 0, used: 0, entry: Entry::INVALID }, all),
+            used: Aligned::new(0, all),
+            slots: Aligned::new(Slot { ready: 0, entry: Entry::INVALID }, all),
             hints: vec![0; units * sets * HINTS],
             clock: 0,
             sets,
@@ -66,8 +67,8 @@ impl Tlb {
             self.hints[hint] = way as u8;
             start + way
         };
-        let slot = &mut self.slots[at];
-        slot.used = self.clock;
+        self.used[at] = self.clock;
+        let slot = &self.slots[at];
         Some(TlbHit { entry: slot.entry, ready: slot.ready })
     }
 
@@ -77,9 +78,10 @@ impl Tlb {
         let set = self.set(unit, page);
         let start = set * self.ways;
         debug_assert!(!self.holds(unit, page));
-        let way = self.oldest(start);
+        let way = ways::oldest(&self.used[start..start + self.ways]);
         self.pages[start + way] = page;
-        self.slots[start + way] = Slot { ready, used: self.clock, entry };
+        self.slots[start + way] = Slot { ready, entry };
+        self.used[start + way] = self.clock;
         let hint = self.hint(set, page);
         self.hints[hint] = way as u8;
     }
@@ -89,7 +91,7 @@ impl Tlb {
         let start = self.set(unit, page) * self.ways;
         let Some(way) = ways::find(&self.pages[start..start + self.ways], page) else { return false };
         self.pages[start + way] = EMPTY;
-        self.slots[start + way].used = 0;
+        self.used[start + way] = 0;
         true
     }
 
@@ -109,22 +111,11 @@ impl Tlb {
         unit * self.sets + (page as usize & (self.sets - 1))
     }
 
-    /// The least recently used way of the set at `start`.
-    #[inline]
-    fn oldest(&self, start: usize) -> usize {
-        let mut oldest = (u32::MAX, 0);
-        for (way, slot) in self.slots[start..start + self.ways].iter().enumerate() {
-            // Selected without a branch: which way is oldest cannot be foreseen.
-            oldest = if slot.used < oldest.0 { (slot.used, way) } else { oldest };
-        }
-        oldest.1
-    }
-
     #[inline]
     fn tick(&mut self) {
         self.clock = self.clock.wrapping_add(1);
         if self.clock == 0 {
-            self.slots.iter_mut().for_each(|slot| slot.used = 0);
+            self.used.fill(0);
             self.clock = 1;
         }
     }
