@@ -2,6 +2,8 @@
 
 use wide::u32x4;
 
+use crate::aligned::Aligned;
+
 /// A tag no line or page has.
 pub(crate) const EMPTY: u32 = u32::MAX;
 
@@ -28,9 +30,44 @@ fn matches(tags: &[u32; 16], tag: u32) -> u32 {
     mask(0) | mask(1) | mask(2) | mask(3)
 }
 
+/// When each way of a cache or TLB was last used, for LRU.
+pub(crate) struct Stamps {
+    stamps: Aligned<u32>,
+    clock: u32,
+}
+
+impl Stamps {
+    pub fn new(ways: usize) -> Self {
+        Self { stamps: Aligned::new(0, ways), clock: 0 }
+    }
+
+    /// The way at `at` is used now. When the clock wraps, every way is equally old once.
+    #[inline]
+    pub fn touch(&mut self, at: usize) {
+        self.clock = self.clock.wrapping_add(1);
+        if self.clock == 0 {
+            self.stamps.fill(0);
+            self.clock = 1;
+        }
+        self.stamps[at] = self.clock;
+    }
+
+    /// The way at `at` is empty and goes first.
+    #[inline]
+    pub fn forget(&mut self, at: usize) {
+        self.stamps[at] = 0;
+    }
+
+    /// The least recently used of the `ways` ways from `start` on, counted from there.
+    #[inline]
+    pub fn oldest(&self, start: usize, ways: usize) -> usize {
+        oldest(&self.stamps[start..start + ways])
+    }
+}
+
 /// The way with the lowest stamp, the first of equals.
 #[inline]
-pub(crate) fn oldest(stamps: &[u32]) -> usize {
+fn oldest(stamps: &[u32]) -> usize {
     // Two passes of vector code beat one that carries the position along.
     let lowest = stamps.iter().copied().fold(u32::MAX, u32::min);
     find(stamps, lowest).unwrap_or(0)

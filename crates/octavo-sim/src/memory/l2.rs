@@ -4,7 +4,7 @@ use super::Dram;
 use crate::aligned::Aligned;
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
-use crate::ways::{self, EMPTY};
+use crate::ways::{self, EMPTY, Stamps};
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
 const BANK_BUCKET_SHIFT: u32 = 14;
@@ -13,9 +13,8 @@ pub(crate) struct L2Cache {
     /// By (set, way). Lines are numbered with 32 bits: 256 GiB of address space.
     tags: Aligned<u32>,
     /// Last use of each way, for LRU.
-    used: Aligned<u32>,
+    used: Stamps,
     state: Aligned<LineState>,
-    clock: u32,
     sets: u64,
     ways: usize,
     banks: Vec<Bank>,
@@ -72,9 +71,8 @@ impl L2Cache {
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
             tags: Aligned::new(EMPTY, entries),
-            used: Aligned::new(0, entries),
+            used: Stamps::new(entries),
             state: Aligned::new(LineState::new(0, false), entries),
-            clock: 0,
             sets,
             ways,
             banks: (0..config.banks).map(bank).collect(),
@@ -91,10 +89,9 @@ impl L2Cache {
         let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
         let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
         let start = (line & (self.sets - 1)) as usize * self.ways;
-        self.tick();
         let found = ways::find(&self.tags[start..start + self.ways], line as u32);
         if let Some(way) = found {
-            self.used[start + way] = self.clock;
+            self.used.touch(start + way);
             let state = &mut self.state[start + way];
             *state = LineState::new(state.ready(), state.is_dirty() || write);
             let done = looked_up.max(state.ready()) + self.crossbar;
@@ -103,7 +100,7 @@ impl L2Cache {
         let (way, wrote_back) = self.make_room(now, looked_up, start, dram);
         let filled = if write { looked_up } else { self.fetch(now, looked_up, bank, line, dram) };
         self.tags[start + way] = line as u32;
-        self.used[start + way] = self.clock;
+        self.used.touch(start + way);
         self.state[start + way] = LineState::new(filled, write);
         L2Access { done: filled + self.crossbar, hit: false, wrote_back }
     }
@@ -132,7 +129,7 @@ impl L2Cache {
     fn drop_line(&mut self, line: u64) -> bool {
         let Some(at) = self.find(line) else { return false };
         self.tags[at] = EMPTY;
-        self.used[at] = 0;
+        self.used.forget(at);
         std::mem::replace(&mut self.state[at], LineState::new(0, false)).is_dirty()
     }
 
@@ -153,22 +150,12 @@ impl L2Cache {
     /// The way to replace in the set at `start`, its old line written back if dirty.
     #[inline]
     fn make_room(&mut self, now: u64, time: u64, start: usize, dram: &mut Dram) -> (usize, bool) {
-        let oldest = ways::oldest(&self.used[start..start + self.ways]);
+        let oldest = self.used.oldest(start, self.ways);
         let dirty = self.state[start + oldest].is_dirty();
         if dirty {
             dram.access(now, time, u64::from(self.tags[start + oldest]), 1);
         }
         (oldest, dirty)
-    }
-
-    /// Advances the LRU clock; when it wraps, every line is equally old once.
-    #[inline]
-    fn tick(&mut self) {
-        self.clock = self.clock.wrapping_add(1);
-        if self.clock == 0 {
-            self.used.fill(0);
-            self.clock = 1;
-        }
     }
 }
 

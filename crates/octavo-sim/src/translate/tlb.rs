@@ -3,7 +3,7 @@
 use super::Entry;
 use crate::aligned::Aligned;
 use crate::config::TlbConfig;
-use crate::ways::{self, EMPTY};
+use crate::ways::{self, EMPTY, Stamps};
 
 /// Hints a set.
 const HINTS: usize = 32;
@@ -19,12 +19,11 @@ pub(crate) struct Tlb {
     /// By (unit, set, way).
     pages: Aligned<u32>,
     /// Last use of each way, for LRU. Apart from the rest, so that a set is searched in few cache lines.
-    used: Aligned<u32>,
+    used: Stamps,
     slots: Aligned<Slot>,
     /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
     /// seen. Most accesses find their page there without a search.
     hints: Vec<u8>,
-    clock: u32,
     sets: usize,
     ways: usize,
 }
@@ -44,10 +43,9 @@ impl Tlb {
         let all = units * sets * ways;
         Self {
             pages: Aligned::new(EMPTY, all),
-            used: Aligned::new(0, all),
+            used: Stamps::new(all),
             slots: Aligned::new(Slot { ready: 0, entry: Entry::INVALID }, all),
             hints: vec![0; units * sets * HINTS],
-            clock: 0,
             sets,
             ways,
         }
@@ -57,7 +55,6 @@ impl Tlb {
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         let set = self.set(unit, page);
         let start = set * self.ways;
-        self.tick();
         let hint = self.hint(set, page);
         let hinted = start + self.hints[hint] as usize;
         let at = if self.pages[hinted] == page {
@@ -67,7 +64,7 @@ impl Tlb {
             self.hints[hint] = way as u8;
             start + way
         };
-        self.used[at] = self.clock;
+        self.used.touch(at);
         let slot = &self.slots[at];
         Some(TlbHit { entry: slot.entry, ready: slot.ready })
     }
@@ -78,10 +75,10 @@ impl Tlb {
         let set = self.set(unit, page);
         let start = set * self.ways;
         debug_assert!(!self.holds(unit, page));
-        let way = ways::oldest(&self.used[start..start + self.ways]);
+        let way = self.used.oldest(start, self.ways);
         self.pages[start + way] = page;
         self.slots[start + way] = Slot { ready, entry };
-        self.used[start + way] = self.clock;
+        self.used.touch(start + way);
         let hint = self.hint(set, page);
         self.hints[hint] = way as u8;
     }
@@ -91,7 +88,7 @@ impl Tlb {
         let start = self.set(unit, page) * self.ways;
         let Some(way) = ways::find(&self.pages[start..start + self.ways], page) else { return false };
         self.pages[start + way] = EMPTY;
-        self.used[start + way] = 0;
+        self.used.forget(start + way);
         true
     }
 
@@ -109,15 +106,6 @@ impl Tlb {
     #[inline]
     fn set(&self, unit: usize, page: u32) -> usize {
         unit * self.sets + (page as usize & (self.sets - 1))
-    }
-
-    #[inline]
-    fn tick(&mut self) {
-        self.clock = self.clock.wrapping_add(1);
-        if self.clock == 0 {
-            self.used.fill(0);
-            self.clock = 1;
-        }
     }
 }
 
