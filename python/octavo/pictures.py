@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octavo import measures
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#9c755f", "#edc948", "#e15759", "#bab0ac", "#76b7b2")
 """Distinct for most readers with a colour-vision deficiency, too."""
+
+_DARK = 1.4
+"""Sum of red, green and blue below which white text is read more easily than black."""
+_PANELS = 4
+"""Panels side by side."""
 
 
 def grouped_bars(path: Path, table: pl.DataFrame, *, ylabel: str, title: str, line_at: float | None = None) -> None:
@@ -37,13 +42,16 @@ def stacked_bars(
 ) -> None:
     """One bar for each label, made of the parts in order."""
     figure, axes = _figure(max(5.0, 1.5 + 0.42 * len(labels)), 3.9)
+    _stack(axes, labels, parts)
+    _finish(figure, axes, path, ylabel, title)
+
+
+def _stack(axes: Axes, labels: Sequence[str], parts: Mapping[str, Sequence[float]]) -> None:
     bottom = [0.0] * len(labels)
     for index, (name, values) in enumerate(parts.items()):
         axes.bar(range(len(labels)), values, 0.7, bottom=bottom, label=name, color=_COLOURS[index % len(_COLOURS)])
         bottom = [low + value for low, value in zip(bottom, values, strict=True)]
-    rotation = 90 if len(labels) > 8 else 0
-    axes.set_xticks(range(len(labels)), labels, rotation=rotation)
-    _finish(figure, axes, path, ylabel, title)
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 6 else 0)
 
 
 def heat_map(
@@ -56,10 +64,11 @@ def heat_map(
 ) -> None:
     """Values by row and column, each written into its cell."""
     figure, axes = _figure(1.8 + 0.8 * len(columns), 1.4 + 0.45 * len(rows))
-    axes.imshow(values, cmap="viridis_r", aspect="auto")
+    image = axes.imshow(values, cmap="viridis_r", aspect="auto")
     for y, line in enumerate(values):
         for x, value in enumerate(line):
-            axes.text(x, y, f"{value:.2f}", ha="center", va="center", color="white", fontsize=8)
+            dark = sum(image.cmap(image.norm(value))[:3]) < _DARK
+            axes.text(x, y, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=8)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylabel(axes_labels[0])
@@ -69,19 +78,37 @@ def heat_map(
 
 
 def breakdown(path: Path, points: pl.DataFrame, *, title: str) -> None:
-    """Where the time of accesses goes, relative to each workload's first variant; bars follow the order of points."""
-    rows = points.to_dicts()
-    first = {row["workload"]: row["time_ps"] for row in reversed(rows)}
-    several = len(first) > 1
-    labels = [f"{row['workload']} {row['variant']}" if several else row["variant"] for row in rows]
-    relative = [row["time_ps"] / first[row["workload"]] for row in rows]
-    split = [measures.shares(row) for row in rows]
-    parts = {
-        cause.replace("_", " "): [share[cause] * height for share, height in zip(split, relative, strict=True)]
+    """Where the time of accesses goes, relative to each workload's first variant: a panel for each workload."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - as below
+
+    panels = {str(name): rows.to_dicts() for (name,), rows in points.group_by("workload", maintain_order=True)}
+    used = {cause for row in points.to_dicts() for cause, share in measures.shares(row).items() if share > 0}
+    columns = min(len(panels), _PANELS)
+    lines = -(-len(panels) // columns)
+    bars = max(len(rows) for rows in panels.values())
+    figure = Figure(figsize=(max(5.0, columns * (0.9 + 0.32 * bars)), 0.9 + 3.1 * lines), layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for axes, (name, rows) in zip(grid.flat, panels.items(), strict=False):
+        _stack(axes, [row["variant"] for row in rows], _split(rows, used))
+        _tidy(axes, name)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    figure.suptitle(title, fontsize=11)
+    figure.supylabel("run time, split by the accesses' time", fontsize=9)
+    handles, names = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    _write(figure, path)
+
+
+def _split(rows: Sequence[Mapping[str, Any]], used: set[str]) -> dict[str, list[float]]:
+    """Height of each cause's part of each bar."""
+    heights = [row["time_ps"] / rows[0]["time_ps"] for row in rows]
+    shares = [measures.shares(row) for row in rows]
+    return {
+        cause.replace("_", " "): [share[cause] * height for share, height in zip(shares, heights, strict=True)]
         for cause in measures.CAUSES
-        if any(share[cause] > 0 for share in split)
+        if cause in used
     }
-    stacked_bars(path, labels, parts, ylabel="run time, split by the accesses' time", title=title)
 
 
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
@@ -93,12 +120,16 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 def _finish(figure: Figure, axes: Axes, path: Path, ylabel: str, title: str) -> None:
     axes.set_ylabel(ylabel)
+    _tidy(axes, title)
+    figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    _write(figure, path)
+
+
+def _tidy(axes: Axes, title: str) -> None:
     axes.set_title(title, fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", linewidth=0.4, alpha=0.6)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    _write(figure, path)
 
 
 def _write(figure: Figure, path: Path) -> None:
