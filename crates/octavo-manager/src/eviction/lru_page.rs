@@ -45,7 +45,7 @@ impl Eviction for LruPage {
     }
 
     fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
-        self.queues[processor.index()].push(page.0, |key| memory.resident(processor, PageId(key)));
+        self.queues[processor.index()].push(page.0, |key| memory.may_return(processor, PageId(key)));
     }
 
     fn restored(&mut self, processor: ProcessorId, page: PageId) {
@@ -68,7 +68,7 @@ impl Eviction for LruPage {
             if leaves {
                 victims.push(PageId(key));
             }
-            if memory.resident(processor, PageId(key)) {
+            if memory.may_return(processor, PageId(key)) {
                 self.seen.push((key, leaves));
             }
         }

@@ -64,6 +64,12 @@ impl Residency<'_> {
         self.pages.slot(page).is_none() && self.resident(processor, page)
     }
 
+    /// Whether `page` takes up a frame of `processor`, or could again because a plan that holds it may fail.
+    #[must_use]
+    pub fn may_return(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.slot(page).is_some() || self.resident(processor, page)
+    }
+
     /// The 2 MiB block that contains `page`.
     #[must_use]
     pub fn block(&self, page: PageId) -> PageRun {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use octavo_manager::{
-    Cause, Fault, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step,
-};
+use octavo_manager::{Cause, Fault, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step};
 
 use super::{Entry, Machine};
 

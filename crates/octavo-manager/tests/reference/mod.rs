@@ -18,4 +18,4 @@ pub mod serve;
 pub mod tree;
 
 pub use model::Model;
-pub use rules::{Grit, Placement, Remote, Rules};
+pub use rules::{Grit, Placement, Rules};

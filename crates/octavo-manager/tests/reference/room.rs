@@ -21,13 +21,7 @@ impl Model {
 
     /// Changes a page as part of `flight`, if `user`'s memory has or can be given the room for it. The service is a
     /// use of the copy that serves `user` afterwards, and of the one that a replica is made of.
-    pub(super) fn change(
-        &mut self,
-        flight: u64,
-        page: u32,
-        user: ProcessorId,
-        change: impl FnOnce(&mut Page),
-    ) -> bool {
+    pub(super) fn change(&mut self, flight: u64, page: u32, user: ProcessorId, change: impl FnOnce(&mut Page)) -> bool {
         let mut after = self.pages[&page].clone();
         change(&mut after);
         let comes = after.fills(user) && !self.pages[&page].fills(user);

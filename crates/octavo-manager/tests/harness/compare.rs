@@ -1,0 +1,127 @@
+//! What the manager says about every page and memory, against the model and the machine.
+
+use octavo_manager::{MappingMode, PageId, PageView, Permission, ProcessorId, ProcessorMask, Scheme};
+
+use super::Harness;
+use crate::reference::{Model, Placement};
+
+/// The comparable part of a page's state.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    page: u32,
+    owner: ProcessorId,
+    resident: ProcessorMask,
+    mapped: ProcessorMask,
+    writable: ProcessorMask,
+    scheme: Option<Scheme>,
+    group: u32,
+    busy: bool,
+    touched: bool,
+}
+
+fn from_manager(view: &PageView) -> Seen {
+    let PageView { page, owner, resident, mapped, writable, scheme, group, busy, touched, .. } = *view;
+    Seen { page: page.0, owner, resident, mapped, writable, scheme, group: group.pages(), busy, touched }
+}
+
+fn from_model(model: &Model, page: u32) -> Seen {
+    let state = &model.pages[&page];
+    Seen {
+        page,
+        owner: state.owner,
+        resident: state.resident(),
+        mapped: state.mapped(),
+        writable: state.writable(),
+        scheme: model.groups.schemes.get(&page).copied(),
+        group: model.groups.size(page),
+        busy: model.busy(page),
+        touched: model.touched.contains(&page),
+    }
+}
+
+impl Harness {
+    /// Manager and model agree about every page, every memory and every count.
+    pub fn compare(&self) {
+        let Some(model) = &self.model else { return };
+        for &page in model.pages.keys() {
+            assert_eq!(from_manager(&self.manager.page(PageId(page))), from_model(model, page), "manager, then model");
+        }
+        for gpu in ProcessorMask::all_gpus(model.rules.gpus()).iter() {
+            assert_eq!(self.manager.frames_held(gpu), model.held(gpu), "frames held on {gpu}: manager, then model");
+        }
+        self.compare_counts(model);
+        if matches!(model.rules.placement, Placement::Grit(_)) {
+            self.compare_grit(model);
+        }
+    }
+
+    fn compare_counts(&self, model: &Model) {
+        let (found, expected) = (self.manager.statistics(), &model.counts);
+        let pairs = [
+            ("far_faults", found.far_faults, expected.far_faults),
+            ("protection_faults", found.protection_faults, expected.protection_faults),
+            ("cold_faults", found.cold_faults, expected.cold_faults),
+            ("stale_faults", found.stale_faults, expected.stale_faults),
+            ("migrations", found.migrations, expected.migrations),
+            ("duplications", found.duplications, expected.duplications),
+            ("collapses", found.collapses, expected.collapses),
+            ("replicas_left", found.replicas_left, expected.replicas_left),
+            ("remote_maps", found.remote_maps, expected.remote_maps),
+            ("counter_migrations", found.counter_migrations, expected.counter_migrations),
+            ("prefetched", found.prefetched, expected.prefetched),
+            ("evictions_written", found.evictions_written, expected.evictions_written),
+            ("evictions_dropped", found.evictions_dropped, expected.evictions_dropped),
+        ];
+        compare_pairs(&pairs);
+    }
+
+    fn compare_grit(&self, model: &Model) {
+        let (found, groups, attributes) = (self.manager.statistics(), &model.groups, &model.attributes);
+        let pairs = [
+            ("predictions", found.predictions, groups.predictions),
+            ("groups_formed", found.groups_formed, groups.formed),
+            ("groups_split", found.groups_split, groups.split),
+            ("pa_cache_hits", found.pa_cache_hits, attributes.hits),
+            ("pa_cache_misses", found.pa_cache_misses, attributes.misses),
+            ("pa_table_reads", found.pa_table_reads, attributes.reads),
+            ("pa_table_writes", found.pa_table_writes, attributes.writes),
+        ];
+        compare_pairs(&pairs);
+    }
+
+    /// Memories and page tables of the machine are what the manager believes. Only pages of no unfinished plan.
+    pub fn compare_machine(&self) {
+        for page in self.machine.pages() {
+            let view = self.manager.page(page);
+            if view.busy {
+                continue;
+            }
+            self.machine.check_page(page).unwrap();
+            let holders = self.machine.holders(page).into_iter().fold(ProcessorMask::EMPTY, ProcessorMask::with);
+            assert_eq!(view.resident, holders, "copies of page {}: manager, then machine", page.0);
+            for (index, table) in self.machine.tables.iter().enumerate() {
+                self.compare_entry(&view, ProcessorId(index as u8), table.get(&page));
+            }
+        }
+        (1..self.machine.capacity.len()).for_each(|processor| self.machine.check_capacity(processor).unwrap());
+    }
+
+    fn compare_entry(&self, view: &PageView, processor: ProcessorId, entry: Option<&crate::machine::Entry>) {
+        let mapped = entry.is_some();
+        assert_eq!(view.mapped.contains(processor), mapped, "{processor} maps page {}", view.page.0);
+        let Some(entry) = entry else { return };
+        let writable = entry.permission == Permission::ReadWrite;
+        assert_eq!(view.writable.contains(processor), writable, "{processor} writes page {}", view.page.0);
+        let decreed = view.mode == octavo_manager::Mode::Everywhere;
+        let target = if view.resident.contains(processor) || decreed { processor } else { view.owner };
+        assert!(decreed || entry.target == target, "{processor} reaches page {} at {}", view.page.0, entry.target);
+        let broadcast = view.mode == octavo_manager::Mode::Broadcast;
+        assert_eq!(entry.mode == MappingMode::Broadcast, broadcast, "page {}", view.page.0);
+    }
+}
+
+fn compare_pairs(pairs: &[(&str, u64, u64)]) {
+    for (name, found, expected) in pairs {
+        assert_eq!(found, expected, "{name}: manager, then model");
+    }
+}

@@ -1,0 +1,177 @@
+//! The manager, the reference model and the machine, fed with the same things and compared after each.
+#![allow(dead_code)] // each test file uses its part
+
+mod compare;
+pub mod op;
+pub mod script;
+
+use std::collections::BTreeSet;
+
+use octavo_manager::{
+    CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId, Topology,
+};
+
+use crate::machine::{Machine, Running};
+use crate::reference::{Model, Placement, Rules};
+
+/// All three, and the plans that are not acknowledged yet.
+pub struct Harness {
+    pub manager: Manager,
+    /// Absent for placements the model does not know: then only the machine judges.
+    pub model: Option<Model>,
+    pub machine: Machine,
+    pub running: Vec<Running>,
+    /// Metadata accesses of all plans so far, visible and overlapped.
+    pub metadata: u64,
+    /// Capacities that the machine takes over once nothing is under way.
+    capacity: Vec<u32>,
+}
+
+impl Harness {
+    pub fn new(rules: &Rules) -> Self {
+        let mut harness = Self::without_model(&rules.config(), &rules.topology(), rules.placement == Placement::Ideal);
+        harness.model = Some(Model::new(rules));
+        harness
+    }
+
+    pub fn without_model(config: &MemoryConfig, topology: &Topology, by_decree: bool) -> Self {
+        Self {
+            manager: Manager::new(config, topology).expect("the configuration is valid"),
+            model: None,
+            machine: Machine::new(&topology.capacity_pages, by_decree),
+            running: Vec::new(),
+            metadata: 0,
+            capacity: topology.capacity_pages.clone(),
+        }
+    }
+
+    pub fn allocate(&mut self, first: u32, count: u32) {
+        let run = PageRun { first: PageId(first), count };
+        run.iter().for_each(|page| self.machine.allocate(page));
+        self.event(Event::Allocate(run));
+        self.model.iter_mut().for_each(|model| model.allocate(run));
+        self.compare();
+    }
+
+    /// Frees pages; nothing may be under way.
+    pub fn free(&mut self, first: u32, count: u32) {
+        let run = PageRun { first: PageId(first), count };
+        run.iter().for_each(|page| self.machine.free(page));
+        self.event(Event::Free(run));
+        self.model.iter_mut().for_each(|model| model.free(run));
+        self.compare();
+    }
+
+    /// GPUs touch pages; what their page tables do not allow is handed in as one batch of faults.
+    pub fn touch(&mut self, touches: &[Fault]) {
+        let faults = touches.iter().filter_map(|&touch| self.machine.touch(touch).unwrap());
+        let faults: Vec<Fault> = faults.collect();
+        if !faults.is_empty() {
+            self.event(Event::Faults(&faults));
+            self.model.iter_mut().for_each(|model| model.faults(&faults));
+        }
+        self.compare();
+    }
+
+    pub fn counter(&mut self, processor: ProcessorId, page: PageId) {
+        let notification = CounterNotification { processor, page };
+        self.event(Event::Counter(notification));
+        self.model.iter_mut().for_each(|model| model.counter(notification));
+        self.compare();
+    }
+
+    pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
+        self.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
+        let room = &mut self.machine.capacity[processor.index()];
+        *room = pages.max(*room);
+        self.event(Event::Capacity { processor, pages });
+        self.model.iter_mut().for_each(|model| model.resize(processor, pages));
+        self.compare();
+    }
+
+    pub fn event(&mut self, event: Event<'_>) {
+        let mut plans = Vec::new();
+        self.manager.handle(event, &mut plans);
+        self.accept(plans);
+    }
+
+    fn accept(&mut self, plans: Vec<Plan>) {
+        let mut busy: BTreeSet<PageId> = self.running.iter().flat_map(Running::pages).collect();
+        for plan in plans {
+            self.metadata += u64::from(plan.metadata_accesses + plan.overlapped_accesses);
+            let running = Running::new(plan);
+            for page in running.pages() {
+                assert!(busy.insert(page), "page {} is in two unfinished plans", page.0);
+            }
+            self.running.push(running);
+        }
+    }
+
+    /// Carries out one more step of a plan.
+    pub fn advance(&mut self, index: usize) {
+        let woken = self.machine.step(&mut self.running[index]).unwrap();
+        for access in &woken {
+            let served = self.running[index].serves(access);
+            assert!(!served || self.machine.allows(*access), "{access:?} was woken in vain");
+        }
+        if !woken.is_empty() {
+            self.touch(&woken);
+        }
+    }
+
+    /// Carries out the rest of a plan and acknowledges it.
+    pub fn finish(&mut self, index: usize) {
+        while self.running[index].next_step().is_some() {
+            self.advance(index);
+        }
+        let running = self.running.remove(index);
+        let (id, pages) = (running.plan.id, names(&running));
+        self.acknowledge(id, |manager, id, plans| manager.complete(id, plans));
+        self.model.iter_mut().for_each(|model| model.complete(&pages));
+        self.manager.recycle(running.plan);
+        self.compare();
+    }
+
+    /// Carries out some steps of a plan, fails, and takes them back; plans that woke somebody already are finished.
+    pub fn fail(&mut self, index: usize, steps: usize) {
+        for _ in 0..steps {
+            if !self.running[index].next_step().is_some_and(|step| !matches!(step, octavo_manager::Step::Wake { .. })) {
+                break;
+            }
+            self.advance(index);
+        }
+        if !self.running[index].can_fail() {
+            return self.finish(index);
+        }
+        let running = self.running.remove(index);
+        let (id, pages) = (running.plan.id, names(&running));
+        self.machine.undo(running).unwrap();
+        self.acknowledge(id, Manager::fail);
+        self.model.iter_mut().for_each(|model| model.fail(&pages));
+        self.compare();
+    }
+
+    fn acknowledge(&mut self, id: PlanId, how: impl FnOnce(&mut Manager, PlanId, &mut Vec<Plan>)) {
+        let mut plans = Vec::new();
+        how(&mut self.manager, id, &mut plans);
+        self.accept(plans);
+    }
+
+    /// Finishes everything that is under way, oldest first; then nobody may wait any more.
+    pub fn settle(&mut self) {
+        let mut finished = 0;
+        while !self.running.is_empty() {
+            self.finish(0);
+            finished += 1;
+            assert!(finished < 100_000, "plans beget plans for ever");
+        }
+        assert!(self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
+        self.machine.capacity[1..].copy_from_slice(&self.capacity);
+        self.compare_machine();
+        self.manager.check().unwrap();
+    }
+}
+
+fn names(running: &Running) -> BTreeSet<u32> {
+    running.pages().into_iter().map(|page| page.0).collect()
+}

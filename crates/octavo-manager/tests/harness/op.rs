@@ -1,0 +1,180 @@
+//! Things that happen to a node, drawn at random with enough locality that pages are shared and groups form.
+
+use std::collections::BTreeMap;
+
+use octavo_manager::{Access, AccessCount, Event, Fault, PageId, ProcessorId};
+use proptest::prelude::*;
+
+use super::Harness;
+
+/// One thing. Numbers are reduced to the node's size when it happens.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// GPUs touch pages; what faults is one batch.
+    Touch(Vec<Touch>),
+    /// One GPU touches consecutive pages, in one batch.
+    Sweep { gpu: u8, first: u32, pages: u32, write: bool },
+    /// GPUs take turns at the pages around one until most of them must have reached any fault threshold.
+    Storm { gpu: u8, around: u32, level: u8, write: bool },
+    /// An access counter speaks up.
+    Counter { gpu: u8, page: u32 },
+    /// One step of some plan.
+    Advance(u8),
+    /// The rest of some plan, and its acknowledgement.
+    Finish(u8),
+    /// Some plan fails after a few steps.
+    Fail(u8, u8),
+    /// Everything under way is finished.
+    Settle,
+    /// A GPU's memory becomes this large.
+    Resize { gpu: u8, pages: u32 },
+    /// The second allocation is freed and made again.
+    Renew,
+    /// The periodic report of accesses, to strategies that ask for one.
+    Report(Vec<(u32, u8, u32)>),
+    /// A kernel ends.
+    KernelEnd,
+}
+
+/// One access.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    pub gpu: u8,
+    pub page: u32,
+    pub write: bool,
+}
+
+/// The node that operations are reduced to.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    pub gpus: usize,
+    /// Pages of the first and of the second allocation; the second starts right behind the first.
+    pub pages: (u32, u32),
+}
+
+impl World {
+    pub fn total(self) -> u32 {
+        self.pages.0 + self.pages.1
+    }
+
+    pub fn allocate(self, harness: &mut Harness) {
+        harness.allocate(0, self.pages.0);
+        harness.allocate(self.pages.0, self.pages.1);
+    }
+
+    fn gpu(self, number: u8) -> ProcessorId {
+        ProcessorId::gpu(number as usize % self.gpus)
+    }
+
+    fn fault(self, touch: Touch) -> Fault {
+        let access = if touch.write { Access::Write } else { Access::Read };
+        Fault { processor: self.gpu(touch.gpu), page: PageId(touch.page % self.total()), access }
+    }
+}
+
+/// Which operations may happen.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    /// Plans stay unfinished for a while, and some fail.
+    pub concurrent: bool,
+    /// Plans fail.
+    pub failing: bool,
+    /// Capacities change; the largest.
+    pub resize: Option<u32>,
+    /// Storms over up to 8 to this power of pages.
+    pub storm_level: u8,
+}
+
+/// One operation of a mix.
+pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
+    let mut kinds = calm_kinds(mix.storm_level);
+    if mix.concurrent {
+        kinds.push((8, any::<u8>().prop_map(Op::Advance).boxed()));
+        kinds.push((8, any::<u8>().prop_map(Op::Finish).boxed()));
+    }
+    if mix.failing {
+        kinds.push((3, (any::<u8>(), 0u8..8).prop_map(|(plan, steps)| Op::Fail(plan, steps)).boxed()));
+    }
+    if let Some(largest) = mix.resize {
+        kinds.push((1, (0u8..16, 1..=largest).prop_map(|(gpu, pages)| Op::Resize { gpu, pages }).boxed()));
+    }
+    proptest::strategy::Union::new_weighted(kinds)
+}
+
+/// Few pages are touched often, many now and then.
+fn page() -> impl Strategy<Value = u32> {
+    prop_oneof![5 => 0u32..12, 2 => 0u32..64, 1 => 0u32..4096]
+}
+
+fn calm_kinds(storm_level: u8) -> Vec<(u32, BoxedStrategy<Op>)> {
+    let touch = (0u8..16, page(), any::<bool>()).prop_map(|(gpu, page, write)| Touch { gpu, page, write });
+    let sweep = (0u8..16, page(), 1u32..20, any::<bool>());
+    let storm = (0u8..16, page(), 0..=storm_level, prop::bool::weighted(0.4));
+    vec![
+        (8, proptest::collection::vec(touch, 1..6).prop_map(Op::Touch).boxed()),
+        (2, sweep.prop_map(|(gpu, first, pages, write)| Op::Sweep { gpu, first, pages, write }).boxed()),
+        (3, storm.prop_map(|(gpu, around, level, write)| Op::Storm { gpu, around, level, write }).boxed()),
+        (3, (0u8..16, page()).prop_map(|(gpu, page)| Op::Counter { gpu, page }).boxed()),
+        (2, Just(Op::Settle).boxed()),
+        (1, Just(Op::Renew).boxed()),
+        (1, proptest::collection::vec((page(), 0u8..16, 1u32..1000), 0..20).prop_map(Op::Report).boxed()),
+        (1, Just(Op::KernelEnd).boxed()),
+    ]
+}
+
+impl Harness {
+    /// Makes one operation happen. Where nothing is concurrent, its plans are finished at once.
+    pub fn apply(&mut self, op: &Op, world: World, mix: Mix) {
+        match *op {
+            Op::Touch(ref touches) => self.touch(&touches.iter().map(|&touch| world.fault(touch)).collect::<Vec<_>>()),
+            Op::Sweep { gpu, first, pages, write } => {
+                let touches = (first..first + pages).map(|page| world.fault(Touch { gpu, page, write }));
+                self.touch(&touches.collect::<Vec<_>>());
+            }
+            Op::Storm { gpu, around, level, write } => self.storm(world, Touch { gpu, page: around, write }, level),
+            Op::Counter { gpu, page } => self.counter(world.gpu(gpu), PageId(page % world.total())),
+            Op::Advance(plan) if !self.running.is_empty() => self.advance(plan as usize % self.running.len()),
+            Op::Finish(plan) if !self.running.is_empty() => self.finish(plan as usize % self.running.len()),
+            Op::Fail(plan, steps) if !self.running.is_empty() => {
+                self.fail(plan as usize % self.running.len(), steps as usize);
+            }
+            Op::Advance(_) | Op::Finish(_) | Op::Fail(..) => {}
+            Op::Settle => self.settle(),
+            Op::Resize { gpu, pages } => self.resize(world.gpu(gpu), pages),
+            Op::Renew => {
+                self.settle();
+                self.free(world.pages.0, world.pages.1);
+                self.allocate(world.pages.0, world.pages.1);
+            }
+            Op::Report(ref counts) => self.report(world, counts),
+            Op::KernelEnd => self.event(Event::KernelEnd),
+        }
+        if !mix.concurrent {
+            self.settle();
+        }
+    }
+
+    /// Sorted by page and GPU, one entry for each.
+    fn report(&mut self, world: World, counts: &[(u32, u8, u32)]) {
+        let named = |&(page, gpu, lines): &(u32, u8, u32)| ((page % world.total(), world.gpu(gpu)), lines);
+        let sorted: BTreeMap<(u32, ProcessorId), u32> = counts.iter().map(named).collect();
+        let report = sorted.into_iter().map(|((page, processor), lines)| {
+            let page = PageId(page);
+            AccessCount { processor, page, lines }
+        });
+        self.event(Event::Report(&report.collect::<Vec<_>>()));
+    }
+
+    /// Five of each eight pages, five of each eight of those spans and so on are touched by one GPU after the other.
+    fn storm(&mut self, world: World, touch: Touch, level: u8) {
+        let span = 8u32.pow(level.into());
+        let base = touch.page - touch.page % span;
+        let chosen = (0..span).filter(|offset| (0..level).all(|digit| offset >> (3 * digit) & 7 < 5));
+        let pages: Vec<u32> = chosen.map(|offset| base + offset).filter(|&page| page < world.total()).collect();
+        for round in 0..4 {
+            let round_touch = |&page: &u32| world.fault(Touch { gpu: touch.gpu.wrapping_add(round), page, ..touch });
+            self.touch(&pages.iter().map(round_touch).collect::<Vec<_>>());
+            self.settle();
+        }
+    }
+}
