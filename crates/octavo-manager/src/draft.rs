@@ -11,6 +11,8 @@ const SPARE_PLANS: usize = 1024;
 pub(crate) struct Draft {
     pub slot: u32,
     pub flight: Flight,
+    /// Steps that make room, which go before all others. They can, since no other step holds a page that leaves.
+    pub room: Vec<Step>,
     pub steps: Vec<Step>,
     pub charges: Charges,
     /// Why the first page changes.
@@ -20,7 +22,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Whether there is nothing to carry out.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.flight.faults.is_empty()
+        self.room.is_empty() && self.steps.is_empty() && self.flight.faults.is_empty()
     }
 
     pub fn wake(&mut self, fault: Fault) {
@@ -36,19 +38,24 @@ impl Draft {
 impl Manager {
     pub(crate) fn open(&mut self) -> Draft {
         let (slot, flight) = self.flights.open();
-        let steps = self.scratch.steps.pop().unwrap_or_default();
-        Draft { slot, flight, steps, charges: Charges::default(), cause: None }
+        let mut spare = || self.scratch.steps.pop().unwrap_or_default();
+        let (room, steps) = (spare(), spare());
+        Draft { slot, flight, room, steps, charges: Charges::default(), cause: None }
     }
 
     /// Closes a draft: it becomes a plan, unless there is nothing to do.
     pub(crate) fn commit(&mut self, draft: Draft, plans: &mut Vec<Plan>) {
         if draft.is_empty() {
             self.flights.close(draft.slot, draft.flight);
+            self.recycle_steps(draft.room);
             self.recycle_steps(draft.steps);
             return;
         }
-        let Draft { slot, flight, mut steps, charges, cause } = draft;
+        let Draft { slot, flight, room: mut all, mut steps, charges, cause } = draft;
+        let room_steps = all.len() as u32;
         wake(&flight.faults, &mut steps);
+        all.append(&mut steps);
+        self.recycle_steps(steps);
         self.memory.frames.begin(&flight.change);
         let id = self.flights.launch(slot, flight);
         plans.push(Plan {
@@ -56,7 +63,8 @@ impl Manager {
             cause: cause.unwrap_or(Cause::Migration),
             metadata_accesses: charges.metadata,
             overlapped_accesses: charges.overlapped,
-            steps,
+            room_steps,
+            steps: all,
         });
     }
 

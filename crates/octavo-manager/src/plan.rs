@@ -131,6 +131,9 @@ pub struct Plan {
     pub metadata_accesses: u32,
     /// Metadata accesses that run beside the host's page-table walk: only what exceeds the walk is paid.
     pub overlapped_accesses: u32,
-    /// What to do.
+    /// How many of the leading steps make room for the rest (evictions); their time is accounted to
+    /// [`Cause::Eviction`].
+    pub room_steps: u32,
+    /// What to do. Pages that leave to make room are held by none of the steps after those.
     pub steps: Vec<Step>,
 }

@@ -63,8 +63,10 @@ impl Transaction<'_> {
         let residency = Residency { pages: &self.memory.pages };
         self.memory.eviction.victims(processor, count, all, &residency, &mut victims);
         let enough = victims.len() >= count as usize;
+        std::mem::swap(&mut self.draft.steps, &mut self.draft.room);
         // In the order of the victims, so that a failure restores them in the reverse of it.
         self.each_uniform_run(&victims, |tx, run| evict::evict(tx, run, processor));
+        std::mem::swap(&mut self.draft.steps, &mut self.draft.room);
         self.memory.victims = victims;
         if enough { Ok(()) } else { Err(NoRoom) }
     }

@@ -102,7 +102,9 @@ fn prefetch_makes_room_or_does_without() {
     node.read(0, 0);
     let steps = node.read(0, 16);
     assert_eq!(node.manager.frames_held(ProcessorId::gpu(0)), 16);
-    assert_eq!(copies(&steps)[0], "copy 0 gpu0 host eviction");
+    let leave = ["copy 0 gpu0 host eviction", "copy 1x15 gpu0 host eviction"];
+    let come = ["copy 16 host gpu0 migration", "copy 17x15 host gpu0 prefetch"];
+    assert_eq!(copies(&steps), [leave, come].concat(), "all leave before any comes");
     let topology = Topology { gpus: 1, capacity_pages: vec![8] };
     let mut node = Node::with(&tree("on-touch"), &topology);
     assert_eq!(copies(&node.read(0, 0)), ["copy 0 host gpu0 migration"]);

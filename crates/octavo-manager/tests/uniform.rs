@@ -156,6 +156,27 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
 }
 
 #[test]
+fn plans_say_which_of_their_steps_make_room() {
+    let topology = Topology { gpus: 2, capacity_pages: vec![2, 1] };
+    let mut manager = Manager::new(&placement("duplication", "{}"), &topology).unwrap();
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }), &mut Vec::new());
+    let mut room = |event: Event<'_>| {
+        let mut plans = Vec::new();
+        manager.handle(event, &mut plans);
+        let Plan { id, room_steps, ref steps, .. } = plans[0];
+        manager.complete(id, &mut Vec::new());
+        steps[..room_steps as usize].iter().map(common::show).collect::<Vec<_>>()
+    };
+    let mut read = |gpu, page| room(Event::Faults(&[fault(gpu, page, Access::Read)]));
+    assert!(read(0, 7).is_empty());
+    assert!(read(1, 7).is_empty());
+    assert_eq!(read(1, 8), ["invalidate gpu1 7", "discard gpu1 7"], "a replica is dropped");
+    assert_eq!(read(1, 9), ["drain gpu1 8", "invalidate gpu1 8", "copy 8 gpu1 host eviction"], "a sole copy");
+    let shrunk = room(Event::Capacity { processor: ProcessorId::gpu(1), pages: 0 });
+    assert_eq!(shrunk, ["drain gpu1 9", "invalidate gpu1 9", "copy 9 gpu1 host eviction"], "nothing but evictions");
+}
+
+#[test]
 fn a_smaller_capacity_evicts_what_is_too_much() {
     let mut node = Node::new(&placement("on-touch", "{}"));
     for page in 0..4 {

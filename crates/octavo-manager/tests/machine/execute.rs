@@ -28,6 +28,7 @@ pub struct Running {
 
 impl Running {
     pub fn new(plan: Plan) -> Self {
+        check_room(&plan);
         Self { plan, next: 0, undo: Vec::new(), drained: BTreeSet::new(), undrained: BTreeSet::new() }
     }
 
@@ -57,6 +58,21 @@ impl Running {
     pub fn can_fail(&self) -> bool {
         !self.plan.steps[..self.next].iter().any(|step| matches!(step, Step::Wake { .. }))
     }
+}
+
+/// Evictions are among the steps that make room, and what leaves in those is not in the others.
+fn check_room(plan: &Plan) {
+    let (room, rest) = plan.steps.split_at(plan.room_steps as usize);
+    let evicts = |step: &Step| matches!(step, Step::Copy { cause: Cause::Eviction, .. });
+    assert!(!rest.iter().any(evicts), "an eviction is not said to make room: {plan:?}");
+    let pages = |steps: &[Step]| steps.iter().filter_map(held).flat_map(PageRun::iter).collect::<BTreeSet<PageId>>();
+    assert!(pages(room).is_disjoint(&pages(rest)), "a page makes room and does something else: {plan:?}");
+    let for_room = |step: &Step| match step {
+        Step::Copy { cause, .. } => *cause == Cause::Eviction,
+        Step::Protect { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => false,
+        Step::Drain { .. } | Step::Invalidate { .. } | Step::Discard { .. } | Step::Map { .. } => true,
+    };
+    assert!(room.iter().all(for_room), "makes no room: {plan:?}");
 }
 
 fn held(step: &Step) -> Option<PageRun> {
