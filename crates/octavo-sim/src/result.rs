@@ -31,7 +31,7 @@ pub struct Summary {
     pub breakdown: Breakdown,
     /// Events the simulation processed (for speed, not part of the modelled node).
     pub simulated_events: u64,
-    /// Greatest bytes of manager state.
+    /// Bytes of the manager's state at the end.
     pub manager_state_bytes: u64,
     /// What the memory manager did.
     pub manager: Statistics,

@@ -86,6 +86,24 @@ pub enum SimError {
         /// Wavefronts a compute unit holds.
         room: u32,
     },
+    /// A kernel has work-groups without wavefronts.
+    #[error("kernel `{kernel}` has work-groups of 0 wavefronts, expected at least 1")]
+    EmptyGroup {
+        /// Name of the kernel.
+        kernel: &'static str,
+    },
+    /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
+    #[error(
+        "the simulation is stuck in launch {launch} at {time} with {waiting} faults open; please report this scenario"
+    )]
+    Stuck {
+        /// The launch that does not end.
+        launch: u32,
+        /// Simulated time.
+        time: Time,
+        /// Faults that were never resolved.
+        waiting: usize,
+    },
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -122,6 +140,13 @@ pub fn simulate(
             return Err(SimError::Interrupted);
         }
     }
+    if !running.finished {
+        return Err(SimError::Stuck {
+            launch: running.launch,
+            time: Time(running.now),
+            waiting: running.faults.open(),
+        });
+    }
     Ok(finish(running, capacity.map(|pages| u64::from(pages) * page_bytes), events))
 }
 
@@ -144,7 +169,7 @@ fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -
     if pages < MIN_CAPACITY_PAGES.min(footprint) {
         return Err(SimError::Capacity { pages, page_bytes });
     }
-    Ok(Some(pages as u32))
+    Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
 }
 
 /// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.
@@ -153,6 +178,9 @@ fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, Sim
     let mut groups = 0;
     for index in 0..workload.launches() {
         let launch = workload.launch(index);
+        if launch.wavefronts_per_group == 0 {
+            return Err(SimError::EmptyGroup { kernel: launch.kernel });
+        }
         if launch.wavefronts_per_group > room {
             let (kernel, wavefronts) = (launch.kernel, launch.wavefronts_per_group);
             return Err(SimError::GroupTooLarge { kernel, wavefronts, room });

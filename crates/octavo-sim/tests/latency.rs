@@ -52,10 +52,10 @@ fn compute_occupies_the_simd_four_cycles_an_instruction() {
 #[test]
 fn a_cold_fault_pays_walks_messages_driver_and_copy() {
     // TLBs 1 + 10, GPU walk 4 × 100; 32 bytes at 32 GB/s and 500 cycles to the host; host walk 4 × 100; driver
-    // 1000; command 500 beside the host's memory 100, 4096 bytes and 500 cycles over the link; memory 4 + 100;
+    // 1000; command 500, the host's memory 100, 4096 bytes and 500 cycles over the link; memory 4 + 100;
     // entry 100; wake 1 and 500 back; then the replay: TLBs 11, walk with a warm walk cache 100, and a miss.
     let to_host = 1_000 + 500_000;
-    let copy = 100_000 + 128_000 + 500_000 + 104_000;
+    let copy = 500_000 + 100_000 + 128_000 + 500_000 + 104_000;
     let replay = 11_000 + 100_000 + 142_000;
     let expected = 411_000 + to_host + 400_000 + 1_000_000 + copy + 100_000 + to_host + replay;
     assert_eq!(time("on-touch", vec![vec![Op::load(line(0, 0), 1), Op::WAIT]]), expected);

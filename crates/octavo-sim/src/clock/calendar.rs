@@ -43,6 +43,11 @@ impl Calendar {
         }
     }
 
+    /// How many events are pending.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     /// Adds an event; `time` must not lie before the last popped event.
     #[inline]
     pub fn push(&mut self, time: u64, what: u64) {

@@ -12,7 +12,7 @@ pub struct HostConfig {
     pub level: Cycles,
     /// Cycles from request to data of host memory, for remote lines and policy metadata.
     pub memory_latency: Cycles,
-    /// Bytes of a fault message to the host and of its answer.
+    /// Bytes of a fault or counter notification on its way to the host, and of its answer.
     pub fault_message: Bytes,
 }
 
@@ -68,7 +68,7 @@ pub struct BatchConfig {
 pub enum DrainScope {
     /// Every compute unit of the GPU.
     WholeGpu,
-    /// Only units that hold a translation of the page, the superset of those with accesses to it in flight (ACUD).
+    /// Only units that hold a translation of the page, standing for those with accesses to it in flight (ACUD).
     TouchedUnits,
 }
 
@@ -76,7 +76,8 @@ pub enum DrainScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransFwConfig {
-    /// Entries of the host-side filter that guesses which GPU holds a translation.
+    /// Entries of the filter that guesses which GPU holds a translation. One filter stands for those that each GPU
+    /// and the host have; looking it up costs nothing.
     pub filter_entries: u32,
     /// Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused.
     pub fingerprint_bits: u32,

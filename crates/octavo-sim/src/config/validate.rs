@@ -83,6 +83,12 @@ impl NodeConfig {
                 ));
             }
         }
+        if self.host_link.sharing == super::LinkSharing::PerPair {
+            return Err(error(
+                "host_link.sharing",
+                "expected per-gpu: each GPU has one link to the host, found per-pair",
+            ));
+        }
         in_range("remote.write_queue", self.remote.write_queue, 1, 1 << 16)
     }
 

@@ -6,12 +6,14 @@
 use crate::aligned::Aligned;
 use crate::config::CacheConfig;
 
-const LINE_BITS: u32 = 40;
+/// A tag is the line's number, the version of its page's translation, and the epoch in which it was entered.
+const VERSION_SHIFT: u32 = 32;
+const EPOCH_SHIFT: u32 = 40;
+const LAST_EPOCH: u64 = (1 << (64 - EPOCH_SHIFT)) - 1;
 
 /// One way of a set. Four of them, the usual associativity, share a cache line of the simulating machine.
 #[derive(Clone, Copy, Default)]
 struct Way {
-    /// Line and, above it, the epoch in which it was entered; a discarded epoch makes it invalid.
     tag: u64,
     /// When the data is there.
     ready: u64,
@@ -36,8 +38,8 @@ impl L1Caches {
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
     #[inline]
-    pub fn lookup(&mut self, unit: usize, line: u64) -> Option<u64> {
-        let tag = self.tag(unit, line);
+    pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
+        let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
         let way = set.iter().position(|way| way.tag == tag)?;
         let found = set[way];
@@ -47,8 +49,8 @@ impl L1Caches {
 
     /// Enters a line in place of the least recently used one of its set.
     #[inline]
-    pub fn insert(&mut self, unit: usize, line: u64, ready: u64) {
-        let tag = self.tag(unit, line);
+    pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
+        let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
         to_front(set, set.len() - 1, Way { tag, ready });
     }
@@ -56,19 +58,25 @@ impl L1Caches {
     /// Discards everything `unit` holds.
     #[inline]
     pub fn discard(&mut self, unit: usize) {
-        self.epochs[unit] += 1;
+        if self.epochs[unit] < LAST_EPOCH {
+            self.epochs[unit] += 1;
+            return;
+        }
+        let ways = self.sets * self.associativity;
+        self.ways[unit * ways..(unit + 1) * ways].fill(Way::default());
+        self.epochs[unit] = 1;
     }
 
     /// Discards everything.
     pub fn discard_all(&mut self) {
-        for epoch in &mut self.epochs {
-            *epoch += 1;
+        for unit in 0..self.epochs.len() {
+            self.discard(unit);
         }
     }
 
     #[inline]
-    fn tag(&self, unit: usize, line: u64) -> u64 {
-        self.epochs[unit] << LINE_BITS | line
+    fn tag(&self, unit: usize, line: u64, version: u8) -> u64 {
+        self.epochs[unit] << EPOCH_SHIFT | u64::from(version) << VERSION_SHIFT | line
     }
 
     #[inline]
@@ -102,21 +110,32 @@ mod tests {
     fn evicts_the_least_recently_used_way_of_the_set() {
         let mut l1 = small();
         for line in [0, 4, 8, 12] {
-            l1.insert(0, line, line);
+            l1.insert(0, line, 0, line);
         }
-        assert_eq!(l1.lookup(0, 0), Some(0));
-        l1.insert(0, 16, 16);
-        assert_eq!(l1.lookup(0, 4), None, "line 4 was the oldest");
-        assert_eq!(l1.lookup(0, 0), Some(0));
-        assert_eq!(l1.lookup(1, 0), None, "caches are private to their unit");
+        assert_eq!(l1.lookup(0, 0, 0), Some(0));
+        l1.insert(0, 16, 0, 16);
+        assert_eq!(l1.lookup(0, 4, 0), None, "line 4 was the oldest");
+        assert_eq!(l1.lookup(0, 0, 0), Some(0));
+        assert_eq!(l1.lookup(1, 0, 0), None, "caches are private to their unit");
     }
 
     #[test]
     fn a_discard_empties_one_unit_only() {
         let mut l1 = small();
-        l1.insert(0, 3, 7);
-        l1.insert(1, 3, 7);
+        l1.insert(0, 3, 0, 7);
+        l1.insert(1, 3, 0, 7);
         l1.discard(0);
-        assert_eq!((l1.lookup(0, 3), l1.lookup(1, 3)), (None, Some(7)));
+        assert_eq!((l1.lookup(0, 3, 0), l1.lookup(1, 3, 0)), (None, Some(7)));
+    }
+
+    #[test]
+    fn lines_of_another_version_do_not_hit_and_epochs_can_run_out() {
+        let mut l1 = small();
+        l1.insert(0, 3, 1, 7);
+        assert_eq!((l1.lookup(0, 3, 2), l1.lookup(0, 3, 1)), (None, Some(7)));
+        l1.epochs[0] = LAST_EPOCH;
+        l1.insert(0, 3, 1, 7);
+        l1.discard(0);
+        assert_eq!((l1.epochs[0], l1.lookup(0, 3, 1)), (1, None));
     }
 }

@@ -74,12 +74,25 @@ impl Node<'_> {
         } else if run.write && entry.is_broadcast() {
             self.broadcast_stores(gpu, run, time + self.costs.l1)
         } else {
-            self.serve_remote(slot, entry.target(), run, time)
+            self.serve_remote(slot, entry, run, time)
         };
+        self.note_done(slot, done);
+    }
+
+    /// An access of the wavefront in `slot` will be over at `done`.
+    #[inline]
+    pub fn note_done(&mut self, slot: usize, done: u64) {
+        let (gpu, unit) = self.place(slot);
         let wave = &mut self.waves.waves[slot];
         wave.ready = wave.ready.max(done);
         let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
         *in_flight = (*in_flight).max(done);
+    }
+
+    /// When `unit` can issue: now, or when a drain is over.
+    #[inline]
+    pub fn issue_time(&self, gpu: usize, unit: usize) -> u64 {
+        self.gpus[gpu].units[unit].paused.max(self.now)
     }
 
     /// Looks a page up: first-level TLB, second-level TLB, page table.
@@ -94,7 +107,12 @@ impl Node<'_> {
             }
             self.gpus[gpu].l1_tlb.invalidate(unit, page);
         }
-        self.translate_beyond_l1(gpu, unit, page, write, looked_up)
+        // A miss holds a register of the first level until it is over.
+        let start = self.gpus[gpu].units[unit].translations.available(looked_up);
+        let translation = self.translate_beyond_l1(gpu, unit, page, write, start);
+        let (Translation::Ready(_, over) | Translation::Fault(over)) = translation;
+        self.gpus[gpu].units[unit].translations.take(over);
+        translation
     }
 
     fn translate_beyond_l1(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
@@ -143,12 +161,12 @@ impl Node<'_> {
             let done = if run.write {
                 beyond_l1 += 1;
                 self.l2_line(gpu, line, true, start + self.costs.l1)
-            } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line) {
+            } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line, entry.version()) {
                 self.accesses.l1_hits += 1;
                 ready.max(start + self.costs.l1)
             } else {
                 beyond_l1 += 1;
-                self.load_local(gpu, unit, line, start + self.costs.l1)
+                self.load_local(gpu, unit, line, entry.version(), start + self.costs.l1)
             };
             spent += done - start;
             last = last.max(done);
@@ -163,12 +181,12 @@ impl Node<'_> {
 
     /// A load that missed the first-level cache, from the own second-level cache or memory.
     #[inline]
-    fn load_local(&mut self, gpu: usize, unit: usize, line: u64, time: u64) -> u64 {
+    fn load_local(&mut self, gpu: usize, unit: usize, line: u64, version: u8, time: u64) -> u64 {
         let start = self.gpus[gpu].units[unit].misses.available(time);
         let done = self.l2_line(gpu, line, false, start);
         let state = &mut self.gpus[gpu];
         state.units[unit].misses.take(done);
-        state.l1.insert(unit, line, done);
+        state.l1.insert(unit, line, version, done);
         done
     }
 

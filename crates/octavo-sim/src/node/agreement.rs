@@ -27,7 +27,7 @@ impl Node<'_> {
             return Ok(());
         }
         for (gpu, state) in self.gpus.iter().enumerate() {
-            let (found, expected) = (state.table.get(page), expected_entry(&view, ProcessorId::gpu(gpu)));
+            let (found, expected) = (state.table.get(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
             if found != expected {
                 return Err(format!("gpu{gpu} page {page}: entry {found:?}, the manager's state means {expected:?}"));
             }

@@ -56,7 +56,7 @@ impl Node<'_> {
                 over = over.max(self.send_to_subscribers(gpu, oldest, done));
             }
         }
-        self.breakdown.duplication_ps += over - done;
+        self.breakdown.duplication_ps += (over - done) * u64::from(run.count);
         over
     }
 

@@ -15,8 +15,8 @@ use crate::translate::Entry;
 pub(crate) struct Progress {
     plan: Plan,
     next: usize,
-    /// Whether the processors already have the host's message that pages are about to move.
-    told: bool,
+    /// Processors that already have the host's message that pages are about to move.
+    told: ProcessorMask,
     /// Time spent on making room.
     evicting: u64,
     /// Wakes under way; the plan is acknowledged when the last has arrived.
@@ -27,14 +27,15 @@ pub(crate) struct Progress {
 #[derive(Default)]
 pub(crate) struct Plans {
     running: Slab<Progress>,
-    count: usize,
+    /// Plans that wake faults; a batch is over when there are none.
+    serving: usize,
     /// (fault, plan) of wakes under way; few at a time.
     wakes: Vec<(u32, u32)>,
 }
 
 impl Plans {
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
+    pub fn serve_no_fault(&self) -> bool {
+        self.serving == 0
     }
 }
 
@@ -44,9 +45,9 @@ impl Node<'_> {
         let mut made = std::mem::take(&mut self.made);
         for plan in made.drain(..) {
             let metadata = self.metadata_time(&plan);
-            let progress = Progress { plan, next: 0, told: false, evicting: 0, wakes: 0 };
+            let progress = Progress { plan, next: 0, told: ProcessorMask::EMPTY, evicting: 0, wakes: 0 };
             let number = self.plans.running.insert(progress);
-            self.plans.count += 1;
+            self.plans.serving += usize::from(serves_faults(&self.plans.running[number].plan));
             self.schedule(self.now + metadata, Kind::PlanStep, number);
         }
         self.made = made;
@@ -65,10 +66,11 @@ impl Node<'_> {
             let Some(&step) = progress.plan.steps.get(progress.next) else {
                 return self.end_plan_if_done(number);
             };
+            let makes_room = progress.next < progress.plan.room_steps as usize;
             progress.next += 1;
             let done = self.carry_out(number, step);
             if done > self.now {
-                if is_eviction(&step) {
+                if makes_room {
                     self.plans.running[number].evicting += done - self.now;
                 }
                 return self.schedule(done, Kind::PlanStep, number);
@@ -85,8 +87,9 @@ impl Node<'_> {
             Step::Copy { pages, from, to, cause } => self.copy(pages, from, to, cause),
             Step::Discard { processor, pages } => self.discard(processor, pages),
             Step::Map { processors, pages, target, permission, mode } => {
-                self.map(processors, pages, target, permission, mode);
-                self.now + self.costs.entry_write
+                let stale = self.map(processors, pages, target, permission, mode);
+                let shootdown = if stale { self.costs.shootdown } else { 0 };
+                self.now + self.costs.entry_write + shootdown
             }
             Step::ClearCounters { pages } => {
                 self.counters.clear(pages);
@@ -99,42 +102,48 @@ impl Node<'_> {
         }
     }
 
-    /// Compute units stop, what they have in flight completes, first-level caches are discarded and the pages' dirty
-    /// lines written back.
+    /// The host's message travels; when it has arrived, compute units stop, what they have in flight completes,
+    /// first-level caches are discarded and the pages' dirty lines written back.
     fn drain(&mut self, number: u32, processors: ProcessorMask, pages: PageRun) -> u64 {
-        let told = self.now + self.costs.host_link;
-        self.plans.running[number].told = true;
-        let mut over = told;
-        for processor in processors.iter() {
-            let Some(gpu) = processor.gpu_index() else { continue };
-            let quiet = self.drain_units(gpu, pages, told);
+        let progress = &mut self.plans.running[number];
+        if progress.told != processors {
+            progress.told = processors;
+            progress.next -= 1; // The drain itself, once the message is there.
+            return self.now + self.costs.host_link;
+        }
+        let mut over = self.now;
+        for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
+            let quiet = self.quiet_time(gpu, pages);
             over = over.max(self.write_back(gpu, pages, quiet, false));
+        }
+        // Issue resumes once the translations are shot down, which follows the drain.
+        for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
+            self.pause_units(gpu, pages, over + self.costs.shootdown);
         }
         over
     }
 
-    /// Pauses the units that have to drain until they are quiet; returns when that is.
-    fn drain_units(&mut self, gpu: usize, pages: PageRun, told: u64) -> u64 {
-        let scope = self.drain;
-        let state = &mut self.gpus[gpu];
-        let concerned = |unit: usize, tlb: &crate::translate::Tlb| {
-            scope == DrainScope::WholeGpu || pages.iter().any(|page| tlb.holds(unit, page.0))
-        };
-        let mut quiet = told;
-        for unit in 0..state.units.len() {
-            if concerned(unit, &state.l1_tlb) {
-                quiet = quiet.max(state.units[unit].in_flight);
-            }
-        }
-        // Issue resumes once the translation is shot down, which follows the drain.
-        let resume = quiet + self.costs.shootdown;
-        for unit in 0..state.units.len() {
-            if concerned(unit, &state.l1_tlb) {
-                state.units[unit].paused = state.units[unit].paused.max(resume);
+    /// When the units of `gpu` that have to drain have nothing in flight.
+    fn quiet_time(&self, gpu: usize, pages: PageRun) -> u64 {
+        let units = self.gpus[gpu].units.iter().enumerate();
+        let draining = units.filter(|&(unit, _)| self.must_drain(gpu, unit, pages));
+        draining.map(|(_, unit)| unit.in_flight).max().unwrap_or(0).max(self.now)
+    }
+
+    /// With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access
+    /// through it is in flight; such a unit is missed, and its access completes beside the migration.
+    fn must_drain(&self, gpu: usize, unit: usize, pages: PageRun) -> bool {
+        self.drain == DrainScope::WholeGpu || pages.iter().any(|page| self.gpus[gpu].l1_tlb.holds(unit, page.0))
+    }
+
+    fn pause_units(&mut self, gpu: usize, pages: PageRun, until: u64) {
+        for unit in 0..self.units {
+            if self.must_drain(gpu, unit, pages) {
+                let state = &mut self.gpus[gpu];
+                state.units[unit].paused = state.units[unit].paused.max(until);
                 state.l1.discard(unit);
             }
         }
-        quiet
     }
 
     /// Writes the pages' dirty lines to the GPU's memory; with `drop`, none of their lines stay in the cache.
@@ -149,8 +158,9 @@ impl Node<'_> {
     /// Removes (or write-protects) entries and translations; the answers come back to the host.
     fn shoot_down(&mut self, number: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
         let progress = &mut self.plans.running[number];
-        let message = if progress.told { 0 } else { self.costs.host_link };
-        progress.told = false;
+        let all_told = processors.0 & !progress.told.0 == 0;
+        progress.told = ProcessorMask::EMPTY;
+        let message = if all_told { 0 } else { self.costs.host_link };
         self.withdraw(processors, pages, protect);
         self.now + message + self.costs.shootdown + self.costs.host_link
     }
@@ -181,7 +191,7 @@ impl Node<'_> {
                 let clean = self.write_back(gpu, pages, command, cause != Cause::Duplication);
                 self.gpus[gpu].dram.stream(self.now, clean, first, count)
             }
-            None => self.now + self.costs.host_memory,
+            None => command + self.costs.host_memory,
         };
         let arrived = self.links.send(self.now, read, (from, to), count * 64, Traffic::of(cause));
         match to.gpu_index() {
@@ -203,6 +213,7 @@ impl Node<'_> {
         self.now
     }
 
+    /// Writes entries. Translations that a change makes wrong are shot down; returns whether there were any.
     fn map(
         &mut self,
         processors: ProcessorMask,
@@ -210,17 +221,22 @@ impl Node<'_> {
         target: Option<ProcessorId>,
         permission: Permission,
         mode: MappingMode,
-    ) {
+    ) -> bool {
+        let mut stale = false;
         let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
         for processor in processors.iter() {
             let Some(gpu) = processor.gpu_index() else { continue };
             let target = target.unwrap_or(processor);
             let entry = Entry::new(target, writable, broadcast);
             for page in pages.iter() {
-                self.gpus[gpu].table.set(page, entry);
+                if self.gpus[gpu].table.set(page, entry) {
+                    self.gpus[gpu].shoot_down(page.0);
+                    stale = true;
+                }
                 self.note_translation(page, target);
             }
         }
+        stale
     }
 
     /// Wakes go to the GPU over its host link; a batch keeps them until its end.
@@ -262,7 +278,7 @@ impl Node<'_> {
             return;
         }
         let plan = self.plans.running.remove(number).plan;
-        self.plans.count -= 1;
+        self.plans.serving -= usize::from(serves_faults(&plan));
         self.acknowledge(plan.id);
         self.manager.recycle(plan);
         self.start_made_plans();
@@ -282,7 +298,7 @@ impl Node<'_> {
                     Step::Invalidate { processors, pages } => self.withdraw(processors, pages, false),
                     Step::Protect { processors, pages } => self.withdraw(processors, pages, true),
                     Step::Map { processors, pages, target, permission, mode } => {
-                        self.map(processors, pages, target, permission, mode);
+                        _ = self.map(processors, pages, target, permission, mode);
                     }
                     Step::Wake { processor, pages } => self.wake_at_once(processor, pages, plan.cause),
                     Step::Copy { pages, from, .. } => _ = self.discard(from, pages),
@@ -312,6 +328,6 @@ impl Node<'_> {
     }
 }
 
-fn is_eviction(step: &Step) -> bool {
-    matches!(step, Step::Copy { cause: Cause::Eviction, .. })
+fn serves_faults(plan: &Plan) -> bool {
+    plan.steps.iter().any(|step| matches!(step, Step::Wake { .. }))
 }

@@ -14,15 +14,13 @@ pub(crate) const RESERVED_AHEAD: u64 = 2_000_000;
 pub(crate) struct Deferred {
     pub run: Run,
     pub slot: u32,
-    /// When it began to wait.
-    pub since: u64,
 }
 
 impl Node<'_> {
     /// Puts an access off until its translation is there.
     pub fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
         self.waves.waves[slot].pending += 1;
-        let number = self.deferred.insert(Deferred { run, slot: slot as u32, since: ready });
+        let number = self.deferred.insert(Deferred { run, slot: slot as u32 });
         self.schedule(ready, Kind::Access, number);
     }
 
@@ -34,15 +32,15 @@ impl Node<'_> {
     }
 
     /// Serves an access whose page was translated, unless the entry has gone meanwhile.
-    pub fn access_translated(&mut self, deferred: Deferred) {
+    fn access_translated(&mut self, deferred: Deferred) {
         let slot = deferred.slot as usize;
         let (gpu, unit) = self.place(slot);
         let page = (deferred.run.line >> self.page_line_shift) as u32;
-        let entry = self.gpus[gpu].table.get(page);
+        let (entry, time) = (self.gpus[gpu].table.get(page), self.issue_time(gpu, unit));
         if entry.allows(deferred.run.write) {
-            self.serve_translated(gpu, unit, slot, entry, deferred.run, self.now);
+            self.serve_translated(gpu, unit, slot, entry, deferred.run, time);
         } else {
-            self.access_page(gpu, unit, slot, deferred.run, self.now);
+            self.access_page(gpu, unit, slot, deferred.run, time);
         }
     }
 

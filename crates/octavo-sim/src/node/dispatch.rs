@@ -77,7 +77,7 @@ impl Node<'_> {
             self.calendar.push(self.now + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
         }
         self.gpus[gpu].units[unit].free = free;
-        self.waves.groups[leader as usize] = Group { running: wavefronts as u16, arrived: 0 };
+        self.waves.groups[leader as usize] = Group { running: wavefronts as u16, ..Group::default() };
         true
     }
 
@@ -110,11 +110,13 @@ impl Node<'_> {
         }
     }
 
-    /// A wavefront reached a barrier.
-    pub fn arrive_at_barrier(&mut self, slot: usize) {
+    /// A wavefront reaches a barrier at `time`.
+    pub fn arrive_at_barrier(&mut self, slot: usize, time: u64) {
         let leader = self.waves.waves[slot].leader as usize;
         self.waves.waves[slot].state = State::Barrier;
-        self.waves.groups[leader].arrived += 1;
+        let group = &mut self.waves.groups[leader];
+        group.arrived += 1;
+        group.arrival = group.arrival.max(time);
         self.release_barrier_if_complete(leader);
     }
 
@@ -124,13 +126,14 @@ impl Node<'_> {
             return;
         }
         group.arrived = 0;
+        let release = group.arrival.max(self.now);
         let mut slot = leader as u32;
         while slot != NO_SLOT {
             let wave = &mut self.waves.waves[slot as usize];
             let next = wave.next;
             if wave.state == State::Barrier {
                 wave.state = State::Scheduled;
-                self.schedule(self.now, Kind::Wave, slot);
+                self.schedule(release, Kind::Wave, slot);
             }
             slot = next;
         }

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     PlanStep,
     /// A fault's walk is over and its message leaves for the host; index: fault.
     FaultLeaves,
+    /// A fault's message has arrived at the host, which walks its page table; index: fault.
+    FaultAtHost,
     /// A deferred access goes on; index: deferred access.
     Access,
     /// Remote lines that waited for others to arrive go on; index: GPU.
@@ -36,7 +38,7 @@ pub(crate) enum Kind {
     Launch,
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -45,6 +47,7 @@ const KINDS: [Kind; 15] = [
     Kind::BatchServed,
     Kind::PlanStep,
     Kind::FaultLeaves,
+    Kind::FaultAtHost,
     Kind::Access,
     Kind::RemoteQueue,
     Kind::FaultWakes,

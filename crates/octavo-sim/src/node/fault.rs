@@ -56,6 +56,11 @@ impl Faults {
         self.open.get(&(page, gpu as u8)).is_some_and(|&fault| self.joinable(fault, write))
     }
 
+    /// How many faults are outstanding.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
     fn joinable(&self, fault: u32, write: bool) -> bool {
         let fault = &self.faults[fault];
         !write || fault.write || !fault.served
@@ -119,8 +124,13 @@ impl Node<'_> {
         let own = ProcessorId::gpu(fault.gpu as usize);
         let (left, walk_on_host) = self.forward_walk(fault.gpu as usize, fault.page, walked);
         let at_host = self.links.send(self.now, left, (own, HOST), self.costs.fault_bytes, Traffic::Control);
-        let arrives = if walk_on_host { self.service.walk(at_host, self.costs.host_walk) } else { at_host };
-        self.schedule(arrives, Kind::FaultArrives, number);
+        let next = if walk_on_host { Kind::FaultAtHost } else { Kind::FaultArrives };
+        self.schedule(at_host, next, number);
+    }
+
+    pub fn fault_at_host(&mut self, number: u32) {
+        let walked = self.service.walk(self.now, self.costs.host_walk);
+        self.schedule(walked, Kind::FaultArrives, number);
     }
 
     /// The driver sees a fault.
@@ -180,7 +190,8 @@ impl Node<'_> {
     fn replay(&mut self, gpu: usize, waiter: Waiter) {
         let slot = waiter.slot as usize;
         let unit = self.place(slot).1;
-        self.access_page(gpu, unit, slot, waiter.run, self.now);
+        let time = self.issue_time(gpu, unit);
+        self.access_page(gpu, unit, slot, waiter.run, time);
         self.end_pending(slot);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::defer::Deferred;
+use super::remote::Waiting;
 use crate::config::NodeConfig;
 use crate::costs::Costs;
 use crate::memory::{Dram, L1Caches, L2Cache};
@@ -21,15 +21,13 @@ pub(crate) struct Gpu {
     /// Next-free time of each SIMD, by (unit, SIMD).
     pub simds: Vec<u64>,
     pub remote: Slots,
-    /// Accesses that wait for remote lines in flight to arrive, in order.
-    pub remote_queue: VecDeque<Deferred>,
-    /// Set while an access from that queue is served, which must not queue again.
-    pub serving_queue: bool,
+    /// Lines that wait for others in flight to arrive, in order.
+    pub remote_queue: VecDeque<Waiting>,
     /// Work-groups in flight.
     pub running: u32,
 }
 
-/// A compute unit: one cache line.
+/// A compute unit.
 #[repr(align(64))]
 pub(crate) struct Unit {
     /// When its memory pipeline takes the next line.
@@ -40,7 +38,10 @@ pub(crate) struct Unit {
     pub in_flight: u64,
     /// Free wavefront slots, one bit each.
     pub free: u64,
+    /// Miss registers of the first-level cache.
     pub misses: Slots,
+    /// Miss registers of the first-level TLB.
+    pub translations: Slots,
 }
 
 impl Gpu {
@@ -53,6 +54,7 @@ impl Gpu {
             in_flight: 0,
             free: u64::MAX >> (64 - slots),
             misses: Slots::new(node.l1.miss_registers),
+            translations: Slots::new(node.l1_tlb.miss_registers),
         };
         Self {
             l1: L1Caches::new(&node.l1, units),
@@ -66,7 +68,6 @@ impl Gpu {
             simds: vec![0; units * node.compute.simds_per_unit as usize],
             remote: Slots::new(node.remote.lines_in_flight),
             remote_queue: VecDeque::new(),
-            serving_queue: false,
             running: 0,
         }
     }

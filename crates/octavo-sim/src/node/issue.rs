@@ -37,7 +37,7 @@ impl Node<'_> {
                 }
                 OpKind::Barrier => {
                     self.waves.waves[slot].next_op += 1;
-                    return self.arrive_at_barrier(slot);
+                    return self.arrive_at_barrier(slot, time);
                 }
             }
             self.waves.waves[slot].next_op += 1;

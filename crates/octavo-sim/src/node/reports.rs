@@ -72,7 +72,7 @@ impl Node<'_> {
             let number = self.reports.sent.insert(counts);
             self.schedule(arrives, Kind::ReportArrives, number);
         }
-        self.schedule(self.now + spec.period_cycles * self.costs.cycle, Kind::ReportDue, 0);
+        self.schedule_periodic(self.now + spec.period_cycles * self.costs.cycle, Kind::ReportDue);
     }
 
     pub fn report_arrives(&mut self, number: u32) {

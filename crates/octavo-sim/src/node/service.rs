@@ -117,18 +117,17 @@ impl Node<'_> {
         true
     }
 
-    /// When the last plan of a batch is done, its faults are replayed together and the next batch begins.
+    /// When no plan serves faults any more, those served are replayed together, and the next batch begins. A fault
+    /// that waited inside the manager can be served after its batch; it is replayed with whatever is then done.
     pub fn end_batch_if_done(&mut self) {
-        if !self.plans.is_empty() {
+        if !self.plans.serve_no_fault() {
             return;
         }
         let now = self.now;
         let Model::Batch(batches) = &mut self.service.model else { return };
-        if !batches.busy || !batches.serving.is_empty() {
-            return;
-        }
-        batches.busy = false;
-        for fault in std::mem::take(&mut batches.wakes) {
+        let wakes = std::mem::take(&mut batches.wakes);
+        batches.busy &= !batches.serving.is_empty();
+        for fault in wakes {
             self.send_wake(fault, now);
         }
         self.begin_batch_if_idle();

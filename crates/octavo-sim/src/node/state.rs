@@ -58,6 +58,8 @@ pub(crate) struct Node<'a> {
     pub launch_shape: Launch,
     pub launch_began: u64,
     pub finished: bool,
+    /// Samples and reports in the calendar, which keep themselves going.
+    pub periodic: usize,
     /// When the last kernel ended.
     pub ended: u64,
     pub groups_done: u64,
@@ -111,6 +113,7 @@ impl<'a> Node<'a> {
             launch_shape: Launch { kernel: "", work_groups: 0, wavefronts_per_group: 0 },
             launch_began: 0,
             finished: false,
+            periodic: 0,
             ended: 0,
             groups_done: 0,
             accesses: Accesses::default(),
@@ -134,10 +137,10 @@ impl<'a> Node<'a> {
         self.start_made_plans();
         self.schedule(0, Kind::Launch, 0);
         if let Some(period) = self.reports.period(self.costs.cycle) {
-            self.schedule(period, Kind::ReportDue, 0);
+            self.schedule_periodic(period, Kind::ReportDue);
         }
         if let Some(interval) = self.recorder.interval() {
-            self.schedule(interval, Kind::Sample, 0);
+            self.schedule_periodic(interval, Kind::Sample);
         }
     }
 
@@ -146,7 +149,15 @@ impl<'a> Node<'a> {
         self.calendar.push(time, Event::new(kind, index).pack());
     }
 
-    /// Handles the next event; `false` when the last kernel has ended.
+    /// Schedules a sample or report, unless nothing else is left that could happen.
+    pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
+        if self.calendar.len() > self.periodic || self.now == 0 {
+            self.periodic += 1;
+            self.schedule(time, kind, 0);
+        }
+    }
+
+    /// Handles the next event; `false` when the last kernel has ended, or nothing is left that could happen.
     #[inline]
     pub fn step(&mut self) -> bool {
         if self.finished {
@@ -164,12 +175,19 @@ impl<'a> Node<'a> {
             Kind::BatchServed => self.batch_served(),
             Kind::PlanStep => self.plan_step(event.index),
             Kind::FaultLeaves => self.fault_leaves(event.index),
+            Kind::FaultAtHost => self.fault_at_host(event.index),
             Kind::Access => self.resume_access(event.index),
             Kind::RemoteQueue => self.remote_queue(event.index as usize),
             Kind::FaultWakes => self.fault_wakes(event.index),
-            Kind::ReportDue => self.report_due(),
+            Kind::ReportDue => {
+                self.periodic -= 1;
+                self.report_due();
+            }
             Kind::ReportArrives => self.report_arrives(event.index),
-            Kind::Sample => self.sample(),
+            Kind::Sample => {
+                self.periodic -= 1;
+                self.sample();
+            }
             Kind::Launch => self.begin_launch(),
         }
         true
@@ -179,7 +197,7 @@ impl<'a> Node<'a> {
     fn sample(&mut self) {
         self.sample_last();
         if let Some(interval) = self.recorder.interval() {
-            self.schedule(self.now + interval, Kind::Sample, 0);
+            self.schedule_periodic(self.now + interval, Kind::Sample);
         }
     }
 

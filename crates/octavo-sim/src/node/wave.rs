@@ -56,6 +56,8 @@ pub(crate) struct Group {
     pub running: u16,
     /// Wavefronts at the barrier.
     pub arrived: u16,
+    /// When the last of them got there.
+    pub arrival: u64,
 }
 
 /// All slots of all GPUs.

@@ -1,26 +1,28 @@
-//! Page-table entries as the hardware sees them at a moment, one byte a (GPU, page).
+//! Page-table entries as the hardware sees them at a moment, one for each (GPU, page).
 //!
 //! The manager's state runs ahead of these: it changes when a decision is made, they change when the plan is carried
 //! out.
 
 use octavo_manager::{PageId, PageRun, ProcessorId};
 
-const VALID: u8 = 1 << 7;
-const BROADCAST: u8 = 1 << 6;
-const WRITABLE: u8 = 1 << 5;
-const TARGET: u8 = WRITABLE - 1;
+const VALID: u16 = 1 << 7;
+const BROADCAST: u16 = 1 << 6;
+const WRITABLE: u16 = 1 << 5;
+const TARGET: u16 = WRITABLE - 1;
+const VERSION_SHIFT: u32 = 8;
 
-/// One translation.
+/// One translation, with a version that changes each time the page is invalidated: first-level caches keep it beside
+/// each line, so that lines of a mapping that is gone never hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry(u8);
+pub(crate) struct Entry(u16);
 
 impl Entry {
-    /// No mapping.
+    /// No mapping, ever.
     pub const INVALID: Self = Self(0);
 
     pub const fn new(target: ProcessorId, writable: bool, broadcast: bool) -> Self {
         let flags = if writable { WRITABLE } else { 0 } | if broadcast { BROADCAST } else { 0 };
-        Self(VALID | flags | target.0)
+        Self(VALID | flags | target.0 as u16)
     }
 
     #[inline]
@@ -31,7 +33,7 @@ impl Entry {
     /// Whose memory serves accesses.
     #[inline]
     pub const fn target(self) -> ProcessorId {
-        ProcessorId(self.0 & TARGET)
+        ProcessorId((self.0 & TARGET) as u8)
     }
 
     /// Stores also go to every other GPU with a broadcast entry.
@@ -51,9 +53,19 @@ impl Entry {
         self.is_valid() && (!write || self.is_writable())
     }
 
+    /// How often the page was invalidated here, modulo 256.
     #[inline]
-    const fn read_only(self) -> Self {
-        Self(self.0 & !WRITABLE)
+    pub const fn version(self) -> u8 {
+        (self.0 >> VERSION_SHIFT) as u8
+    }
+
+    /// The same mapping without its version.
+    pub const fn unversioned(self) -> Self {
+        Self(self.0 & (VALID | BROADCAST | WRITABLE | TARGET))
+    }
+
+    const fn with_version(self, version: u8) -> Self {
+        Self(self.unversioned().0 | (version as u16) << VERSION_SHIFT)
     }
 }
 
@@ -72,19 +84,27 @@ impl PageTable {
         self.entries[page as usize]
     }
 
-    pub fn set(&mut self, page: PageId, entry: Entry) {
-        self.entries[page.index()] = entry;
+    /// Writes an entry. Returns whether translations made from the one before would be wrong: they lead elsewhere,
+    /// allow too much or store in another way.
+    pub fn set(&mut self, page: PageId, entry: Entry) -> bool {
+        let old = self.get(page.0);
+        let loses = old.is_writable() && !entry.is_writable();
+        let differs = old.target() != entry.target() || old.is_broadcast() != entry.is_broadcast() || loses;
+        self.entries[page.index()] = entry.with_version(old.version());
+        old.is_valid() && differs
     }
 
+    /// Removes entries; lines cached under them never hit again.
     pub fn invalidate(&mut self, pages: PageRun) {
         for page in pages.iter() {
-            self.set(page, Entry::INVALID);
+            let version = self.get(page.0).version().wrapping_add(1);
+            self.entries[page.index()] = Entry::INVALID.with_version(version);
         }
     }
 
     pub fn protect(&mut self, pages: PageRun) {
         for page in pages.iter() {
-            self.set(page, self.get(page.0).read_only());
+            self.entries[page.index()].0 &= !WRITABLE;
         }
     }
 }
@@ -95,9 +115,24 @@ mod tests {
 
     #[test]
     fn an_entry_keeps_its_parts() {
-        let entry = Entry::new(ProcessorId(16), true, true);
+        let entry = Entry::new(ProcessorId(16), true, true).with_version(255);
         assert_eq!((entry.target(), entry.is_broadcast(), entry.allows(true)), (ProcessorId(16), true, true));
-        assert!(entry.read_only().allows(false) && !entry.read_only().allows(true));
+        assert_eq!((entry.version(), entry.unversioned()), (255, Entry::new(ProcessorId(16), true, true)));
         assert!(!Entry::INVALID.allows(false));
+    }
+
+    #[test]
+    fn a_table_says_when_translations_become_wrong_and_counts_invalidations() {
+        let mut table = PageTable::new(1);
+        let (page, run) = (PageId(0), PageRun::one(PageId(0)));
+        let local = |writable| Entry::new(ProcessorId(1), writable, false);
+        assert!(!table.set(page, local(false)), "nothing was mapped");
+        assert!(!table.set(page, local(true)), "more is allowed");
+        assert!(table.set(page, Entry::new(ProcessorId(2), true, false)), "another target");
+        table.invalidate(run);
+        assert_eq!((table.get(0).is_valid(), table.get(0).version()), (false, 1));
+        table.set(page, local(true));
+        table.protect(run);
+        assert_eq!((table.get(0).unversioned(), table.get(0).version()), (local(false), 1));
     }
 }
