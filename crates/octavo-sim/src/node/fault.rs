@@ -198,12 +198,14 @@ impl Node<'_> {
     /// Books the time a waiter waited: GPU walk, host and driver, then what resolved the fault.
     fn account_wait(&mut self, fault: &Fault, waiter: &Waiter) {
         let lines = u64::from(waiter.run.count);
-        let walked = fault.walked_at.clamp(waiter.since, self.now);
+        // An access issued ahead of the clock may join a fault that is resolved before its own time.
+        let since = waiter.since.min(self.now);
+        let walked = fault.walked_at.clamp(since, self.now);
         let served = fault.served_at.clamp(walked, self.now);
         let resolving = self.now - served;
         let evicting = fault.evicting.min(resolving);
         let breakdown = &mut self.breakdown;
-        breakdown.walk_ps += (walked - waiter.since) * lines;
+        breakdown.walk_ps += (walked - since) * lines;
         breakdown.host_ps += (served - walked) * lines;
         breakdown.eviction_ps += evicting * lines;
         *match fault.cause {
