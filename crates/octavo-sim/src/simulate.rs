@@ -14,8 +14,9 @@ use crate::result::{RunResult, Summary};
 /// Events between looks at the progress callback: a few milliseconds of work.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
 
-/// The fewest pages a GPU must hold, so that the plans under way always find victims among the rest.
-const MIN_CAPACITY_PAGES: u64 = 16;
+/// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
+/// below this a run measures nothing but eviction.
+const MIN_CAPACITY_PAGES: u64 = 4;
 
 /// Lines are numbered with 32 bits.
 const MAX_BYTES: u64 = (u32::MAX as u64) * 64;
