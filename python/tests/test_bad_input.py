@@ -28,7 +28,7 @@ BAD = {
     "a threshold out of range": ("memory.placement.fault_threshold=0", ["`memory.placement.fault_threshold`"]),
     "a scale of zero": ("workload.scale=0", ["`workload.scale`", "expected more than 0"]),
     "a negative scale": ("workload.scale=-1", ["`workload.scale`", "found -1"]),
-    "too little memory": ("node.capacity.footprint_percent=1", ["memory is too small"]),
+    "too little memory": ('node.capacity={footprint_percent=1,scope="total"}', ["memory is too small"]),
     "no assignment": ("node.gpus", ["expected key=value"]),
 }
 
