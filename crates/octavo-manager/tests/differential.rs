@@ -14,14 +14,17 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::rules::{Grit, Placement, Remote, Rules};
 
+/// Histories of a property test unless told otherwise.
+const LIBRARY_DEFAULT: u32 = 256;
+
 /// The same histories at every run, unless `PROPTEST_RNG_SEED` asks for others or `PROPTEST_CASES` for more.
-fn cases() -> ProptestConfig {
+fn cases(few: u32) -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if matches!(config.rng_seed, RngSeed::Random) {
         config.rng_seed = RngSeed::Fixed(0x0c7a);
     }
-    if config.cases == 256 {
-        config.cases = 64; // the library's default takes too long for every build
+    if config.cases == LIBRARY_DEFAULT {
+        config.cases = few;
     }
     config
 }
@@ -104,8 +107,28 @@ const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 
 const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
 
+// Groups of 512 pages, and whole blocks: few histories of many pages.
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn grit_large(rules in roomy(grit()), ops in vec(op(Mix { storm_level: 3, ..CALM }), 1..10)) {
+        play(&rules, (1024, 300), GROUPS, &ops);
+    }
+
+    #[test]
+    fn tree_with_uniform_schemes(rules in with_tree(roomy(uniform())), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (700, 300), CALM, &ops);
+    }
+
+    #[test]
+    fn tree_with_grit(rules in with_tree(roomy(grit())), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (700, 300), CALM, &ops);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
 
     #[test]
     fn uniform_schemes_one_plan_at_a_time(rules in roomy(uniform()), ops in vec(op(CALM), 1..60)) {
@@ -133,11 +156,6 @@ proptest! {
     }
 
     #[test]
-    fn grit_large(rules in roomy(grit()), ops in vec(op(Mix { storm_level: 3, ..CALM }), 1..10)) {
-        play(&rules, (1024, 300), GROUPS, &ops);
-    }
-
-    #[test]
     fn grit_many_plans_and_failures(rules in roomy(grit()), ops in vec(op(LIVELY), 1..80)) {
         play(&rules, (100, 60), LIVELY, &ops);
     }
@@ -145,16 +163,6 @@ proptest! {
     #[test]
     fn grit_in_small_memories(rules in cramped(grit()), ops in vec(op(CALM), 1..60)) {
         play(&rules, (40, 23), CALM, &ops);
-    }
-
-    #[test]
-    fn tree_with_uniform_schemes(rules in with_tree(roomy(uniform())), ops in vec(op(CALM), 1..60)) {
-        play(&rules, (700, 300), CALM, &ops);
-    }
-
-    #[test]
-    fn tree_with_grit(rules in with_tree(roomy(grit())), ops in vec(op(CALM), 1..60)) {
-        play(&rules, (700, 300), CALM, &ops);
     }
 
     #[test]

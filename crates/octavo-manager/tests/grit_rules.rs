@@ -269,6 +269,15 @@ mod groups {
     }
 
     #[test]
+    fn a_base_page_does_not_speak_for_pages_that_are_no_group() {
+        let mut script = grit();
+        (0..3).for_each(|span| decide(&mut script, 8 * span, 8));
+        [24, 40].into_iter().for_each(|page| script.fight(page, Read));
+        decide(&mut script, 32, 8);
+        assert_eq!([0, 8, 16, 24, 32, 40].map(|page| script.group(page)), [8, 8, 8, 1, 8, 1], "four of eight");
+    }
+
+    #[test]
     fn growing_overrules_what_the_minority_had() {
         let mut script = grit();
         (0..3).for_each(|page| script.fight(page, Write));

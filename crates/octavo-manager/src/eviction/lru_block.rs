@@ -78,6 +78,9 @@ impl Eviction for LruBlock {
             let pages = resident.iter().map(|index| PageId(first + index));
             let mut pages = pages.filter(|&page| memory.resident(processor, page)).peekable();
             if pages.peek().is_none() {
+                if memory.block_may_return(processor, PageId(first)) {
+                    self.seen.push((block, false));
+                }
                 continue;
             }
             let before = victims.len();

@@ -70,6 +70,13 @@ impl Residency<'_> {
         self.pages.slot(page).is_some() || self.resident(processor, page)
     }
 
+    /// Whether that is so for any page of the 2 MiB block that contains `page`.
+    #[must_use]
+    pub fn block_may_return(&self, processor: ProcessorId, page: PageId) -> bool {
+        let mut pages = self.block(page).iter();
+        pages.any(|page| self.pages.allocated(page) && self.may_return(processor, page))
+    }
+
     /// The 2 MiB block that contains `page`.
     #[must_use]
     pub fn block(&self, page: PageId) -> PageRun {

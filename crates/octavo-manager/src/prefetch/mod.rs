@@ -15,7 +15,8 @@ pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> =
 /// the service is woken, as the driver does it.
 ///
 /// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
-/// stay where they are, are passed over; and if there is no room, nothing is prefetched.
+/// stay where they are, are passed over. The rest come in ascending order, neighbours that are alike together or not at
+/// all: others are evicted for them, and those for which no room can be made stay where they are.
 pub trait Prefetch: Send {
     /// Whether the faults of one processor on one block that a batch holds next to each other, beside those of other
     /// processors on that block, are served together.

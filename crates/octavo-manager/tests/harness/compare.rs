@@ -42,8 +42,15 @@ fn from_model(model: &Model, page: u32) -> Seen {
 impl Harness {
     /// Manager and model agree about every page, every memory and every count.
     pub fn compare(&self) {
+        if let Some(model) = &self.model {
+            self.compare_pages(model.pages.keys());
+        }
+    }
+
+    /// They agree about these pages, and about every memory and every count.
+    pub fn compare_pages<'a>(&self, pages: impl IntoIterator<Item = &'a u32>) {
         let Some(model) = &self.model else { return };
-        for &page in model.pages.keys() {
+        for &page in pages {
             assert_eq!(from_manager(&self.manager.page(PageId(page))), from_model(model, page), "manager, then model");
         }
         for gpu in ProcessorMask::all_gpus(model.rules.gpus()).iter() {

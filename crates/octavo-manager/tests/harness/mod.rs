@@ -129,7 +129,7 @@ impl Harness {
         self.acknowledge(id, |manager, id, plans| manager.complete(id, plans));
         self.model.iter_mut().for_each(|model| model.complete(&pages));
         self.manager.recycle(running.plan);
-        self.compare();
+        self.compare_pages(&pages);
     }
 
     /// Carries out some steps of a plan, fails, and takes them back; plans that woke somebody already are finished.
@@ -148,7 +148,7 @@ impl Harness {
         self.machine.undo(running).unwrap();
         self.acknowledge(id, Manager::fail);
         self.model.iter_mut().for_each(|model| model.fail(&pages));
-        self.compare();
+        self.compare_pages(&pages);
     }
 
     fn acknowledge(&mut self, id: PlanId, how: impl FnOnce(&mut Manager, PlanId, &mut Vec<Plan>)) {
@@ -167,6 +167,7 @@ impl Harness {
         }
         assert!(self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
         self.machine.capacity[1..].copy_from_slice(&self.capacity);
+        self.compare();
         self.compare_machine();
         self.manager.check().unwrap();
     }
