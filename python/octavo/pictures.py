@@ -19,22 +19,41 @@ _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#9c755f", "#edc948", "#
 
 _DARK = 1.4
 """Sum of red, green and blue below which white text is read more easily than black."""
+_LOGARITHMIC = 10.0
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
 _PANELS = 4
 """Panels side by side."""
 
 
 def grouped_bars(path: Path, table: pl.DataFrame, *, ylabel: str, title: str, line_at: float | None = None) -> None:
-    """Bars by the first column's rows, one colour for each other column."""
+    """Bars by the first column's rows, one colour for each other column.
+
+    With `line_at`, values are ratios to it: bars rise from or hang below that line, on a logarithmic axis once they
+    span more than a factor of ten, so that twice as fast and half as fast look alike.
+    """
     labels, series = table.columns[0], table.columns[1:]
     figure, axes = _figure(max(6.0, 1.1 + 0.16 * table.height * (len(series) + 1)), 3.6)
     width = 0.84 / len(series)
     for index, name in enumerate(series):
         offsets = [group - 0.42 + (index + 0.5) * width for group in range(table.height)]
-        axes.bar(offsets, table[name].to_list(), width, label=name, color=_COLOURS[index % len(_COLOURS)])
+        base = line_at or 0.0
+        heights = [value - base for value in table[name]]
+        axes.bar(offsets, heights, width, bottom=base, label=name, color=_COLOURS[index % len(_COLOURS)])
     if line_at is not None:
         axes.axhline(line_at, color="#333333", linewidth=0.8)
+        _ratios(axes, [value for name in series for value in table[name]])
     axes.set_xticks(range(table.height), table[labels].to_list())
     _finish(figure, axes, path, ylabel, title)
+
+
+def _ratios(axes: Axes, values: Sequence[float]) -> None:
+    if min(values) <= 0 or max(values) < _LOGARITHMIC * min(values):
+        return
+    axes.set_yscale("log")
+    steps = [factor * 10.0**power for power in range(-3, 4) for factor in (1, 2, 5)]
+    shown = [step for step in steps if min(values) / 2 <= step <= max(values) * 2]
+    axes.set_yticks(shown, [f"{step:g}" for step in shown])
+    axes.minorticks_off()
 
 
 def stacked_bars(
