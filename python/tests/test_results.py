@@ -83,7 +83,7 @@ def test_without_an_output_folder_results_live_as_long_as_their_object():
 
 
 def test_an_error_in_one_point_keeps_the_others(tmp_path):
-    arguments = {"scale": SMALL, "overrides": {"node.capacity.footprint_percent": 2}}
+    arguments = {"scale": SMALL, "overrides": {"node.capacity.footprint_percent": 1}}
     with pytest.raises(octavo.SimulationError, match=r"mm grit: .*too small"):
         octavo.compare(workloads=["fir", "mm"], placements=["grit"], output=tmp_path, jobs=1, **arguments)
     assert octavo.RunResult.load(tmp_path / "runs" / "fir" / "grit").seconds > 0

@@ -16,7 +16,7 @@ const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
 
 /// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
 /// below this a run measures nothing but eviction.
-const MIN_CAPACITY_PAGES: u64 = 4;
+const MIN_CAPACITY_PAGES: u64 = 3;
 
 /// Lines are numbered with 32 bits.
 const MAX_BYTES: u64 = (u32::MAX as u64) * 64;
