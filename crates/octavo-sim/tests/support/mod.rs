@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use octavo_manager::MemoryConfig;
-use octavo_registry::Choice;
+use octavo_registry::{Choice, Options};
 use octavo_sim::config::*;
-use octavo_sim::{NodeConfig, RunOptions, RunResult, simulate};
+use octavo_sim::{NodeConfig, RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
-use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpSink, Workload};
+use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Workload};
 
 /// Launches of work-groups of wavefronts of operations: `script[launch][group][wavefront]`.
 pub struct Script {
@@ -34,6 +34,39 @@ impl Script {
     pub fn sequence(pages: u64, launches: Vec<Vec<Op>>) -> Self {
         Self::new(pages, launches.into_iter().map(|ops| vec![vec![ops]]).collect())
     }
+
+    /// Launches in which work-group `i` (one wavefront) runs on GPU `i`: `launches[launch][gpu]`.
+    pub fn on_gpus(pages: u64, launches: Vec<Vec<Vec<Op>>>) -> Self {
+        let groups = |gpus: Vec<Vec<Op>>| gpus.into_iter().map(|ops| vec![ops]).collect();
+        Self::new(pages, launches.into_iter().map(groups).collect())
+    }
+
+    /// Lines that all of its operations load and store.
+    pub fn lines(&self) -> (u64, u64) {
+        let ops = self.launches.iter().flatten().flatten().flatten();
+        let of = |kind: OpKind| ops.clone().filter(|op| op.kind() == kind).map(|op| u64::from(op.count())).sum();
+        (of(OpKind::Load), of(OpKind::Store))
+    }
+}
+
+/// Line `index` of 4 KiB page `page`.
+pub fn line(page: u64, index: u64) -> u64 {
+    page * 64 + index
+}
+
+/// Loads one line of a page and waits for it.
+pub fn load(page: u64, index: u64) -> Vec<Op> {
+    vec![Op::load(line(page, index), 1), Op::WAIT]
+}
+
+/// Stores one line of a page and waits for it.
+pub fn store(page: u64, index: u64) -> Vec<Op> {
+    vec![Op::store(line(page, index), 1), Op::WAIT]
+}
+
+/// Computes for so many microseconds on [`node`].
+pub fn compute(microseconds: u32) -> Vec<Op> {
+    (0..microseconds).map(|_| Op::compute(250)).collect()
 }
 
 impl Workload for Script {
@@ -120,6 +153,47 @@ pub fn memory(placement: &str) -> MemoryConfig {
 
 /// Runs a script and expects a result.
 pub fn run(node: &NodeConfig, placement: &str, script: &Script) -> RunResult {
-    simulate(node, &memory(placement), script, RunOptions { record_events: true, ..RunOptions::default() })
+    run_with(node, &memory(placement), script)
+}
+
+/// The value of an option.
+pub type Value = <Options as std::ops::Index<&'static str>>::Output;
+
+/// The memory system of one placement with some of its options.
+pub fn memory_with(placement: &str, options: &[(&str, Value)]) -> MemoryConfig {
+    let mut config = memory(placement);
+    config.placement.options.extend(options.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    config
+}
+
+/// Runs a script under any memory system and expects a result.
+pub fn run_with(node: &NodeConfig, memory: &MemoryConfig, script: &Script) -> RunResult {
+    simulate(node, memory, script, RunOptions { record_events: true, ..RunOptions::default() })
         .expect("the node and the memory system are valid")
+}
+
+/// Times and pages of the recorded events of one kind, in the order they happened.
+pub fn events(result: &RunResult, kind: &str) -> Vec<(u64, u64)> {
+    let table = result.tables.iter().find(|table| table.name == "events").expect("recorded");
+    let Values::Category { codes, names } = values(table, "kind") else { panic!("kinds are names") };
+    let rows = codes.iter().zip(numbers(table, "time_ps").iter().zip(numbers(table, "address")));
+    let rows = rows.filter(|&(&code, _)| names[code as usize] == kind);
+    rows.map(|(_, (&time, &address))| (time, address / 4096)).collect()
+}
+
+/// Bytes that one direction of a link carried for one purpose.
+pub fn link_bytes(result: &RunResult, link: &str, purpose: &'static str) -> u64 {
+    let table = result.tables.iter().find(|table| table.name == "links").expect("always there");
+    let Values::Text(names) = values(table, "link") else { panic!("links have names") };
+    let row = names.iter().position(|name| name == link).expect("a link of the node");
+    numbers(table, purpose)[row]
+}
+
+fn values<'a>(table: &'a Table, column: &str) -> &'a Values {
+    &table.columns.iter().find(|other| other.name == column).expect("a column of the table").values
+}
+
+fn numbers<'a>(table: &'a Table, column: &str) -> &'a [u64] {
+    let Values::U64(numbers) = values(table, column) else { panic!("{column} holds numbers") };
+    numbers
 }
