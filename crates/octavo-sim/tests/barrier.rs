@@ -35,13 +35,14 @@ fn a_barrier_of_one_wavefront_costs_nothing() {
 
 #[test]
 fn a_group_goes_on_at_its_latest_arrival() {
-    let arrives = |instructions| [Op::compute(instructions), Op::BARRIER, Op::compute(5)];
-    let [a, b, c] = [2, 10, 15].map(arrives);
+    // The first to arrive has the most to do afterwards.
+    let arrives = |before, after| [Op::compute(before), Op::BARRIER, Op::compute(after)];
+    let [a, b, c] = [arrives(2, 40), arrives(10, 5), arrives(15, 5)];
     for order in [[&a, &b, &c], [&c, &b, &a], [&b, &c, &a]] {
-        assert_eq!(time(&order.map(|ops| &ops[..])), (15 + 5) * 4, "whoever's event comes last");
+        assert_eq!(time(&order.map(|ops| &ops[..])), (15 + 40) * 4, "whoever's event comes last");
     }
-    let late = arrives(1000);
-    assert_eq!(time(&[&a, &late, &c]), (1000 + 5) * 4);
+    let late = arrives(1000, 5);
+    assert_eq!(time(&[&a, &late, &c]), (1000 + 40) * 4);
 }
 
 #[test]
