@@ -59,20 +59,20 @@ fn lines_that_hit_while_others_wait_are_counted_once() {
     assert_eq!((summary.accesses.l1_hits, summary.accesses.remote_gpu_lines), (8, 8 + 16 + 8));
 }
 
-/// How long GPU 1 takes to read 16 pages of GPU 0 that it has mapped, one line an instruction, in picoseconds.
-fn reading_time(lines_in_flight: u32) -> u64 {
+/// How long GPU 1 takes to read 16 pages of GPU 0 that it has mapped, `run` lines an instruction, in picoseconds.
+fn reading_time(lines_in_flight: u32, run_length: u32) -> u64 {
     let touch: Vec<Op> = (0..16).flat_map(|page| load(page, 0)).collect();
     let time = |last: Vec<Op>| {
         let launches = vec![vec![touch.clone(), vec![]], vec![vec![], touch.clone()], vec![vec![], last]];
         run(&limited(2, lines_in_flight), "first-touch", &Script::on_gpus(16, launches)).summary.time_ps
     };
-    time((0..16 * 64).map(|line| Op::load(line, 1)).chain([Op::WAIT]).collect()) - time(vec![])
+    let reads = (0..16 * 64).step_by(run_length as usize).map(|line| Op::load(line, run_length));
+    time(reads.chain([Op::WAIT]).collect()) - time(vec![])
 }
 
-#[test]
-fn time_grows_as_fewer_lines_may_be_in_flight() {
-    // 1024 lines, at most `limit` at a time, each for 200.25 + 201.25 ns on the links and 21 in the owner's cache.
-    let times = [32, 16, 8, 4, 2, 1].map(|limit| (limit, reading_time(limit)));
+/// 1024 lines, at most `limit` at a time, each for 200.25 + 201.25 ns on the links and 21 in the owner's cache.
+fn check_limits(run_length: u32) {
+    let times = [32, 16, 8, 4, 2, 1].map(|limit| (limit, reading_time(limit, run_length)));
     for (limit, time) in times {
         let least = 1024 / u64::from(limit) * 422_500;
         assert!(time >= least, "{limit} in flight: {time} ps, expected at least {least} ps");
@@ -80,4 +80,14 @@ fn time_grows_as_fewer_lines_may_be_in_flight() {
     for pair in times.windows(2) {
         assert!(pair[0].1 < pair[1].1, "fewer in flight must not be faster: {times:?}");
     }
+}
+
+#[test]
+fn time_grows_as_fewer_lines_may_be_in_flight() {
+    check_limits(1);
+}
+
+#[test]
+fn lines_of_one_instruction_are_limited_too() {
+    check_limits(64);
 }

@@ -42,8 +42,9 @@ impl Node<'_> {
     /// are in flight, those that are not cached wait in the GPU's queue.
     pub fn serve_remote(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let mut last = time;
-        for chunk in (0..run.count).step_by(u64::BITS as usize) {
-            let count = (run.count - chunk).min(u64::BITS);
+        let together = self.lines_together();
+        for chunk in (0..run.count).step_by(together as usize) {
+            let count = (run.count - chunk).min(together);
             let start = time + u64::from(chunk) * self.costs.line;
             let part = Run { line: run.line + u64::from(chunk), count, write: run.write };
             let (missing, cached) = self.look_up_remote(slot, entry, part, start);
@@ -55,6 +56,14 @@ impl Node<'_> {
             }
         }
         last
+    }
+
+    /// Lines that may travel together: as many as a mask holds and as may be in flight.
+    fn lines_together(&self) -> u32 {
+        match self.config.remote.lines_in_flight {
+            0 => u64::BITS,
+            limit => limit.min(u64::BITS),
+        }
     }
 
     /// Looks up to 64 lines up in the first level, which stores pass through. Returns what is not there, and when
