@@ -86,7 +86,7 @@ def heat_map(
     image = axes.imshow(values, cmap="viridis_r", aspect="auto")
     for y, line in enumerate(values):
         for x, value in enumerate(line):
-            dark = sum(image.cmap(image.norm(value))[:3]) < _DARK
+            dark = sum(image.to_rgba(value)[:3]) < _DARK  # type: ignore[arg-type]  # its stubs want arrays only
             axes.text(x, y, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=8)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
@@ -119,7 +119,7 @@ def breakdown(path: Path, points: pl.DataFrame, *, title: str) -> None:
     _write(figure, path)
 
 
-def _split(rows: Sequence[Mapping[str, Any]], used: set[str]) -> dict[str, list[float]]:
+def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[float]]:
     """Height of each cause's part of each bar."""
     heights = [row["time_ps"] / rows[0]["time_ps"] for row in rows]
     shares = [measures.shares(row) for row in rows]
