@@ -24,24 +24,19 @@ impl Node<'_> {
         self.schedule(ready, Kind::Access, number);
     }
 
-    /// The translation is there; it is used although the TLB may have replaced it since.
+    /// The translation is there; it is used although the TLB may have replaced it since, unless the entry has gone.
     pub fn resume_access(&mut self, number: u32) {
-        let deferred = self.deferred.remove(number);
-        self.access_translated(deferred);
-        self.end_pending(deferred.slot as usize);
-    }
-
-    /// Serves an access whose page was translated, unless the entry has gone meanwhile.
-    fn access_translated(&mut self, deferred: Deferred) {
-        let slot = deferred.slot as usize;
+        let Deferred { run, slot } = self.deferred.remove(number);
+        let slot = slot as usize;
         let (gpu, unit) = self.place(slot);
-        let page = (deferred.run.line >> self.page_line_shift) as u32;
+        let page = (run.line >> self.page_line_shift) as u32;
         let (entry, time) = (self.gpus[gpu].table.get(page), self.issue_time(gpu, unit));
-        if entry.allows(deferred.run.write) {
-            self.serve_translated(gpu, unit, slot, entry, deferred.run, time);
+        if entry.allows(run.write) {
+            self.serve_translated(gpu, unit, slot, entry, run, time);
         } else {
-            self.access_page(gpu, unit, slot, deferred.run, time);
+            self.access_page(gpu, unit, slot, run, time);
         }
+        self.end_pending(slot);
     }
 
     /// One pending access less; the last lets a waiting wavefront go on.
