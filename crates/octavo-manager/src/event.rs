@@ -69,6 +69,8 @@ pub struct Needs {
     pub reports: Option<ReportSpec>,
     /// Faults by stores cost nothing, at once (the `ideal` bound: "writes have no NUMA cost").
     pub free_store_faults: bool,
+    /// Faults cost no more than the walk that finds the page unmapped: pages have a place from their allocation on.
+    pub free_faults: bool,
 }
 
 /// Hardware access counters as a policy wants them programmed.

@@ -2,17 +2,31 @@
 
 use octavo_units::Cycles;
 
-use crate::config::NodeConfig;
+use crate::config::{InstructionConfig, NodeConfig};
 
 /// What the simulation adds up, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     pub cycle: u64,
-    pub instruction: u64,
+    pub vector_alu: Class,
+    pub scalar_alu: Class,
+    pub local_data: Class,
+    pub branch: Class,
+    pub memory_issue: u64,
+    pub memory_pipeline: u64,
+    pub scalar_issue: u64,
+    pub scalar_pipeline: u64,
+    pub scalar_tlb: u64,
+    pub scalar_cache: u64,
+    pub scalar_lookup: u64,
+    pub scalar_fill: u64,
+    pub fetch: u64,
     pub line: u64,
     pub group_launch: u64,
     pub kernel_overhead: u64,
     pub l1: u64,
+    pub l1_lookup: u64,
+    pub l1_fill: u64,
     pub l1_tlb: u64,
     pub l2_tlb: u64,
     /// Shooting down one translation at both TLB levels and rewriting the page-table entry.
@@ -25,16 +39,50 @@ pub(crate) struct Costs {
     pub fault_bytes: u64,
 }
 
+/// An instruction of one class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Class {
+    pub occupancy: u64,
+    pub latency: u64,
+}
+
+impl Class {
+    /// Runs `count` instructions one after another on a unit that is free from `free` on, beginning at `time`; returns
+    /// when the wavefront can go on.
+    #[inline]
+    pub fn run(self, free: &mut u64, time: u64, count: u32) -> u64 {
+        let start = (*free).max(time);
+        *free = start + u64::from(count) * self.occupancy;
+        start + u64::from(count) * self.latency
+    }
+}
+
 impl Costs {
     pub fn new(node: &NodeConfig, walk_levels: u32) -> Self {
         let time = |cycles: Cycles| node.clock.time_for(cycles).0;
+        let class =
+            |class: &InstructionConfig| Class { occupancy: time(class.occupancy), latency: time(class.latency) };
         Self {
             cycle: time(Cycles(1)),
-            instruction: time(node.compute.instruction_cycles),
+            vector_alu: class(&node.compute.vector_alu),
+            scalar_alu: class(&node.compute.scalar_alu),
+            local_data: class(&node.compute.local_data_access),
+            branch: class(&node.compute.branch),
+            memory_issue: time(node.compute.memory_issue),
+            memory_pipeline: time(node.compute.memory_pipeline),
+            scalar_issue: time(node.scalar.issue),
+            scalar_pipeline: time(node.scalar.pipeline),
+            scalar_tlb: time(node.scalar.tlb.latency),
+            scalar_cache: time(node.scalar.cache.latency),
+            scalar_lookup: time(node.scalar.cache.lookup),
+            scalar_fill: time(node.scalar.cache.fill),
+            fetch: time(node.fetch.latency),
             line: time(node.compute.line_cycles),
             group_launch: time(node.compute.group_launch),
             kernel_overhead: time(node.compute.kernel_overhead),
             l1: time(node.l1.latency),
+            l1_lookup: time(node.l1.lookup),
+            l1_fill: time(node.l1.fill),
             l1_tlb: time(node.l1_tlb.latency),
             l2_tlb: time(node.l2_tlb.latency),
             shootdown: time(node.l1_tlb.invalidation) + time(node.l2_tlb.invalidation) + time(node.driver.entry_write),

@@ -42,6 +42,16 @@ pub struct Summary {
 pub struct Accesses {
     /// Vector-ALU instructions.
     pub compute_instructions: u64,
+    /// Scalar-ALU instructions.
+    pub scalar_instructions: u64,
+    /// Local-data-share instructions.
+    pub local_data_instructions: u64,
+    /// Branches.
+    pub branches: u64,
+    /// Loads by scalar units.
+    pub scalar_loads: u64,
+    /// 64-byte lines of code that wavefronts ran on into.
+    pub code_lines: u64,
     /// Line loads issued.
     pub load_lines: u64,
     /// Line stores issued.

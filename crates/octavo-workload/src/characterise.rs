@@ -10,7 +10,7 @@ use octavo_registry::OptionError;
 use serde::Serialize;
 
 use self::pages::Pages;
-use crate::{Cursor, Dispatch, LINE_BYTES, Op, OpKind, OpSink, Workload};
+use crate::{Cursor, Dispatch, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload};
 
 /// How the program is spread and what a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,12 +58,31 @@ pub struct Characteristics {
 pub struct Instructions {
     /// Vector-ALU instructions.
     pub compute: u64,
+    /// Scalar-ALU instructions.
+    pub scalar: u64,
+    /// Local-data-share instructions.
+    pub local_data: u64,
+    /// Branches.
+    pub branches: u64,
+    /// Loads by the scalar unit.
+    pub scalar_loads: u64,
+    /// Waits for memory.
+    pub waits: u64,
     /// Vector loads.
     pub loads: u64,
     /// Vector stores.
     pub stores: u64,
     /// Work-group barriers.
     pub barriers: u64,
+}
+
+impl Instructions {
+    fn add(&mut self, mix: InstructionMix) {
+        self.compute += u64::from(mix.vector);
+        self.scalar += u64::from(mix.scalar);
+        self.local_data += u64::from(mix.local_data);
+        self.branches += u64::from(mix.branch);
+    }
 }
 
 /// One buffer in numbers.
@@ -208,9 +227,14 @@ impl Tally {
                 self.instructions.stores += u64::from(!op.continues());
                 self.pages.store(gpu, op.line(), op.count());
             }
-            OpKind::Compute => self.instructions.compute += u64::from(op.count()),
+            OpKind::Compute => self.instructions.add(op.instructions()),
             OpKind::Barrier => self.instructions.barriers += 1,
-            OpKind::Wait => {}
+            OpKind::Wait => self.instructions.waits += 1,
+            OpKind::ScalarLoad => {
+                self.instructions.scalar_loads += 1;
+                self.pages.load(gpu, op.line(), op.count());
+            }
+            OpKind::Fetch => {}
             OpKind::End => return false,
         }
         true

@@ -21,6 +21,6 @@ pub use characterise::{
     BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
 };
 pub use dispatch::Dispatch;
-pub use op::{LINE_BYTES, Op, OpKind, OpSink};
+pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use registry::{Size, WORKLOADS, WorkloadEntry};
-pub use workload::{Cursor, Launch, Workload};
+pub use workload::{Cursor, Launch, Resources, Workload};

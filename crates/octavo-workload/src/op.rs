@@ -13,12 +13,38 @@ pub enum OpKind {
     Load = 1,
     /// Vector store to `count` consecutive lines from `line` on.
     Store = 2,
-    /// `count` vector-ALU instructions.
+    /// Instructions that touch no memory outside the compute unit: [`Op::instructions`] says how many of which class.
     Compute = 3,
-    /// The wavefront waits until all its outstanding memory operations have completed (`s_waitcnt 0`).
+    /// The wavefront waits until at most so many of its memory operations are outstanding (`s_waitcnt`).
     Wait = 4,
     /// Work-group barrier: the wavefront waits for every wavefront of its work-group that has not ended.
     Barrier = 5,
+    /// Load by the scalar unit of `count` consecutive lines from `line` on.
+    ScalarLoad = 6,
+    /// The wavefront runs on into `count` consecutive 64-byte lines of the kernel's code, from `line` (counted from
+    /// the kernel's start) on, which it has not run through before.
+    Fetch = 7,
+}
+
+/// Instructions by the unit that executes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionMix {
+    /// On the wavefront's SIMD.
+    pub vector: u32,
+    /// On the scalar unit.
+    pub scalar: u32,
+    /// On the local data share (shared memory).
+    pub local_data: u32,
+    /// On the branch unit.
+    pub branch: u32,
+}
+
+impl InstructionMix {
+    /// Instructions of all classes together.
+    #[must_use]
+    pub const fn total(self) -> u32 {
+        self.vector + self.scalar + self.local_data + self.branch
+    }
 }
 
 /// One packed operation of a wavefront: kind, count and first line in eight bytes.
@@ -32,7 +58,14 @@ pub struct Op(u64);
 const LINE_BITS: u32 = 40;
 const COUNT_BITS: u32 = 16;
 const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
+const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
+/// Where a compute operation keeps its other counts, in what is the line of a memory operation.
+const SCALAR_BITS: u32 = 14;
+const LOCAL_DATA_BITS: u32 = 13;
+const LOCAL_DATA_SHIFT: u32 = SCALAR_BITS;
+const BRANCH_SHIFT: u32 = SCALAR_BITS + LOCAL_DATA_BITS;
+const BRANCH_BITS: u32 = LINE_BITS - BRANCH_SHIFT;
 
 impl Op {
     /// The most lines one operation can span.
@@ -41,7 +74,7 @@ impl Op {
     /// The end of a wavefront.
     pub const END: Self = Self::new(OpKind::End, 0, 0);
     /// A wait for all outstanding memory operations.
-    pub const WAIT: Self = Self::new(OpKind::Wait, 0, 0);
+    pub const WAIT: Self = Self::wait_until(0);
     /// A work-group barrier.
     pub const BARRIER: Self = Self::new(OpKind::Barrier, 0, 0);
 
@@ -68,6 +101,42 @@ impl Op {
         Self::new(OpKind::Compute, 0, instructions)
     }
 
+    /// The most instructions of each class that one compute operation can hold.
+    pub const MAX_INSTRUCTIONS: InstructionMix = InstructionMix {
+        vector: Self::MAX_COUNT,
+        scalar: (1 << SCALAR_BITS) - 1,
+        local_data: (1 << LOCAL_DATA_BITS) - 1,
+        branch: (1 << BRANCH_BITS) - 1,
+    };
+
+    /// Instructions of several classes (each at most [`Op::MAX_INSTRUCTIONS`]), in no particular order.
+    #[must_use]
+    pub const fn mixed(instructions: InstructionMix) -> Self {
+        let InstructionMix { vector, scalar, local_data, branch } = instructions;
+        let most = Self::MAX_INSTRUCTIONS;
+        debug_assert!(scalar <= most.scalar && local_data <= most.local_data && branch <= most.branch);
+        let others = scalar as u64 | (local_data as u64) << LOCAL_DATA_SHIFT | (branch as u64) << BRANCH_SHIFT;
+        Self::new(OpKind::Compute, others, vector)
+    }
+
+    /// A load of `count` consecutive lines by the scalar unit.
+    #[must_use]
+    pub const fn scalar_load(line: u64, count: u32) -> Self {
+        Self::new(OpKind::ScalarLoad, line, count)
+    }
+
+    /// The wavefront runs on into `count` lines of code from `line` on.
+    #[must_use]
+    pub const fn fetch(line: u64, count: u32) -> Self {
+        Self::new(OpKind::Fetch, line, count)
+    }
+
+    /// A wait until at most `outstanding` vector memory operations, the youngest, are outstanding, and no other.
+    #[must_use]
+    pub const fn wait_until(outstanding: u32) -> Self {
+        Self::new(OpKind::Wait, 0, outstanding)
+    }
+
     /// Marks that the next operation belongs to the same memory instruction.
     #[must_use]
     pub const fn continued(self) -> Self {
@@ -89,14 +158,36 @@ impl Op {
     #[must_use]
     #[inline]
     pub const fn kind(self) -> OpKind {
-        match (self.0 >> KIND_SHIFT) & 0x7 {
+        match (self.0 >> KIND_SHIFT) & KIND_MASK {
             0 => OpKind::End,
             1 => OpKind::Load,
             2 => OpKind::Store,
             3 => OpKind::Compute,
             4 => OpKind::Wait,
-            _ => OpKind::Barrier,
+            5 => OpKind::Barrier,
+            6 => OpKind::ScalarLoad,
+            _ => OpKind::Fetch,
         }
+    }
+
+    /// Instructions of a compute operation.
+    #[must_use]
+    #[inline]
+    pub const fn instructions(self) -> InstructionMix {
+        let others = self.line();
+        InstructionMix {
+            vector: self.count(),
+            scalar: others as u32 & Self::MAX_INSTRUCTIONS.scalar,
+            local_data: (others >> LOCAL_DATA_SHIFT) as u32 & Self::MAX_INSTRUCTIONS.local_data,
+            branch: (others >> BRANCH_SHIFT) as u32,
+        }
+    }
+
+    /// Whether a compute operation holds nothing but vector-ALU instructions.
+    #[must_use]
+    #[inline]
+    pub const fn is_vector_only(self) -> bool {
+        self.line() == 0
     }
 
     /// First line of a memory operation.
@@ -106,7 +197,7 @@ impl Op {
         self.0 & ((1 << LINE_BITS) - 1)
     }
 
-    /// Lines of a memory operation, or instructions of a compute operation.
+    /// Lines of a memory operation, vector-ALU instructions of a compute operation, or what a wait leaves outstanding.
     #[must_use]
     #[inline]
     pub const fn count(self) -> u32 {
@@ -186,5 +277,18 @@ mod tests {
         assert_eq!((op.kind(), op.line(), op.count(), op.continues()), (OpKind::Store, (1 << 40) - 1, 65_535, true));
         assert_eq!((Op::END.kind(), Op::WAIT.kind(), Op::BARRIER.kind()), (OpKind::End, OpKind::Wait, OpKind::Barrier));
         assert_eq!((Op::compute(7).kind(), Op::compute(7).count()), (OpKind::Compute, 7));
+        let scalar = Op::scalar_load(5, 2);
+        assert_eq!((scalar.kind(), scalar.line(), scalar.count()), (OpKind::ScalarLoad, 5, 2));
+        assert_eq!((Op::fetch(9, 1).kind(), Op::wait_until(3).count()), (OpKind::Fetch, 3));
+    }
+
+    #[test]
+    fn instructions_of_all_classes_fit_one_operation() {
+        let most = Op::MAX_INSTRUCTIONS;
+        assert_eq!(Op::mixed(most).instructions(), most);
+        let some = InstructionMix { vector: 1, scalar: 2, local_data: 3, branch: 4 };
+        assert_eq!((Op::mixed(some).instructions(), Op::mixed(some).kind()), (some, OpKind::Compute));
+        assert!(Op::compute(9).is_vector_only() && !Op::mixed(some).is_vector_only());
+        assert_eq!(some.total(), 10);
     }
 }

@@ -13,6 +13,17 @@ pub struct Launch {
     pub wavefronts_per_group: u32,
 }
 
+/// What a launch uses of a compute unit beside wavefront slots; zeros where that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Vector registers of each lane.
+    pub vector_registers: u32,
+    /// Scalar registers of each wavefront.
+    pub scalar_registers: u32,
+    /// Bytes of local data share (shared memory) of each work-group.
+    pub local_data_bytes: u32,
+}
+
 /// Where a wavefront's stream stands; owned by the caller, meaningful to the workload alone, zero at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor(pub [u32; 4]);
@@ -31,6 +42,11 @@ pub trait Workload: Send + Sync {
 
     /// The `index`-th launch.
     fn launch(&self, index: u32) -> Launch;
+
+    /// What the `index`-th launch uses of a compute unit.
+    fn resources(&self, _index: u32) -> Resources {
+        Resources::default()
+    }
 
     /// Produces the next operations of one wavefront into `out` and moves `cursor` on.
     ///

@@ -1,6 +1,7 @@
 //! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from
 //! whatever state it is in to the one that was decided.
 
+mod at_home;
 mod collapse;
 mod duplicate;
 mod everywhere;
@@ -22,6 +23,7 @@ pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
         Decision::MapRemote => Ok(map_remote::serve(tx, fault)),
         Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),
         Decision::Subscribe => subscribe::serve(tx, fault),
+        Decision::At(home) => at_home::serve(tx, fault, home),
         Decision::Everywhere => Ok(everywhere::serve(tx, fault)),
     }
 }

@@ -8,6 +8,7 @@ mod gps;
 mod griffin;
 mod grit;
 mod ideal;
+mod interleaved;
 mod on_touch;
 
 use octavo_registry::Registry;
@@ -29,6 +30,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
         &griffin::ENTRY,
         &gps::ENTRY,
         &ideal::ENTRY,
+        &interleaved::ENTRY,
     ],
 };
 
@@ -48,6 +50,8 @@ pub enum Decision {
     },
     /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
     Subscribe,
+    /// The page is at home on a processor from its allocation on; the faulting processor maps it there.
+    At(ProcessorId),
     /// The page moves to the faulting GPU and is mapped on every GPU as if it were local.
     Everywhere,
 }

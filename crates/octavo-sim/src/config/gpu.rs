@@ -12,17 +12,76 @@ pub struct ComputeConfig {
     pub simds_per_unit: u32,
     /// Wavefronts in flight a SIMD.
     pub wavefronts_per_simd: u32,
-    /// Cycles a vector-ALU instruction of a wavefront occupies its SIMD (64 lanes over 16-wide pipelines: 4).
-    pub instruction_cycles: Cycles,
+    /// Vector registers of a lane on each SIMD, shared by its wavefronts (0: no limit).
+    pub vector_registers: u32,
+    /// Scalar registers of a compute unit, shared by its wavefronts (0: no limit).
+    pub scalar_registers: u32,
+    /// Local data share (shared memory) of a compute unit (0: no limit).
+    pub local_data: Bytes,
+    /// Vector-ALU instructions, on the wavefront's SIMD.
+    pub vector_alu: InstructionConfig,
+    /// Scalar-ALU instructions, on the unit's scalar pipeline.
+    pub scalar_alu: InstructionConfig,
+    /// Local-data-share instructions, on the unit's local data share.
+    pub local_data_access: InstructionConfig,
+    /// Branches, on the unit's branch pipeline; the fetch that follows is not included.
+    pub branch: InstructionConfig,
+    /// Cycles from issue of a memory instruction until its wavefront can issue the next; at least until its lines have
+    /// entered the memory pipeline.
+    pub memory_issue: Cycles,
     /// Cycles a line transaction occupies the compute unit's memory pipeline.
     pub line_cycles: Cycles,
+    /// Cycles from a line's entry into the memory pipeline to its translation.
+    pub memory_pipeline: Cycles,
     /// Cycles from dispatch of a work-group to its wavefronts' first instruction.
     pub group_launch: Cycles,
+    /// Work-groups dispatched in one cycle on each GPU (0: no limit).
+    pub groups_per_cycle: u32,
     /// Cycles from a launch to the first dispatch, plus from the last wavefront's end to the end of the kernel.
     pub kernel_overhead: Cycles,
+    /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).
+    pub answers_in_order: bool,
 }
 
-/// A first-level data cache: write-through without allocation on stores, discarded at each kernel launch.
+/// Instructions of one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InstructionConfig {
+    /// Cycles an instruction occupies its execution unit.
+    pub occupancy: Cycles,
+    /// Cycles until the wavefront can issue its next instruction, at least the occupancy.
+    pub latency: Cycles,
+}
+
+/// Instruction fetch: a cache shared by neighbouring compute units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FetchConfig {
+    /// Compute units that share an instruction cache.
+    pub units: u32,
+    /// Cycles to fetch 64 bytes of code on a hit; after a branch the wavefront waits for this.
+    pub latency: Cycles,
+    /// Code is written anew before each launch, so that every launch fetches it from memory.
+    pub cold: bool,
+}
+
+/// Loads by the scalar unit: a cache and a TLB shared by neighbouring compute units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScalarConfig {
+    /// Compute units that share a scalar cache.
+    pub units: u32,
+    /// The cache.
+    pub cache: CacheConfig,
+    /// Its TLB; misses go to the second level.
+    pub tlb: TlbConfig,
+    /// Cycles until the wavefront can issue its next instruction.
+    pub issue: Cycles,
+    /// Cycles from then on until the translation of the load begins.
+    pub pipeline: Cycles,
+}
+
+/// A first-level data cache: write-through without allocation on stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheConfig {
@@ -30,8 +89,12 @@ pub struct CacheConfig {
     pub size: Bytes,
     /// Associativity, a power of two.
     pub ways: u32,
-    /// Cycles from issue to data on a hit; also paid before a miss is sent on.
+    /// Cycles from translation to data on a hit.
     pub latency: Cycles,
+    /// Cycles from translation until a miss or a store is sent on.
+    pub lookup: Cycles,
+    /// Cycles from the arrival of a miss's line, or of a store's answer, until the wavefront has it.
+    pub fill: Cycles,
     /// Outstanding misses (miss-status holding registers).
     pub miss_registers: u32,
 }
@@ -98,4 +161,18 @@ pub struct WalkerConfig {
     pub cache_entries: u32,
     /// Walks that can wait; when full, misses hold their registers until one leaves.
     pub queue: u32,
+    /// Whose walkers they are.
+    pub scope: WalkerScope,
+    /// Cycles from the second-level TLB to the walkers, one way.
+    pub distance: Cycles,
+}
+
+/// Whose page-table walkers they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WalkerScope {
+    /// Each GPU has its own.
+    PerGpu,
+    /// All GPUs share those of the node (an IOMMU).
+    Node,
 }

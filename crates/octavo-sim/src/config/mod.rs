@@ -16,9 +16,22 @@ use serde::{Deserialize, Serialize};
 
 pub use capacity::{CapacityConfig, CapacityScope};
 pub use driver::{BatchConfig, DrainScope, DriverConfig, HostConfig, PoolConfig, ServiceModel, TransFwConfig};
-pub use gpu::{CacheConfig, ComputeConfig, DramConfig, L2Config, TlbConfig, WalkerConfig};
+pub use gpu::{
+    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, ScalarConfig, TlbConfig,
+    WalkerConfig, WalkerScope,
+};
 pub use link::{LinkConfig, LinkSharing, RemoteConfig};
 pub use validate::NodeError;
+
+/// Which caches a launch finds empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LaunchDiscards {
+    /// None: what the launch before left is still there.
+    None,
+    /// The first-level caches, so that a launch sees what the one before has written.
+    FirstLevel,
+}
 
 /// A GPU node: one host and its GPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +45,12 @@ pub struct NodeConfig {
     pub dispatch: Dispatch,
     /// Compute units of one GPU.
     pub compute: ComputeConfig,
+    /// Instruction fetch.
+    pub fetch: FetchConfig,
+    /// Loads by the scalar unit.
+    pub scalar: ScalarConfig,
+    /// Which caches a launch finds empty.
+    pub launch_discards: LaunchDiscards,
     /// First-level vector cache of one compute unit.
     pub l1: CacheConfig,
     /// Second-level cache of one GPU.

@@ -102,7 +102,14 @@ mod tests {
     use super::*;
 
     fn small() -> L1Caches {
-        let config = CacheConfig { size: Bytes(1024), ways: 4, latency: Cycles(1), miss_registers: 8 };
+        let config = CacheConfig {
+            size: Bytes(1024),
+            ways: 4,
+            latency: Cycles(1),
+            lookup: Cycles(1),
+            fill: Cycles(0),
+            miss_registers: 8,
+        };
         L1Caches::new(&config, 2)
     }
 

@@ -5,7 +5,7 @@ use octavo_workload::{Op, OpKind};
 
 use super::Node;
 use super::defer::RESERVED_AHEAD;
-use crate::translate::Entry;
+use crate::translate::{Entry, Tlb};
 
 /// Consecutive lines accessed by one instruction.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,13 @@ impl Run {
     pub fn of(op: Op) -> Self {
         Self { line: op.line(), count: op.count(), write: op.kind() == OpKind::Store }
     }
+}
+
+/// A first-level TLB: of a compute unit, or of a scalar cache.
+#[derive(Clone, Copy)]
+pub(crate) enum FirstLevel {
+    Vector(usize),
+    Scalar(usize),
 }
 
 /// A translation, or the moment the walker found that the driver is needed.
@@ -52,7 +59,7 @@ impl Node<'_> {
     #[inline]
     pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let page = (run.line >> self.page_line_shift) as u32;
-        match self.translate(gpu, unit, page, run.write, time) {
+        match self.translate(gpu, FirstLevel::Vector(unit), page, run.write, time) {
             Translation::Ready(entry, ready) => {
                 self.breakdown.walk_ps += (ready - time) * u64::from(run.count);
                 if ready > self.now + RESERVED_AHEAD {
@@ -72,7 +79,7 @@ impl Node<'_> {
         let done = if entry.target() == own {
             self.serve_local(gpu, unit, page, entry, run, time)
         } else if run.write && entry.is_broadcast() {
-            self.broadcast_stores(gpu, run, time + self.costs.l1)
+            self.broadcast_stores(gpu, run, time + self.costs.l1_lookup)
         } else {
             self.serve_remote(slot, entry, run, time)
         };
@@ -83,10 +90,11 @@ impl Node<'_> {
     #[inline]
     pub fn note_done(&mut self, slot: usize, done: u64) {
         let (gpu, unit) = self.place(slot);
-        let wave = &mut self.waves.waves[slot];
-        wave.ready = wave.ready.max(done);
         let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
         *in_flight = (*in_flight).max(done);
+        let answered = if self.config.compute.answers_in_order { *in_flight } else { done };
+        let wave = &mut self.waves.waves[slot];
+        wave.ready = wave.ready.max(answered);
     }
 
     /// When `unit` can issue: now, or when a drain is over.
@@ -97,32 +105,47 @@ impl Node<'_> {
 
     /// Looks a page up: first-level TLB, second-level TLB, page table.
     #[inline]
-    fn translate(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+    pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         self.accesses.translations += 1;
-        let looked_up = time + self.costs.l1_tlb;
-        if let Some(hit) = self.gpus[gpu].l1_tlb.lookup(unit, page) {
+        let looked_up =
+            time + if matches!(first, FirstLevel::Vector(_)) { self.costs.l1_tlb } else { self.costs.scalar_tlb };
+        let (tlb, index) = self.first_level(gpu, first);
+        if let Some(hit) = tlb.lookup(index, page) {
             if hit.entry.allows(write) {
                 self.accesses.l1_tlb_hits += 1;
                 return Translation::Ready(hit.entry, hit.ready.max(looked_up));
             }
-            self.gpus[gpu].l1_tlb.invalidate(unit, page);
+            tlb.invalidate(index, page);
         }
+        let FirstLevel::Vector(unit) = first else {
+            return self.translate_beyond_l1(gpu, first, page, write, looked_up);
+        };
         // A miss holds a register of the first level until it is over.
         let start = self.gpus[gpu].units[unit].translations.available(looked_up);
-        let translation = self.translate_beyond_l1(gpu, unit, page, write, start);
+        let translation = self.translate_beyond_l1(gpu, first, page, write, start);
         let (Translation::Ready(_, over) | Translation::Fault(over)) = translation;
         self.gpus[gpu].units[unit].translations.take(over);
         translation
     }
 
-    fn translate_beyond_l1(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+    #[inline]
+    fn first_level(&mut self, gpu: usize, first: FirstLevel) -> (&mut Tlb, usize) {
+        let state = &mut self.gpus[gpu];
+        match first {
+            FirstLevel::Vector(unit) => (&mut state.l1_tlb, unit),
+            FirstLevel::Scalar(cache) => (&mut state.scalar_tlb, cache),
+        }
+    }
+
+    fn translate_beyond_l1(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         let state = &mut self.gpus[gpu];
         let looked_up = time + self.costs.l2_tlb;
         if let Some(hit) = state.l2_tlb.lookup(0, page) {
             if hit.entry.allows(write) {
                 self.accesses.l2_tlb_hits += 1;
                 let ready = hit.ready.max(looked_up);
-                state.l1_tlb.insert(unit, page, hit.entry, ready);
+                let (tlb, index) = self.first_level(gpu, first);
+                tlb.insert(index, page, hit.entry, ready);
                 return Translation::Ready(hit.entry, ready);
             }
             state.l2_tlb.invalidate(0, page);
@@ -131,17 +154,20 @@ impl Node<'_> {
             if self.faults.pending(gpu, page, write) {
                 return Translation::Fault(looked_up);
             }
-            if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
+            if self.needs.free_faults {
+                self.resolve_for_free(gpu, page);
+            } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
                 let entry = self.gpus[gpu].table.get(page);
                 return Translation::Ready(entry, looked_up);
             }
         }
-        self.walk(gpu, unit, page, write, looked_up)
+        self.walk(gpu, first, page, write, looked_up)
     }
 
-    fn walk(&mut self, gpu: usize, unit: usize, page: u32, write: bool, time: u64) -> Translation {
+    fn walk(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         let state = &mut self.gpus[gpu];
-        let walk = state.walker.walk(time, page);
+        let walker = self.shared_walker.as_mut().unwrap_or(&mut state.walker);
+        let walk = walker.walk(time, page);
         self.accesses.walks += 1;
         self.accesses.walk_levels += u64::from(walk.levels);
         let entry = state.table.get(page);
@@ -149,7 +175,8 @@ impl Node<'_> {
             return Translation::Fault(walk.done);
         }
         state.l2_tlb.insert(0, page, entry, walk.done);
-        state.l1_tlb.insert(unit, page, entry, walk.done);
+        let (tlb, index) = self.first_level(gpu, first);
+        tlb.insert(index, page, entry, walk.done);
         Translation::Ready(entry, walk.done)
     }
 
@@ -160,13 +187,13 @@ impl Node<'_> {
             let (line, start) = (run.line + index, time + index * self.costs.line);
             let done = if run.write {
                 beyond_l1 += 1;
-                self.l2_line(gpu, line, true, start + self.costs.l1)
+                self.l2_line(gpu, line, true, start + self.costs.l1_lookup) + self.costs.l1_fill
             } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line, entry.version()) {
                 self.accesses.l1_hits += 1;
                 ready.max(start + self.costs.l1)
             } else {
                 beyond_l1 += 1;
-                self.load_local(gpu, unit, line, entry.version(), start + self.costs.l1)
+                self.load_local(gpu, unit, line, entry.version(), start + self.costs.l1_lookup)
             };
             spent += done - start;
             last = last.max(done);
@@ -183,7 +210,7 @@ impl Node<'_> {
     #[inline]
     fn load_local(&mut self, gpu: usize, unit: usize, line: u64, version: u8, time: u64) -> u64 {
         let start = self.gpus[gpu].units[unit].misses.available(time);
-        let done = self.l2_line(gpu, line, false, start);
+        let done = self.l2_line(gpu, line, false, start) + self.costs.l1_fill;
         let state = &mut self.gpus[gpu];
         state.units[unit].misses.take(done);
         state.l1.insert(unit, line, version, done);

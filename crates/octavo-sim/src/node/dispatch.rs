@@ -4,7 +4,10 @@ use octavo_manager::Event as ManagerEvent;
 
 use super::Node;
 use super::event::Kind;
+use super::gpu::Unit;
+use super::occupancy::Occupancy;
 use super::wave::{Group, State, Wave};
+use crate::config::LaunchDiscards;
 
 const NO_SLOT: u32 = u32::MAX;
 
@@ -17,13 +20,18 @@ impl Node<'_> {
         }
         self.launch_shape = self.workload.launch(self.launch);
         self.launch_began = self.now;
+        self.occupancy = Occupancy::new(&self.config.compute, self.workload.resources(self.launch));
+        self.fetch.begin_launch(self.launch_shape.kernel);
         let groups = self.launch_shape.work_groups;
         match self.config.dispatch.ranges(groups, self.config.gpus, self.config.compute.units) {
             Some(ranges) => self.queues = ranges,
             None => self.queues = std::iter::once(0..groups).collect(),
         }
-        for gpu in &mut self.gpus {
-            gpu.l1.discard_all();
+        if self.config.launch_discards == LaunchDiscards::FirstLevel {
+            for gpu in &mut self.gpus {
+                gpu.l1.discard_all();
+                gpu.scalar.discard_all();
+            }
         }
         for gpu in 0..self.gpus.len() {
             self.fill_gpu(gpu);
@@ -33,24 +41,36 @@ impl Node<'_> {
 
     /// Starts work-groups round robin over the units while any unit has room.
     fn fill_gpu(&mut self, gpu: usize) {
-        let mut started = true;
+        let (mut started, mut count) = (true, 0);
         while started {
             started = false;
             for unit in 0..self.units {
-                started |= self.start_group(gpu, unit);
+                let delay = count / u64::from(self.groups_per_cycle) * self.costs.cycle;
+                if self.start_group(gpu, unit, delay) {
+                    (started, count) = (true, count + 1);
+                }
             }
         }
     }
 
-    /// Starts the next waiting work-group of `gpu` on `unit`, if there is one and it fits.
-    fn start_group(&mut self, gpu: usize, unit: usize) -> bool {
+    /// Whether a work-group of the running launch fits `unit`.
+    fn fits(&self, unit: &Unit) -> bool {
+        let (wavefronts, limit) = (self.launch_shape.wavefronts_per_group, &self.occupancy);
+        (unit.free & limit.slots).count_ones() >= wavefronts
+            && unit.groups < limit.groups
+            && (unit.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
+    }
+
+    /// Starts the next waiting work-group of `gpu` on `unit` after `delay`, if there is one and it fits.
+    fn start_group(&mut self, gpu: usize, unit: usize, delay: u64) -> bool {
         let wavefronts = self.launch_shape.wavefronts_per_group;
-        let state = &mut self.gpus[gpu];
         // One queue a GPU, or one for all of them.
         let queue = gpu.min(self.queues.len() - 1);
-        if self.queues[queue].is_empty() || state.units[unit].free.count_ones() < wavefronts {
+        if self.queues[queue].is_empty() || !self.fits(&self.gpus[gpu].units[unit]) {
             return false;
         }
+        let state = &mut self.gpus[gpu];
+        state.units[unit].groups += 1;
         let group = self.queues[queue].start;
         self.queues[queue].start += 1;
         state.running += 1;
@@ -74,7 +94,8 @@ impl Node<'_> {
                 state: State::Scheduled,
                 ..Wave::default()
             };
-            self.calendar.push(self.now + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
+            self.calendar
+                .push(self.now + delay + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
         }
         self.gpus[gpu].units[unit].free = free;
         self.waves.groups[leader as usize] = Group { running: wavefronts as u16, ..Group::default() };
@@ -96,13 +117,14 @@ impl Node<'_> {
         self.free_group(gpu, unit, leader);
         self.gpus[gpu].running -= 1;
         self.groups_done += 1;
-        while self.start_group(gpu, unit) {}
+        while self.start_group(gpu, unit, 0) {}
         self.end_launch_if_done();
     }
 
     /// A work-group's slots are given back together, as its registers and local memory are.
     fn free_group(&mut self, gpu: usize, unit: usize, leader: usize) {
         let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
+        self.gpus[gpu].units[unit].groups -= 1;
         let mut slot = leader as u32;
         while slot != NO_SLOT {
             self.gpus[gpu].units[unit].free |= 1 << (slot as usize - first_slot);

@@ -12,6 +12,9 @@ use crate::translate::{PageTable, TableShape, Tlb, Walker};
 pub(crate) struct Gpu {
     pub l1: L1Caches,
     pub l2: L2Cache,
+    /// Scalar caches and TLBs, each shared by a few units.
+    pub scalar: L1Caches,
+    pub scalar_tlb: Tlb,
     pub dram: Dram,
     pub l1_tlb: Tlb,
     pub l2_tlb: Tlb,
@@ -32,6 +35,12 @@ pub(crate) struct Gpu {
 pub(crate) struct Unit {
     /// When its memory pipeline takes the next line.
     pub port: u64,
+    /// When its scalar pipeline, local data share and branch pipeline take the next instruction.
+    pub scalar: u64,
+    pub local_data: u64,
+    pub branch: u64,
+    /// Work-groups in flight.
+    pub groups: u32,
     /// Until when it issues nothing, because pages are being drained.
     pub paused: u64,
     /// When everything it has in flight is there.
@@ -50,6 +59,10 @@ impl Gpu {
         let slots = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
         let unit = |_| Unit {
             port: 0,
+            scalar: 0,
+            local_data: 0,
+            branch: 0,
+            groups: 0,
             paused: 0,
             in_flight: 0,
             free: u64::MAX >> (64 - slots),
@@ -58,6 +71,8 @@ impl Gpu {
         };
         Self {
             l1: L1Caches::new(&node.l1, units),
+            scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize)),
+            scalar_tlb: Tlb::new(&node.scalar.tlb, units.div_ceil(node.scalar.units as usize)),
             l2: L2Cache::new(&node.l2, (node.dram.interleave.0 / 64).trailing_zeros(), costs.cycle),
             dram: Dram::new(&node.dram, costs.cycle),
             l1_tlb: Tlb::new(&node.l1_tlb, units),
@@ -77,6 +92,9 @@ impl Gpu {
         self.l2_tlb.invalidate(0, page);
         for unit in 0..self.units.len() {
             self.l1_tlb.invalidate(unit, page);
+        }
+        for cache in 0..self.scalar_tlb.units() {
+            self.scalar_tlb.invalidate(cache, page);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A wavefront's step: from an event to its next wait, it issues what its stream says.
 
-use octavo_workload::{Op, OpKind, OpSink};
+use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
 
 use super::Node;
 use super::event::Kind;
@@ -25,8 +25,11 @@ impl Node<'_> {
             }
             let op = self.waves.op(slot);
             match op.kind() {
-                OpKind::Compute => time = self.compute(gpu, slot, time, op.count()),
+                OpKind::Compute if op.is_vector_only() => time = self.compute(gpu, slot, time, op.count()),
+                OpKind::Compute => time = self.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
+                OpKind::Fetch => time = self.fetch_code((gpu, unit), slot, time, op.line(), op.count()),
                 OpKind::Wait | OpKind::End => {
                     if !self.memory_is_there(slot, time) {
                         return;
@@ -62,8 +65,26 @@ impl Node<'_> {
     fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {
         let simd = &mut self.gpus[gpu].simds[self.waves.waves[slot].simd as usize];
         self.accesses.compute_instructions += u64::from(instructions);
-        *simd = (*simd).max(time) + u64::from(instructions) * self.costs.instruction;
-        *simd
+        self.costs.vector_alu.run(simd, time, instructions)
+    }
+
+    /// Instructions of several classes, one class after another; returns when they are over.
+    fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
+        let InstructionMix { vector, scalar, local_data, branch } = instructions;
+        let mut time = self.compute(gpu, slot, time, vector);
+        let unit = &mut self.gpus[gpu].units[unit];
+        time = self.costs.scalar_alu.run(&mut unit.scalar, time, scalar);
+        if local_data > 0 {
+            time = self.costs.local_data.run(&mut unit.local_data, time, local_data);
+        }
+        if branch > 0 {
+            time = self.costs.branch.run(&mut unit.branch, time, branch);
+            time = self.refetch_code(slot, time, branch);
+        }
+        self.accesses.scalar_instructions += u64::from(scalar);
+        self.accesses.local_data_instructions += u64::from(local_data);
+        self.accesses.branches += u64::from(branch);
+        time
     }
 
     /// Issues the lines of one memory operation; returns when the last was issued.
@@ -73,8 +94,8 @@ impl Node<'_> {
         let issued = (*port).max(time);
         let over = issued + u64::from(op.count()) * self.costs.line;
         *port = over;
-        self.access(gpu, unit, slot, super::access::Run::of(op), issued);
-        over
+        self.access(gpu, unit, slot, super::access::Run::of(op), issued + self.costs.memory_pipeline);
+        if op.continues() { over } else { over.max(time + self.costs.memory_issue) }
     }
 
     /// Whether everything the wavefront asked for is there; if not, it sleeps until it is.

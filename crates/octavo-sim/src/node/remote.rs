@@ -49,8 +49,8 @@ impl Node<'_> {
             let part = Run { line: run.line + u64::from(chunk), count, write: run.write };
             let (missing, cached) = self.look_up_remote(slot, entry, part, start);
             last = last.max(cached);
-            let sent = start + u64::from(count - 1) * self.costs.line + self.costs.l1;
-            self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1;
+            let sent = start + u64::from(count - 1) * self.costs.line + self.costs.l1_lookup;
+            self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1_lookup;
             if missing.mask != 0 && !self.queue_remote(slot, missing, sent) {
                 last = last.max(self.remote_lines(slot, entry, missing, sent));
             }
@@ -147,6 +147,7 @@ impl Node<'_> {
         let arrived = self.links.send(self.now, start, (own, owner), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
         let done = self.links.send(self.now, served, (owner, own), answer * count as u64, Traffic::Lines);
+        let done = done + self.costs.l1_fill;
         self.breakdown.remote_access_ps += (done - time) * count as u64;
         let page = (lines.first >> self.page_line_shift) as u32;
         self.count_remote(gpu, page, owner, count as u32, done);

@@ -1,5 +1,6 @@
 //! Everything that changes while a node runs.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan};
@@ -11,19 +12,21 @@ use super::counters::Counters;
 use super::defer::Deferred;
 use super::event::{Event, Kind};
 use super::fault::Faults;
+use super::fetch::Fetch;
 use super::gpu::Gpu;
+use super::occupancy::Occupancy;
 use super::reports::Reports;
 use super::service::Service;
 use super::trans_fw::TransFw;
 use super::wave::Waves;
 use crate::clock::Calendar;
-use crate::config::{DrainScope, NodeConfig};
+use crate::config::{DrainScope, NodeConfig, WalkerScope};
 use crate::costs::Costs;
 use crate::links::Links;
 use crate::record::Recorder;
 use crate::result::{Accesses, Breakdown};
 use crate::slab::Slab;
-use crate::translate::TableShape;
+use crate::translate::{TableShape, Walker};
 
 /// A node that runs one workload under one memory manager.
 pub(crate) struct Node<'a> {
@@ -56,6 +59,11 @@ pub(crate) struct Node<'a> {
     pub queues: Vec<Range<u32>>,
     pub launch: u32,
     pub launch_shape: Launch,
+    pub occupancy: Occupancy,
+    pub fetch: Fetch,
+    /// Walkers that all GPUs share, if they do.
+    pub shared_walker: Option<Walker>,
+    pub groups_per_cycle: u32,
     pub launch_began: u64,
     pub finished: bool,
     /// Samples and reports in the calendar, which keep themselves going.
@@ -111,6 +119,11 @@ impl<'a> Node<'a> {
             queues: Vec::new(),
             launch: 0,
             launch_shape: Launch { kernel: "", work_groups: 0, wavefronts_per_group: 0 },
+            occupancy: Occupancy::new(&config.compute, octavo_workload::Resources::default()),
+            fetch: Fetch::new(config, shape, gpus * units * slots_per_unit),
+            shared_walker: (config.walker.scope == WalkerScope::Node)
+                .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
+            groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
             launch_began: 0,
             finished: false,
             periodic: 0,

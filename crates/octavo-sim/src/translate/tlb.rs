@@ -98,6 +98,11 @@ impl Tlb {
         ways::find(&self.pages[start..start + self.ways], page).is_some()
     }
 
+    /// How many TLBs these are.
+    pub fn units(&self) -> usize {
+        self.pages.len() / (self.sets * self.ways)
+    }
+
     #[inline]
     fn hint(&self, set: usize, page: u32) -> usize {
         set * HINTS + (page as usize >> self.sets.trailing_zeros()) % HINTS

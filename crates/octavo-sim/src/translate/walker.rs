@@ -35,6 +35,7 @@ pub(crate) struct Walker {
     cache: WalkCache,
     shape: TableShape,
     level_time: u64,
+    distance: u64,
 }
 
 /// A finished walk.
@@ -54,15 +55,17 @@ impl Walker {
             cache: WalkCache::new(config.cache_entries as usize),
             shape,
             level_time: config.level.0 * cycle,
+            distance: config.distance.0 * cycle,
         }
     }
 
     /// Walks the table for `page`, beginning at `time` or when there is room.
     pub fn walk(&mut self, time: u64, page: u32) -> Walk {
-        let admitted = self.places.available(self.misses.available(time));
+        let admitted = self.places.available(self.misses.available(time) + self.distance);
         let levels = self.shape.levels - self.cache.lookup(page, self.shape);
-        let done = self.walkers.reserve(admitted, u64::from(levels) * self.level_time);
-        self.places.take(done);
+        let walked = self.walkers.reserve(admitted, u64::from(levels) * self.level_time);
+        let done = walked + self.distance;
+        self.places.take(walked);
         self.misses.take(done);
         Walk { done, levels }
     }
@@ -118,9 +121,17 @@ mod tests {
     use octavo_units::Cycles;
 
     use super::*;
+    use crate::config::WalkerScope;
 
     fn walker(walkers: u32, cache_entries: u32) -> Walker {
-        let config = WalkerConfig { walkers, level: Cycles(100), cache_entries, queue: 64 };
+        let config = WalkerConfig {
+            walkers,
+            level: Cycles(100),
+            cache_entries,
+            queue: 64,
+            scope: WalkerScope::PerGpu,
+            distance: Cycles(0),
+        };
         let tlb =
             TlbConfig { entries: 512, ways: 16, latency: Cycles(10), miss_registers: 64, invalidation: Cycles(200) };
         Walker::new(&config, &tlb, TableShape::for_page(4096), 1000)

@@ -1,0 +1,13 @@
+//! A page has its place from its allocation on: the first fault by anyone finds it there.
+
+use super::{map_remote, migrate};
+use crate::transaction::{NoRoom, Transaction};
+use crate::{Cause, Fault, HOST, PageRun, ProcessorId};
+
+/// Brings a page that is still on the host to `home` first.
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {
+    if tx.state(fault.page).owner == HOST && home != HOST {
+        migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
+    }
+    Ok(map_remote::serve(tx, fault))
+}

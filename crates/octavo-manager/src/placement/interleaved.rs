@@ -1,0 +1,78 @@
+//! `interleaved`: pages are dealt out to the GPUs in turn when they are allocated, and never move.
+
+use octavo_registry::{Entry, OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Placement};
+use crate::{Context, Fault, Geometry, Needs, PageId, PageRun, PageView, ProcessorId};
+
+/// Options of `interleaved`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// GPU that holds the first page of each allocation (1 is the first GPU; 0: the last). MGPUSim v4.2.0 begins
+    /// with the last one (`distributor.go`).
+    first_gpu: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { first_gpu: 0 }
+    }
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
+    name: "interleaved",
+    summary: "explicit allocation: pages are dealt out to the GPUs in turn and never move; no faults",
+    source: "MGPUSim v4.2.0, memory of a unified GPU without unified memory (driver/internal/memoryallocator.go)",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let options = typed::parse::<Options>(options)?;
+        let gpus = geometry.gpus as u32;
+        let first = options.first_gpu.checked_sub(1).unwrap_or(gpus - 1);
+        if first >= gpus {
+            return Err(OptionError::new("first_gpu", format!("expected 0 to {gpus}, found {}", options.first_gpu)));
+        }
+        Ok(Box::new(Interleaved { gpus, first, allocations: Vec::new() }))
+    },
+};
+
+struct Interleaved {
+    gpus: u32,
+    first: u32,
+    /// First pages of allocations, ascending.
+    allocations: Vec<PageId>,
+}
+
+impl Interleaved {
+    fn home(&self, page: PageId) -> ProcessorId {
+        let after = self.allocations.partition_point(|first| *first <= page);
+        let offset = page.0 - self.allocations[after - 1].0;
+        ProcessorId::gpu(((self.first + offset) % self.gpus) as usize)
+    }
+}
+
+impl Placement for Interleaved {
+    fn needs(&self) -> Needs {
+        Needs { free_faults: true, ..Needs::default() }
+    }
+
+    fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
+        let at = self.allocations.partition_point(|first| *first < pages.first);
+        self.allocations.insert(at, pages.first);
+    }
+
+    fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
+        self.allocations.retain(|first| *first != pages.first);
+    }
+
+    fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
+        Decision::At(self.home(fault.page))
+    }
+
+    fn bytes(&self) -> usize {
+        self.allocations.len() * size_of::<PageId>()
+    }
+}

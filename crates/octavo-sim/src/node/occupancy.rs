@@ -1,0 +1,46 @@
+//! How many work-groups of a launch fit a compute unit: registers and local data share, beside wavefront slots.
+
+use octavo_workload::Resources;
+
+use crate::config::ComputeConfig;
+
+/// Registers are handed out in groups (GCN3: four vector registers a lane, sixteen scalar registers), the local data
+/// share in blocks of 256 bytes.
+const VECTOR_GRANULE: u32 = 4;
+const SCALAR_GRANULE: u32 = 16;
+const LOCAL_DATA_GRANULE: u64 = 256;
+
+/// What a launch may use of each compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occupancy {
+    /// Wavefront slots, one bit each: so many on each SIMD as its registers hold.
+    pub slots: u64,
+    /// Wavefronts at once.
+    pub wavefronts: u32,
+    /// Work-groups at once.
+    pub groups: u32,
+}
+
+impl Occupancy {
+    pub fn new(compute: &ComputeConfig, resources: Resources) -> Self {
+        let per_simd = share(compute.vector_registers, resources.vector_registers.next_multiple_of(VECTOR_GRANULE))
+            .min(compute.wavefronts_per_simd);
+        let slots = per_simd * compute.simds_per_unit;
+        let local_data = u64::from(resources.local_data_bytes).next_multiple_of(LOCAL_DATA_GRANULE);
+        Self {
+            // Slot n is on SIMD n modulo the SIMDs, so the first slots are spread evenly.
+            slots: u64::MAX.checked_shr(64 - slots).unwrap_or(0),
+            wavefronts: share(compute.scalar_registers, resources.scalar_registers.next_multiple_of(SCALAR_GRANULE)),
+            groups: u32::try_from(share64(compute.local_data.0, local_data)).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// How often `each` fits `all`, 0 of which is no limit.
+fn share(all: u32, each: u32) -> u32 {
+    if all == 0 || each == 0 { u32::MAX } else { all / each }
+}
+
+fn share64(all: u64, each: u64) -> u64 {
+    if all == 0 || each == 0 { u64::MAX } else { all / each }
+}
