@@ -60,6 +60,7 @@ const COUNT_BITS: u32 = 16;
 const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
 const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
+const PARTIAL: u64 = 1 << 62;
 /// Where a compute operation keeps its other counts, in what is the line of a memory operation.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
@@ -141,6 +142,19 @@ impl Op {
     #[must_use]
     pub const fn continued(self) -> Self {
         Self(self.0 | CONTINUES)
+    }
+
+    /// Marks a store that does not write all bytes of each of its lines.
+    #[must_use]
+    pub const fn partial(self) -> Self {
+        Self(self.0 | PARTIAL)
+    }
+
+    /// Whether a store leaves bytes of its lines as they were.
+    #[must_use]
+    #[inline]
+    pub const fn is_partial(self) -> bool {
+        self.0 & PARTIAL != 0
     }
 
     /// Marks that the operation ends its memory instruction.
@@ -273,7 +287,8 @@ mod tests {
 
     #[test]
     fn packs_and_unpacks() {
-        let op = Op::store((1 << LINE_BITS) - 1, Op::MAX_COUNT).continued();
+        assert!(Op::store(1, 1).partial().is_partial() && !Op::store(1, 1).continued().is_partial());
+        let op = Op::store((1 << LINE_BITS) - 1, Op::MAX_COUNT).partial().continued();
         assert_eq!((op.kind(), op.line(), op.count(), op.continues()), (OpKind::Store, (1 << 40) - 1, 65_535, true));
         assert_eq!((Op::END.kind(), Op::WAIT.kind(), Op::BARRIER.kind()), (OpKind::End, OpKind::Wait, OpKind::Barrier));
         assert_eq!((Op::compute(7).kind(), Op::compute(7).count()), (OpKind::Compute, 7));

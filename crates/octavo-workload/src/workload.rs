@@ -48,6 +48,11 @@ pub trait Workload: Send + Sync {
         Resources::default()
     }
 
+    /// Whether any wait leaves memory operations outstanding ([`Op::wait_until`](crate::Op::wait_until) more than 0).
+    fn waits_for_some(&self) -> bool {
+        false
+    }
+
     /// Produces the next operations of one wavefront into `out` and moves `cursor` on.
     ///
     /// Called with an empty sink and `Cursor::default()` at first, then with the cursor as left, until

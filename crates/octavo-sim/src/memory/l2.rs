@@ -1,6 +1,6 @@
-//! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores without fetching.
+//! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for partial ones.
 
-use super::Dram;
+use super::{Dram, LineAccess};
 use crate::aligned::Aligned;
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
@@ -58,6 +58,8 @@ pub(crate) struct L2Access {
     /// When the answer is back at the requester's side of the crossbar.
     pub done: u64,
     pub hit: bool,
+    /// The line was read from memory.
+    pub fetched: bool,
     /// A dirty victim was written to memory.
     pub wrote_back: bool,
 }
@@ -85,7 +87,8 @@ impl L2Cache {
 
     /// A load or store of `line` that leaves the requester at `time`.
     #[inline]
-    pub fn access(&mut self, now: u64, time: u64, line: u64, write: bool, dram: &mut Dram) -> L2Access {
+    pub fn access(&mut self, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> L2Access {
+        let write = access != LineAccess::Load;
         let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
         let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
         let start = (line & (self.sets - 1)) as usize * self.ways;
@@ -95,14 +98,15 @@ impl L2Cache {
             let state = &mut self.state[start + way];
             *state = LineState::new(state.ready(), state.is_dirty() || write);
             let done = looked_up.max(state.ready()) + self.crossbar;
-            return L2Access { done, hit: true, wrote_back: false };
+            return L2Access { done, hit: true, fetched: false, wrote_back: false };
         }
         let (way, wrote_back) = self.make_room(now, looked_up, start, dram);
-        let filled = if write { looked_up } else { self.fetch(now, looked_up, bank, line, dram) };
+        let fetched = access != LineAccess::Store;
+        let filled = if fetched { self.fetch(now, looked_up, bank, line, dram) } else { looked_up };
         self.tags[start + way] = line as u32;
         self.used.touch(start + way);
         self.state[start + way] = LineState::new(filled, write);
-        L2Access { done: filled + self.crossbar, hit: false, wrote_back }
+        L2Access { done: filled + self.crossbar, hit: false, fetched, wrote_back }
     }
 
     /// Drops the lines `first..first + count`; returns how many of them were dirty.
@@ -163,6 +167,7 @@ impl L2Cache {
 mod tests {
     use octavo_units::{Bytes, Cycles};
 
+    use super::LineAccess::{Load, PartialStore, Store};
     use super::*;
     use crate::config::DramConfig;
 
@@ -183,30 +188,40 @@ mod tests {
     #[test]
     fn an_idle_miss_pays_crossbar_bank_and_memory_and_a_hit_does_not_pay_memory() {
         let (mut l2, mut dram) = small();
-        let miss = l2.access(0, 0, 7, false, &mut dram);
+        let miss = l2.access(0, 0, 7, Load, &mut dram);
         assert_eq!((miss.done, miss.hit), ((5 + 1 + 10 + 101 + 5) * 1000, false));
-        let hit = l2.access(1_000_000, 1_000_000, 7, false, &mut dram);
+        let hit = l2.access(1_000_000, 1_000_000, 7, Load, &mut dram);
         assert_eq!((hit.done - 1_000_000, hit.hit), (21_000, true));
     }
 
     #[test]
     fn only_dirty_victims_are_written_back() {
         let (mut l2, mut dram) = small();
-        l2.access(0, 0, 0, true, &mut dram);
-        l2.access(0, 0, 16, false, &mut dram);
-        assert!(l2.access(0, 0, 32, false, &mut dram).wrote_back, "line 0 was dirty and oldest");
-        assert!(!l2.access(0, 0, 48, false, &mut dram).wrote_back, "line 16 was clean");
+        l2.access(0, 0, 0, Store, &mut dram);
+        l2.access(0, 0, 16, Load, &mut dram);
+        assert!(l2.access(0, 0, 32, Load, &mut dram).wrote_back, "line 0 was dirty and oldest");
+        assert!(!l2.access(0, 0, 48, Load, &mut dram).wrote_back, "line 16 was clean");
     }
 
     #[test]
     fn dropping_a_page_reports_its_dirty_lines_once() {
         let (mut l2, mut dram) = small();
         for line in [0, 1, 2] {
-            l2.access(0, 0, line, line != 1, &mut dram);
+            l2.access(0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
         }
         assert_eq!(l2.clean_lines(0, 1), 1);
         assert_eq!(l2.drop_lines(0, 4), 1);
         assert_eq!(l2.drop_lines(0, 4), 0);
-        assert!(!l2.access(0, 0, 1, false, &mut dram).hit);
+        assert!(!l2.access(0, 0, 1, Load, &mut dram).hit);
+    }
+
+    #[test]
+    fn a_partial_store_that_misses_fetches_its_line_and_a_whole_one_does_not() {
+        let (mut l2, mut dram) = small();
+        let whole = l2.access(0, 0, 3, Store, &mut dram);
+        let partial = l2.access(0, 0, 5, PartialStore, &mut dram);
+        assert_eq!((whole.done, whole.fetched), ((5 + 1 + 10 + 5) * 1000, false));
+        assert_eq!((partial.done, partial.fetched), ((5 + 1 + 10 + 101 + 5) * 1000, true));
+        assert_eq!(l2.drop_lines(0, 8), 2, "both are dirty");
     }
 }

@@ -7,3 +7,13 @@ mod l2;
 pub(crate) use dram::Dram;
 pub(crate) use l1::L1Caches;
 pub(crate) use l2::L2Cache;
+
+/// What is done to a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineAccess {
+    Load,
+    /// All of its bytes are written.
+    Store,
+    /// Some of its bytes are written: the others must be there.
+    PartialStore,
+}

@@ -5,6 +5,7 @@ use octavo_workload::{Op, OpKind};
 
 use super::Node;
 use super::defer::RESERVED_AHEAD;
+use crate::memory::LineAccess;
 use crate::translate::{Entry, Tlb};
 
 /// Consecutive lines accessed by one instruction.
@@ -13,12 +14,24 @@ pub(crate) struct Run {
     pub line: u64,
     pub count: u32,
     pub write: bool,
+    /// A store that does not write all bytes of its lines.
+    pub partial: bool,
 }
 
 impl Run {
+    /// What is done to each of its lines.
+    #[inline]
+    pub const fn line_access(self) -> LineAccess {
+        match (self.write, self.partial) {
+            (false, _) => LineAccess::Load,
+            (true, false) => LineAccess::Store,
+            (true, true) => LineAccess::PartialStore,
+        }
+    }
+
     #[inline]
     pub fn of(op: Op) -> Self {
-        Self { line: op.line(), count: op.count(), write: op.kind() == OpKind::Store }
+        Self { line: op.line(), count: op.count(), write: op.kind() == OpKind::Store, partial: op.is_partial() }
     }
 }
 
@@ -50,7 +63,7 @@ impl Node<'_> {
         while line < end {
             let part = ((line | (page_lines - 1)) + 1).min(end) - line;
             let part_time = time + (line - run.line) * self.costs.line;
-            self.access_page(gpu, unit, slot, Run { line, count: part as u32, write: run.write }, part_time);
+            self.access_page(gpu, unit, slot, Run { line, count: part as u32, ..run }, part_time);
             line += part;
         }
     }
@@ -187,7 +200,7 @@ impl Node<'_> {
             let (line, start) = (run.line + index, time + index * self.costs.line);
             let done = if run.write {
                 beyond_l1 += 1;
-                self.l2_line(gpu, line, true, start + self.costs.l1_lookup) + self.costs.l1_fill
+                self.l2_line(gpu, line, run.line_access(), start + self.costs.l1_lookup) + self.costs.l1_fill
             } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line, entry.version()) {
                 self.accesses.l1_hits += 1;
                 ready.max(start + self.costs.l1)
@@ -210,7 +223,7 @@ impl Node<'_> {
     #[inline]
     fn load_local(&mut self, gpu: usize, unit: usize, line: u64, version: u8, time: u64) -> u64 {
         let start = self.gpus[gpu].units[unit].misses.available(time);
-        let done = self.l2_line(gpu, line, false, start) + self.costs.l1_fill;
+        let done = self.l2_line(gpu, line, LineAccess::Load, start) + self.costs.l1_fill;
         let state = &mut self.gpus[gpu];
         state.units[unit].misses.take(done);
         state.l1.insert(unit, line, version, done);
@@ -219,11 +232,11 @@ impl Node<'_> {
 
     /// One line at the second-level cache of `gpu`, whoever asks.
     #[inline]
-    pub fn l2_line(&mut self, gpu: usize, line: u64, write: bool, time: u64) -> u64 {
+    pub fn l2_line(&mut self, gpu: usize, line: u64, access: LineAccess, time: u64) -> u64 {
         let state = &mut self.gpus[gpu];
-        let access = state.l2.access(self.now, time, line, write, &mut state.dram);
+        let access = state.l2.access(self.now, time, line, access, &mut state.dram);
         self.accesses.l2_hits += u64::from(access.hit);
-        self.accesses.dram_reads += u64::from(!access.hit && !write);
+        self.accesses.dram_reads += u64::from(access.fetched);
         self.accesses.dram_writes += u64::from(access.wrote_back);
         access.done
     }

@@ -7,6 +7,7 @@ use octavo_manager::ProcessorId;
 use super::Node;
 use super::access::Run;
 use crate::links::Traffic;
+use crate::memory::LineAccess;
 
 /// The write queue of one GPU.
 #[derive(Default)]
@@ -84,7 +85,7 @@ impl Node<'_> {
             }
             let path = (ProcessorId::gpu(gpu), peer);
             let arrived = self.links.send(self.now, time, path, bytes, Traffic::Duplication);
-            last = last.max(self.l2_line(other, line, true, arrived));
+            last = last.max(self.l2_line(other, line, LineAccess::Store, arrived));
             self.accesses.broadcast_lines += 1;
         }
         last

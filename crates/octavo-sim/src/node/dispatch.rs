@@ -94,6 +94,7 @@ impl Node<'_> {
                 state: State::Scheduled,
                 ..Wave::default()
             };
+            self.history.clear(slot as usize);
             self.calendar
                 .push(self.now + delay + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
         }

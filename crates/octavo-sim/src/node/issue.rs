@@ -31,7 +31,7 @@ impl Node<'_> {
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
                 OpKind::Fetch => time = self.fetch_code((gpu, unit), slot, time, op.line(), op.count()),
                 OpKind::Wait | OpKind::End => {
-                    if !self.memory_is_there(slot, time) {
+                    if !self.memory_is_there(slot, time, op.count()) {
                         return;
                     }
                     if op.kind() == OpKind::End {
@@ -95,18 +95,24 @@ impl Node<'_> {
         let over = issued + u64::from(op.count()) * self.costs.line;
         *port = over;
         self.access(gpu, unit, slot, super::access::Run::of(op), issued + self.costs.memory_pipeline);
-        if op.continues() { over } else { over.max(time + self.costs.memory_issue) }
+        if op.continues() {
+            return over;
+        }
+        self.history.note(slot, self.waves.waves[slot].ready);
+        over.max(time + self.costs.memory_issue)
     }
 
-    /// Whether everything the wavefront asked for is there; if not, it sleeps until it is.
+    /// Whether everything the wavefront asked for, but for its `youngest` latest instructions, is there; if not, it
+    /// sleeps until it is. Accesses that wait for the driver are waited for in any case.
     #[inline]
-    fn memory_is_there(&mut self, slot: usize, time: u64) -> bool {
+    fn memory_is_there(&mut self, slot: usize, time: u64, youngest: u32) -> bool {
         let wave = &mut self.waves.waves[slot];
         if wave.pending > 0 {
             wave.state = State::Pending;
             return false;
         }
-        let ready = wave.ready.max(time);
+        let there = if youngest == 0 { wave.ready } else { self.history.all_but(slot, youngest) };
+        let ready = there.max(time);
         if ready > self.now {
             self.schedule(ready, Kind::Wave, slot as u32);
             return false;

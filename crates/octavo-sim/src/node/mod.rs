@@ -11,6 +11,7 @@ mod event;
 mod fault;
 mod fetch;
 mod gpu;
+mod history;
 mod issue;
 mod occupancy;
 mod remote;

@@ -17,11 +17,16 @@ pub(crate) struct Lines {
     first: u64,
     mask: u64,
     write: bool,
+    partial: bool,
 }
 
 impl Lines {
     fn count(self) -> usize {
         self.mask.count_ones() as usize
+    }
+
+    fn run(self, line: u64) -> Run {
+        Run { line, count: 1, write: self.write, partial: self.partial }
     }
 
     fn iter(self) -> impl Iterator<Item = u64> {
@@ -46,7 +51,7 @@ impl Node<'_> {
         for chunk in (0..run.count).step_by(together as usize) {
             let count = (run.count - chunk).min(together);
             let start = time + u64::from(chunk) * self.costs.line;
-            let part = Run { line: run.line + u64::from(chunk), count, write: run.write };
+            let part = Run { line: run.line + u64::from(chunk), count, ..run };
             let (missing, cached) = self.look_up_remote(slot, entry, part, start);
             last = last.max(cached);
             let sent = start + u64::from(count - 1) * self.costs.line + self.costs.l1_lookup;
@@ -71,7 +76,7 @@ impl Node<'_> {
     fn look_up_remote(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> (Lines, u64) {
         let (gpu, unit) = self.place(slot);
         let all = u64::MAX >> (u64::BITS - run.count);
-        let mut missing = Lines { first: run.line, mask: all, write: run.write };
+        let mut missing = Lines { first: run.line, mask: all, write: run.write, partial: run.partial };
         let mut last = time;
         if run.write {
             return (missing, last);
@@ -131,7 +136,7 @@ impl Node<'_> {
             return self.note_done(slot, done);
         }
         for line in lines.iter() {
-            self.access_page(gpu, unit, slot, Run { line, count: 1, write: lines.write }, time);
+            self.access_page(gpu, unit, slot, lines.run(line), time);
         }
     }
 
@@ -168,7 +173,7 @@ impl Node<'_> {
         let Some(owner) = owner.gpu_index() else { return time + self.costs.host_memory };
         let mut last = time;
         for line in lines.iter() {
-            last = last.max(self.l2_line(owner, line, lines.write, time));
+            last = last.max(self.l2_line(owner, line, lines.run(line).line_access(), time));
         }
         last
     }

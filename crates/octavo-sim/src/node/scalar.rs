@@ -6,6 +6,7 @@ use octavo_workload::Op;
 use super::Node;
 use super::access::{FirstLevel, Run, Translation};
 use super::defer::RESERVED_AHEAD;
+use crate::memory::LineAccess;
 
 impl Node<'_> {
     /// Issues a scalar load; returns when its wavefront can go on.
@@ -22,7 +23,7 @@ impl Node<'_> {
     fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, line: u64, time: u64) {
         let cache = unit / self.config.scalar.units as usize;
         let page = (line >> self.page_line_shift) as u32;
-        let run = Run { line, count: 1, write: false };
+        let run = Run { line, count: 1, write: false, partial: false };
         let (entry, ready) = match self.translate(gpu, FirstLevel::Scalar(cache), page, false, time) {
             Translation::Ready(entry, ready) => (entry, ready),
             Translation::Fault(walked) => return self.fault(gpu, slot, page, run, time, walked),
@@ -37,7 +38,8 @@ impl Node<'_> {
         let done = match self.gpus[gpu].scalar.lookup(cache, line, entry.version()) {
             Some(there) => there.max(ready + self.costs.scalar_cache),
             None => {
-                let done = self.l2_line(gpu, line, false, ready + self.costs.scalar_lookup) + self.costs.scalar_fill;
+                let done = self.l2_line(gpu, line, LineAccess::Load, ready + self.costs.scalar_lookup)
+                    + self.costs.scalar_fill;
                 self.gpus[gpu].scalar.insert(cache, line, entry.version(), done);
                 done
             }

@@ -14,6 +14,7 @@ use super::event::{Event, Kind};
 use super::fault::Faults;
 use super::fetch::Fetch;
 use super::gpu::Gpu;
+use super::history::History;
 use super::occupancy::Occupancy;
 use super::reports::Reports;
 use super::service::Service;
@@ -44,6 +45,7 @@ pub(crate) struct Node<'a> {
     pub calendar: Calendar,
     pub gpus: Vec<Gpu>,
     pub waves: Waves,
+    pub history: History,
     pub links: Links,
     pub manager: Manager,
     pub faults: Faults,
@@ -107,6 +109,7 @@ impl<'a> Node<'a> {
             calendar: Calendar::new(),
             gpus: (0..gpus).map(|_| Gpu::new(config, &costs, shape, pages)).collect(),
             waves: Waves::new(gpus * units * slots_per_unit),
+            history: History::new(gpus * units * slots_per_unit, workload.waits_for_some()),
             links: Links::new(config),
             faults: Faults::default(),
             deferred: Slab::default(),

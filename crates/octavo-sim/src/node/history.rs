@@ -1,0 +1,70 @@
+//! When the latest memory instructions of each wavefront will be over: for waits that leave the youngest outstanding.
+
+/// Instructions remembered of each wavefront. GCN3 counts at most 15 outstanding; a wait that would leave more waits
+/// until this many are left.
+const REMEMBERED: usize = 15;
+
+#[derive(Clone, Copy, Default)]
+#[repr(align(128))]
+struct Recent {
+    /// When this instruction and all before it are over.
+    over: [u64; REMEMBERED],
+    /// Instructions so far.
+    count: u64,
+}
+
+/// By wavefront slot; empty when no wait of the workload leaves anything outstanding.
+pub(crate) struct History(Vec<Recent>);
+
+impl History {
+    pub fn new(slots: usize, needed: bool) -> Self {
+        Self(if needed { vec![Recent::default(); slots] } else { Vec::new() })
+    }
+
+    /// Another wavefront begins in `slot`.
+    pub fn clear(&mut self, slot: usize) {
+        if let Some(recent) = self.0.get_mut(slot) {
+            recent.count = 0;
+        }
+    }
+
+    /// The wavefront has issued an instruction; it and all before it are over at `over`.
+    #[inline]
+    pub fn note(&mut self, slot: usize, over: u64) {
+        if let Some(recent) = self.0.get_mut(slot) {
+            recent.over[recent.count as usize % REMEMBERED] = over;
+            recent.count += 1;
+        }
+    }
+
+    /// When all but the `youngest` latest instructions are over.
+    pub fn all_but(&self, slot: usize, youngest: u32) -> u64 {
+        let Some(recent) = self.0.get(slot) else { return 0 };
+        let youngest = u64::from(youngest).min(REMEMBERED as u64 - 1);
+        match recent.count.checked_sub(youngest + 1) {
+            Some(index) => recent.over[index as usize % REMEMBERED],
+            None => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_leaves_one_outstanding_waits_for_the_one_before() {
+        let mut history = History::new(2, true);
+        assert_eq!(history.all_but(1, 0), 0);
+        for over in [10, 20, 30] {
+            history.note(1, over);
+        }
+        assert_eq!([0, 1, 2, 3].map(|left| history.all_but(1, left)), [30, 20, 10, 0]);
+        (4..40).for_each(|over| history.note(1, over * 10));
+        assert_eq!(history.all_but(1, 14), 250);
+        assert_eq!(history.all_but(1, 60), 250, "no more than are remembered");
+        history.clear(1);
+        assert_eq!(history.all_but(1, 0), 0);
+        assert_eq!(History::new(2, false).all_but(1, 0), 0);
+    }
+}
