@@ -11,6 +11,8 @@ const NODES: Presets = &[
     ("grit-4gpu", include_str!("../../../presets/nodes/grit-4gpu.toml")),
     ("grit-8gpu", include_str!("../../../presets/nodes/grit-8gpu.toml")),
     ("grit-16gpu", include_str!("../../../presets/nodes/grit-16gpu.toml")),
+    ("r9nano", include_str!("../../../presets/nodes/r9nano.toml")),
+    ("r9nano-4", include_str!("../../../presets/nodes/r9nano-4.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),

@@ -2,7 +2,7 @@
 
 use octavo_manager::{Cause, HOST, ProcessorId};
 
-use crate::config::{LinkConfig, LinkSharing, NodeConfig};
+use crate::config::{LinkConfig, LinkSharing, NodeConfig, SwitchConfig};
 use crate::reserve::Lane;
 
 /// Links are booked in buckets of 65.5 ns.
@@ -72,6 +72,44 @@ impl Rate {
     }
 }
 
+/// Trunks of switches, from each towards the root and back.
+struct Trunks {
+    gpus_per_switch: usize,
+    up: Vec<Direction>,
+    down: Vec<Direction>,
+    latency: u64,
+}
+
+impl Trunks {
+    fn new(node: &NodeConfig, switches: &SwitchConfig) -> Self {
+        let gpus_per_switch = switches.gpus as usize;
+        let count = (node.gpus as usize).div_ceil(gpus_per_switch);
+        let directions = || (0..count).map(|_| Direction::new()).collect();
+        Self { gpus_per_switch, up: directions(), down: directions(), latency: node.clock.time_for(switches.across).0 }
+    }
+
+    /// Passes `bytes` that begin to leave the sender's link at `began` on to the receiver's; when they begin to enter
+    /// it.
+    fn cross(&mut self, now: u64, began: u64, (from, to): (usize, usize), packet: Packet) -> u64 {
+        let (from, to) = (from / self.gpus_per_switch, to / self.gpus_per_switch);
+        if from == to {
+            return began;
+        }
+        let duration = packet.rate.time_for(packet.bytes);
+        let up = send_over(&mut self.up[from], now, began, packet.bytes, packet.rate, packet.traffic);
+        let down = &mut self.down[to];
+        send_over(down, now, up - duration, packet.bytes, packet.rate, packet.traffic) - duration + self.latency
+    }
+}
+
+/// What travels.
+#[derive(Clone, Copy)]
+struct Packet {
+    bytes: u64,
+    rate: Rate,
+    traffic: Traffic,
+}
+
 pub(crate) struct Links {
     gpus: usize,
     /// Host link of each GPU, towards the host.
@@ -83,6 +121,7 @@ pub(crate) struct Links {
     /// Into each GPU; unused when pairs have their own links.
     into: Vec<Direction>,
     per_pair: bool,
+    trunks: Option<Trunks>,
     host_rate: Rate,
     peer_rate: Rate,
     host_latency: u64,
@@ -108,6 +147,7 @@ impl Links {
             out: directions(if per_pair { gpus * gpus } else { gpus }),
             into: directions(if per_pair { 0 } else { gpus }),
             per_pair,
+            trunks: node.switches.as_ref().map(|switches| Trunks::new(node, switches)),
             host_rate: Rate::new(&node.host_link),
             peer_rate: Rate::new(&node.gpu_link),
             host_latency: node.clock.time_for(node.host_link.latency).0,
@@ -139,7 +179,11 @@ impl Links {
         }
         let left = send_over(&mut self.out[from], now, time, bytes, self.peer_rate, traffic);
         // The head of the packet reaches the destination's port while its tail is still leaving the source's.
-        let began = left - self.peer_rate.time_for(bytes);
+        let mut began = left - self.peer_rate.time_for(bytes);
+        if let Some(trunks) = &mut self.trunks {
+            let packet = Packet { bytes, rate: self.peer_rate, traffic };
+            began = trunks.cross(now, began, (from, to), packet);
+        }
         send_over(&mut self.into[to], now, began.max(time), bytes, self.peer_rate, traffic) + self.peer_latency
     }
 
@@ -163,6 +207,14 @@ impl Links {
         }
         for (gpu, direction) in self.into.iter().enumerate() {
             rows.push(row(format!("peers->{}", ProcessorId::gpu(gpu)), direction));
+        }
+        if let Some(trunks) = &self.trunks {
+            for (switch, direction) in trunks.up.iter().enumerate() {
+                rows.push(row(format!("switch{}->root", switch + 1), direction));
+            }
+            for (switch, direction) in trunks.down.iter().enumerate() {
+                rows.push(row(format!("root->switch{}", switch + 1), direction));
+            }
         }
         rows
     }

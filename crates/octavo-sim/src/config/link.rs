@@ -24,6 +24,16 @@ pub enum LinkSharing {
     PerPair,
 }
 
+/// Switches between GPUs: each has a few GPUs below it and a trunk to the root, of the bandwidth of a GPU link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchConfig {
+    /// GPUs below one switch.
+    pub gpus: u32,
+    /// Cycles that a path across the root takes longer than one below a switch, one way.
+    pub across: Cycles,
+}
+
 /// Cache-line access to another processor's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -20,7 +20,7 @@ pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, ScalarConfig, TlbConfig,
     WalkerConfig, WalkerScope,
 };
-pub use link::{LinkConfig, LinkSharing, RemoteConfig};
+pub use link::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
 pub use validate::NodeError;
 
 /// Which caches a launch finds empty.
@@ -65,6 +65,9 @@ pub struct NodeConfig {
     pub walker: WalkerConfig,
     /// Links between GPUs.
     pub gpu_link: LinkConfig,
+    /// Switches that links between GPUs go through, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<SwitchConfig>,
     /// Link of one GPU to the host.
     pub host_link: LinkConfig,
     /// Cache-line access to another processor's memory.

@@ -89,6 +89,15 @@ impl NodeConfig {
                 "expected per-gpu: each GPU has one link to the host, found per-pair",
             ));
         }
+        if let Some(switches) = &self.switches {
+            in_range("switches.gpus", switches.gpus, 1, 16)?;
+            if self.gpu_link.sharing == super::LinkSharing::PerPair {
+                return Err(error(
+                    "gpu_link.sharing",
+                    "expected per-gpu where links go through switches, found per-pair",
+                ));
+            }
+        }
         in_range("remote.write_queue", self.remote.write_queue, 1, 1 << 16)
     }
 

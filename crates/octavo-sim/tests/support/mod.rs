@@ -168,6 +168,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             distance: Cycles(0),
         },
         gpu_link: link(64, 200),
+        switches: None,
         host_link: link(32, 500),
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: HostConfig { walkers: 16, level: Cycles(100), memory_latency: Cycles(100), fault_message: Bytes(32) },
