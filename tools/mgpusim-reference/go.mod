@@ -10,7 +10,9 @@ godebug (
 )
 
 // The released simulator whose stock sample programs reference.py builds and runs.
-require github.com/sarchlab/mgpusim/v4 v4.2.0 // indirect
+require github.com/sarchlab/mgpusim/v4 v4.2.0
+
+require github.com/sarchlab/akita/v4 v4.9.0
 
 require (
 	github.com/go-ole/go-ole v1.3.0 // indirect
@@ -18,7 +20,6 @@ require (
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/mattn/go-sqlite3 v1.14.32 // indirect
 	github.com/rs/xid v1.6.0 // indirect
-	github.com/sarchlab/akita/v4 v4.9.0 // indirect
 	github.com/shirou/gopsutil v3.21.11+incompatible // indirect
 	github.com/syifan/goseth v0.1.2 // indirect
 	github.com/tebeka/atexit v0.3.0 // indirect

@@ -6,6 +6,10 @@ Each point is one run of one sample program, built from the released module
 unified memory. The sums over all units of a kind go to
 validation/mgpusim-v4.2.0.csv, the same metrics per GPU and kind of unit to
 validation/mgpusim-v4.2.0-units.csv; validation/README.md explains the columns.
+With --launches it runs the samples that launch more than one kernel a second
+time, by a program that also notes each launch, for
+validation/mgpusim-v4.2.0-launches.csv.
+
 A point that is already in the CSV is not run again unless --rerun is given.
 """
 
@@ -113,6 +117,11 @@ COLUMNS = (["benchmark", "parameters", "gpus", "error", "kernel_time_s", "gpu_ti
            + [c for c in SUMS if c != "instructions"]
            + list(LATENCIES)
            + ["wall_s", "cpu_s", "peak_rss_mb", "command"])
+SEVERAL_LAUNCHES = ("atax", "bfs", "bicg", "bitonicsort", "conv2d", "fastwalshtransform",
+                    "floydwarshall", "kmeans", "nbody", "nw", "pagerank", "stencil2d")
+LAUNCH_COLUMNS = ["benchmark", "parameters", "gpus", "launch", "kernel", "grid", "group",
+                  "begin_cycle", "cycles", "flushes_before", "h2d_lines_before",
+                  "d2h_lines_before"]
 UNIT_COLUMNS = ["benchmark", "parameters", "gpus", "gpu", "unit", "metric", "units", "value"]
 
 
@@ -219,9 +228,29 @@ class Watch:
         return cpu > self.limit or now - self.advanced > max(60, self.limit / 2)
 
 
-def run_point(binary, params, gpus, scratch, timeout):
-    """Runs one sample in a fresh directory; returns (row, unit rows)."""
-    args = COMMON + UNIFIED[gpus] + params.split()
+def launch_rows(path):
+    """Rows of the table of launches from what the launches program wrote."""
+    rows, flushes, lines = [], 0, {"MemCopyH2D": 0, "MemCopyD2H": 0}
+    with open(path, newline="") as file:
+        for command in csv.DictReader(file):
+            flushes += int(command["flushes"])
+            if command["command"] in lines:
+                lines[command["command"]] += int(command["lines"])
+            if "Launch" not in command["command"]:
+                continue
+            begin, end = int(command["begin"]), int(command["end"])
+            rows.append({"launch": len(rows) + 1, "kernel": command["kernel"],
+                         "grid": command["grid"], "group": command["group"],
+                         "begin_cycle": begin, "cycles": end - begin, "flushes_before": flushes,
+                         "h2d_lines_before": lines["MemCopyH2D"],
+                         "d2h_lines_before": lines["MemCopyD2H"]})
+            flushes, lines = 0, {"MemCopyH2D": 0, "MemCopyD2H": 0}
+    return rows
+
+
+def run_point(binary, params, gpus, scratch, timeout, args=None, collect=None):
+    """Runs one program in a fresh directory; returns (row, unit rows or what collect makes)."""
+    args = (COMMON + UNIFIED[gpus] if args is None else args) + params.split()
     row = {"command": " ".join([binary.name] + args), "error": ""}
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{binary.name}-", dir=scratch))
     env = dict(os.environ, GOMAXPROCS="1")
@@ -259,6 +288,8 @@ def run_point(binary, params, gpus, scratch, timeout):
         row["error"] = f"stopped after {row['cpu_s']} s of CPU time, {row['wall_s']} s in all"
     elif code != 0:
         row["error"] = f"exit {code}: {first_error(log_path)}"
+    elif collect:
+        units = collect(folder)
     else:
         databases = list(folder.glob("akita_sim_*.sqlite3"))
         try:
@@ -313,10 +344,45 @@ def key_of(row):
     return (row["benchmark"], row["parameters"], str(row["gpus"]))
 
 
+def note_launches(args, todo, rows, bin_dir):
+    """The mode --launches."""
+    path = args.output.with_name(args.output.stem + "-launches.csv")
+    table = {}
+    for row in load(path, LAUNCH_COLUMNS):
+        table.setdefault(key_of(row), []).append(row)
+    todo = [point for point in todo if point[2] in SEVERAL_LAUNCHES]
+    for number_, (_, gpus, bench, params) in enumerate(todo, 1):
+        key = (bench, params, str(gpus))
+        known = rows.get(key)
+        if (key in table and not args.rerun) or not known or known["error"]:
+            continue
+        print(f"[{number_}/{len(todo)}] launches of {bench} {params}, {gpus} "
+              f"GPU{'s' if gpus > 1 else ''} ...", end="", flush=True)
+        row, launches = run_point(
+            bin_dir / "launches", params, gpus, args.work, args.timeout,
+            args=["-benchmark", bench, "-commands", "commands.csv", "-timing", "-disable-rtm"]
+            + UNIFIED[gpus],
+            collect=lambda folder: launch_rows(folder / "commands.csv"))
+        if row["error"]:
+            print(f" {row['error']}", flush=True)
+            continue
+        total = sum(launch["cycles"] for launch in launches)
+        expected = round(float(known["kernel_time_s"]) * 1e9)
+        print(f" {len(launches)} launches, {total} cycles"
+              + ("" if total == expected else f" BUT {expected} in the table of results"),
+              flush=True)
+        if total != expected:
+            continue
+        table[key] = [dict(launch, benchmark=bench, parameters=params, gpus=gpus)
+                      for launch in launches]
+        store(path, LAUNCH_COLUMNS, [row for group in table.values() for row in group])
+
+
 def build(bin_dir):
     bin_dir.mkdir(parents=True, exist_ok=True)
     print(f"building the samples of MGPUSim {VERSION} into {bin_dir}", flush=True)
-    subprocess.run(["go", "build", "-o", f"{bin_dir}{os.sep}", "tool"], cwd=HERE, check=True)
+    subprocess.run(["go", "build", "-o", f"{bin_dir}{os.sep}", "tool", "./launches"], cwd=HERE,
+                   check=True)
 
 
 def check_version(binary):
@@ -356,6 +422,9 @@ def parse(argv):
                         help="folder for binaries and for runs, outside the repository "
                              "(default: %(default)s)")
     parser.add_argument("--build", action="store_true", help="build the samples again")
+    parser.add_argument("--launches", action="store_true",
+                        help="note each launch of the points the CSV has, if a benchmark has "
+                             "more than one, in a table beside it, named -launches")
     parser.add_argument("--list", action="store_true", help="list the points and stop")
     args = parser.parse_args(argv)
     args.gpus = args.gpus or sorted(UNIFIED)
@@ -392,6 +461,12 @@ def main(argv=None):
         build(bin_dir)
     for bench in sorted({bench for _, _, bench, _ in todo}):
         check_version(bin_dir / bench)
+    if args.launches:
+        if not (bin_dir / "launches").exists():
+            build(bin_dir)
+        check_version(bin_dir / "launches")
+        note_launches(args, todo, rows, bin_dir)
+        return 0
     failed = changed = 0
     for number_, (size, gpus, bench, params) in enumerate(todo, 1):
         key = (bench, params, str(gpus))
