@@ -6,6 +6,7 @@
 
 mod error;
 mod lines;
+mod read;
 mod row;
 mod rows;
 mod rules;
@@ -14,6 +15,7 @@ mod tables;
 mod write;
 
 pub use error::TraceError;
+pub use read::TraceReader;
 pub use row::{Counts, Key, Kind, Row, Touched};
 pub use rows::Rows;
 pub use rules::RowRules;
