@@ -1,0 +1,24 @@
+//! Recorded traces of GPU programs, as `docs/trace-format.md` describes them: written, read, checked and replayed.
+//!
+//! A trace is a folder of three Parquet files: what each wavefront did, what was allocated, what was launched. Rows
+//! stream through [`TraceWriter`] in program order, with bounded memory whatever their number.
+#![forbid(unsafe_code)]
+
+mod error;
+mod lines;
+mod read;
+mod row;
+mod rows;
+mod rules;
+mod schema;
+mod tables;
+mod write;
+
+pub use error::TraceError;
+pub use read::TraceReader;
+pub use row::{Counts, Key, Kind, Row, Touched};
+pub use rows::Rows;
+pub use rules::RowRules;
+pub use schema::{MAX_GROUP_ROWS, VERSION};
+pub use tables::{Allocation, Header, LaunchRow, Share};
+pub use write::TraceWriter;

@@ -1,0 +1,118 @@
+//! Reading a trace: tables whole, instructions a row group at a time.
+
+mod column;
+mod compact;
+mod footer;
+mod guard;
+mod instructions;
+mod pages;
+pub(crate) mod tables;
+
+use std::path::{Path, PathBuf};
+
+use self::instructions::Instructions;
+use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
+use crate::{Allocation, Header, Key, LaunchRow, Rows, TraceError};
+
+/// Values of a column in a row group, at most: every lane of every row touching two lines.
+const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
+/// Bytes of a column in a row group, at most: as many values of eight bytes.
+const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
+
+/// An open trace.
+///
+/// Opening reads the tables and the footers. Instructions are read a row group (at most [`MAX_GROUP_ROWS`] rows) at a
+/// time, so memory stays bounded whatever the size of the file.
+pub struct TraceReader {
+    path: PathBuf,
+    header: Header,
+    allocations: Vec<Allocation>,
+    launches: Vec<LaunchRow>,
+    instructions: Instructions,
+}
+
+impl TraceReader {
+    /// Opens the trace folder `path`.
+    ///
+    /// # Errors
+    /// A file is missing, damaged, of another version or of another trace; a column is missing or of another type; a
+    /// table breaks a rule of the format.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        if !path.is_dir() {
+            let reason = if path.exists() { "is no folder, as a trace is" } else { "does not exist" };
+            return Err(TraceError::new(path, reason));
+        }
+        let instructions = Instructions::open(&path.join(INSTRUCTIONS))?;
+        let header = tables::header(&instructions.file)?;
+        let allocations = tables::allocations(&path.join(ALLOCATIONS), &header)?;
+        let launches = tables::launches(&path.join(LAUNCHES), &header)?;
+        Ok(Self { path: path.to_owned(), header, allocations, launches, instructions })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of instructions, for messages.
+    #[must_use]
+    pub fn instructions_path(&self) -> &Path {
+        self.instructions.file.path()
+    }
+
+    /// Who recorded what.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What was allocated, in address order.
+    #[must_use]
+    pub fn allocations(&self) -> &[Allocation] {
+        &self.allocations
+    }
+
+    /// What was launched, in order.
+    #[must_use]
+    pub fn launches(&self) -> &[LaunchRow] {
+        &self.launches
+    }
+
+    /// Rows of all row groups.
+    #[must_use]
+    pub fn row_count(&self) -> u64 {
+        self.instructions.file.rows()
+    }
+
+    /// How many row groups there are.
+    #[must_use]
+    pub fn row_groups(&self) -> usize {
+        self.instructions.file.groups()
+    }
+
+    /// Number of the first row of a row group, below [`TraceReader::row_groups`].
+    #[must_use]
+    pub fn first_row(&self, group: usize) -> u64 {
+        self.instructions.file.first_row(group)
+    }
+
+    /// Key of the first row of a row group; `None` if it has no rows.
+    ///
+    /// # Errors
+    /// It cannot be decoded.
+    pub fn first_key(&self, group: usize) -> Result<Option<Key>, TraceError> {
+        if self.instructions.file.group_rows(group) == 0 {
+            return Ok(None);
+        }
+        self.instructions.first_key(group).map(Some)
+    }
+
+    /// Decodes a row group.
+    ///
+    /// # Errors
+    /// It cannot be decoded, or values are not what their columns may hold.
+    pub fn rows(&self, group: usize) -> Result<Rows, TraceError> {
+        self.instructions.rows(group)
+    }
+}

@@ -1,0 +1,237 @@
+//! `allocations.parquet` and `launches.parquet`, which are small, and the metadata of all three files.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use parquet::data_type::ByteArray;
+
+use super::column::{Column, Holds};
+use super::footer::ParquetFile;
+use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, VERSION};
+use crate::{Allocation, Header, LaunchRow, Share, TraceError};
+
+/// Rows of the table of allocations or launches, at most: far more than any program has.
+const MAX_TABLE_ROWS: u64 = 1 << 20;
+/// Bytes of a name, at most.
+const MAX_NAME_BYTES: usize = 4096;
+
+/// The metadata of a file.
+pub(super) fn header(file: &ParquetFile) -> Result<Header, TraceError> {
+    let wrong = |reason: String| TraceError::new(file.path(), reason);
+    let version = file
+        .value(KEY_VERSION)
+        .ok_or_else(|| wrong(format!("is no Octavo trace: its metadata lacks `{KEY_VERSION}`")))?;
+    if version != VERSION {
+        return Err(wrong(format!("is of version `{version}` of the trace format; this Octavo reads `{VERSION}`")));
+    }
+    let lanes = file.value(KEY_LANES).unwrap_or_default();
+    let lanes = match lanes {
+        "32" => 32,
+        "64" => 64,
+        _ => return Err(wrong(format!("`{KEY_LANES}` is `{lanes}`, expected `32` or `64`"))),
+    };
+    let text = |key| file.value(key).unwrap_or_default().to_owned();
+    Ok(Header { lanes, source: text(KEY_SOURCE), command: text(KEY_COMMAND) })
+}
+
+/// Opens a table whose metadata must be that of the instructions.
+fn open(path: &Path, expected: &Header) -> Result<ParquetFile, TraceError> {
+    let file = ParquetFile::open(path)?;
+    let found = header(&file)?;
+    if found != *expected {
+        let reason = format!("belongs to another trace: it is by `{}` (`{}`)", found.source, found.command);
+        return Err(TraceError::new(path, reason));
+    }
+    if file.rows() > MAX_TABLE_ROWS {
+        return Err(TraceError::new(path, format!("has {} rows, expected at most {MAX_TABLE_ROWS}", file.rows())));
+    }
+    Ok(file)
+}
+
+/// The allocations: named, ascending, apart.
+pub(super) fn allocations(path: &Path, expected: &Header) -> Result<Vec<Allocation>, TraceError> {
+    let file = open(path, expected)?;
+    let name = Column::required(&file, "name", None, Holds::Text, false)?;
+    let base = Column::required(&file, "base", None, Holds::Unsigned(64), false)?;
+    let bytes = Column::required(&file, "bytes", None, Holds::Unsigned(64), false)?;
+    let mut table: Vec<Allocation> = Vec::new();
+    for group in 0..file.groups() {
+        let rows = file.group_rows(group);
+        let names = texts(&file, &name, group, rows)?;
+        let bases = base.large_numbers(&file, group, rows)?;
+        let sizes = bytes.large_numbers(&file, group, rows)?;
+        let row = |((name, base), bytes)| Allocation { name, base: base as u64, bytes: bytes as u64 };
+        table.extend(names.into_iter().zip(bases).zip(sizes).map(row));
+    }
+    check_allocations(&table).map_err(|(row, reason)| TraceError::at(path, row as u64, reason))?;
+    Ok(table)
+}
+
+/// # Errors
+/// Row and reason.
+pub(crate) fn check_allocations(table: &[Allocation]) -> Result<(), (usize, String)> {
+    let mut names = HashSet::new();
+    let mut end = 0;
+    for (row, Allocation { name, base, bytes }) in table.iter().enumerate() {
+        if !names.insert(name) {
+            return Err((row, format!("the name `{name}` is taken")));
+        }
+        if *bytes == 0 {
+            return Err((row, format!("allocation `{name}` has 0 bytes")));
+        }
+        if *base < end {
+            return Err((row, format!("allocation `{name}` begins at {base}, before the end {end} of the one before")));
+        }
+        end = base.checked_add(*bytes).ok_or_else(|| (row, format!("allocation `{name}` reaches beyond 64 bits")))?;
+    }
+    Ok(())
+}
+
+/// The launches: numbered, with grids that can be.
+pub(super) fn launches(path: &Path, expected: &Header) -> Result<Vec<LaunchRow>, TraceError> {
+    let file = open(path, expected)?;
+    let columns = LaunchColumns::find(&file)?;
+    let mut table: Vec<LaunchRow> = Vec::new();
+    for group in 0..file.groups() {
+        columns.read(&file, group, &mut table)?;
+    }
+    for (row, launch) in table.iter().enumerate() {
+        check_launch(launch, expected.lanes).map_err(|reason| TraceError::at(path, row as u64, reason))?;
+    }
+    Ok(table)
+}
+
+/// Numbers of a launch, in the order of [`LaunchColumns::read`].
+const NUMBERS: [(&str, u8); 11] = [
+    ("launch", 32),
+    ("grid_x", 32),
+    ("grid_y", 32),
+    ("grid_z", 32),
+    ("group_x", 32),
+    ("group_y", 32),
+    ("group_z", 32),
+    ("wavefronts_per_group", 16),
+    ("vector_registers", 16),
+    ("scalar_registers", 16),
+    ("local_data_bytes", 32),
+];
+const SHARE: [(&str, u8); 3] = [("gpu", 8), ("first", 32), ("groups", 32)];
+
+struct LaunchColumns {
+    kernel: Column,
+    numbers: Vec<Column>,
+    split: Vec<Column>,
+}
+
+impl LaunchColumns {
+    fn find(file: &ParquetFile) -> Result<Self, TraceError> {
+        let number = |(name, bits)| Column::required(file, name, None, Holds::Unsigned(bits), false);
+        let share = |(name, bits)| Column::required(file, "split", Some(name), Holds::Unsigned(bits), true);
+        Ok(Self {
+            kernel: Column::required(file, "kernel", None, Holds::Text, false)?,
+            numbers: NUMBERS.into_iter().map(number).collect::<Result<_, _>>()?,
+            split: SHARE.into_iter().map(share).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn read(&self, file: &ParquetFile, group: usize, table: &mut Vec<LaunchRow>) -> Result<(), TraceError> {
+        let rows = file.group_rows(group);
+        let kernels = texts(file, &self.kernel, group, rows)?;
+        let numbers: Vec<Vec<i32>> =
+            self.numbers.iter().map(|column| column.numbers(file, group, rows)).collect::<Result<_, _>>()?;
+        let shares: Vec<(Vec<i32>, Vec<u32>)> =
+            self.split.iter().map(|column| column.small_lists(file, group, rows)).collect::<Result<_, _>>()?;
+        for (row, kernel) in kernels.into_iter().enumerate() {
+            let at = || file.first_row(group) + row as u64;
+            let number = |column: usize| numbers[column][row] as u32;
+            let small = |column: usize| {
+                let value = number(column);
+                u16::try_from(value).map_err(|_| {
+                    TraceError::at(file.path(), at(), format!("`{}` is {value}, expected 16 bits", NUMBERS[column].0))
+                })
+            };
+            if u64::from(number(0)) != at() {
+                return Err(TraceError::at(file.path(), at(), format!("`launch` is {}, expected {}", number(0), at())));
+            }
+            table.push(LaunchRow {
+                kernel,
+                grid: [number(1), number(2), number(3)],
+                group: [number(4), number(5), number(6)],
+                wavefronts_per_group: small(7)?,
+                vector_registers: small(8)?,
+                scalar_registers: small(9)?,
+                local_data_bytes: number(10),
+                split: split(&shares, row).ok_or_else(|| {
+                    TraceError::at(file.path(), at(), "`split` has a share without all its fields, or a GPU above 255")
+                })?,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The shares of one launch, from the columns of their fields.
+fn split(columns: &[(Vec<i32>, Vec<u32>)], row: usize) -> Option<Vec<Share>> {
+    let range = |ends: &[u32]| if row == 0 { 0 } else { ends[row - 1] as usize }..ends[row] as usize;
+    let [gpu, first, groups] = columns else { return None };
+    let (own, others) = (range(&gpu.1), [range(&first.1), range(&groups.1)]);
+    if others.iter().any(|other| *other != own) {
+        return None;
+    }
+    own.map(|index| {
+        let gpu = u8::try_from(gpu.0[index]).ok()?;
+        Some(Share { gpu, first: first.0[index] as u32, groups: groups.0[index] as u32 })
+    })
+    .collect()
+}
+
+/// # Errors
+/// Why there can be no such launch.
+pub(crate) fn check_launch(launch: &LaunchRow, lanes: u8) -> Result<(), String> {
+    let LaunchRow { grid, group, wavefronts_per_group, split, .. } = launch;
+    let Some(work_groups) = launch.work_groups() else {
+        return Err(format!("a grid of {grid:?} in groups of {group:?} has no groups, or too many to number"));
+    };
+    let items = group.iter().map(|size| u64::from(*size)).try_fold(1u64, u64::checked_mul);
+    let wavefronts = items.map_or(u64::MAX, |items| items.div_ceil(u64::from(lanes)));
+    if u64::from(*wavefronts_per_group) != wavefronts {
+        return Err(format!(
+            "groups of {group:?} work-items are {wavefronts} wavefronts of {lanes}, not {wavefronts_per_group}"
+        ));
+    }
+    check_split(split, work_groups)
+}
+
+/// All work-groups, each on one GPU; or nothing.
+fn check_split(split: &[Share], work_groups: u32) -> Result<(), String> {
+    if split.is_empty() {
+        return Ok(());
+    }
+    let mut shares: Vec<&Share> = split.iter().filter(|share| share.groups > 0).collect();
+    shares.sort_by_key(|share| share.first);
+    let mut next = 0u64;
+    for share in shares {
+        if share.gpu == 0 {
+            return Err("`split` names GPU 0; GPUs are counted from 1".to_owned());
+        }
+        if u64::from(share.first) != next {
+            return Err(format!("`split` has groups from {} where {next} is next", share.first));
+        }
+        next += u64::from(share.groups);
+    }
+    if next == u64::from(work_groups) {
+        return Ok(());
+    }
+    Err(format!("`split` has {next} groups, but the launch has {work_groups}"))
+}
+
+fn texts(file: &ParquetFile, column: &Column, group: usize, rows: usize) -> Result<Vec<String>, TraceError> {
+    let text = |(row, value): (usize, ByteArray)| {
+        let wrong = |reason| TraceError::at(file.path(), file.first_row(group) + row as u64, reason);
+        if value.len() > MAX_NAME_BYTES {
+            return Err(wrong("a name of more than 4096 bytes"));
+        }
+        String::from_utf8(value.data().to_vec()).map_err(|_| wrong("a name that is not UTF-8"))
+    };
+    column.texts(file, group, rows)?.into_iter().enumerate().map(text).collect()
+}

@@ -1,0 +1,136 @@
+//! One row of `instructions.parquet`.
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Vector load.
+    Load,
+    /// Vector store.
+    Store,
+    /// Vector atomic.
+    Atomic,
+    /// Load by the scalar unit.
+    Scalar,
+    /// Barrier of the work-group.
+    Barrier,
+    /// Wait for outstanding memory instructions.
+    Wait,
+    /// The wavefront ends.
+    End,
+}
+
+impl Kind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Self; 7] =
+        [Self::Load, Self::Store, Self::Atomic, Self::Scalar, Self::Barrier, Self::Wait, Self::End];
+
+    /// As the format spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Atomic => "atomic",
+            Self::Scalar => "scalar",
+            Self::Barrier => "barrier",
+            Self::Wait => "wait",
+            Self::End => "end",
+        }
+    }
+
+    /// The kind that the format spells `name`.
+    #[must_use]
+    pub fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name().as_bytes() == name)
+    }
+
+    /// Whether lanes move bytes: load, store or atomic.
+    #[must_use]
+    pub const fn is_vector(self) -> bool {
+        matches!(self, Self::Load | Self::Store | Self::Atomic)
+    }
+
+    /// Whether bytes move at all.
+    #[must_use]
+    pub const fn is_memory(self) -> bool {
+        self.is_vector() || matches!(self, Self::Scalar)
+    }
+}
+
+/// Where a row belongs; rows are sorted by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Index into the launch table.
+    pub launch: u32,
+    /// Work-group, flattened.
+    pub group: u32,
+    /// Wavefront within the work-group.
+    pub wavefront: u16,
+    /// Position within the wavefront.
+    pub sequence: u32,
+}
+
+/// Instructions since the row before that have no row of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Vector-ALU instructions.
+    pub vector_alu: u32,
+    /// Scalar-ALU and other instructions.
+    pub scalar_alu: u32,
+    /// Local-data-share instructions.
+    pub local_data: u32,
+    /// Branches, taken or not.
+    pub branch: u32,
+}
+
+/// What a memory instruction touches; [`Touched::NOTHING`] for all other rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched<'a> {
+    /// Numbers (address / 64) of distinct lines, in the order in which lanes first touch them.
+    Lines(&'a [u64]),
+    /// Byte address of each active lane, in lane order.
+    Addresses(&'a [u64]),
+}
+
+impl Touched<'_> {
+    /// No line at all.
+    pub const NOTHING: Touched<'static> = Touched::Lines(&[]);
+
+    /// The numbers themselves, whatever they mean.
+    #[must_use]
+    pub const fn values(&self) -> &[u64] {
+        match self {
+            Self::Lines(values) | Self::Addresses(values) => values,
+        }
+    }
+}
+
+/// One row: an instruction with what came before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// Where it belongs.
+    pub key: Key,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes that each lane, or the scalar load, moves; 0 for other kinds.
+    pub bytes: u16,
+    /// Active lanes of a vector memory instruction; 0 for other kinds.
+    pub lanes: u8,
+    /// What it touches.
+    pub touched: Touched<'a>,
+    /// Instructions since the row before.
+    pub counts: Counts,
+    /// `wait` only: vector memory instructions that may stay outstanding.
+    pub vector_wait: Option<u8>,
+    /// `wait` only: scalar and local-data instructions that may stay outstanding.
+    pub scalar_wait: Option<u8>,
+}
+
+impl Row<'_> {
+    /// A row without memory: a barrier, a wait or an end.
+    #[must_use]
+    pub const fn plain(key: Key, kind: Kind, counts: Counts) -> Row<'static> {
+        Row { key, kind, bytes: 0, lanes: 0, touched: Touched::NOTHING, counts, vector_wait: None, scalar_wait: None }
+    }
+}

@@ -1,0 +1,125 @@
+//! Rows and tables as Parquet columns.
+
+use std::path::Path;
+
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+
+use super::file::{ParquetFile, RowGroup};
+use crate::rows::Lists;
+use crate::schema::{ALLOCATIONS_SCHEMA, INSTRUCTIONS_SCHEMA, LAUNCHES_SCHEMA};
+use crate::{Allocation, Header, Kind, LaunchRow, Rows, Share, TraceError};
+
+type Written = Result<(), parquet::errors::ParquetError>;
+
+pub(super) fn create_instructions(path: &Path, header: &Header) -> Result<ParquetFile, TraceError> {
+    ParquetFile::create(path, INSTRUCTIONS_SCHEMA, header, &[&["sequence"], &["lines", "list", "element"]])
+}
+
+pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), TraceError> {
+    file.row_group(|group| {
+        numbers(group, &rows.launch)?;
+        numbers(group, &rows.group)?;
+        numbers(group, &rows.wavefront)?;
+        numbers(group, &rows.sequence)?;
+        kinds(group, &rows.kind)?;
+        numbers(group, &rows.bytes)?;
+        numbers(group, &rows.lanes)?;
+        lists(group, &rows.lines)?;
+        numbers(group, &rows.vector_alu)?;
+        numbers(group, &rows.scalar_alu)?;
+        numbers(group, &rows.local_data)?;
+        numbers(group, &rows.branch)?;
+        optional(group, &rows.vector_wait)?;
+        optional(group, &rows.scalar_wait)
+    })
+}
+
+pub(super) fn write_allocations(path: &Path, header: &Header, table: &[Allocation]) -> Result<(), TraceError> {
+    let mut file = ParquetFile::create(path, ALLOCATIONS_SCHEMA, header, &[])?;
+    file.row_group(|group| {
+        texts(group, table.iter().map(|row| row.name.as_str()))?;
+        large_numbers(group, table.iter().map(|row| row.base))?;
+        large_numbers(group, table.iter().map(|row| row.bytes))
+    })?;
+    file.finish()
+}
+
+pub(super) fn write_launches(path: &Path, header: &Header, table: &[LaunchRow]) -> Result<(), TraceError> {
+    let mut file = ParquetFile::create(path, LAUNCHES_SCHEMA, header, &[])?;
+    let column = |value: fn(&LaunchRow) -> u32| table.iter().map(value).collect::<Vec<u32>>();
+    file.row_group(|group| {
+        numbers(group, &(0..table.len() as u32).collect::<Vec<u32>>())?;
+        texts(group, table.iter().map(|row| row.kernel.as_str()))?;
+        for axis in 0..3 {
+            numbers(group, &table.iter().map(|row| row.grid[axis]).collect::<Vec<u32>>())?;
+        }
+        for axis in 0..3 {
+            numbers(group, &table.iter().map(|row| row.group[axis]).collect::<Vec<u32>>())?;
+        }
+        numbers(group, &column(|row| row.wavefronts_per_group.into()))?;
+        numbers(group, &column(|row| row.vector_registers.into()))?;
+        numbers(group, &column(|row| row.scalar_registers.into()))?;
+        numbers(group, &column(|row| row.local_data_bytes))?;
+        shares(group, table)
+    })?;
+    file.finish()
+}
+
+fn numbers<T: Copy + Into<u32>>(group: &mut RowGroup<'_>, values: &[T]) -> Written {
+    // Unsigned numbers are stored as signed ones of the same bits.
+    let values: Vec<i32> = values.iter().map(|value| (*value).into() as i32).collect();
+    group.column::<Int32Type>(&values, None, None)
+}
+
+fn large_numbers(group: &mut RowGroup<'_>, values: impl Iterator<Item = u64>) -> Written {
+    let values: Vec<i64> = values.map(|value| value as i64).collect();
+    group.column::<Int64Type>(&values, None, None)
+}
+
+fn optional(group: &mut RowGroup<'_>, values: &[Option<u8>]) -> Written {
+    let present: Vec<i32> = values.iter().flatten().map(|value| i32::from(*value)).collect();
+    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    group.column::<Int32Type>(&present, Some(&levels), None)
+}
+
+fn texts<'a>(group: &mut RowGroup<'_>, values: impl Iterator<Item = &'a str>) -> Written {
+    let values: Vec<ByteArray> = values.map(ByteArray::from).collect();
+    group.column::<ByteArrayType>(&values, None, None)
+}
+
+fn kinds(group: &mut RowGroup<'_>, values: &[Kind]) -> Written {
+    let names = Kind::ALL.map(|kind| ByteArray::from(kind.name()));
+    let values: Vec<ByteArray> = values.iter().map(|kind| names[*kind as usize].clone()).collect();
+    group.column::<ByteArrayType>(&values, None, None)
+}
+
+fn lists(group: &mut RowGroup<'_>, lists: &Lists) -> Written {
+    let (definition, repetition) = list_levels(lists.ends.iter().scan(0, |start, end| {
+        let length = end - *start;
+        *start = *end;
+        Some(length as usize)
+    }));
+    let values: Vec<i64> = lists.values.iter().map(|value| *value as i64).collect();
+    group.column::<Int64Type>(&values, Some(&definition), Some(&repetition))
+}
+
+fn shares(group: &mut RowGroup<'_>, table: &[LaunchRow]) -> Written {
+    let (definition, repetition) = list_levels(table.iter().map(|row| row.split.len()));
+    let fields: [fn(&Share) -> u32; 3] = [|share| share.gpu.into(), |share| share.first, |share| share.groups];
+    for field in fields {
+        let values: Vec<i32> = table.iter().flat_map(|row| &row.split).map(|share| field(share) as i32).collect();
+        group.column::<Int32Type>(&values, Some(&definition), Some(&repetition))?;
+    }
+    Ok(())
+}
+
+/// Definition and repetition levels of required lists of required elements with these lengths.
+fn list_levels(lengths: impl Iterator<Item = usize>) -> (Vec<i16>, Vec<i16>) {
+    let (mut definition, mut repetition) = (Vec::new(), Vec::new());
+    for length in lengths {
+        definition.extend(std::iter::repeat_n(i16::from(length > 0), length.max(1)));
+        repetition.push(0);
+        repetition.extend(std::iter::repeat_n(1, length.saturating_sub(1)));
+    }
+    (definition, repetition)
+}

@@ -1,0 +1,113 @@
+//! Writing a trace, row by row.
+
+mod columns;
+mod file;
+mod staged;
+
+use std::path::{Path, PathBuf};
+
+use self::file::ParquetFile;
+use self::staged::Staged;
+use crate::lines::lines_of_addresses;
+use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
+use crate::{Allocation, Header, LaunchRow, Row, RowRules, Rows, Touched, TraceError};
+
+/// Lines of a row group, after which the next one begins: bounds what a reader holds to a few megabytes.
+const GROUP_LINES: usize = 1 << 20;
+
+/// Writes a trace from rows in program order; the folder appears under its name only when all is written.
+///
+/// Lane addresses become the lines they touch. Memory is bounded whatever the number of rows. Dropped before
+/// [`TraceWriter::finish`], nothing is left behind.
+pub struct TraceWriter {
+    staged: Staged,
+    header: Header,
+    instructions: ParquetFile,
+    /// What messages call the file of instructions.
+    name: PathBuf,
+    rules: RowRules,
+    rows: Rows,
+    /// Rows in the row groups before.
+    written: u64,
+    lines: Vec<u64>,
+}
+
+impl TraceWriter {
+    /// Begins the trace folder `path`, which must not exist.
+    ///
+    /// # Errors
+    /// It exists, it cannot be created, or the header has neither 32 nor 64 lanes.
+    pub fn create(path: &Path, header: Header) -> Result<Self, TraceError> {
+        Self::begin(path, header, false)
+    }
+
+    /// Begins the trace folder `path`; a trace that is there already is replaced at the end.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::create`], or something other than a trace is there.
+    pub fn replace(path: &Path, header: Header) -> Result<Self, TraceError> {
+        Self::begin(path, header, true)
+    }
+
+    fn begin(path: &Path, header: Header, replace: bool) -> Result<Self, TraceError> {
+        if ![32, 64].contains(&header.lanes) {
+            return Err(TraceError::new(path, format!("wavefronts have 32 or 64 lanes, not {}", header.lanes)));
+        }
+        let staged = Staged::new(path, replace)?;
+        let instructions = columns::create_instructions(&staged.file(INSTRUCTIONS), &header)?;
+        let rules = RowRules::new(header.lanes);
+        let name = path.join(INSTRUCTIONS);
+        Ok(Self { staged, header, instructions, name, rules, rows: Rows::default(), written: 0, lines: Vec::new() })
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// It breaks a rule of the format (order, sequence, what its kind may have), or the disk is full.
+    pub fn push(&mut self, row: Row<'_>) -> Result<(), TraceError> {
+        let number = self.written + self.rows.len() as u64;
+        self.rules.take(&row).map_err(|reason| TraceError::at(&self.name, number, reason))?;
+        match row.touched {
+            Touched::Lines(_) => self.rows.push(row),
+            Touched::Addresses(addresses) => {
+                self.lines.clear();
+                lines_of_addresses(addresses, row.bytes, &mut self.lines);
+                self.rows.push(Row { touched: Touched::Lines(&self.lines), ..row });
+            }
+        }
+        if self.rows.len() == MAX_GROUP_ROWS || self.rows.touched() >= GROUP_LINES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// How many rows were appended.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.written + self.rows.len() as u64
+    }
+
+    /// Writes the tables and lets the folder appear. What rows and tables say of each other is not compared
+    /// here.
+    ///
+    /// # Errors
+    /// The last wavefront has no `end`, a table is no valid one, or the disk is full.
+    pub fn finish(mut self, allocations: &[Allocation], launches: &[LaunchRow]) -> Result<(), TraceError> {
+        let rows = self.rows();
+        self.rules.finish().map_err(|reason| TraceError::at(&self.name, rows.saturating_sub(1), reason))?;
+        self.flush()?;
+        self.instructions.finish()?;
+        columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations)?;
+        columns::write_launches(&self.staged.file(LAUNCHES), &self.header, launches)?;
+        self.staged.commit()
+    }
+
+    fn flush(&mut self) -> Result<(), TraceError> {
+        if !self.rows.is_empty() {
+            columns::write_rows(&mut self.instructions, &self.rows)?;
+            self.written += self.rows.len() as u64;
+            self.rows.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What the writer refuses, and what it leaves behind.
+
+use std::path::PathBuf;
+
+use octavo_trace::{Allocation, Counts, Header, Key, Kind, LaunchRow, Row, Touched, TraceWriter};
+
+fn header() -> Header {
+    Header { lanes: 64, source: "test 1".to_owned(), command: "by hand".to_owned() }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("octavo-trace-{}", std::process::id())).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    folder
+}
+
+fn key(wavefront: u16, sequence: u32) -> Key {
+    Key { launch: 0, group: 0, wavefront, sequence }
+}
+
+fn load(wavefront: u16, sequence: u32, lines: &[u64]) -> Row<'_> {
+    let plain = Row::plain(key(wavefront, sequence), Kind::Load, Counts::default());
+    Row { bytes: 4, lanes: 64, touched: Touched::Lines(lines), ..plain }
+}
+
+fn end(wavefront: u16, sequence: u32) -> Row<'static> {
+    Row::plain(key(wavefront, sequence), Kind::End, Counts { vector_alu: 3, ..Counts::default() })
+}
+
+fn tables() -> ([Allocation; 1], [LaunchRow; 1]) {
+    let launch = LaunchRow {
+        kernel: "copy".to_owned(),
+        grid: [128, 1, 1],
+        group: [128, 1, 1],
+        wavefronts_per_group: 2,
+        vector_registers: 8,
+        scalar_registers: 16,
+        local_data_bytes: 0,
+        split: Vec::new(),
+    };
+    ([Allocation { name: "input".to_owned(), base: 0, bytes: 4096 }], [launch])
+}
+
+#[test]
+fn a_trace_appears_only_when_it_is_whole() {
+    let path = folder("whole.trace");
+    let mut writer = TraceWriter::create(&path, header()).unwrap();
+    for wavefront in 0..2 {
+        writer.push(load(wavefront, 0, &[1, 2, 0])).unwrap();
+        writer.push(end(wavefront, 1)).unwrap();
+    }
+    assert!(!path.exists() && writer.rows() == 4);
+    let (allocations, launches) = tables();
+    writer.finish(&allocations, &launches).unwrap();
+    let mut names: Vec<_> =
+        std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["allocations.parquet", "instructions.parquet", "launches.parquet"]);
+
+    assert!(TraceWriter::create(&path, header()).err().unwrap().reason.contains("exists already"));
+    drop(TraceWriter::replace(&path, header()).unwrap());
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().filter(hidden).count(), 0);
+}
+
+fn hidden(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
+    entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".whole")
+}
+
+#[test]
+fn rows_that_break_a_rule_are_named() {
+    let mut writer = TraceWriter::create(&folder("refused.trace"), header()).unwrap();
+    writer.push(load(1, 0, &[0])).unwrap();
+    for (row, reason) in [
+        (load(0, 0, &[0]), "not sorted: wavefront 0 of group 0 of launch 0 comes after wavefront 1"),
+        (load(1, 2, &[0]), "sequence 2 follows 0"),
+        (load(2, 0, &[0]), "wavefront 1 of group 0 of launch 0 has no `end`"),
+        (load(1, 1, &[5, 4, 5]), "line 5 stands twice"),
+        (load(1, 1, &[]), "64 active lanes touch 0 lines"),
+        (load(1, 1, &[1 << 58]), "beyond the last"),
+        (Row { lanes: 65, ..load(1, 1, &[0]) }, "65 lanes are active"),
+        (Row { bytes: 4, ..end(1, 1) }, "`end` that moves bytes"),
+        (Row { vector_wait: Some(0), ..end(1, 1) }, "belong to `wait`"),
+        (Row { touched: Touched::Addresses(&[4, 8]), ..load(1, 1, &[]) }, "2 addresses for 64 active lanes"),
+    ] {
+        let error = writer.push(row).unwrap_err();
+        assert!(error.row == Some(1) && error.reason.contains(reason), "{error}");
+        assert!(error.file.ends_with("refused.trace/instructions.parquet"), "{error}");
+    }
+    let error = writer.finish(&[], &[]).unwrap_err();
+    assert!(error.reason.contains("has no `end`"), "{error}");
+}
