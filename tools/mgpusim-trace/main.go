@@ -61,8 +61,8 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "mgpusim-trace: %v\nmgpusim-trace -help shows what there is.\n", err)
 		return 2
 	}
-	if err := record(o, stdout, stderr); err != nil {
-		fmt.Fprintf(stderr, "mgpusim-trace: %s: %v\n", o.benchmark.Name, err)
+	if err := recordTrace(o, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "mgpusim-trace: %s: %v\n", o.plan.Name, err)
 		return 1
 	}
 	return 0
@@ -70,14 +70,12 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 
 // options is a command line, understood.
 type options struct {
-	benchmark  *catalog.Benchmark
-	make       catalog.Maker
-	parameters []string
-	folder     string
-	gpus       int
-	force      bool
-	verify     bool
-	quiet      bool
+	plan   *catalog.Plan
+	folder string
+	gpus   int
+	force  bool
+	verify bool
+	quiet  bool
 }
 
 func parse(arguments []string) (*options, error) {
@@ -104,23 +102,22 @@ func parse(arguments []string) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
-	maker, parameters, err := benchmark.Parse(flags.Args())
+	plan, err := benchmark.Parse(flags.Args())
 	if err != nil {
 		return nil, err
 	}
 	return &options{
-		benchmark: benchmark, make: maker, parameters: parameters, folder: *folder,
-		gpus: *gpus, force: *force, verify: !*skip, quiet: *quiet,
+		plan: plan, folder: *folder, gpus: *gpus, force: *force, verify: !*skip, quiet: *quiet,
 	}, nil
 }
 
 // command is how the trace is recorded again, without where it went.
 func (o *options) command() string {
-	words := []string{"mgpusim-trace", "-benchmark", o.benchmark.Name, "-gpus", fmt.Sprint(o.gpus), "--"}
-	return strings.Join(append(words, o.parameters...), " ")
+	words := []string{"mgpusim-trace", "-benchmark", o.plan.Name, "-gpus", fmt.Sprint(o.gpus), "--"}
+	return strings.Join(append(words, o.plan.Arguments...), " ")
 }
 
-func record(o *options, stdout, stderr io.Writer) error {
+func recordTrace(o *options, stdout, stderr io.Writer) error {
 	began := time.Now()
 	writer, err := trace.Create(o.folder, o.force, trace.Origin{Source: source, Command: o.command()})
 	if errors.Is(err, trace.ErrExists) {
@@ -131,7 +128,7 @@ func record(o *options, stdout, stderr io.Writer) error {
 	}
 	defer abandonWhenKilled(writer)()
 	defer silence()()
-	job := emulator.Job{Build: o.make, Buffers: o.benchmark.Buffers, GPUs: o.gpus, Verify: o.verify}
+	job := emulator.Job{Build: o.plan.Make, Buffers: o.plan.Buffers, GPUs: o.gpus, Verify: o.verify}
 	if !o.quiet {
 		job.Progress = func(t emulator.Totals) {
 			fmt.Fprintf(stderr, "%5.0f s: launch %d, %d work-groups, %d instructions\n",
@@ -213,7 +210,7 @@ func list(arguments []string, stdout, stderr io.Writer) int {
 		chosen = []catalog.Benchmark{*benchmark}
 	}
 	for _, b := range chosen {
-		fmt.Fprintf(table, "%s\t\t%s\n", b.Name, b.Summary)
+		fmt.Fprintf(table, "%s: %s\n", b.Name, b.Summary)
 		for _, p := range b.Parameters() {
 			fmt.Fprintf(table, "  -%s\t%s\t%s\n", p.Name, p.Default, p.Meaning)
 		}

@@ -17,7 +17,7 @@ import (
 type Benchmark struct {
 	Name    string
 	Summary string
-	// Buffers names what the benchmark allocates, in that order.
+	// Buffers names what the benchmark allocates, in that order, unless the parameters change it.
 	Buffers []string
 	// define adds the parameters to a set and returns what makes a benchmark of their values.
 	define func(*parameters) build
@@ -46,24 +46,34 @@ func All() []Benchmark {
 	return sorted
 }
 
-// Parse reads parameters as given on a command line. It returns how to make the benchmark, and all parameters written
-// out, those left to their defaults included.
-func (b *Benchmark) Parse(arguments []string) (Maker, []string, error) {
+// Plan is a benchmark with its parameters set.
+type Plan struct {
+	Name string
+	Make Maker
+	// Buffers names what the benchmark allocates, in that order.
+	Buffers []string
+	// Arguments are all parameters written out, those left to their defaults included.
+	Arguments []string
+}
+
+// Parse reads parameters as given on a command line.
+func (b *Benchmark) Parse(arguments []string) (*Plan, error) {
 	set, build := b.parameters()
+	set.buffers = b.Buffers
 	if err := set.flags.Parse(arguments); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", b.Name, err)
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
 	if set.flags.NArg() > 0 {
-		return nil, nil, fmt.Errorf("%s: unexpected %q", b.Name, set.flags.Arg(0))
+		return nil, fmt.Errorf("%s: unexpected %q", b.Name, set.flags.Arg(0))
 	}
 	if err := set.check(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", b.Name, err)
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
 	maker, err := build()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", b.Name, err)
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
-	return maker, set.written(), nil
+	return &Plan{Name: b.Name, Make: maker, Buffers: set.buffers, Arguments: set.written()}, nil
 }
 
 // Parameter describes one parameter of a benchmark.
@@ -90,9 +100,10 @@ func (b *Benchmark) parameters() (*parameters, build) {
 
 // parameters is a flag set that keeps its order and knows what values make sense.
 type parameters struct {
-	flags  *flag.FlagSet
-	order  []string
-	checks []func() error
+	flags   *flag.FlagSet
+	order   []string
+	checks  []func() error
+	buffers []string // a build may change them
 }
 
 // rule says what is wrong with a value, or nothing.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/dnn/layer_benchmarks/conv2d"
@@ -46,11 +47,19 @@ var im2colBenchmark = Benchmark{
 var conv2dBenchmark = Benchmark{
 	Name:    "conv2d",
 	Summary: "convolution layer of a neural network: im2col and matrix product",
+	Buffers: []string{
+		"parameters", "gradients", "input", "input copy", "columns", "weights", "bias repeated",
+		"bias transposed", "transpose order", "transpose input size", "transpose output size",
+		"transpose input index", "transpose output index",
+		"product",
+		"output", "transpose order", "transpose input size", "transpose output size",
+		"transpose input index", "transpose output index",
+	},
 	define: func(p *parameters) build {
 		layer := defineLayer(p)
 		output := p.int("output-channel", 3, "output channels", positive)
 		backward := p.bool("enable-backward", false, "run the backward pass too")
-		return layer.checked(func(d *driver.Driver) benchmarks.Benchmark {
+		build := layer.checked(func(d *driver.Driver) benchmarks.Benchmark {
 			b := conv2d.NewBenchmark(d)
 			b.N, b.C, b.H, b.W = *layer.n, *layer.c, *layer.h, *layer.w
 			b.KernelChannel, b.KernelHeight, b.KernelWidth = *output, *layer.kernelHeight, *layer.kernelWidth
@@ -58,6 +67,13 @@ var conv2dBenchmark = Benchmark{
 			b.EnableBackward = *backward
 			return b
 		})
+		return func() (Maker, error) {
+			if *backward {
+				const afterInput = 3
+				p.buffers = slices.Insert(slices.Clone(p.buffers), afterInput, "output gradient")
+			}
+			return build()
+		}
 	},
 }
 

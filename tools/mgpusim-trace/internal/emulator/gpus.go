@@ -61,7 +61,7 @@ func (g *gpus) Tick() (progress bool) {
 func newLaunch(index int, request *protocol.LaunchKernelReq) trace.Launch {
 	packet, code := request.Packet, request.CodeObject
 	items := int(packet.WorkgroupSizeX) * int(packet.WorkgroupSizeY) * int(packet.WorkgroupSizeZ)
-	launch := trace.Launch{
+	return trace.Launch{
 		Launch:             uint32(index),
 		Kernel:             kernelName(request),
 		GridX:              packet.GridSizeX,
@@ -75,7 +75,6 @@ func newLaunch(index int, request *protocol.LaunchKernelReq) trace.Launch {
 		ScalarRegisters:    code.WFSgprCount,
 		LocalDataBytes:     packet.GroupSegmentSize,
 	}
-	return launch
 }
 
 func kernelName(request *protocol.LaunchKernelReq) string {

@@ -64,7 +64,9 @@ func (s *session) launch(request *protocol.LaunchKernelReq, gpu int) {
 		WGFilter:   request.WGFilter,
 	})
 	share := trace.Share{GPU: uint8(gpu), First: s.nextGroup(), Groups: uint32(grid.NumWG())}
-	launch.Split = append(launch.Split, share)
+	if share.Groups > 0 {
+		launch.Split = append(launch.Split, share)
+	}
 	for i := range share.Groups {
 		group := grid.NextWG()
 		if flatten(group) != share.First+i {
