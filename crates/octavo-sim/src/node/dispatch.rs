@@ -145,7 +145,7 @@ impl Node<'_> {
         }
         let flushed = self.flush_broadcasts();
         self.ended = flushed + self.costs.kernel_overhead;
-        self.recorder.kernel(self.launch_shape.kernel, self.launch_began, self.ended);
+        self.recorder.kernel(self.launch_shape.kernel.clone(), self.launch_began, self.ended);
         self.launch += 1;
         self.manager.handle(ManagerEvent::KernelEnd, &mut self.made);
         self.start_made_plans();
