@@ -4,6 +4,7 @@
 # make bench  speed and memory
 # make docs   reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
+# make traces record traces/ again (needs Go)
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +16,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs schema clean
+.PHONY: demo test lint bench docs schema traces clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -47,6 +48,11 @@ docs: $(VENV)/built
 
 schema:
 	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema
+
+# The commands stand in the README of the traces.
+traces:
+	cd tools/mgpusim-trace && go build -o "$(CURDIR)/target/mgpusim-trace" .
+	cd traces && grep '^mgpusim-trace ' README.md | PATH="$(CURDIR)/target:$$PATH" sh -eux
 
 clean:
 	rm -rf $(VENV) demo target

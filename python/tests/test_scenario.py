@@ -59,6 +59,8 @@ def test_every_registered_name_makes_a_scenario():
             assert entry["summary"]
             assert entry["source"]
             assert all(option["description"] for option in entry["options"]), entry["name"]
+    for memory in listing["memories"]:
+        octavo.scenario(workload="fir", overrides={"memory.preset": memory["name"]})
     for node in listing["nodes"]:
         assert octavo.scenario(workload="fir", node=node["name"]).values["node"]["gpus"] in (2, 4, 8, 16)
 

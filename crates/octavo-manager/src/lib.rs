@@ -28,6 +28,7 @@ mod pages;
 mod placement;
 mod plan;
 mod prefetch;
+mod random;
 mod service;
 mod statistics;
 mod transaction;

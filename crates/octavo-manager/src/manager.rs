@@ -180,7 +180,6 @@ impl Manager {
         self.memory.pages.allocate(run);
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
-        self.prefetch.grow(pages);
         self.ask_placement(|placement, context| placement.on_allocate(run, context));
     }
 
@@ -190,6 +189,7 @@ impl Manager {
             self.free_page(page);
         }
         self.memory.pages.deallocate(run);
+        self.prefetch.freed(run);
         let pages = &self.memory.pages;
         for waiting in &mut self.starved {
             waiting.retain(|pending| pages.allocated(pending.fault.page));

@@ -223,8 +223,8 @@ fn plans_of(config: &MemoryConfig, script: &Script) -> Vec<Plan> {
 }
 
 fn conforms(config: &MemoryConfig) {
-    // There are many compositions: each gets a twentieth of PROPTEST_CASES.
-    let cases = Config::default().cases.div_ceil(20);
+    // There are many compositions: each gets a sixty-fourth of PROPTEST_CASES.
+    let cases = Config::default().cases.div_ceil(64);
     let mut runner = TestRunner::new_with_rng(
         Config { cases, failure_persistence: None, ..Config::default() },
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),

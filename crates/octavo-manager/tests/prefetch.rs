@@ -87,6 +87,31 @@ fn no_prefetch_before_enough_faults() {
 }
 
 #[test]
+fn each_allocation_counts_its_own_faults_and_forgets_them_when_it_is_freed() {
+    let config = MemoryConfig { prefetch: choice("tree", r#"{"min_faults": 2}"#), ..placement("on-touch", "{}") };
+    let mut node = Node::new(&config);
+    let part = PageRun { first: PageId(64), count: 64 };
+    let renew = |node: &mut Node| {
+        node.event(Event::Free(part));
+        node.event(Event::Allocate(part));
+    };
+    renew(&mut node);
+    node.read(0, 5);
+    assert_eq!(copies(&node.read(0, 70)).len(), 1, "the other allocation of the block has seen one fault");
+    renew(&mut node);
+    assert_eq!(copies(&node.read(0, 70)).len(), 1, "a new allocation has seen none");
+    assert!(copies(&node.read(0, 100)).len() > 1);
+}
+
+#[test]
+fn without_big_pages_a_fault_brings_only_what_is_mostly_there() {
+    let config = MemoryConfig { prefetch: choice("tree", r#"{"big_pages": false}"#), ..placement("on-touch", "{}") };
+    let mut node = Node::new(&config);
+    assert_eq!([0, 1, 2].map(|page| copies(&node.read(0, page)).len()), [1, 1, 2]);
+    assert_eq!(node.manager.statistics().prefetched, 1, "three of four pages bring the fourth");
+}
+
+#[test]
 fn big_pages_and_large_pages_have_their_own_trees() {
     let config = |page_size| MemoryConfig { page_size: Bytes(page_size), ..tree("on-touch") };
     let mut node = Node::new(&config(64 << 10));

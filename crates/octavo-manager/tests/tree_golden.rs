@@ -1,4 +1,5 @@
-//! The tree prefetcher against the golden values of the production driver (`uvm-driver.md`, section 4).
+//! `tree` against the golden values of the production driver: nvidia-uvm 595.45.04, `uvm_perf_prefetch.c`. Each test
+//! names the function whose decision it states.
 
 mod harness;
 mod machine;
@@ -28,7 +29,7 @@ fn kib(script: &Script, page_size: u64) -> u64 {
 }
 
 #[test]
-fn an_isolated_fault_fetches_64_kib() {
+fn grow_fault_granularity_an_isolated_fault_fetches_64_kib() {
     let mut script = node(KIB_4, 51);
     script.read(0, 100);
     assert_eq!(fetched(&script, KIB_4), (96..112).collect::<Vec<_>>());
@@ -38,7 +39,7 @@ fn an_isolated_fault_fetches_64_kib() {
 }
 
 #[test]
-fn sequential_faults_fetch_twice_as_much_each_time() {
+fn compute_prefetch_region_sequential_faults_fetch_64_64_128_256_512_1024_kib() {
     for page_size in [KIB_4, KIB_64] {
         let mut script = node(page_size, 51);
         let mut steps = Vec::new();
@@ -54,7 +55,7 @@ fn sequential_faults_fetch_twice_as_much_each_time() {
 }
 
 #[test]
-fn sixteen_alternate_big_pages_fetch_half_a_block_and_one_more_all_of_it() {
+fn compute_prefetch_region_sixteen_alternate_big_pages_fetch_1024_kib_and_one_more_2048() {
     for page_size in [KIB_4, KIB_64] {
         let big = (64 << 10) / page_size as u32;
         let alternate: Vec<_> = (0..16).map(|index| (0, 2 * index * big)).collect();
@@ -68,7 +69,7 @@ fn sixteen_alternate_big_pages_fetch_half_a_block_and_one_more_all_of_it() {
 }
 
 #[test]
-fn at_one_percent_any_fault_fetches_the_block() {
+fn threshold_of_one_percent_any_fault_fetches_the_block() {
     for page in [0, 77, 511] {
         let mut script = node(KIB_4, 1);
         script.read(0, page);
@@ -83,7 +84,7 @@ fn scattered(seed: &mut u64) -> u64 {
 }
 
 #[test]
-fn scattered_single_faults_fill_a_block_after_about_fourteen() {
+fn compute_prefetch_mask_scattered_single_faults_fill_a_block_after_13_7() {
     let (mut seed, mut faults, blocks) = (1, 0, 100);
     for _ in 0..blocks {
         let mut script = node(KIB_64, 51);
@@ -102,18 +103,33 @@ fn scattered_single_faults_fill_a_block_after_about_fourteen() {
 }
 
 #[test]
-fn an_allocation_is_not_left_and_its_ragged_start_counts_as_empty() {
+fn update_bitmap_tree_from_va_block_a_ragged_start_counts_as_empty_and_the_block_is_not_left() {
     let rules = Rules { tree: Some(51), ..Rules::unlimited(1, Placement::OnTouch) };
     let mut script = Script::new(&rules, 20);
     script.harness.allocate(20, 100);
     script.read(0, 20);
-    // The first 64 KiB boundary inside is page 32: the twelve pages before it are a big page with four ghosts.
-    assert!((20..32).all(|page| script.resident(page) == gpus(&[0])));
-    assert!((0..20).chain(32..120).all(|page| script.resident(page).contains(octavo_manager::HOST)));
+    // The first 64 KiB boundary inside is page 32: the twelve pages before it are a big page behind four ghosts, of
+    // which more than half is there. It begins before the allocation, so it comes from its fifth page on.
+    let here = |script: &Script| (20..120).filter(|&page| script.resident(page) == gpus(&[0])).collect::<Vec<_>>();
+    assert_eq!(here(&script), [20].into_iter().chain(24..32).collect::<Vec<_>>());
+    [21, 22, 23].into_iter().for_each(|page| script.read(0, page));
+    assert_eq!(here(&script), (20..32).collect::<Vec<_>>(), "those passed over come one by one");
     script.read(0, 32);
-    assert!((32..48).all(|page| script.resident(page) == gpus(&[0])), "28 of 32 pages: nothing more to bring");
+    assert_eq!(here(&script), (20..48).collect::<Vec<_>>(), "28 of 32 pages: nothing more to bring");
     script.read(0, 48);
-    assert!((48..80).all(|page| script.resident(page) == gpus(&[0])), "44 of 64 pages are 69 per cent");
+    assert_eq!(here(&script), (20..80).collect::<Vec<_>>(), "44 of 64 pages are 69 per cent");
+    assert!((0..20).all(|page| script.resident(page).contains(octavo_manager::HOST)));
+}
+
+#[test]
+fn grow_fault_granularity_a_block_without_a_whole_big_page_comes_at_once() {
+    let rules = Rules { tree: Some(51), ..Rules::unlimited(1, Placement::OnTouch) };
+    let mut script = Script::new(&rules, 4);
+    script.harness.allocate(4, 24);
+    script.harness.allocate(28, 4);
+    script.read(0, 25);
+    assert!((4..28).all(|page| script.resident(page) == gpus(&[0])), "big pages would be 0..16 and 16..32");
+    assert!([3, 28].into_iter().all(|page| script.resident(page).contains(octavo_manager::HOST)));
 }
 
 #[test]

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::presets;
 use crate::schema::options;
 
-/// Everything that can be named: `nodes`, `drivers`, `workloads`, `placements`, `prefetchers`, `evictions`; each entry
+/// Everything that can be named: `nodes`, `drivers`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`; each entry
 /// with its name, summary, source and options.
 #[must_use]
 pub fn listing() -> Value {
     json!({
-        "nodes": presets::node_names().map(preset).collect::<Vec<_>>(),
+        "nodes": presets::node_names().map(|name| preset(name, presets::node_text(name))).collect::<Vec<_>>(),
         "drivers": presets::driver_names().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "memories": presets::memory_names().map(|name| preset(name, presets::memory_text(name))).collect::<Vec<_>>(),
         "workloads": entries(&WORKLOADS),
         "placements": entries(&PLACEMENTS),
         "prefetchers": entries(&PREFETCHERS),
@@ -22,9 +23,9 @@ pub fn listing() -> Value {
     })
 }
 
-/// A node preset, described by the first line of its file.
-fn preset(name: &str) -> Value {
-    let text = presets::node_text(name).unwrap_or_default();
+/// A preset, described by the first line of its file.
+fn preset(name: &str, text: Option<&str>) -> Value {
+    let text = text.unwrap_or_default();
     let summary = text.lines().next().unwrap_or_default().trim_start_matches("# ");
     json!({ "name": name, "summary": summary, "text": text })
 }

@@ -17,6 +17,11 @@ const NODES: Presets = &[
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
     ("hardware", include_str!("../../../presets/drivers/hardware.toml")),
+    ("uvmsmart", include_str!("../../../presets/drivers/uvmsmart.toml")),
+];
+const MEMORIES: Presets = &[
+    ("uvm", include_str!("../../../presets/memory/uvm.toml")),
+    ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
 ];
 const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
 
@@ -30,10 +35,21 @@ pub fn driver_names() -> impl Iterator<Item = &'static str> {
     DRIVERS.iter().map(|(name, _)| *name)
 }
 
+/// Names of the memory presets.
+pub fn memory_names() -> impl Iterator<Item = &'static str> {
+    MEMORIES.iter().map(|(name, _)| *name)
+}
+
 /// Text of a node preset, with the sources of its numbers as comments.
 #[must_use]
 pub fn node_text(name: &str) -> Option<&'static str> {
     find(NODES, name)
+}
+
+/// Text of a memory preset, with the sources of its choices as comments.
+#[must_use]
+pub fn memory_text(name: &str) -> Option<&'static str> {
+    find(MEMORIES, name)
 }
 
 /// What a scenario takes when it says nothing.
@@ -60,6 +76,12 @@ pub(crate) fn driver(name: &str) -> Result<Layer, Problem> {
     Ok(embedded(&format!("driver preset {name}"), text).below("node.driver"))
 }
 
+/// A memory preset, below `memory`.
+pub(crate) fn memory(name: &str) -> Result<Layer, Problem> {
+    let text = memory_text(name).ok_or_else(|| unknown("memory.preset", name, MEMORIES))?;
+    Ok(embedded(&format!("memory preset {name}"), text).below("memory"))
+}
+
 fn find(presets: Presets, name: &str) -> Option<&'static str> {
     presets.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
@@ -80,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_number_of_a_node_says_where_it_comes_from() {
-        for (name, text) in NODES.iter().chain(DRIVERS) {
+        for (name, text) in NODES.iter().chain(DRIVERS).chain(MEMORIES) {
             for line in text.lines().filter(|line| line.starts_with(char::is_alphabetic)) {
                 let silent = ["extends", "preset", "model"].iter().any(|key| line.starts_with(key));
                 assert!(silent || line.contains("# ["), "{name}: no source: {line}");

@@ -58,11 +58,15 @@ fn merge(main: &str, mut written: Vec<Layer>) -> Result<Merged, ScenarioError> {
     let node = named(&written, "node.preset").map_or(Ok(Vec::new()), presets::node).map_err(located)?;
     let driver = named(&written, "node.driver.preset").or_else(|| named(&node, "node.driver.preset"));
     let driver: Vec<Layer> = driver.map(presets::driver).transpose().map_err(located)?.into_iter().collect();
+    let memory = named(&written, "memory.preset").map(presets::memory);
+    let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
+    replace_below(&mut written, "memory", &memory);
     replace_below(&mut written, "node", &node);
     replace_below(&mut written, "node.driver", &driver);
-    let layers: Vec<Layer> = [presets::defaults()].into_iter().chain(driver).chain(node).chain(written).collect();
+    let presets = [presets::defaults()].into_iter().chain(memory).chain(driver).chain(node);
+    let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
-    for key in ["node.preset", "node.driver.preset"] {
+    for key in ["memory.preset", "node.preset", "node.driver.preset"] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(
                 Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key))

@@ -25,6 +25,7 @@ pub fn schema() -> Value {
         let description = memory["properties"][key]["description"].take();
         memory["properties"][key] = described(choice, description);
     }
+    add_preset(memory, presets::memory_names().collect());
     schema["properties"]["record"]["required"] = json!([]);
     schema["properties"]["workload"] = workload_choice(&workload);
     schema["properties"]["node"] = node;

@@ -52,6 +52,40 @@ fn the_hardware_driver_replaces_the_paper_one() {
 }
 
 #[test]
+fn a_memory_preset_is_a_whole_memory_system_of_which_parts_can_be_exchanged() {
+    for memory in presets::memory_names() {
+        let first = resolved(FILE, &[&format!("memory.preset={memory}")]).unwrap();
+        assert_eq!(first, resolved(&first.toml, &[]).unwrap(), "{memory}");
+        assert_eq!(first.scenario.memory.placement.name, "on-touch", "{memory} replaces what the file spells out");
+    }
+    let grit = resolved(FILE, &["memory.preset=uvmsmart", "memory.placement=grit"]).unwrap().scenario.memory;
+    let names = [&grit.placement, &grit.prefetch, &grit.eviction].map(|choice| choice.name.as_str());
+    assert_eq!(names, ["grit", "tree-neighborhood", "tree-neighborhood"]);
+    assert!(refusal(&["memory.preset=uvmsmat"]).contains("did you mean `uvmsmart`?"));
+    assert!(refusal(&["memory.preset=3"]).contains("expected the name of a preset"));
+}
+
+/// UVMSmart (ISCA 2019), configs/GeForceGTX1080Ti/gpgpusim.config: 66645 cycles at 1481 MHz are 45 µs.
+#[test]
+fn the_presets_of_uvmsmart_state_its_published_values() {
+    let resolved = resolved(FILE, &["memory.preset=uvmsmart", "node.driver.preset=uvmsmart"]).unwrap();
+    let service = resolved.toml.split("[node.driver.service]\n").nth(1).unwrap();
+    assert!(service.starts_with("model = \"pool\"\nservice = \"45us\"\nservers = 1\n"), "{service}");
+    assert_eq!((66_645.0_f64 / 1481.0).round(), 45.0);
+    assert_eq!(resolved.scenario.memory.page_size.0, 4096);
+    assert_eq!(resolved.scenario.memory.eviction.options["reserved_percent"], 0);
+}
+
+/// nvidia-uvm 595.45.04, uvm_perf_prefetch.c: the module parameters' defaults.
+#[test]
+fn the_preset_of_the_production_driver_states_its_defaults() {
+    let memory = resolved(FILE, &["memory.preset=uvm"]).unwrap().scenario.memory;
+    let values = ["threshold", "min_faults", "big_pages"].map(|key| memory.prefetch.options[key].to_string());
+    assert_eq!(values, ["51", "1", "true"]);
+    assert_eq!(memory.eviction.name, "lru-block");
+}
+
+#[test]
 fn misspelt_keys_are_refused_where_they_stand() {
     let error = resolved(&format!("{FILE}node.gpu_lnik.latency = \"1cycles\"\n"), &[]).unwrap_err();
     assert_eq!(error.origin.to_string(), "s.toml:5");

@@ -1,7 +1,10 @@
 //! What a run writes down for its tables, besides totals.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use octavo_manager::{Cause, PageRun, ProcessorId};
-use octavo_workload::{Buffer, Workload};
+use octavo_workload::{Buffer, Workload, pages_of};
 
 use crate::links::{LinkUse, Traffic};
 use crate::table::{Column, Table, Values};
@@ -61,7 +64,7 @@ pub(crate) struct Recorder {
     page_bytes: u64,
     interval: Option<u64>,
     groups: Vec<GroupCounts>,
-    kernels: Vec<(&'static str, u64, u64)>,
+    kernels: Vec<(Cow<'static, str>, u64, u64)>,
     samples: Samples,
     events: Option<Vec<EventRow>>,
 }
@@ -99,7 +102,7 @@ impl Recorder {
         self.interval
     }
 
-    pub fn kernel(&mut self, name: &'static str, began: u64, ended: u64) {
+    pub fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
         self.kernels.push((name, began, ended));
     }
 
@@ -181,7 +184,7 @@ impl Recorder {
     }
 
     fn allocations(&self, buffers: &[Buffer]) -> Table {
-        let totals: Vec<GroupCounts> = buffers.iter().map(|buffer| self.total(buffer)).collect();
+        let totals: Vec<GroupCounts> = groups_of(buffers).map(|groups| self.total(groups)).collect();
         let mut columns = vec![
             Column::text("allocation", buffers.iter().map(|buffer| buffer.name.clone()).collect()),
             Column::u64("address", buffers.iter().map(|buffer| buffer.base).collect()),
@@ -193,8 +196,8 @@ impl Recorder {
 
     fn page_groups(&self, buffers: &[Buffer]) -> Table {
         let (mut names, mut addresses, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-        for buffer in buffers {
-            for group in groups_of(buffer) {
+        for (buffer, groups) in buffers.iter().zip(groups_of(buffers)) {
+            for group in groups {
                 names.push(buffer.name.clone());
                 addresses.push(group as u64 * GROUP_BYTES);
                 counts.push(self.groups[group]);
@@ -205,9 +208,9 @@ impl Recorder {
         Table::new("page_groups", columns)
     }
 
-    fn total(&self, buffer: &Buffer) -> GroupCounts {
+    fn total(&self, groups: Range<usize>) -> GroupCounts {
         let mut total = GroupCounts::default();
-        for group in &self.groups[groups_of(buffer)] {
+        for group in &self.groups[groups] {
             for (sum, count) in total.kinds.iter_mut().zip(group.kinds) {
                 *sum += count;
             }
@@ -218,9 +221,9 @@ impl Recorder {
     }
 }
 
-fn groups_of(buffer: &Buffer) -> std::ops::Range<usize> {
-    let end = (buffer.base + buffer.bytes).div_ceil(GROUP_BYTES);
-    (buffer.base / GROUP_BYTES) as usize..end as usize
+/// Groups of each buffer; one that several have parts of counts to the first.
+fn groups_of(buffers: &[Buffer]) -> impl Iterator<Item = Range<usize>> {
+    pages_of(buffers, GROUP_BYTES).map(|groups| groups.start as usize..groups.end as usize)
 }
 
 fn count_columns(counts: &[GroupCounts]) -> Vec<Column> {
@@ -243,11 +246,11 @@ fn link_table(links: &[LinkUse]) -> Table {
     Table::new("links", columns)
 }
 
-fn kernel_table(kernels: &[(&'static str, u64, u64)]) -> Table {
+fn kernel_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
     Table::new(
         "kernels",
         vec![
-            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_owned()).collect()),
+            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
             Column::u64("began_ps", kernels.iter().map(|kernel| kernel.1).collect()),
             Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
         ],

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use octavo_manager::{ConfigError, Manager, MemoryConfig, Topology};
 use octavo_units::Time;
-use octavo_workload::Workload;
+use octavo_workload::{Workload, pages_of};
 
 use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::node::Node;
@@ -81,7 +81,7 @@ pub enum SimError {
     )]
     GroupTooLarge {
         /// Name of the kernel.
-        kernel: &'static str,
+        kernel: String,
         /// Wavefronts of a work-group.
         wavefronts: u32,
         /// Wavefronts a compute unit holds.
@@ -91,7 +91,7 @@ pub enum SimError {
     #[error("kernel `{kernel}` has work-groups of 0 wavefronts, expected at least 1")]
     EmptyGroup {
         /// Name of the kernel.
-        kernel: &'static str,
+        kernel: String,
     },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
@@ -104,6 +104,12 @@ pub enum SimError {
         time: Time,
         /// Faults that were never resolved.
         waiting: usize,
+    },
+    /// The workload could not produce the program's accesses to the end.
+    #[error("{reason}")]
+    Workload {
+        /// What is wrong with it.
+        reason: String,
     },
     /// The progress callback asked to stop.
     #[error("interrupted")]
@@ -141,6 +147,9 @@ pub fn simulate(
             return Err(SimError::Interrupted);
         }
     }
+    if let Some(reason) = workload.failure() {
+        return Err(SimError::Workload { reason });
+    }
     if !running.finished {
         return Err(SimError::Stuck {
             launch: running.launch,
@@ -165,7 +174,7 @@ fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -
         CapacityScope::PerGpu => 1,
         CapacityScope::Total => u64::from(node.gpus),
     };
-    let footprint: u64 = workload.buffers().iter().map(|buffer| buffer.bytes.div_ceil(page_bytes)).sum();
+    let footprint: u64 = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
     let pages = (footprint * percent).div_ceil(100 * sharers);
     if pages < MIN_CAPACITY_PAGES.min(footprint) {
         return Err(SimError::Capacity { pages, page_bytes });
@@ -180,10 +189,10 @@ fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, Sim
     for index in 0..workload.launches() {
         let launch = workload.launch(index);
         if launch.wavefronts_per_group == 0 {
-            return Err(SimError::EmptyGroup { kernel: launch.kernel });
+            return Err(SimError::EmptyGroup { kernel: launch.kernel.into_owned() });
         }
         if launch.wavefronts_per_group > room {
-            let (kernel, wavefronts) = (launch.kernel, launch.wavefronts_per_group);
+            let (kernel, wavefronts) = (launch.kernel.into_owned(), launch.wavefronts_per_group);
             return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
         }
         groups += u64::from(launch.work_groups);

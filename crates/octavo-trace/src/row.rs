@@ -113,6 +113,8 @@ pub struct Row<'a> {
     pub key: Key,
     /// What it is.
     pub kind: Kind,
+    /// Bytes from the start of the kernel's code to the instruction; `None` when not recorded.
+    pub pc: Option<u32>,
     /// Bytes that each lane, or the scalar load, moves; 0 for other kinds.
     pub bytes: u16,
     /// Active lanes of a vector memory instruction; 0 for other kinds.
@@ -131,6 +133,6 @@ impl Row<'_> {
     /// A row without memory: a barrier, a wait or an end.
     #[must_use]
     pub const fn plain(key: Key, kind: Kind, counts: Counts) -> Row<'static> {
-        Row { key, kind, bytes: 0, lanes: 0, touched: Touched::NOTHING, counts, vector_wait: None, scalar_wait: None }
+        Row { key, kind, pc: None, bytes: 0, lanes: 0, touched: Touched::NOTHING, counts, vector_wait: None, scalar_wait: None }
     }
 }

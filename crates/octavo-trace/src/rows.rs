@@ -10,6 +10,7 @@ pub struct Rows {
     pub(crate) wavefront: Vec<u16>,
     pub(crate) sequence: Vec<u32>,
     pub(crate) kind: Vec<Kind>,
+    pub(crate) pc: Vec<Option<u32>>,
     pub(crate) bytes: Vec<u16>,
     pub(crate) lanes: Vec<u8>,
     pub(crate) lines: Lists,
@@ -75,6 +76,7 @@ impl Rows {
         Row {
             key: self.key(index),
             kind: self.kind[index],
+            pc: self.pc[index],
             bytes: self.bytes[index],
             lanes: self.lanes[index],
             touched: if addresses.is_empty() {
@@ -121,6 +123,7 @@ impl Rows {
         self.wavefront.push(row.key.wavefront);
         self.sequence.push(row.key.sequence);
         self.kind.push(row.kind);
+        self.pc.push(row.pc);
         self.bytes.push(row.bytes);
         self.lanes.push(row.lanes);
         self.lines.push(lines);
@@ -140,6 +143,7 @@ impl Rows {
         self.wavefront.clear();
         self.sequence.clear();
         self.kind.clear();
+        self.pc.clear();
         self.bytes.clear();
         self.lanes.clear();
         self.lines.clear();

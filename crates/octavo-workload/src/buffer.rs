@@ -1,6 +1,9 @@
 //! Named allocations of a workload and where they lie in virtual memory.
 
-/// Every buffer starts on a 2 MiB boundary, so that no large page is shared by two allocations.
+use std::ops::Range;
+
+/// Buffers of the kernels start on boundaries of 2 MiB, so that no large page is shared by two of them. Recorded
+/// programs have their allocations where they had them.
 pub const BUFFER_ALIGNMENT: u64 = 2 << 20;
 
 /// One named allocation of managed memory.
@@ -8,7 +11,7 @@ pub const BUFFER_ALIGNMENT: u64 = 2 << 20;
 pub struct Buffer {
     /// What the program calls it.
     pub name: String,
-    /// First byte, a multiple of [`BUFFER_ALIGNMENT`].
+    /// First byte.
     pub base: u64,
     /// Size in bytes as the program asked for it.
     pub bytes: u64,
@@ -22,6 +25,16 @@ impl Buffer {
         debug_assert!(index * size < self.bytes, "{} has {} bytes", self.name, self.bytes);
         self.base + index * size
     }
+}
+
+/// Pages of each of `buffers`, which are in address order: a page that several have parts of belongs to the first.
+pub fn pages_of(buffers: &[Buffer], page_bytes: u64) -> impl Iterator<Item = Range<u64>> {
+    buffers.iter().scan(0, move |taken, buffer| {
+        let end = (buffer.base + buffer.bytes).div_ceil(page_bytes);
+        let first = (buffer.base / page_bytes).max(*taken).min(end);
+        *taken = end;
+        Some(first..end)
+    })
 }
 
 /// Hands out virtual addresses from zero upwards.
@@ -48,5 +61,18 @@ impl AddressSpace {
     #[must_use]
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_belongs_to_the_first_buffer_that_has_a_part_of_it() {
+        let buffer = |base, bytes| Buffer { name: String::new(), base, bytes };
+        let buffers = [buffer(100, 4000), buffer(4100, 100), buffer(4200, 5000), buffer(16384, 1)];
+        let pages: Vec<_> = pages_of(&buffers, 4096).collect();
+        assert_eq!(pages, [0..2, 2..2, 2..3, 4..5]);
     }
 }

@@ -10,7 +10,7 @@ use octavo_registry::OptionError;
 use serde::Serialize;
 
 use self::pages::Pages;
-use crate::{Cursor, Dispatch, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload};
+use crate::{Cursor, Dispatch, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload, pages_of};
 
 /// How the program is spread and what a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -134,15 +134,18 @@ pub struct PageClass {
 /// Streams all of `workload` and counts.
 ///
 /// # Errors
-/// A setting that cannot be: a dispatch that only a run decides, no or too many GPUs, no compute units, a page size that is no power of two from a line
-/// to 2 MiB.
+/// A setting that cannot be: a dispatch that only a run decides, no or too many GPUs, no compute units, a page size
+/// that is no power of two from a line to 2 MiB. Or a workload that failed.
 pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Characteristics, OptionError> {
     check(setting)?;
     let mut tally = Tally::new(workload, setting);
     for launch in 0..workload.launches() {
         tally.launch(workload, setting, launch);
     }
-    Ok(tally.finish(workload, *setting))
+    match workload.failure() {
+        Some(reason) => Err(OptionError::new("", reason)),
+        None => Ok(tally.finish(workload, *setting)),
+    }
 }
 
 fn check(setting: &Setting) -> Result<(), OptionError> {
@@ -241,13 +244,16 @@ impl Tally {
     }
 
     fn finish(self, workload: &dyn Workload, setting: Setting) -> Characteristics {
+        let (lines, pages) =
+            (pages_of(workload.buffers(), LINE_BYTES), pages_of(workload.buffers(), setting.page_bytes));
         let buffers: Vec<_> = workload
             .buffers()
             .iter()
-            .map(|buffer| BufferCharacteristics {
+            .zip(lines.zip(pages))
+            .map(|(buffer, (lines, pages))| BufferCharacteristics {
                 name: buffer.name.clone(),
                 bytes: buffer.bytes,
-                traffic: self.pages.traffic(buffer.base, buffer.bytes, setting.gpus),
+                traffic: self.pages.traffic(lines, pages, setting.gpus),
             })
             .collect();
         Characteristics {

@@ -16,7 +16,7 @@ mod registry;
 pub mod scale;
 mod workload;
 
-pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer};
+pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
 pub use characterise::{
     BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
 };

@@ -1,12 +1,14 @@
 //! The contract between workloads and whoever runs them.
 
+use std::borrow::Cow;
+
 use crate::{Buffer, OpSink};
 
 /// One kernel launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Name of the kernel.
-    pub kernel: &'static str,
+    pub kernel: Cow<'static, str>,
     /// Work-groups in the grid, flattened (x fastest).
     pub work_groups: u32,
     /// Wavefronts (64 lanes) in each work-group.
@@ -59,6 +61,12 @@ pub trait Workload: Send + Sync {
     /// [`Op::END`](crate::Op::END) was pushed. Each call pushes at least one operation and never more than fit; an
     /// instruction that spans several operations is pushed whole.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>);
+
+    /// Why the streams are not those of the program, if they are not: a recording that turned out to be damaged after
+    /// it was opened. Streams then end early, and whoever runs them must ask in the end and throw the results away.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 
     /// Sum of the buffers' sizes in bytes.
     fn footprint(&self) -> u64 {

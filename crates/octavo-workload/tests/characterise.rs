@@ -26,7 +26,7 @@ impl Workload for Toy {
     }
 
     fn launch(&self, _index: u32) -> Launch {
-        Launch { kernel: "toy", work_groups: 4, wavefronts_per_group: 1 }
+        Launch { kernel: "toy".into(), work_groups: 4, wavefronts_per_group: 1 }
     }
 
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {

@@ -22,6 +22,7 @@ class Kind(str, Enum):
     """What can be listed."""
 
     nodes = "nodes"
+    memories = "memories"
     workloads = "workloads"
     placements = "placements"
     prefetchers = "prefetchers"
@@ -34,14 +35,14 @@ def list_(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List node presets, workloads and strategies with their options and sources."""
+    """List presets of nodes and memory systems, workloads and strategies with their options and sources."""
     sink = Sink(as_json=as_json)
     kinds = catalogue.listing()
     chosen = kinds if kind is None else {kind.value: kinds[kind.value]}
     sink.document(chosen)
     for name, entries in chosen.items():
-        if name == "nodes":
-            sink.table("nodes", ["name", "summary"], [(entry["name"], entry["summary"]) for entry in entries])
+        if name in ("nodes", "memories"):
+            sink.table(name, ["name", "summary"], [(entry["name"], entry["summary"]) for entry in entries])
         else:
             _show(sink, name, entries)
 

@@ -1,8 +1,12 @@
 //! Who leaves a full memory.
 
+mod leaf_order;
 mod lru_block;
 mod lru_page;
 mod queue;
+mod random_page;
+mod sequential_local;
+mod tree_neighborhood;
 
 use octavo_registry::Registry;
 
@@ -10,8 +14,16 @@ use crate::pages::Pages;
 use crate::{BlockMap, Geometry, Mode, PageId, PageRun, ProcessorId};
 
 /// Every eviction strategy, by name.
-pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> =
-    Registry { kind: "eviction", entries: &[&lru_page::ENTRY, &lru_block::ENTRY] };
+pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry {
+    kind: "eviction",
+    entries: &[
+        &lru_page::ENTRY,
+        &lru_block::ENTRY,
+        &tree_neighborhood::ENTRY,
+        &sequential_local::ENTRY,
+        &random_page::ENTRY,
+    ],
+};
 
 /// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
 ///
@@ -75,6 +87,18 @@ impl Residency<'_> {
     pub fn block_may_return(&self, processor: ProcessorId, page: PageId) -> bool {
         let mut pages = self.block(page).iter();
         pages.any(|page| self.pages.allocated(page) && self.may_return(processor, page))
+    }
+
+    /// Whether `page` is part of an allocation.
+    #[must_use]
+    pub fn known(&self, page: PageId) -> bool {
+        self.pages.allocated(page)
+    }
+
+    /// The part of the 2 MiB block that contains `page` that belongs to the page's allocation.
+    #[must_use]
+    pub fn extent(&self, page: PageId) -> PageRun {
+        self.pages.extent(page)
     }
 
     /// The 2 MiB block that contains `page`.

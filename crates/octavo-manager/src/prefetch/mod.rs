@@ -1,15 +1,22 @@
 //! What else to bring when pages migrate.
 
 mod none;
+mod random_page;
+mod sequential_local;
 mod tree;
+mod tree_neighborhood;
+
+use std::ops::Range;
 
 use octavo_registry::Registry;
 
 use crate::{BlockMap, Geometry, PageRun, ProcessorId};
 
 /// Every prefetcher, by name.
-pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> =
-    Registry { kind: "prefetch", entries: &[&none::ENTRY, &tree::ENTRY] };
+pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry {
+    kind: "prefetch",
+    entries: &[&none::ENTRY, &tree::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+};
 
 /// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
 /// the service is woken, as the driver does it.
@@ -22,8 +29,8 @@ pub trait Prefetch: Send {
     /// processors on that block, are served together.
     fn serves_blocks(&self) -> bool;
 
-    /// Pages below `pages` can exist from now on.
-    fn grow(&mut self, _pages: usize) {}
+    /// These pages are no longer part of an allocation.
+    fn freed(&mut self, _run: PageRun) {}
 
     /// Which more pages of the block to bring.
     fn pages(&mut self, service: &Service) -> BlockMap;
@@ -47,4 +54,18 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
+}
+
+impl Service {
+    /// The leaves, of `leaf_pages` aligned pages each, that the allocation has a part of, by their number in the block.
+    fn leaves(&self, leaf_pages: u32) -> Range<u32> {
+        let first = self.extent.first.0 - self.block.first.0;
+        first / leaf_pages..(first + self.extent.count).div_ceil(leaf_pages)
+    }
+
+    /// The pages of one of them that are part of the allocation: the first, and one past the last.
+    fn leaf(&self, leaf: u32, leaf_pages: u32) -> (u32, u32) {
+        let first = self.extent.first.0 - self.block.first.0;
+        ((leaf * leaf_pages).max(first), ((leaf + 1) * leaf_pages).min(first + self.extent.count))
+    }
 }

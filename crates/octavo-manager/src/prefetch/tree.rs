@@ -1,12 +1,20 @@
 //! `tree`: the production driver's prefetcher. Whole 64 KiB pages around each fault, and then the largest subtrees of
 //! the block that are already mostly there.
+//!
+//! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has a
+//! tree and a history of its own. Advice (preferred locations) and thrashing are not modelled.
+
+use std::collections::BTreeMap;
 
 use octavo_registry::{Entry, OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Prefetch, Service};
-use crate::{BlockMap, Geometry, ProcessorId};
+use crate::{BlockMap, Geometry, PageRun};
+
+/// Pages of the largest block.
+const BLOCK: u32 = 512;
 
 /// Options of `tree`.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -18,11 +26,15 @@ struct Options {
     /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
     /// 20; default 1 (`uvm_perf_prefetch_min_faults`).
     min_faults: u32,
+    /// Whether a fault counts for its whole 64 KiB page; default true, as for managed memory
+    /// (`grow_fault_granularity`). False is what the driver does for system-allocated memory
+    /// (`uvm_perf_prefetch_compute_ats`).
+    big_pages: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threshold: 51, min_faults: 1 }
+        Self { threshold: 51, min_faults: 1, big_pages: true }
     }
 }
 
@@ -47,7 +59,7 @@ fn in_range(key: &str, value: u32, most: u32) -> Result<(), OptionError> {
     Err(OptionError::new(key, format!("expected 1 to {most}, found {value}")))
 }
 
-/// Migrations of a block to the processor it last migrated to.
+/// Migrations of a block's pages to the processor they last migrated to.
 #[derive(Clone, Copy, Default)]
 struct History {
     processor: u8,
@@ -56,24 +68,24 @@ struct History {
 
 struct Tree {
     options: Options,
-    block_pages: u32,
     /// Pages of 64 KiB.
     big_page: u32,
-    blocks: Vec<History>,
+    /// By the first page of each allocation's part of a block.
+    blocks: BTreeMap<u32, History>,
 }
 
 impl Tree {
     fn new(options: Options, geometry: &Geometry) -> Self {
-        let (block_pages, big_page) = (geometry.block_pages(), geometry.counter_group_pages());
-        Self { options, block_pages, big_page, blocks: Vec::new() }
+        Self { options, big_page: geometry.counter_group_pages(), blocks: BTreeMap::new() }
     }
 
     /// Whether enough pages of the block went to this destination in a row.
-    fn enough_faults(&mut self, block: u32, destination: ProcessorId, faulted: u32) -> bool {
-        let history = &mut self.blocks[block as usize];
-        if history.processor != destination.0 {
-            *history = History { processor: destination.0, pages: 0 };
+    fn enough_faults(&mut self, service: &Service) -> bool {
+        let history = self.blocks.entry(service.extent.first.0).or_default();
+        if history.processor != service.destination.0 {
+            *history = History { processor: service.destination.0, pages: 0 };
         }
+        let faulted = service.faulted.count(0, BLOCK);
         history.pages = (u32::from(history.pages) + faulted).min(u32::from(u8::MAX)) as u8;
         u32::from(history.pages) >= self.options.min_faults
     }
@@ -84,38 +96,49 @@ impl Prefetch for Tree {
         true
     }
 
-    fn grow(&mut self, pages: usize) {
-        let blocks = pages.div_ceil(self.block_pages as usize).max(self.blocks.len());
-        self.blocks.resize(blocks, History::default());
+    fn freed(&mut self, run: PageRun) {
+        self.blocks.retain(|first, _| !(run.first.0..run.first.0 + run.count).contains(first));
     }
 
     fn pages(&mut self, service: &Service) -> BlockMap {
-        let first = service.extent.first.0 - service.block.first.0;
-        let region = Region { first, end: first + service.extent.count, big_page: self.big_page };
-        let faulted = service.faulted.count(region.first, region.end);
-        let block = service.block.first.0 / self.block_pages;
-        if !self.enough_faults(block, service.destination, faulted) {
+        if !self.enough_faults(service) {
             return BlockMap::EMPTY;
         }
+        let first = service.extent.first.0 - service.block.first.0;
+        let end = first + service.extent.count;
+        let region = Region::new(first, end, self.options.big_pages.then_some(self.big_page));
         region.prefetch(&service.faulted, &service.resident, self.options.threshold)
     }
 
     fn bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<History>()
+        self.blocks.len() * size_of::<(u32, History)>()
     }
 }
 
-/// Pages `first..end` of a block, all of one allocation.
+/// Pages `first..end` of a block, all of one allocation, and how its tree lies over them.
 struct Region {
     first: u32,
     end: u32,
-    big_page: u32,
+    /// Pages that a fault counts for, aligned.
+    grain: u32,
+    /// Where the tree's first leaf would be. Below `first` if big pages have to be subtrees: the leaves between count
+    /// as absent.
+    origin: u32,
 }
 
 impl Region {
+    /// Faults grow to big pages if there are to be any; a region that contains none whole is one itself.
+    fn new(first: u32, end: u32, big_page: Option<u32>) -> Self {
+        let Some(big_page) = big_page else { return Self { first, end, grain: 1, origin: first } };
+        if first.next_multiple_of(big_page) + big_page > end {
+            return Self { first, end, grain: BLOCK, origin: first };
+        }
+        Self { first, end, grain: big_page, origin: first / big_page * big_page }
+    }
+
     fn prefetch(&self, faulted: &BlockMap, resident: &BlockMap, threshold: u32) -> BlockMap {
         let mut there = resident.union(faulted);
-        self.grow_to_big_pages(faulted, &mut there);
+        self.grow_faults(faulted, &mut there);
         let mut wanted = BlockMap::EMPTY;
         for page in faulted.iter() {
             let (from, to) = self.largest_subtree(page, &there, threshold);
@@ -127,11 +150,11 @@ impl Region {
         wanted.without(faulted)
     }
 
-    /// A fault counts for its whole 64 KiB page, or for what the region has of one at its ends.
-    fn grow_to_big_pages(&self, faulted: &BlockMap, there: &mut BlockMap) {
+    /// A fault counts for all of its grain that is in the region.
+    fn grow_faults(&self, faulted: &BlockMap, there: &mut BlockMap) {
         let mut from = self.first;
-        while from < self.end {
-            let to = ((from / self.big_page + 1) * self.big_page).min(self.end);
+        while self.grain > 1 && from < self.end {
+            let to = ((from / self.grain + 1) * self.grain).min(self.end);
             if faulted.count(from, to) > 0 {
                 there.insert_range(from, to);
             }
@@ -139,21 +162,19 @@ impl Region {
         }
     }
 
-    /// Walks from the page to the root over nodes of 1, 2, 4, … pages; the pages of the largest that is mostly there.
-    /// The tree's leaves are the region's pages, shifted so that big pages are subtrees; the shift's ghost leaves
-    /// count as absent and the last node of a level is cut off at the region's end.
+    /// Walks from the page to the root over nodes of 1, 2, 4, … leaves; the pages of the largest that is mostly there.
+    /// The last node of a level is cut off at the region's end.
     fn largest_subtree(&self, page: u32, there: &BlockMap, threshold: u32) -> (u32, u32) {
-        let origin = self.first / self.big_page * self.big_page;
-        let leaves = self.end - origin;
-        let leaf = page - origin;
+        let leaves = self.end - self.origin;
+        let leaf = page - self.origin;
         let mut largest = (page, page + 1);
         let mut size = 1;
         loop {
             let from = leaf / size * size;
             let to = (from + size).min(leaves);
-            let (first, end) = ((origin + from).max(self.first), origin + to);
-            if there.count(first, end) * 100 > (to - from) * threshold {
-                largest = (first, end);
+            let count = there.count(self.first.max(self.origin + from), self.origin + to);
+            if count * 100 > (to - from) * threshold {
+                largest = self.pages_of(from, to);
             }
             if size >= leaves {
                 return largest;
@@ -161,96 +182,54 @@ impl Region {
             size *= 2;
         }
     }
+
+    /// The pages of leaves `from..to`. A node that begins before the region begins, as in the driver
+    /// (`compute_prefetch_region`), as many pages after the region's start as the tree begins before it: those between
+    /// do not come along.
+    fn pages_of(&self, from: u32, to: u32) -> (u32, u32) {
+        let ghosts = self.first - self.origin;
+        let first = if from < ghosts { self.first + ghosts } else { self.origin + from };
+        let end = self.origin + to;
+        (first.min(end), end)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const BLOCK: Region = Region { first: 0, end: 512, big_page: 16 };
-    const BLOCK_OF_BIG_PAGES: Region = Region { first: 0, end: 32, big_page: 1 };
-
-    /// Serves faults one after another; KiB fetched by each.
-    fn sequential(region: &Region, page_kib: u32) -> Vec<u32> {
-        let mut resident = BlockMap::EMPTY;
-        let mut fetched = Vec::new();
-        for page in region.first..region.end {
-            if resident.contains(page) {
-                continue;
-            }
-            let mut faulted = BlockMap::EMPTY;
-            faulted.insert(page);
-            let before = resident.count(0, 512);
-            resident = resident.union(&faulted).union(&region.prefetch(&faulted, &resident.union(&faulted), 51));
-            fetched.push((resident.count(0, 512) - before) * page_kib);
-        }
-        fetched
-    }
-
-    /// KiB that come for `faults` in one batch.
-    fn batch(region: &Region, faults: impl Iterator<Item = u32>, threshold: u32) -> u32 {
+    /// The pages that come for one fault, with it.
+    fn fetched(region: &Region, page: u32) -> Vec<u32> {
         let mut faulted = BlockMap::EMPTY;
-        faults.for_each(|page| faulted.insert(page));
-        faulted.union(&region.prefetch(&faulted, &faulted, threshold)).count(0, 512) * 4
-    }
-
-    #[test]
-    fn an_isolated_fault_brings_sixty_four_kilobytes() {
-        assert_eq!(batch(&BLOCK, [100].into_iter(), 51), 64);
-    }
-
-    #[test]
-    fn sequential_faults_double() {
-        assert_eq!(sequential(&BLOCK, 4), [64, 64, 128, 256, 512, 1024]);
-        assert_eq!(sequential(&BLOCK_OF_BIG_PAGES, 64), [64, 64, 128, 256, 512, 1024]);
-    }
-
-    #[test]
-    fn half_of_the_big_pages_are_not_enough_and_one_more_is() {
-        assert_eq!(batch(&BLOCK, (0..16).map(|big| big * 32), 51), 1024);
-        assert_eq!(batch(&BLOCK, (0..16).map(|big| big * 32).chain([16]), 51), 2048);
-    }
-
-    #[test]
-    fn threshold_one_brings_the_block() {
-        assert_eq!(batch(&BLOCK, [300].into_iter(), 1), 2048);
+        faulted.insert(page);
+        faulted.union(&region.prefetch(&faulted, &faulted, 51)).iter().collect()
     }
 
     #[test]
     fn an_unaligned_region_keeps_big_pages_aligned_and_ends_where_it_ends() {
-        let region = Region { first: 10, end: 90, big_page: 16 };
-        let fetched = |page| {
-            let mut faulted = BlockMap::EMPTY;
-            faulted.insert(page);
-            faulted.union(&region.prefetch(&faulted, &faulted, 51)).iter().collect::<Vec<_>>()
-        };
-        assert_eq!(fetched(20), (16..32).collect::<Vec<_>>());
+        let region = Region::new(10, 90, Some(16));
+        assert_eq!(fetched(&region, 20), (16..32).collect::<Vec<_>>());
         // The prefix grows to its six pages, but ten ghosts beside them keep the big page from being mostly there:
-        // the largest node that is, is the aligned eight of which six exist.
-        assert_eq!(fetched(12), (10..16).collect::<Vec<_>>());
-        assert_eq!(fetched(89), (80..90).collect::<Vec<_>>());
+        // the largest node that is, is the aligned eight of which six exist. It begins before the region, and so
+        // comes from ten pages into it, where it has already ended.
+        assert_eq!(fetched(&region, 12), [12]);
+        assert_eq!(fetched(&region, 89), (80..90).collect::<Vec<_>>());
     }
 
     #[test]
-    fn random_faults_fill_a_block_in_about_fourteen() {
-        // A multiplicative generator is enough here: any order without structure will do.
-        let mut seed = 1u64;
-        let mut faults = 0;
-        for _ in 0..200 {
-            let mut resident = BlockMap::EMPTY;
-            while resident.count(0, 512) < 512 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let page = (seed >> 33) as u32 % 512;
-                if !resident.contains(page) {
-                    let mut faulted = BlockMap::EMPTY;
-                    faulted.insert(page);
-                    resident.insert(page);
-                    resident = resident.union(&BLOCK.prefetch(&faulted, &resident, 51));
-                    faults += 1;
-                }
-            }
-        }
-        let mean = f64::from(faults) / 200.0;
-        assert!((13.0..14.5).contains(&mean), "{mean}");
+    fn a_node_that_begins_before_the_region_loses_as_many_pages_again() {
+        let region = Region::new(4, 64, Some(16));
+        assert_eq!(fetched(&region, 4), [4].into_iter().chain(8..16).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_region_without_a_whole_big_page_is_one() {
+        assert_eq!(fetched(&Region::new(10, 30, Some(16)), 20), (10..30).collect::<Vec<_>>());
+        assert_eq!(fetched(&Region::new(3, 8, Some(16)), 5), (3..8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn without_big_pages_a_lone_fault_brings_nothing() {
+        assert_eq!(fetched(&Region::new(0, 512, None), 100), [100]);
     }
 }

@@ -12,18 +12,23 @@ pub fn prefetched(
     threshold: u32,
 ) -> BTreeSet<u32> {
     let mut leaves: BTreeSet<u32> = faulted.union(resident).copied().filter(|page| extent.contains(page)).collect();
-    // 64 KiB that are missing a page become full; at the allocation's ends as much of them as there is.
+    // 64 KiB that are missing a page become full, at the allocation's ends as much of them as there is; all of the
+    // allocation if it has no 64 KiB whole.
+    let whole = extent.clone().any(|page| page % big == 0 && extent.end - page >= big);
     for page in faulted {
         let aligned = page - page % big;
-        leaves.extend((aligned..aligned + big).filter(|page| extent.contains(page)));
+        let grown = if whole { aligned..aligned + big } else { extent.clone() };
+        leaves.extend(grown.filter(|page| extent.contains(page)));
     }
     // Leaf zero is the 64 KiB boundary at or below the start of the extent.
-    let origin = extent.start - extent.start % big;
-    let leaf_count = extent.end - origin;
+    let origin = if whole { extent.start - extent.start % big } else { extent.start };
+    let (leaf_count, ghosts) = (extent.end - origin, extent.start - origin);
     let mut wanted = BTreeSet::new();
     for page in faulted {
         let node = largest_node(page - origin, leaf_count, threshold, |leaf| leaves.contains(&(leaf + origin)));
-        wanted.extend(node.map(|leaf| leaf + origin).filter(|page| extent.contains(page)));
+        // The driver takes the first ghosts for pages: that many real ones are passed over.
+        let first = if node.start < ghosts { ghosts } else { node.start - ghosts };
+        wanted.extend((first..node.end - ghosts).map(|index| extent.start + index));
     }
     wanted.difference(faulted).copied().collect()
 }

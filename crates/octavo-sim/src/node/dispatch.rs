@@ -21,7 +21,7 @@ impl Node<'_> {
         self.launch_shape = self.workload.launch(self.launch);
         self.launch_began = self.now;
         self.occupancy = Occupancy::new(&self.config.compute, self.workload.resources(self.launch));
-        self.fetch.begin_launch(self.launch_shape.kernel);
+        self.fetch.begin_launch(&self.launch_shape.kernel);
         let groups = self.launch_shape.work_groups;
         match self.config.dispatch.ranges(groups, self.config.gpus, self.config.compute.units) {
             Some(ranges) => self.queues = ranges,
@@ -168,7 +168,7 @@ impl Node<'_> {
         }
         let flushed = self.flush_broadcasts();
         self.ended = flushed + self.costs.kernel_overhead;
-        self.recorder.kernel(self.launch_shape.kernel, self.launch_began, self.ended);
+        self.recorder.kernel(self.launch_shape.kernel.clone(), self.launch_began, self.ended);
         self.launch += 1;
         self.manager.handle(ManagerEvent::KernelEnd, &mut self.made);
         self.start_made_plans();

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan};
-use octavo_workload::{LINE_BYTES, Launch, Workload};
+use octavo_workload::{LINE_BYTES, Launch, Workload, pages_of};
 
 use super::broadcast::Broadcast;
 use super::carry_out::Plans;
@@ -121,7 +121,7 @@ impl<'a> Node<'a> {
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
             queues: Vec::new(),
             launch: 0,
-            launch_shape: Launch { kernel: "", work_groups: 0, wavefronts_per_group: 0 },
+            launch_shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
             occupancy: Occupancy::new(&config.compute, octavo_workload::Resources::default()),
             fetch: Fetch::new(config, shape, gpus * units * slots_per_unit),
             shared_walker: (config.walker.scope == WalkerScope::Node)
@@ -144,10 +144,8 @@ impl<'a> Node<'a> {
 
     /// Tells the manager about the workload's buffers and schedules the first events.
     fn allocate(&mut self, page_bytes: u64) {
-        for buffer in self.workload.buffers() {
-            let first = buffer.base / page_bytes;
-            let end = (buffer.base + buffer.bytes).div_ceil(page_bytes);
-            let run = PageRun { first: PageId(first as u32), count: (end - first) as u32 };
+        for pages in pages_of(self.workload.buffers(), page_bytes).filter(|pages| !pages.is_empty()) {
+            let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
             self.manager.handle(ManagerEvent::Allocate(run), &mut self.made);
         }
         self.start_made_plans();

@@ -79,7 +79,7 @@ impl Workload for Script {
     fn launch(&self, index: u32) -> Launch {
         let groups = &self.launches[index as usize];
         let wavefronts = groups.first().map_or(1, Vec::len);
-        Launch { kernel: "script", work_groups: groups.len() as u32, wavefronts_per_group: wavefronts as u32 }
+        Launch { kernel: "script".into(), work_groups: groups.len() as u32, wavefronts_per_group: wavefronts as u32 }
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let ops = &self.launches[launch as usize][group as usize][wavefront as usize];

@@ -1,5 +1,7 @@
 //! Counters for each page, and what they add up to.
 
+use std::ops::Range;
+
 use super::{PageClass, Traffic};
 use crate::LINE_BYTES;
 
@@ -58,15 +60,12 @@ impl Pages {
         }
     }
 
-    /// What happens to the buffer of `bytes` bytes at `base`, the start of a page that no other buffer has a part of.
-    pub fn traffic(&self, base: u64, bytes: u64, gpus: u32) -> Traffic {
-        let first_line = base / LINE_BYTES;
-        let lines = first_line..first_line + bytes.div_ceil(LINE_BYTES);
-        let pages = (lines.start >> self.line_shift) as usize..(lines.end.div_ceil(1 << self.line_shift)) as usize;
+    /// What happens to a buffer, to which these lines and pages are counted.
+    pub fn traffic(&self, lines: Range<u64>, pages: Range<u64>, gpus: u32) -> Traffic {
         let touched = lines.filter(|line| self.lines[(line / 64) as usize] >> (line % 64) & 1 != 0).count();
         let mut traffic = Traffic::none(gpus);
         traffic.touched_bytes = touched as u64 * LINE_BYTES;
-        for page in &self.counts[pages] {
+        for page in &self.counts[pages.start as usize..pages.end as usize] {
             traffic.add_page(page);
         }
         traffic.set_share();
@@ -107,7 +106,7 @@ impl Traffic {
         self.store_share = if self.accesses == 0 { 0.0 } else { self.stores as f64 / self.accesses as f64 };
     }
 
-    /// All of `parts` together; buffers never share a page.
+    /// All of `parts` together; each page belongs to one of them.
     pub(super) fn sum<'a>(parts: impl Iterator<Item = &'a Self>, gpus: u32) -> Self {
         let mut sum = Self::none(gpus);
         for part in parts {

@@ -165,7 +165,7 @@ impl Workload for Bfs {
 
     fn launch(&self, _index: u32) -> Launch {
         let work_groups = self.graph.nodes().div_ceil(NODES * WAVEFRONTS);
-        Launch { kernel: "BFS_kernel_warp", work_groups, wavefronts_per_group: WAVEFRONTS }
+        Launch { kernel: "BFS_kernel_warp".into(), work_groups, wavefronts_per_group: WAVEFRONTS }
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {

@@ -71,7 +71,7 @@ impl Workload for Bs {
 
     fn launch(&self, _index: u32) -> Launch {
         let work_groups = self.threads().div_ceil(LANES) as u32;
-        Launch { kernel: "BitonicSort", work_groups, wavefronts_per_group: 1 }
+        Launch { kernel: "BitonicSort".into(), work_groups, wavefronts_per_group: 1 }
     }
 
     /// At most 22 operations, so always the whole wavefront.

@@ -96,7 +96,7 @@ impl Workload for Fir {
 
     fn launch(&self, _index: u32) -> Launch {
         let work_groups = self.samples.div_ceil(GROUP) as u32;
-        Launch { kernel: "FIR", work_groups, wavefronts_per_group: (GROUP / LANES) as u32 }
+        Launch { kernel: "FIR".into(), work_groups, wavefronts_per_group: (GROUP / LANES) as u32 }
     }
 
     /// The cursor holds the next tap.

@@ -172,7 +172,7 @@ impl Workload for Gemm {
 
     fn launch(&self, _index: u32) -> Launch {
         let work_groups = (self.groups_x() * self.rows.div_ceil(TILE)) as u32;
-        Launch { kernel: "mmmKernel", work_groups, wavefronts_per_group: 1 }
+        Launch { kernel: "mmmKernel".into(), work_groups, wavefronts_per_group: 1 }
     }
 
     /// The cursor counts steps of four columns of A, then the two halves of the epilogue; each is at most 39

@@ -159,7 +159,7 @@ impl Workload for Mm {
     }
 
     fn launch(&self, _index: u32) -> Launch {
-        Launch { kernel: "mmmKernel_local", work_groups: self.groups_x * self.groups_y, wavefronts_per_group: 1 }
+        Launch { kernel: "mmmKernel_local".into(), work_groups: self.groups_x * self.groups_y, wavefronts_per_group: 1 }
     }
 
     /// The cursor counts half tiles: caching A, then multiplying with B; each is at most 56 operations.

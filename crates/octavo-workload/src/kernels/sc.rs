@@ -121,7 +121,7 @@ impl Workload for Sc {
     fn launch(&self, _index: u32) -> Launch {
         let threads = self.row * (self.height + self.mask - 1);
         let work_groups = threads.div_ceil(LANES) as u32;
-        Launch { kernel: "simpleNonSeparableConvolution", work_groups, wavefronts_per_group: 1 }
+        Launch { kernel: "simpleNonSeparableConvolution".into(), work_groups, wavefronts_per_group: 1 }
     }
 
     /// The cursor holds row and column of the next mask element.

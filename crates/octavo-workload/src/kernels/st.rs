@@ -204,7 +204,7 @@ impl Workload for St {
 
     fn launch(&self, _index: u32) -> Launch {
         let work_groups = self.group_rows * self.group_columns;
-        Launch { kernel: "StencilKernel", work_groups, wavefronts_per_group: 1 }
+        Launch { kernel: "StencilKernel".into(), work_groups, wavefronts_per_group: 1 }
     }
 
     /// The cursor counts the four parts of the kernel; each is at most 75 operations.

@@ -66,7 +66,7 @@ impl Element {
 impl Step for Im2col {
     fn launch(&self) -> Launch {
         let work_groups = self.groups_x() * self.layer.field().div_ceil(THREADS);
-        Launch { kernel: "im2col_2d", work_groups: work_groups as u32, wavefronts_per_group: 1 }
+        Launch { kernel: "im2col_2d".into(), work_groups: work_groups as u32, wavefronts_per_group: 1 }
     }
 
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {

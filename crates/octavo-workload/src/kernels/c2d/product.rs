@@ -87,7 +87,7 @@ impl Product {
 impl Step for Product {
     fn launch(&self) -> Launch {
         let work_groups = self.columns.div_ceil(THREADS) * self.rows.div_ceil(THREADS);
-        Launch { kernel: "gemm_old", work_groups: work_groups as u32, wavefronts_per_group: 4 }
+        Launch { kernel: "gemm_old".into(), work_groups: work_groups as u32, wavefronts_per_group: 4 }
     }
 
     /// The cursor counts columns of A; one takes at most eight operations, the end twenty-one.

@@ -26,7 +26,7 @@ pub struct Threads {
 impl Threads {
     /// A grid of one thread for each of `elements`.
     pub fn launch(kernel: &'static str, elements: u64) -> Launch {
-        Launch { kernel, work_groups: elements.div_ceil(GROUP_THREADS) as u32, wavefronts_per_group: 1 }
+        Launch { kernel: kernel.into(), work_groups: elements.div_ceil(GROUP_THREADS) as u32, wavefronts_per_group: 1 }
     }
 
     /// The threads of `group`.

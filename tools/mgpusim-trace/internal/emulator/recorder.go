@@ -1,0 +1,226 @@
+package emulator
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/sarchlab/akita/v4/mem/vm"
+	"github.com/sarchlab/akita/v4/sim"
+	"github.com/sarchlab/mgpusim/v4/amd/emu"
+	"github.com/sarchlab/mgpusim/v4/amd/insts"
+	"github.com/sarchlab/mgpusim/v4/amd/kernels"
+
+	"octavo/tools/mgpusim-trace/internal/trace"
+)
+
+// Opcodes of program control that get a row.
+const (
+	endProgram = 1
+	barrier    = 10
+	waitCount  = 12
+)
+
+// notWaitedFor is the largest value of the counters of s_waitcnt, which stands for "do not wait".
+const notWaitedFor = 15
+
+// recorder turns the instructions of one work-group at a time into rows. It hooks into the compute unit, which calls it
+// after each instruction, and into the memory of the ALU, because a load may overwrite the registers that hold its
+// addresses before the hook sees them.
+type recorder struct {
+	memory
+	launch  uint32
+	group   uint32
+	logs    []wavefrontLog
+	current *wavefrontLog
+	pc      uint32
+	touched []access
+	lines   []uint64
+}
+
+// access is what one lane, or the scalar unit, asked of memory.
+type access struct {
+	address uint64
+	bytes   uint64
+}
+
+// wavefrontLog holds the rows of one wavefront and what it executed since the last of them.
+type wavefrontLog struct {
+	wavefront *kernels.Wavefront
+	index     uint16
+	rows      []trace.Row
+	pending   trace.Counts
+}
+
+// Read is the ALU's view of memory.
+func (r *recorder) Read(pid vm.PID, address, size uint64) []byte {
+	r.touched = append(r.touched, access{address, size})
+	return r.memory.Read(pid, address, size)
+}
+
+// Write is the ALU's view of memory.
+func (r *recorder) Write(pid vm.PID, address uint64, data []byte) {
+	r.touched = append(r.touched, access{address, uint64(len(data))})
+	r.memory.Write(pid, address, data)
+}
+
+// begin prepares for a work-group.
+func (r *recorder) begin(launch, group uint32, wavefronts []*kernels.Wavefront) {
+	r.launch, r.group = launch, group
+	r.current = nil
+	r.lines = r.lines[:0]
+	for len(r.logs) < len(wavefronts) {
+		r.logs = append(r.logs, wavefrontLog{})
+	}
+	r.logs = r.logs[:len(wavefronts)]
+	for i, wavefront := range wavefronts {
+		log := &r.logs[i]
+		*log = wavefrontLog{wavefront: wavefront, index: uint16(i), rows: log.rows[:0]}
+	}
+}
+
+// Func is called by the compute unit after each instruction.
+func (r *recorder) Func(ctx sim.HookCtx) {
+	wavefront, inst := ctx.Item.(*emu.Wavefront), ctx.Detail.(*insts.Inst)
+	r.choose(wavefront.Wavefront)
+	// The compute unit has moved on to the next instruction. Rows are never branches, so this one lies right before.
+	r.pc = uint32(wavefront.PC() - uint64(inst.ByteSize) - wavefront.Packet.KernelObject)
+	switch inst.ExeUnit {
+	case insts.ExeUnitVALU:
+		r.current.pending.VectorALU++
+	case insts.ExeUnitVMem:
+		r.vectorMemory(inst, wavefront.EXEC())
+	case insts.ExeUnitScalar:
+		if inst.FormatType == insts.SMEM {
+			r.scalarMemory(inst)
+		} else {
+			r.current.pending.ScalarALU++
+		}
+	case insts.ExeUnitLDS, insts.ExeUnitGDS:
+		r.current.pending.LocalData++
+	case insts.ExeUnitBranch:
+		r.current.pending.Branch++
+	default:
+		r.special(inst)
+	}
+	r.touched = r.touched[:0]
+}
+
+// choose makes the log of a wavefront the current one. The compute unit runs a wavefront up to its next barrier, so
+// this changes rarely.
+func (r *recorder) choose(wavefront *kernels.Wavefront) {
+	if r.current != nil && r.current.wavefront == wavefront {
+		return
+	}
+	for i := range r.logs {
+		if r.logs[i].wavefront == wavefront {
+			r.current = &r.logs[i]
+			return
+		}
+	}
+	panic("an instruction of a wavefront that is not of this work-group")
+}
+
+func (r *recorder) special(inst *insts.Inst) {
+	if inst.FormatType != insts.SOPP {
+		r.current.pending.ScalarALU++
+		return
+	}
+	switch inst.Opcode {
+	case endProgram:
+		r.append(trace.Row{Kind: trace.End})
+	case barrier:
+		r.append(trace.Row{Kind: trace.Barrier})
+	case waitCount:
+		r.append(trace.Row{
+			Kind:       trace.Wait,
+			VectorWait: waitedFor(inst.VMCNT),
+			ScalarWait: waitedFor(inst.LKGMCNT),
+		})
+	default:
+		r.current.pending.ScalarALU++
+	}
+}
+
+func (r *recorder) scalarMemory(inst *insts.Inst) {
+	if len(r.touched) != 1 {
+		panic(fmt.Sprintf("%s touched memory %d times", inst.InstName, len(r.touched)))
+	}
+	load := r.touched[0]
+	start := len(r.lines)
+	for line := load.address / trace.LineBytes; line <= (load.address+load.bytes-1)/trace.LineBytes; line++ {
+		r.lines = append(r.lines, line)
+	}
+	r.append(trace.Row{Kind: trace.Scalar, Bytes: uint16(load.bytes), Lines: r.lines[start:len(r.lines):len(r.lines)]})
+}
+
+func (r *recorder) vectorMemory(inst *insts.Inst, active uint64) {
+	kind, bytes := flatAccess(inst)
+	if len(r.touched) != bits.OnesCount64(active) {
+		panic(fmt.Sprintf("%s touched memory %d times for %d lanes",
+			inst.InstName, len(r.touched), bits.OnesCount64(active)))
+	}
+	start := len(r.lines)
+	for _, lane := range r.touched {
+		for offset := uint64(0); offset < uint64(bytes); offset += 4 {
+			r.touch(start, (lane.address+offset)/trace.LineBytes)
+		}
+	}
+	r.append(trace.Row{
+		Kind:  kind,
+		Bytes: bytes,
+		Lanes: uint8(len(r.touched)),
+		Lines: r.lines[start:len(r.lines):len(r.lines)],
+	})
+}
+
+// touch adds a line to those of the instruction whose lines begin at start, unless it is there.
+func (r *recorder) touch(start int, line uint64) {
+	for i := len(r.lines) - 1; i >= start; i-- {
+		if r.lines[i] == line {
+			return
+		}
+	}
+	r.lines = append(r.lines, line)
+}
+
+func (r *recorder) append(row trace.Row) {
+	log := r.current
+	row.Launch, row.Group, row.Wavefront, row.Sequence = r.launch, r.group, log.index, uint32(len(log.rows))
+	row.PC = r.pc
+	row.Counts, log.pending = log.pending, trace.Counts{}
+	log.rows = append(log.rows, row)
+}
+
+// flatAccess tells what a vector memory instruction does and how many bytes each lane moves. The emulator reads four
+// bytes for shorter loads, so the size comes from the opcode.
+func flatAccess(inst *insts.Inst) (kind string, bytes uint16) {
+	switch inst.Opcode {
+	case 16, 17:
+		return trace.Load, 1
+	case 18, 19:
+		return trace.Load, 2
+	case 20, 21, 22, 23:
+		return trace.Load, 4 * (uint16(inst.Opcode) - 19)
+	case 24, 25:
+		return trace.Store, 1
+	case 26, 27:
+		return trace.Store, 2
+	case 28, 29, 30, 31:
+		return trace.Store, 4 * (uint16(inst.Opcode) - 27)
+	}
+	panic(fmt.Sprintf("%s is not a load or store that a trace can express", inst.InstName))
+}
+
+var waitCounts = func() (counts [notWaitedFor]uint8) {
+	for i := range counts {
+		counts[i] = uint8(i)
+	}
+	return counts
+}()
+
+func waitedFor(count int) *uint8 {
+	if count >= notWaitedFor {
+		return nil
+	}
+	return &waitCounts[count]
+}

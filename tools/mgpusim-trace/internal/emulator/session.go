@@ -1,0 +1,151 @@
+package emulator
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sarchlab/mgpusim/v4/amd/driver"
+	"github.com/sarchlab/mgpusim/v4/amd/insts"
+	"github.com/sarchlab/mgpusim/v4/amd/kernels"
+	"github.com/sarchlab/mgpusim/v4/amd/protocol"
+
+	"octavo/tools/mgpusim-trace/internal/trace"
+)
+
+// session is one recording under way.
+type session struct {
+	engine   *engine
+	driver   *driver.Driver
+	gpus     *gpus
+	recorder *recorder
+	decoder  *decoder
+	unit     *unit
+	sink     Sink
+
+	names    []string
+	code     *insts.KernelCodeObject // of the launch that is running
+	launches []trace.Launch
+	uploads  []upload
+	buffers  []buffer
+
+	totals    Totals
+	progress  func(Totals)
+	reported  time.Time
+	verifying bool
+	done      chan error
+}
+
+// fail ends the recording with an error. Only the first counts.
+func (s *session) fail(reason any) {
+	prefix := ""
+	if s.verifying {
+		prefix = "wrong result: "
+	}
+	select {
+	case s.done <- fmt.Errorf("%s%v", prefix, reason):
+	default:
+	}
+}
+
+// launch runs the part of a launch that belongs to one GPU. On unified GPUs the driver sends one request to each GPU
+// that has work, in order, and the work-groups of each follow those of the one before.
+func (s *session) launch(request *protocol.LaunchKernelReq, gpu int) {
+	if gpu == firstGPU {
+		s.beginLaunch(request)
+	} else if len(s.launches) == 0 || s.code != request.CodeObject {
+		panic("a GPU got work of a launch that has not begun")
+	}
+	launch := &s.launches[len(s.launches)-1]
+	grid := kernels.NewGridBuilder()
+	grid.SetKernel(kernels.KernelLaunchInfo{
+		CodeObject: request.CodeObject,
+		Packet:     request.Packet,
+		PacketAddr: request.PacketAddress,
+		WGFilter:   request.WGFilter,
+	})
+	share := trace.Share{GPU: uint8(gpu), First: s.nextGroup(), Groups: uint32(grid.NumWG())}
+	if share.Groups > 0 {
+		launch.Split = append(launch.Split, share)
+	}
+	for i := range share.Groups {
+		group := grid.NextWG()
+		if flatten(group) != share.First+i {
+			panic(fmt.Sprintf("work-group %d came where %d was expected", flatten(group), share.First+i))
+		}
+		s.runGroup(request, launch.Launch, share.First+i, group)
+	}
+}
+
+func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
+	s.code = request.CodeObject
+	s.launches = append(s.launches, newLaunch(len(s.launches), request))
+	s.uploads = append(s.uploads, upload{
+		kernel:  kernelName(request),
+		code:    request.Packet.KernelObject,
+		kernarg: request.Packet.KernargAddress,
+		packet:  request.PacketAddress,
+	})
+	s.buffers = driverBuffers(s.driver)
+	s.unit = newUnit(s.decoder, s.recorder)
+	s.totals.Launches++
+}
+
+// nextGroup is the first work-group of the current launch that has not run.
+func (s *session) nextGroup() uint32 {
+	split := s.launches[len(s.launches)-1].Split
+	if len(split) == 0 {
+		return 0
+	}
+	last := split[len(split)-1]
+	return last.First + last.Groups
+}
+
+func (s *session) runGroup(request *protocol.LaunchKernelReq, launch, index uint32, group *kernels.WorkGroup) {
+	s.recorder.begin(launch, index, group.Wavefronts)
+	s.unit.run(request.PID, group)
+	s.totals.Groups++
+	for i := range s.recorder.logs {
+		s.finish(&s.recorder.logs[i])
+	}
+	if s.progress != nil && time.Since(s.reported) > progressPeriod {
+		s.reported = time.Now()
+		s.progress(s.totals)
+	}
+}
+
+// finish counts and writes the rows of a wavefront that has ended.
+func (s *session) finish(log *wavefrontLog) {
+	if len(log.rows) == 0 || log.rows[len(log.rows)-1].Kind != trace.End {
+		panic("a wavefront did not end")
+	}
+	s.totals.Wavefronts++
+	s.totals.Rows += uint64(len(log.rows))
+	for i := range log.rows {
+		row := &log.rows[i]
+		s.totals.Instructions += 1 + row.Total()
+		if row.IsVector() {
+			s.totals.VectorMemory++
+			s.totals.VectorLines += uint64(len(row.Lines))
+		}
+		if row.Kind == trace.Scalar {
+			s.totals.ScalarLoads++
+		}
+		for _, line := range row.Lines {
+			if !s.allocated(line) {
+				panic(fmt.Sprintf("kernel %s touches address %#x, which lies in no buffer",
+					s.launches[log.rows[0].Launch].Kernel, line*trace.LineBytes))
+			}
+		}
+	}
+	if err := s.sink.WriteRows(log.rows); err != nil {
+		panic(err)
+	}
+}
+
+func (s *session) recording() (*Recording, error) {
+	allocations, err := nameBuffers(driverBuffers(s.driver), s.uploads, len(s.gpus.ports), s.names)
+	if err != nil {
+		return nil, err
+	}
+	return &Recording{Allocations: allocations, Launches: s.launches, Totals: s.totals}, nil
+}
