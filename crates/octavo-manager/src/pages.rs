@@ -149,6 +149,10 @@ impl Pages {
         }
     }
 
+    pub fn mode(&self, page: PageId) -> Mode {
+        self.records[page.index()].mode
+    }
+
     /// Changes a page's state from what it is, `before`, to `after`.
     pub fn change_state(&mut self, page: PageId, before: &PageState, after: &PageState) {
         let record = &mut self.records[page.index()];

@@ -5,11 +5,11 @@ use wide::u32x4;
 use crate::aligned::Aligned;
 
 /// A tag no line or page has.
-pub(crate) const EMPTY: u32 = u32::MAX;
+const EMPTY: u32 = u32::MAX;
 
 /// The first way that holds `tag`.
 #[inline]
-pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
+fn find(tags: &[u32], tag: u32) -> Option<usize> {
     let (chunks, rest) = tags.as_chunks::<16>();
     for (index, chunk) in chunks.iter().enumerate() {
         let found = matches(chunk, tag);
@@ -30,38 +30,95 @@ fn matches(tags: &[u32; 16], tag: u32) -> u32 {
     mask(0) | mask(1) | mask(2) | mask(3)
 }
 
-/// When each way of a cache or TLB was last used, for LRU.
-pub(crate) struct Stamps {
-    stamps: Aligned<u32>,
+/// The ways of all sets of a cache or TLB, replaced in LRU order: 16 bytes a way, a set in one piece, so that an access
+/// touches neighbouring cache lines of the simulating machine and one of its pages.
+pub(crate) struct Sets {
+    /// Of each set: the tags, when each way was last used, and a value of two words for each.
+    words: Aligned<u32>,
+    ways: usize,
     clock: u32,
 }
 
-impl Stamps {
-    pub fn new(ways: usize) -> Self {
-        Self { stamps: Aligned::new(0, ways), clock: 0 }
+const WORDS_A_WAY: usize = 4;
+
+impl Sets {
+    /// `sets` sets of empty ways with value 0.
+    pub fn new(sets: usize, ways: usize) -> Self {
+        let mut words = Aligned::new(0, sets * ways * WORDS_A_WAY);
+        words.chunks_exact_mut(ways * WORDS_A_WAY).for_each(|set| set[..ways].fill(EMPTY));
+        Self { words, ways, clock: 0 }
     }
 
-    /// The way at `at` is used now. When the clock wraps, every way is equally old once.
+    /// The way of `set` that holds `tag`.
     #[inline]
-    pub fn touch(&mut self, at: usize) {
+    pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
+        let start = set * self.ways * WORDS_A_WAY;
+        find(&self.words[start..start + self.ways], tag)
+    }
+
+    #[inline]
+    pub fn tag(&self, set: usize, way: usize) -> u32 {
+        self.words[set * self.ways * WORDS_A_WAY + way]
+    }
+
+    #[inline]
+    pub fn value(&self, set: usize, way: usize) -> u64 {
+        let at = self.value_at(set, way);
+        u64::from(self.words[at]) | u64::from(self.words[at + 1]) << 32
+    }
+
+    #[inline]
+    pub fn set_value(&mut self, set: usize, way: usize, value: u64) {
+        let at = self.value_at(set, way);
+        self.words[at] = value as u32;
+        self.words[at + 1] = (value >> 32) as u32;
+    }
+
+    /// The way is used now. When the clock wraps, every way is equally old once.
+    #[inline]
+    pub fn touch(&mut self, set: usize, way: usize) {
         self.clock = self.clock.wrapping_add(1);
         if self.clock == 0 {
-            self.stamps.fill(0);
-            self.clock = 1;
+            self.forget_all_uses();
         }
-        self.stamps[at] = self.clock;
+        let start = set * self.ways * WORDS_A_WAY + self.ways;
+        self.words[start + way] = self.clock;
     }
 
-    /// The way at `at` is empty and goes first.
-    #[inline]
-    pub fn forget(&mut self, at: usize) {
-        self.stamps[at] = 0;
+    #[cold]
+    fn forget_all_uses(&mut self) {
+        let ways = self.ways;
+        self.words.chunks_exact_mut(ways * WORDS_A_WAY).for_each(|set| set[ways..2 * ways].fill(0));
+        self.clock = 1;
     }
 
-    /// The least recently used of the `ways` ways from `start` on, counted from there.
+    /// The least recently used way of a set.
     #[inline]
-    pub fn oldest(&self, start: usize, ways: usize) -> usize {
-        oldest(&self.stamps[start..start + ways])
+    pub fn oldest(&self, set: usize) -> usize {
+        let start = set * self.ways * WORDS_A_WAY + self.ways;
+        oldest(&self.words[start..start + self.ways])
+    }
+
+    /// Enters a tag, used now.
+    #[inline]
+    pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
+        self.words[set * self.ways * WORDS_A_WAY + way] = tag;
+        self.set_value(set, way, value);
+        self.touch(set, way);
+    }
+
+    /// Empties a way, which goes first.
+    #[inline]
+    pub fn clear(&mut self, set: usize, way: usize) {
+        let start = set * self.ways * WORDS_A_WAY;
+        self.words[start + way] = EMPTY;
+        self.words[start + self.ways + way] = 0;
+        self.set_value(set, way, 0);
+    }
+
+    #[inline]
+    fn value_at(&self, set: usize, way: usize) -> usize {
+        (set * WORDS_A_WAY + 2) * self.ways + 2 * way
     }
 }
 

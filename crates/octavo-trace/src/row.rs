@@ -133,6 +133,16 @@ impl Row<'_> {
     /// A row without memory: a barrier, a wait or an end.
     #[must_use]
     pub const fn plain(key: Key, kind: Kind, counts: Counts) -> Row<'static> {
-        Row { key, kind, pc: None, bytes: 0, lanes: 0, touched: Touched::NOTHING, counts, vector_wait: None, scalar_wait: None }
+        Row {
+            key,
+            kind,
+            pc: None,
+            bytes: 0,
+            lanes: 0,
+            touched: Touched::NOTHING,
+            counts,
+            vector_wait: None,
+            scalar_wait: None,
+        }
     }
 }

@@ -224,6 +224,8 @@ impl Op {
 pub struct OpSink<'a> {
     ops: &'a mut [Op],
     len: usize,
+    /// When this many are there, no more are asked for.
+    enough: usize,
 }
 
 impl<'a> OpSink<'a> {
@@ -234,7 +236,14 @@ impl<'a> OpSink<'a> {
     #[must_use]
     pub fn new(ops: &'a mut [Op]) -> Self {
         debug_assert!(ops.len() >= Self::MIN_CAPACITY);
-        Self { ops, len: 0 }
+        Self { ops, len: 0, enough: usize::MAX }
+    }
+
+    /// The same sink, which says that nothing [remains](OpSink::remaining) once it has `enough` operations (at least
+    /// one): whoever keeps many buffers wants a few operations in the first cache line of each, not full buffers.
+    #[must_use]
+    pub fn until(self, enough: usize) -> Self {
+        Self { enough, ..self }
     }
 
     /// Appends an operation.
@@ -260,11 +269,11 @@ impl<'a> OpSink<'a> {
         &self.ops[..self.len]
     }
 
-    /// How many more operations fit.
+    /// How many more operations fit; none if there are enough.
     #[must_use]
     #[inline]
     pub fn remaining(&self) -> usize {
-        self.ops.len() - self.len
+        if self.len < self.enough { self.ops.len() - self.len } else { 0 }
     }
 
     /// How many operations were pushed.

@@ -67,7 +67,7 @@ impl Residency<'_> {
     /// Whether `page` takes up a frame of `processor`.
     #[must_use]
     pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.resident(processor, page) && self.pages.state(page).mode != Mode::Everywhere
+        self.pages.resident(processor, page) && self.pages.mode(page) != Mode::Everywhere
     }
 
     /// Whether `page` takes up a frame of `processor` and is in no unfinished plan.

@@ -1,47 +1,51 @@
-//! Least-recently-used order of keys (pages, blocks) in two bytes a key and four an entry.
+//! Least-recently-used order of keys (pages, blocks) in two bytes a key, or three where there are many.
 
-use std::collections::VecDeque;
+mod stamps;
 
-/// Entries a queue may have before it is compacted for the first time.
-const SMALL: usize = 1024;
+use self::stamps::Stamps;
 
-/// A queue of uses, oldest first, in which a key may occur several times; only its last occurrence counts. Using a
-/// key is one push, and entries that no longer count are dropped when they come to the front or when there are as
-/// many of them as of others.
+/// The fewest keys that are put in order at once.
+const FEW: usize = 64;
+/// Of the keys in use, one in so many is put in order at once.
+const SHARE: usize = 16;
+
+/// Keys by when they were last used. A use is one store of a stamp. The order is looked at only when the oldest key is
+/// wanted: then all stamps are read, and some of the oldest keys put in order for those who ask next.
 #[derive(Default)]
 pub(crate) struct UseQueue {
-    entries: VecDeque<u32>,
-    /// Entries of each key.
-    occurrences: Vec<u16>,
-    limit: usize,
+    /// When each key was last used; 0 for keys that are not in the queue.
+    stamps: Stamps,
+    /// Every stamp in the queue lies in `lowest..next`.
+    lowest: u32,
+    next: u32,
+    /// Keys whose stamp is or was below `bound`, the oldest last; those used since no longer count. No other key in
+    /// the queue has a stamp below it.
+    oldest: Vec<u32>,
+    bound: u32,
 }
 
 impl UseQueue {
     pub fn grow(&mut self, keys: usize) {
-        if keys > self.occurrences.len() {
-            self.occurrences.resize(keys, 0);
+        if self.stamps.grow(keys) || self.next == 0 {
+            self.number_anew(|_| true);
         }
     }
 
-    /// `key` becomes the most recently used. `live` tells which keys still matter.
+    /// `key` becomes the most recently used. `live` tells which keys still matter; the others may be forgotten.
     pub fn push(&mut self, key: u32, live: impl Fn(u32) -> bool) {
-        if self.entries.back() == Some(&key) {
-            return;
+        if self.next > self.stamps.last() {
+            self.number_anew(live);
         }
-        if self.entries.len() >= self.limit.max(SMALL) || self.occurrences[key as usize] == u16::MAX {
-            self.compact(live);
-        }
-        self.entries.push_back(key);
-        self.occurrences[key as usize] += 1;
+        self.stamps.set(key, self.next);
+        self.next += 1;
     }
 
     /// Takes the least recently used key out.
     pub fn pop(&mut self) -> Option<u32> {
         loop {
-            let key = self.entries.pop_front()?;
-            let left = &mut self.occurrences[key as usize];
-            *left -= 1;
-            if *left == 0 {
+            let Some(key) = self.oldest.pop() else { if self.find_oldest() { continue } else { return None } };
+            if self.contains(key) && self.stamps.get(key) < self.bound {
+                self.stamps.set(key, 0);
                 return Some(key);
             }
         }
@@ -49,36 +53,73 @@ impl UseQueue {
 
     /// Makes a key that is not in the queue the least recently used.
     pub fn put_back(&mut self, key: u32) {
-        if !self.contains(key) {
-            self.entries.push_front(key);
-            self.occurrences[key as usize] = 1;
+        if self.contains(key) {
+            return;
+        }
+        if self.lowest == 1 {
+            self.number_anew(|_| true);
+        }
+        self.lowest -= 1;
+        self.stamps.set(key, self.lowest);
+        if self.lowest < self.bound {
+            self.oldest.push(key);
         }
     }
 
     pub fn contains(&self, key: u32) -> bool {
-        self.occurrences[key as usize] > 0
+        self.stamps.get(key) > 0
     }
 
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<u32>() + self.occurrences.capacity() * size_of::<u16>()
+        self.stamps.bytes() + self.oldest.capacity() * size_of::<u32>()
     }
 
-    fn compact(&mut self, live: impl Fn(u32) -> bool) {
-        let occurrences = &mut self.occurrences;
-        self.entries.retain(|&key| {
-            let left = &mut occurrences[key as usize];
-            let last = *left == 1 && live(key);
-            if !last {
-                *left -= 1;
-            }
-            last
+    /// Puts some of the oldest keys in order; `false` if there are none.
+    fn find_oldest(&mut self) -> bool {
+        self.bound = self.stamp_above_oldest();
+        let stamps = &self.stamps;
+        self.oldest.extend(stamps.used().filter(|&(_, stamp)| stamp < self.bound).map(|(key, _)| key));
+        self.oldest.sort_unstable_by_key(|&key| std::cmp::Reverse(stamps.get(key)));
+        !self.oldest.is_empty()
+    }
+
+    /// A stamp below which a fair number of keys in use lie, all of them if there are few.
+    fn stamp_above_oldest(&self) -> u32 {
+        const BINS: usize = 256;
+        let width = ((self.next - self.lowest) / BINS as u32 + 1).max(1);
+        let mut bins = [0usize; BINS];
+        self.stamps.used().for_each(|(_, stamp)| bins[((stamp - self.lowest) / width) as usize] += 1);
+        let enough = (bins.iter().sum::<usize>() / SHARE).max(FEW);
+        let mut below = 0;
+        let full = bins.iter().position(|&keys| {
+            below += keys;
+            below >= enough
         });
-        self.limit = 2 * self.entries.len();
+        full.map_or(self.next, |bin| self.lowest + (bin as u32 + 1) * width)
+    }
+
+    /// Gives live keys new stamps in the same order, with room before and after them; forgets the others.
+    fn number_anew(&mut self, live: impl Fn(u32) -> bool) {
+        let mut used: Vec<(u32, u32)> = self.stamps.used().map(|(key, stamp)| (stamp, key)).collect();
+        used.sort_unstable();
+        self.oldest.clear();
+        self.bound = 0;
+        self.lowest = self.stamps.last() / 8;
+        self.next = self.lowest;
+        for (_, key) in used {
+            let stays = live(key);
+            self.stamps.set(key, if stays { self.next } else { 0 });
+            self.next += u32::from(stays);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -92,16 +133,18 @@ mod tests {
     }
 
     #[test]
-    fn compaction_keeps_order_and_forgets_the_dead() {
+    fn order_outlasts_stamps_that_run_out() {
         let mut queue = UseQueue::default();
         queue.grow(4);
-        for round in 0..100_000 {
-            queue.push(round % 3, |key| key != 0);
+        for round in 0..200_000 {
+            queue.push(round % 4, |key| key != 3);
         }
-        assert!(queue.entries.len() <= SMALL);
-        queue.push(3, |_| true);
-        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).filter(|&key| key != 0).collect();
-        assert_eq!(order, [1, 2, 3]);
+        for _ in 0..100_000 {
+            let oldest = queue.pop().unwrap();
+            queue.put_back(oldest);
+        }
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).filter(|&key| key != 3).collect();
+        assert_eq!(order, [0, 1, 2]);
     }
 
     #[test]
@@ -114,5 +157,34 @@ mod tests {
         queue.put_back(oldest);
         queue.put_back(1);
         assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some(0), Some(1), None]);
+    }
+
+    proptest! {
+        /// Against a list, oldest first, with few keys and with so many that stamps have three bytes.
+        #[test]
+        fn agrees_with_a_list(steps in prop::collection::vec((0u8..4, 0u32..300), 1..600), many in any::<bool>()) {
+            let mut queue = UseQueue::default();
+            queue.grow(10);
+            queue.grow(if many { 100_000 } else { 300 });
+            let mut list: VecDeque<u32> = VecDeque::new();
+            for (what, key) in steps {
+                match what {
+                    0 | 1 => {
+                        queue.push(key, |_| true);
+                        list.retain(|&other| other != key);
+                        list.push_back(key);
+                    }
+                    2 => prop_assert_eq!(queue.pop(), list.pop_front()),
+                    _ => {
+                        queue.put_back(key);
+                        if !list.contains(&key) {
+                            list.push_front(key);
+                        }
+                    }
+                }
+                prop_assert_eq!(queue.contains(key), list.contains(&key));
+            }
+            prop_assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<VecDeque<_>>(), list);
+        }
     }
 }

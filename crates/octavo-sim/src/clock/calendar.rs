@@ -1,7 +1,8 @@
 //! A calendar queue: events in buckets of about a clock cycle, with a heap for the far future.
 //!
-//! Events pop in the order (time, order of pushing), which is all that determinism needs. Buckets keep their
-//! capacity, so that a running simulation does not allocate.
+//! Events pop in the order (time, order of pushing), which is all that determinism needs. Those in buckets are lists
+//! through one array, whose free places are used again last out first in: the events of a running simulation stay in
+//! few cache lines, and none allocates.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,6 +10,7 @@ use std::collections::BinaryHeap;
 const BUCKET_SHIFT: u32 = 10; // 1024 ps
 const BUCKETS: usize = 8192; // a horizon of 8.4 µs
 const WORDS: usize = BUCKETS / 64;
+const NONE: u32 = u32::MAX;
 
 /// A pending event: when, and what (opaque to the queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +19,24 @@ pub(crate) struct Entry {
     pub what: u64,
 }
 
+/// An event in a bucket, or a free place.
+#[derive(Clone, Copy)]
+struct Node {
+    entry: Entry,
+    /// The event that was pushed into the same bucket before, or the next free place.
+    next: u32,
+}
+
 pub(crate) struct Calendar {
     /// The bucket being emptied, latest first.
     current: Vec<Entry>,
     /// Absolute number of the current bucket.
     now: u64,
-    buckets: Vec<Vec<Entry>>,
+    nodes: Vec<Node>,
+    /// First free place among the nodes.
+    free: u32,
+    /// The node last pushed into each bucket.
+    buckets: Box<[u32; BUCKETS]>,
     occupied: [u64; WORDS],
     /// Events beyond the horizon: (time, order of pushing, what).
     far: BinaryHeap<Reverse<(u64, u64, u64)>>,
@@ -35,7 +49,9 @@ impl Calendar {
         Self {
             current: Vec::new(),
             now: 0,
-            buckets: vec![Vec::new(); BUCKETS],
+            nodes: Vec::new(),
+            free: NONE,
+            buckets: Box::new([NONE; BUCKETS]),
             occupied: [0; WORDS],
             far: BinaryHeap::new(),
             pushed: 0,
@@ -81,8 +97,36 @@ impl Calendar {
     #[inline]
     fn insert(&mut self, bucket: u64, entry: Entry) {
         let slot = bucket as usize % BUCKETS;
-        self.buckets[slot].push(entry);
+        let node = Node { entry, next: self.buckets[slot] };
+        self.buckets[slot] = self.place(node);
         self.occupied[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Stores a node in a free place.
+    #[inline]
+    fn place(&mut self, node: Node) -> u32 {
+        let at = self.free;
+        if at == NONE {
+            self.nodes.push(node);
+            return self.nodes.len() as u32 - 1;
+        }
+        let place = &mut self.nodes[at as usize];
+        self.free = place.next;
+        *place = node;
+        at
+    }
+
+    /// Moves a bucket's events into the empty current one, last pushed first, and frees their places.
+    #[inline]
+    fn empty_bucket(&mut self, slot: usize) {
+        let mut at = std::mem::replace(&mut self.buckets[slot], NONE);
+        while at != NONE {
+            let node = &mut self.nodes[at as usize];
+            self.current.push(node.entry);
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = at;
+            at = next;
+        }
     }
 
     /// Keeps the current bucket sorted, after the events of the same time that came before.
@@ -103,9 +147,8 @@ impl Calendar {
         self.refill_from_far();
         let slot = self.now as usize % BUCKETS;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        std::mem::swap(&mut self.current, &mut self.buckets[slot]);
-        // Stable, and reversed so that the next event is popped from the end.
-        self.current.reverse();
+        self.empty_bucket(slot);
+        // Stable, and latest first, so that the next event is popped from the end.
         self.current.sort_by_key(|entry| Reverse(entry.time));
     }
 

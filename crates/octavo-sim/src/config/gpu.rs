@@ -95,7 +95,13 @@ pub struct CacheConfig {
     pub lookup: Cycles,
     /// Cycles from the arrival of a miss's line, or of a store's answer, until the wavefront has it.
     pub fill: Cycles,
-    /// Outstanding misses (miss-status holding registers).
+    /// Cycles from the arrival of a miss's line until it is written and its way can be read and replaced; only where
+    /// requests are served in order.
+    pub fill_write: Cycles,
+    /// Whether requests are served strictly in order, so that one that finds its line or all ways of its set being
+    /// filled holds up those behind it. Otherwise such a request waits alone, and ways are replaced at once.
+    pub in_order: bool,
+    /// Outstanding misses (miss-status holding registers); requests of all kinds where they are served in order.
     pub miss_registers: u32,
 }
 

@@ -26,14 +26,29 @@ pub(crate) struct L1Caches {
     epochs: Vec<u64>,
     sets: usize,
     associativity: usize,
+    /// From a line's arrival at the wavefront until its way can be read and replaced.
+    lock: u64,
+}
+
+/// What a cache that locks lines while it fills them says of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It can be read.
+    There,
+    /// It is on its way to everyone who asks, who have it then.
+    Coming(u64),
+    /// It has come, but cannot be read before then.
+    Locked(u64),
+    Missing,
 }
 
 impl L1Caches {
-    pub fn new(config: &CacheConfig, units: usize) -> Self {
+    pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
         let associativity = config.ways as usize;
         let sets = config.size.0 as usize / 64 / associativity;
         let ways = Aligned::new(Way::default(), units * sets * associativity);
-        Self { ways, epochs: vec![1; units], sets, associativity }
+        let lock = config.fill_write.0.saturating_sub(config.fill.0) * cycle;
+        Self { ways, epochs: vec![1; units], sets, associativity, lock }
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
@@ -53,6 +68,32 @@ impl L1Caches {
         let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
         to_front(set, set.len() - 1, Way { tag, ready });
+    }
+
+    /// What has become of `line` at `time`.
+    pub fn arrival(&mut self, unit: usize, line: u64, version: u8, time: u64) -> Arrival {
+        let lock = self.lock;
+        match self.lookup(unit, line, version) {
+            None => Arrival::Missing,
+            Some(ready) if ready + lock <= time => Arrival::There,
+            Some(ready) if ready > time => Arrival::Coming(ready),
+            Some(ready) => Arrival::Locked(ready + lock),
+        }
+    }
+
+    /// When a way of the line's set can be replaced, from `time` on.
+    pub fn room(&mut self, unit: usize, line: u64, time: u64) -> u64 {
+        let lock = self.lock;
+        let unlocked = |way: &Way| if way.ready == 0 { 0 } else { way.ready + lock };
+        self.set(unit, line).iter().map(unlocked).min().unwrap_or(0).max(time)
+    }
+
+    /// Enters a line in place of the least recently used one that can be replaced at `time`, of which there is one.
+    pub fn insert_at(&mut self, unit: usize, line: u64, version: u8, ready: u64, time: u64) {
+        let (tag, lock) = (self.tag(unit, line, version), self.lock);
+        let set = self.set(unit, line);
+        let free = set.iter().rposition(|way| way.ready == 0 || way.ready + lock <= time);
+        to_front(set, free.unwrap_or(set.len() - 1), Way { tag, ready });
     }
 
     /// Discards everything `unit` holds.
@@ -107,10 +148,12 @@ mod tests {
             ways: 4,
             latency: Cycles(1),
             lookup: Cycles(1),
-            fill: Cycles(0),
+            fill: Cycles(2),
+            fill_write: Cycles(5),
+            in_order: true,
             miss_registers: 8,
         };
-        L1Caches::new(&config, 2)
+        L1Caches::new(&config, 2, 1)
     }
 
     #[test]
@@ -124,6 +167,23 @@ mod tests {
         assert_eq!(l1.lookup(0, 4, 0), None, "line 4 was the oldest");
         assert_eq!(l1.lookup(0, 0, 0), Some(0));
         assert_eq!(l1.lookup(1, 0, 0), None, "caches are private to their unit");
+    }
+
+    #[test]
+    fn a_way_is_locked_until_its_line_is_written() {
+        let mut l1 = small();
+        for (line, ready) in [(0, 10), (4, 20), (8, 30), (12, 40)] {
+            assert_eq!(l1.room(0, line, 1), 1, "ways are free");
+            l1.insert_at(0, line, 0, ready, 1);
+        }
+        assert_eq!(l1.arrival(0, 0, 0, 9), Arrival::Coming(10));
+        assert_eq!(l1.arrival(0, 0, 0, 12), Arrival::Locked(13));
+        assert_eq!(l1.arrival(0, 0, 0, 13), Arrival::There);
+        assert_eq!(l1.arrival(0, 16, 0, 13), Arrival::Missing);
+        assert_eq!((l1.room(0, 16, 1), l1.room(0, 16, 25)), (13, 25));
+        l1.insert_at(0, 16, 0, 100, 25);
+        assert_eq!(l1.arrival(0, 4, 0, 99), Arrival::Missing, "line 0 was used later, lines 8 and 12 were locked");
+        assert_eq!(l1.room(1, 16, 7), 7, "another unit");
     }
 
     #[test]

@@ -1,22 +1,17 @@
 //! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for partial ones.
 
 use super::{Dram, LineAccess};
-use crate::aligned::Aligned;
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
-use crate::ways::{self, EMPTY, Stamps};
+use crate::ways::Sets;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
 const BANK_BUCKET_SHIFT: u32 = 14;
 
 pub(crate) struct L2Cache {
-    /// By (set, way). Lines are numbered with 32 bits: 256 GiB of address space.
-    tags: Aligned<u32>,
-    /// Last use of each way, for LRU.
-    used: Stamps,
-    state: Aligned<LineState>,
+    /// [`LineState`] by line. Lines are numbered with 32 bits: 256 GiB of address space.
+    lines: Sets,
     sets: u64,
-    ways: usize,
     banks: Vec<Bank>,
     bank_shift: u32,
     latency: u64,
@@ -69,14 +64,10 @@ impl L2Cache {
     pub fn new(config: &L2Config, interleave_shift: u32, cycle: u64) -> Self {
         let ways = config.ways as usize;
         let sets = config.size.0 / 64 / u64::from(config.ways);
-        let entries = sets as usize * ways;
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
-            tags: Aligned::new(EMPTY, entries),
-            used: Stamps::new(entries),
-            state: Aligned::new(LineState::new(0, false), entries),
+            lines: Sets::new(sets as usize, ways),
             sets,
-            ways,
             banks: (0..config.banks).map(bank).collect(),
             bank_shift: interleave_shift,
             latency: config.latency.0 * cycle,
@@ -91,21 +82,20 @@ impl L2Cache {
         let write = access != LineAccess::Load;
         let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
         let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
-        let start = (line & (self.sets - 1)) as usize * self.ways;
-        let found = ways::find(&self.tags[start..start + self.ways], line as u32);
-        if let Some(way) = found {
-            self.used.touch(start + way);
-            let state = &mut self.state[start + way];
-            *state = LineState::new(state.ready(), state.is_dirty() || write);
+        let set = self.set(line);
+        if let Some(way) = self.lines.find(set, line as u32) {
+            self.lines.touch(set, way);
+            let state = self.state(set, way);
+            if write && !state.is_dirty() {
+                self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
+            }
             let done = looked_up.max(state.ready()) + self.crossbar;
             return L2Access { done, hit: true, fetched: false, wrote_back: false };
         }
-        let (way, wrote_back) = self.make_room(now, looked_up, start, dram);
+        let (way, wrote_back) = self.make_room(now, looked_up, set, dram);
         let fetched = access != LineAccess::Store;
         let filled = if fetched { self.fetch(now, looked_up, bank, line, dram) } else { looked_up };
-        self.tags[start + way] = line as u32;
-        self.used.touch(start + way);
-        self.state[start + way] = LineState::new(filled, write);
+        self.lines.enter(set, way, line as u32, LineState::new(filled, write).0);
         L2Access { done: filled + self.crossbar, hit: false, fetched, wrote_back }
     }
 
@@ -118,9 +108,10 @@ impl L2Cache {
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
         for line in first..first + count {
-            let Some(at) = self.find(line) else { continue };
-            cleaned += u64::from(self.state[at].is_dirty());
-            self.state[at] = LineState::new(self.state[at].ready(), false);
+            let Some((set, way)) = self.find(line) else { continue };
+            let state = self.state(set, way);
+            cleaned += u64::from(state.is_dirty());
+            self.lines.set_value(set, way, LineState::new(state.ready(), false).0);
         }
         cleaned
     }
@@ -131,16 +122,26 @@ impl L2Cache {
     }
 
     fn drop_line(&mut self, line: u64) -> bool {
-        let Some(at) = self.find(line) else { return false };
-        self.tags[at] = EMPTY;
-        self.used.forget(at);
-        std::mem::replace(&mut self.state[at], LineState::new(0, false)).is_dirty()
+        let Some((set, way)) = self.find(line) else { return false };
+        let dirty = self.state(set, way).is_dirty();
+        self.lines.clear(set, way);
+        dirty
     }
 
-    fn find(&self, line: u64) -> Option<usize> {
-        let start = (line & (self.sets - 1)) as usize * self.ways;
-        let way = ways::find(&self.tags[start..start + self.ways], line as u32)?;
-        Some(start + way)
+    /// Set and way of a line.
+    fn find(&self, line: u64) -> Option<(usize, usize)> {
+        let set = self.set(line);
+        self.lines.find(set, line as u32).map(|way| (set, way))
+    }
+
+    #[inline]
+    fn set(&self, line: u64) -> usize {
+        (line & (self.sets - 1)) as usize
+    }
+
+    #[inline]
+    fn state(&self, set: usize, way: usize) -> LineState {
+        LineState(self.lines.value(set, way))
     }
 
     #[inline]
@@ -151,13 +152,13 @@ impl L2Cache {
         done
     }
 
-    /// The way to replace in the set at `start`, its old line written back if dirty.
+    /// The way to replace in `set`, its old line written back if dirty.
     #[inline]
-    fn make_room(&mut self, now: u64, time: u64, start: usize, dram: &mut Dram) -> (usize, bool) {
-        let oldest = self.used.oldest(start, self.ways);
-        let dirty = self.state[start + oldest].is_dirty();
+    fn make_room(&mut self, now: u64, time: u64, set: usize, dram: &mut Dram) -> (usize, bool) {
+        let oldest = self.lines.oldest(set);
+        let dirty = self.state(set, oldest).is_dirty();
         if dirty {
-            dram.access(now, time, u64::from(self.tags[start + oldest]), 1);
+            dram.access(now, time, u64::from(self.lines.tag(set, oldest)), 1);
         }
         (oldest, dirty)
     }

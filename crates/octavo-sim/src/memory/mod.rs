@@ -5,7 +5,7 @@ mod l1;
 mod l2;
 
 pub(crate) use dram::Dram;
-pub(crate) use l1::L1Caches;
+pub(crate) use l1::{Arrival, L1Caches};
 pub(crate) use l2::L2Cache;
 
 /// What is done to a line.

@@ -195,6 +195,11 @@ impl Node<'_> {
 
     #[inline]
     fn serve_local(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
+        if self.config.l1.in_order {
+            let (last, beyond_l1) = self.serve_in_order(gpu, unit, entry, run, time);
+            self.reports.count(gpu, page, beyond_l1);
+            return last;
+        }
         let (mut last, mut spent, mut beyond_l1) = (time, 0, 0);
         for index in 0..u64::from(run.count) {
             let (line, start) = (run.line + index, time + index * self.costs.line);

@@ -6,7 +6,7 @@ use super::Node;
 use super::event::Kind;
 use super::gpu::Unit;
 use super::occupancy::Occupancy;
-use super::wave::{Group, State, Wave};
+use super::wave::{Group, NO_CHUNK, State, Wave};
 use crate::config::LaunchDiscards;
 
 const NO_SLOT: u32 = u32::MAX;
@@ -87,6 +87,7 @@ impl Node<'_> {
                 group,
                 leader,
                 next,
+                chunk: NO_CHUNK,
                 simd: (unit * simds) as u32 + (slot - first_slot as u32) % simds as u32,
                 number: number as u16,
                 unit: unit as u16,
@@ -107,7 +108,7 @@ impl Node<'_> {
     pub fn end_wave(&mut self, slot: usize) {
         let (gpu, unit) = self.place(slot);
         let leader = self.waves.waves[slot].leader as usize;
-        self.waves.waves[slot].state = State::Free;
+        self.waves.end(slot);
         let group = &mut self.waves.groups[leader];
         group.running -= 1;
         if group.running > 0 {

@@ -39,6 +39,8 @@ pub(crate) struct Unit {
     pub scalar: u64,
     pub local_data: u64,
     pub branch: u64,
+    /// Until when the first-level cache serves nothing, because a request at its head waits.
+    pub blocked: u64,
     /// Work-groups in flight.
     pub groups: u32,
     /// Until when it issues nothing, because pages are being drained.
@@ -62,6 +64,7 @@ impl Gpu {
             scalar: 0,
             local_data: 0,
             branch: 0,
+            blocked: 0,
             groups: 0,
             paused: 0,
             in_flight: 0,
@@ -70,8 +73,8 @@ impl Gpu {
             translations: Slots::new(node.l1_tlb.miss_registers),
         };
         Self {
-            l1: L1Caches::new(&node.l1, units),
-            scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize)),
+            l1: L1Caches::new(&node.l1, units, costs.cycle),
+            scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
             scalar_tlb: Tlb::new(&node.scalar.tlb, units.div_ceil(node.scalar.units as usize)),
             l2: L2Cache::new(&node.l2, (node.dram.interleave.0 / 64).trailing_zeros(), costs.cycle),
             dram: Dram::new(&node.dram, costs.cycle),

@@ -4,7 +4,7 @@ use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
 
 use super::Node;
 use super::event::Kind;
-use super::wave::State;
+use super::wave::{ENOUGH, State};
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
 /// page tables and faults see accesses this much too early at most.
@@ -53,7 +53,7 @@ impl Node<'_> {
     /// Fetches the next operations of a wavefront from the workload.
     fn refill(&mut self, slot: usize) {
         let (wave, ops) = self.waves.chunk(slot);
-        let mut sink = OpSink::new(ops);
+        let mut sink = OpSink::new(ops).until(ENOUGH);
         self.workload.fill(self.launch, wave.group, u32::from(wave.number), &mut wave.cursor, &mut sink);
         debug_assert!(!sink.is_empty(), "a workload must make progress");
         wave.ops = sink.len() as u16;

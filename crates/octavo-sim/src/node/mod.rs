@@ -2,6 +2,7 @@
 
 mod access;
 mod agreement;
+mod blocking;
 mod broadcast;
 mod carry_out;
 mod counters;

@@ -29,8 +29,15 @@ impl Lines {
         Run { line, count: 1, write: self.write, partial: self.partial }
     }
 
+    /// From one set bit to the next: most instructions have one line here.
+    #[inline]
     fn iter(self) -> impl Iterator<Item = u64> {
-        (0..u64::BITS).filter(move |bit| self.mask >> bit & 1 == 1).map(move |bit| self.first + u64::from(bit))
+        let mut left = self.mask;
+        std::iter::from_fn(move || {
+            let line = (left != 0).then(|| self.first + u64::from(left.trailing_zeros()));
+            left &= left.wrapping_sub(1);
+            line
+        })
     }
 }
 
@@ -46,21 +53,29 @@ impl Node<'_> {
     /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
     pub fn serve_remote(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
-        let mut last = time;
         let together = self.lines_together();
-        for chunk in (0..run.count).step_by(together as usize) {
-            let count = (run.count - chunk).min(together);
-            let start = time + u64::from(chunk) * self.costs.line;
-            let part = Run { line: run.line + u64::from(chunk), count, ..run };
-            let (missing, cached) = self.look_up_remote(slot, entry, part, start);
-            last = last.max(cached);
-            let sent = start + u64::from(count - 1) * self.costs.line + self.costs.l1_lookup;
-            self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1_lookup;
-            if missing.mask != 0 && !self.queue_remote(slot, missing, sent) {
-                last = last.max(self.remote_lines(slot, entry, missing, sent));
-            }
+        let (mut last, mut begun) = (time, 0);
+        while begun < run.count {
+            let count = (run.count - begun).min(together);
+            let part = Run { line: run.line + u64::from(begun), count, ..run };
+            last = last.max(self.serve_together(slot, entry, part, time + u64::from(begun) * self.costs.line));
+            begun += count;
         }
         last
+    }
+
+    /// Serves lines that may travel together.
+    fn serve_together(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        let (missing, cached) = self.look_up_remote(slot, entry, run, time);
+        if missing.mask == 0 {
+            return cached;
+        }
+        let sent = time + u64::from(run.count - 1) * self.costs.line + self.costs.l1_lookup;
+        self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1_lookup;
+        if self.queue_remote(slot, missing, sent) {
+            return cached;
+        }
+        cached.max(self.remote_lines(slot, entry, missing, sent))
     }
 
     /// Lines that may travel together: as many as a mask holds and as may be in flight.

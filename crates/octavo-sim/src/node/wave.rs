@@ -2,10 +2,20 @@
 
 use octavo_workload::{Cursor, Op, OpSink};
 
-use crate::aligned::Aligned;
+/// Operations that fit a wavefront's buffer.
+const CHUNK: usize = OpSink::MIN_CAPACITY;
 
-/// Operations buffered for each wavefront.
-pub(crate) const CHUNK: usize = OpSink::MIN_CAPACITY;
+/// Operations at which a buffer is not filled further: a cache line. Thousands of wavefronts take turns, so what is
+/// buffered for later only pushes what is needed now out of the caches.
+pub(crate) const ENOUGH: usize = 64 / size_of::<Op>();
+
+/// A buffer of operations: whole cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Chunk([Op; CHUNK]);
+
+/// No buffer yet.
+pub(crate) const NO_CHUNK: u32 = u32::MAX;
 
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +46,8 @@ pub(crate) struct Wave {
     pub next: u32,
     /// Accesses that wait for faults, far-off translations or room for remote lines.
     pub pending: u32,
+    /// Its buffer of operations, once it has begun.
+    pub chunk: u32,
     /// Index of its SIMD among those of its GPU.
     pub simd: u32,
     /// Number within the work-group.
@@ -64,7 +76,10 @@ pub(crate) struct Group {
 pub(crate) struct Waves {
     pub waves: Vec<Wave>,
     pub groups: Vec<Group>,
-    ops: Aligned<Op>,
+    /// Buffers of wavefronts in flight, and others for those to come. Most nodes have many more slots than a kernel
+    /// has wavefronts in flight.
+    chunks: Vec<Chunk>,
+    free: Vec<u32>,
 }
 
 impl Waves {
@@ -72,19 +87,41 @@ impl Waves {
         Self {
             waves: vec![Wave::default(); slots],
             groups: vec![Group::default(); slots],
-            ops: Aligned::new(Op::END, slots * CHUNK),
+            chunks: Vec::new(),
+            free: Vec::new(),
         }
     }
 
     /// The operation `wave` stands at.
     #[inline]
     pub fn op(&self, slot: usize) -> Op {
-        self.ops[slot * CHUNK + self.waves[slot].next_op as usize]
+        let wave = &self.waves[slot];
+        self.chunks[wave.chunk as usize].0[wave.next_op as usize]
     }
 
-    /// The buffer of a slot.
+    /// A wavefront and its buffer.
     #[inline]
     pub fn chunk(&mut self, slot: usize) -> (&mut Wave, &mut [Op]) {
-        (&mut self.waves[slot], &mut self.ops[slot * CHUNK..(slot + 1) * CHUNK])
+        if self.waves[slot].chunk == NO_CHUNK {
+            self.waves[slot].chunk = self.take_chunk();
+        }
+        let wave = &mut self.waves[slot];
+        let chunk = wave.chunk as usize;
+        (wave, &mut self.chunks[chunk].0)
+    }
+
+    /// The buffer given back last, which is in the caches, or a new one.
+    fn take_chunk(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.chunks.push(Chunk([Op::END; CHUNK]));
+            self.chunks.len() as u32 - 1
+        })
+    }
+
+    /// The wavefront in `slot` is over; its slot is not free yet.
+    pub fn end(&mut self, slot: usize) {
+        let wave = &mut self.waves[slot];
+        wave.state = State::Free;
+        self.free.push(std::mem::replace(&mut wave.chunk, NO_CHUNK));
     }
 }

@@ -6,25 +6,27 @@
 //! queue behind a next-free time. A request for a time beyond the ring is served then without being booked: booking it
 //! would mean to book everything before it. The node defers work that lies so far ahead, so this is rare.
 
-const BUCKETS: u64 = 512;
+const BUCKETS: usize = 512;
 
+/// A stretch of time, one of those that share a place in the ring.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
+    /// Low bits of its absolute number. A place whose number is another's was booked for the past and is empty, so
+    /// that nothing has to be cleared as time goes on. Numbers repeat after a minute of simulated time.
+    number: u32,
     /// Busy picoseconds.
     used: u32,
-    /// How many buckets on the next one lies that may have budget left; 0 while this one has. Kept short by halving
-    /// paths as in a disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
-    skip: u32,
 }
 
 pub(crate) struct Lane {
     /// Duration of a bucket in picoseconds; a power of two.
     shift: u32,
-    ring: Box<[Bucket]>,
+    ring: Box<[Bucket; BUCKETS]>,
+    /// For full buckets: how many on the next one lies that may have budget left. Kept short by halving paths as in a
+    /// disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
+    skips: Box<[u16; BUCKETS]>,
     /// Absolute number of the oldest bucket in the ring. It follows the clock when the ring is too short, not before.
     base: u64,
-    /// One past the last bucket in the ring that was ever booked.
-    booked: u64,
     /// Everything beyond the ring is booked until here.
     far_free: u64,
     /// All busy time ever booked.
@@ -34,7 +36,8 @@ pub(crate) struct Lane {
 impl Lane {
     /// A lane with buckets of `1 << shift` picoseconds.
     pub fn new(shift: u32) -> Self {
-        Self { shift, ring: vec![Bucket::default(); BUCKETS as usize].into(), base: 0, booked: 0, far_free: 0, busy: 0 }
+        let (ring, skips) = (Box::new([Bucket::default(); BUCKETS]), Box::new([0; BUCKETS]));
+        Self { shift, ring, skips, base: 0, far_free: 0, busy: 0 }
     }
 
     /// Books `cost` picoseconds from `time` on and returns when they are over. `now` is the simulation's clock:
@@ -43,18 +46,20 @@ impl Lane {
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         self.busy += cost;
         let bucket = time >> self.shift;
-        let slot = &mut self.ring[(bucket % BUCKETS) as usize];
-        let used = u64::from(slot.used) + cost;
+        let used = u64::from(self.used(bucket)) + cost;
         // The common case: all of it fits where it was asked for.
-        if bucket < self.base + BUCKETS && used < 1 << self.shift {
-            slot.used = used as u32;
-            self.booked = self.booked.max(bucket + 1);
+        if bucket < self.end() && used < 1 << self.shift {
+            self.set_used(bucket, used);
             return ((bucket << self.shift) + used).max(time + cost);
         }
+        self.reserve_elsewhere(now, time, cost)
+    }
+
+    fn reserve_elsewhere(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         if now >> self.shift > self.base {
             self.recycle(now >> self.shift);
         }
-        if time >> self.shift >= self.base + BUCKETS {
+        if time >> self.shift >= self.end() {
             return self.far_free.max(time) + cost;
         }
         self.reserve_over_buckets(time, cost)
@@ -64,20 +69,18 @@ impl Lane {
         let width = 1u64 << self.shift;
         let mut bucket = time >> self.shift;
         let mut left = cost;
-        let end = self.base + BUCKETS;
+        let end = self.end();
         loop {
             bucket = self.first_with_budget(bucket, end);
             if bucket >= end {
                 break;
             }
-            let slot = &mut self.ring[(bucket % BUCKETS) as usize];
-            let taken = left.min(width - u64::from(slot.used));
-            slot.used += taken as u32;
-            slot.skip = u32::from(u64::from(slot.used) == width);
+            let before = u64::from(self.used(bucket));
+            let taken = left.min(width - before);
+            self.set_used(bucket, before + taken);
             left -= taken;
-            self.booked = self.booked.max(bucket + 1);
             if left == 0 {
-                let over = (bucket << self.shift) + u64::from(slot.used);
+                let over = (bucket << self.shift) + before + taken;
                 return over.max(time + cost);
             }
         }
@@ -88,18 +91,40 @@ impl Lane {
     /// The first bucket from `bucket` on that has budget left, or one at or beyond `end`.
     #[inline]
     fn first_with_budget(&mut self, mut bucket: u64, end: u64) -> u64 {
-        while bucket < end {
-            let skip = self.ring[(bucket % BUCKETS) as usize].skip;
-            if skip == 0 {
-                break;
-            }
-            let next = bucket + u64::from(skip);
-            if next < end {
-                self.ring[(bucket % BUCKETS) as usize].skip += self.ring[(next % BUCKETS) as usize].skip;
+        while bucket < end && self.is_full(bucket) {
+            let next = bucket + u64::from(self.skips[place(bucket)]);
+            if next < end && self.is_full(next) {
+                self.skips[place(bucket)] += self.skips[place(next)];
             }
             bucket = next;
         }
         bucket
+    }
+
+    /// One past the last bucket in the ring.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.base + BUCKETS as u64
+    }
+
+    /// Busy picoseconds of a bucket in the ring.
+    #[inline]
+    fn used(&self, bucket: u64) -> u32 {
+        let known = &self.ring[place(bucket)];
+        if known.number == bucket as u32 { known.used } else { 0 }
+    }
+
+    #[inline]
+    fn is_full(&self, bucket: u64) -> bool {
+        self.used(bucket) == 1 << self.shift
+    }
+
+    #[inline]
+    fn set_used(&mut self, bucket: u64, used: u64) {
+        self.ring[place(bucket)] = Bucket { number: bucket as u32, used: used as u32 };
+        if used == 1 << self.shift {
+            self.skips[place(bucket)] = 1;
+        }
     }
 
     /// All busy picoseconds ever booked.
@@ -107,39 +132,22 @@ impl Lane {
         self.busy
     }
 
-    /// Forgets buckets before `target`. Only booked buckets need clearing, so that an idle lane costs nothing.
+    /// Forgets buckets before `target`; those that have just come into the ring are full as far as the far booking
+    /// reaches.
     fn recycle(&mut self, target: u64) {
-        let end = self.base + BUCKETS;
-        self.clear(self.base, self.booked.min(target));
+        let end = self.end();
         self.base = target;
-        if self.far_free > end << self.shift {
-            self.book_far(end.max(target), target + BUCKETS);
-        }
-    }
-
-    /// Empties the buckets `from..to`, at most the whole ring.
-    fn clear(&mut self, from: u64, to: u64) {
-        if from >= to {
-            return;
-        }
-        let (first, last) = ((from % BUCKETS) as usize, ((to - 1) % BUCKETS) as usize);
-        if first <= last {
-            self.ring[first..=last].fill(Bucket::default());
-        } else {
-            self.ring[first..].fill(Bucket::default());
-            self.ring[..=last].fill(Bucket::default());
-        }
-    }
-
-    /// Buckets that have just come into the ring are full as far as the far booking reaches.
-    fn book_far(&mut self, from: u64, to: u64) {
         let width = 1u64 << self.shift;
-        for bucket in from..to.min((self.far_free >> self.shift) + 1) {
-            let used = (self.far_free - (bucket << self.shift)).min(width);
-            self.ring[(bucket % BUCKETS) as usize] = Bucket { used: used as u32, skip: u32::from(used == width) };
-            self.booked = bucket + 1;
+        for bucket in end.max(target)..self.end().min(self.far_free.div_ceil(width)) {
+            self.set_used(bucket, (self.far_free - (bucket << self.shift)).min(width));
         }
     }
+}
+
+/// Where a bucket is in the ring.
+#[inline]
+fn place(bucket: u64) -> usize {
+    bucket as usize % BUCKETS
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ impl Slots {
         if places == 0 {
             return time;
         }
-        self.until[(self.next + count.min(places) - 1) % places].max(time)
+        let last = self.next + count.min(places) - 1;
+        self.until[if last < places { last } else { last - places }].max(time)
     }
 
     /// Takes `count` places until `until`.

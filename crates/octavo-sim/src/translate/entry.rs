@@ -64,6 +64,16 @@ impl Entry {
         Self(self.0 & (VALID | BROADCAST | WRITABLE | TARGET))
     }
 
+    #[inline]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    #[inline]
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+
     const fn with_version(self, version: u8) -> Self {
         Self(self.unversioned().0 | (version as u16) << VERSION_SHIFT)
     }

@@ -1,31 +1,40 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
 use super::Entry;
-use crate::aligned::Aligned;
 use crate::config::TlbConfig;
-use crate::ways::{self, EMPTY, Stamps};
+use crate::ways::Sets;
 
 /// Hints a set.
 const HINTS: usize = 32;
 
-/// A translation in the TLB.
+/// A translation in the TLB and the time from which it can be used, in one word. Times after four minutes are all the
+/// same: from then on, translations can be used at once.
 #[derive(Clone, Copy)]
-struct Slot {
-    ready: u64,
-    entry: Entry,
+struct Slot(u64);
+
+const ENTRY_BITS: u32 = 16;
+const LAST_READY: u64 = u64::MAX >> ENTRY_BITS;
+
+impl Slot {
+    #[inline]
+    fn new(entry: Entry, ready: u64) -> Self {
+        Self(ready.min(LAST_READY) << ENTRY_BITS | u64::from(entry.bits()))
+    }
+
+    #[inline]
+    fn hit(self) -> TlbHit {
+        TlbHit { entry: Entry::from_bits(self.0 as u16), ready: self.0 >> ENTRY_BITS }
+    }
 }
 
 pub(crate) struct Tlb {
-    /// By (unit, set, way).
-    pages: Aligned<u32>,
-    /// Last use of each way, for LRU. Apart from the rest, so that a set is searched in few cache lines.
-    used: Stamps,
-    slots: Aligned<Slot>,
+    /// [`Slot`] by page, in the sets of the first unit, then of the next.
+    slots: Sets,
     /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
     /// seen. Most accesses find their page there without a search.
     hints: Vec<u8>,
     sets: usize,
-    ways: usize,
+    units: usize,
 }
 
 /// What a lookup found.
@@ -40,67 +49,52 @@ impl Tlb {
     pub fn new(config: &TlbConfig, units: usize) -> Self {
         let ways = config.ways as usize;
         let sets = config.entries as usize / ways;
-        let all = units * sets * ways;
-        Self {
-            pages: Aligned::new(EMPTY, all),
-            used: Stamps::new(all),
-            slots: Aligned::new(Slot { ready: 0, entry: Entry::INVALID }, all),
-            hints: vec![0; units * sets * HINTS],
-            sets,
-            ways,
-        }
+        Self { slots: Sets::new(units * sets, ways), hints: vec![0; units * sets * HINTS], sets, units }
     }
 
     #[inline]
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         let set = self.set(unit, page);
-        let start = set * self.ways;
         let hint = self.hint(set, page);
-        let hinted = start + self.hints[hint] as usize;
-        let at = if self.pages[hinted] == page {
+        let hinted = self.hints[hint] as usize;
+        let way = if self.slots.tag(set, hinted) == page {
             hinted
         } else {
-            let way = ways::find(&self.pages[start..start + self.ways], page)?;
+            let way = self.slots.find(set, page)?;
             self.hints[hint] = way as u8;
-            start + way
+            way
         };
-        self.used.touch(at);
-        let slot = &self.slots[at];
-        Some(TlbHit { entry: slot.entry, ready: slot.ready })
+        self.slots.touch(set, way);
+        Some(Slot(self.slots.value(set, way)).hit())
     }
 
     /// Enters a translation that is not there in place of the least recently used one of its set.
     #[inline]
     pub fn insert(&mut self, unit: usize, page: u32, entry: Entry, ready: u64) {
-        let set = self.set(unit, page);
-        let start = set * self.ways;
         debug_assert!(!self.holds(unit, page));
-        let way = self.used.oldest(start, self.ways);
-        self.pages[start + way] = page;
-        self.slots[start + way] = Slot { ready, entry };
-        self.used.touch(start + way);
+        let set = self.set(unit, page);
+        let way = self.slots.oldest(set);
+        self.slots.enter(set, way, page, Slot::new(entry, ready).0);
         let hint = self.hint(set, page);
         self.hints[hint] = way as u8;
     }
 
     /// Removes the translation of `page` from one unit; returns whether it was there.
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
-        let start = self.set(unit, page) * self.ways;
-        let Some(way) = ways::find(&self.pages[start..start + self.ways], page) else { return false };
-        self.pages[start + way] = EMPTY;
-        self.used.forget(start + way);
+        let set = self.set(unit, page);
+        let Some(way) = self.slots.find(set, page) else { return false };
+        self.slots.clear(set, way);
         true
     }
 
     /// Whether `unit` holds a translation of `page`.
     pub fn holds(&self, unit: usize, page: u32) -> bool {
-        let start = self.set(unit, page) * self.ways;
-        ways::find(&self.pages[start..start + self.ways], page).is_some()
+        self.slots.find(self.set(unit, page), page).is_some()
     }
 
     /// How many TLBs these are.
     pub fn units(&self) -> usize {
-        self.pages.len() / (self.sets * self.ways)
+        self.units
     }
 
     #[inline]

@@ -107,6 +107,8 @@ pub fn node(gpus: u32) -> NodeConfig {
         latency: Cycles(20),
         lookup: Cycles(20),
         fill: Cycles(0),
+        fill_write: Cycles(0),
+        in_order: false,
         miss_registers: 128,
     };
     let link = |gigabytes: u64, latency| LinkConfig {
