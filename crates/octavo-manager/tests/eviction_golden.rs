@@ -80,17 +80,19 @@ fn handle(manager: &mut Manager, page: u32) -> Vec<Plan> {
 
 #[test]
 fn pick_root_chunk_to_evict_passes_over_what_is_pinned_and_retries_if_nothing_else_is_left() {
-    let mut manager = Manager::new(&config("on-touch"), &topology(2)).unwrap();
+    let mut manager = Manager::new(&config("on-touch"), &topology(3)).unwrap();
     manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }), &mut Vec::new());
+    let settled = handle(&mut manager, 1);
+    manager.complete(settled[0].id, &mut Vec::new());
     let first = handle(&mut manager, 0);
     let second = handle(&mut manager, 512);
     manager.complete(second[0].id, &mut Vec::new());
     let third = handle(&mut manager, 1024);
     let leaves: Vec<String> = third[0].steps.iter().map(show).filter(|step| step.ends_with("eviction")).collect();
-    assert_eq!(leaves, ["copy 512 gpu0 host eviction"], "the older block is in an unfinished plan");
+    assert_eq!(leaves, ["copy 512 gpu0 host eviction"], "a page of the older block is in an unfinished plan");
     assert!(handle(&mut manager, 1536).is_empty(), "both are");
     let mut retried = Vec::new();
     manager.complete(first[0].id, &mut retried);
     let leaves: Vec<String> = retried[0].steps.iter().map(show).filter(|step| step.ends_with("eviction")).collect();
-    assert_eq!(leaves, ["copy 0 gpu0 host eviction"]);
+    assert_eq!(leaves, ["copy 0x2 gpu0 host eviction"]);
 }

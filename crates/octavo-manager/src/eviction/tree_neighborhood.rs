@@ -170,5 +170,6 @@ mod tests {
     fn what_is_busy_stays_and_counts() {
         assert_eq!(stay(4, 0b1101, 0b0101, 0), 0b1100);
         assert_eq!(stay(4, 0b1101, 0b0101, 3), 0b1101);
+        assert_eq!(stay(4, 0b1001, 0b0001, 0), 0b1000);
     }
 }
