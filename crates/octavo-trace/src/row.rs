@@ -113,8 +113,9 @@ pub struct Row<'a> {
     pub key: Key,
     /// What it is.
     pub kind: Kind,
-    /// Bytes from the start of the kernel's code to the instruction; `None` when not recorded.
-    pub pc: Option<u32>,
+    /// Lines (64 bytes) of the kernel's code, from its start, in which the wavefront executed an instruction for the
+    /// first time since the row before, in that order; empty when not recorded.
+    pub code_lines: &'a [u64],
     /// Bytes that each lane, or the scalar load, moves; 0 for other kinds.
     pub bytes: u16,
     /// Active lanes of a vector memory instruction; 0 for other kinds.
@@ -136,7 +137,7 @@ impl Row<'_> {
         Row {
             key,
             kind,
-            pc: None,
+            code_lines: &[],
             bytes: 0,
             lanes: 0,
             touched: Touched::NOTHING,

@@ -10,7 +10,7 @@ pub struct Rows {
     pub(crate) wavefront: Vec<u16>,
     pub(crate) sequence: Vec<u32>,
     pub(crate) kind: Vec<Kind>,
-    pub(crate) pc: Vec<Option<u32>>,
+    pub(crate) code_lines: Lists,
     pub(crate) bytes: Vec<u16>,
     pub(crate) lanes: Vec<u8>,
     pub(crate) lines: Lists,
@@ -76,7 +76,7 @@ impl Rows {
         Row {
             key: self.key(index),
             kind: self.kind[index],
-            pc: self.pc[index],
+            code_lines: self.code_lines.get(index),
             bytes: self.bytes[index],
             lanes: self.lanes[index],
             touched: if addresses.is_empty() {
@@ -123,7 +123,7 @@ impl Rows {
         self.wavefront.push(row.key.wavefront);
         self.sequence.push(row.key.sequence);
         self.kind.push(row.kind);
-        self.pc.push(row.pc);
+        self.code_lines.push(row.code_lines);
         self.bytes.push(row.bytes);
         self.lanes.push(row.lanes);
         self.lines.push(lines);
@@ -143,7 +143,7 @@ impl Rows {
         self.wavefront.clear();
         self.sequence.clear();
         self.kind.clear();
-        self.pc.clear();
+        self.code_lines.clear();
         self.bytes.clear();
         self.lanes.clear();
         self.lines.clear();

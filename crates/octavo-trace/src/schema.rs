@@ -21,7 +21,7 @@ pub(crate) const INSTRUCTIONS_SCHEMA: &str = "message instructions {
     required int32 wavefront (INTEGER(16,false));
     required int32 sequence (INTEGER(32,false));
     required binary kind (STRING);
-    optional int32 pc (INTEGER(32,false));
+    required group code_lines (LIST) { repeated group list { required int64 element (INTEGER(64,false)); } }
     required int32 bytes (INTEGER(16,false));
     required int32 lanes (INTEGER(8,false));
     required group lines (LIST) { repeated group list { required int64 element (INTEGER(64,false)); } }

@@ -15,7 +15,7 @@ pub(super) struct Instructions {
     wavefront: Column,
     sequence: Column,
     kind: Column,
-    pc: Option<Column>,
+    code_lines: Option<Column>,
     bytes: Column,
     lanes: Column,
     /// One of the two, or both.
@@ -44,7 +44,7 @@ impl Instructions {
             wavefront: unsigned("wavefront", 16)?,
             sequence: unsigned("sequence", 32)?,
             kind: Column::required(&file, "kind", None, Holds::Text, false)?,
-            pc: Column::find(&file, "pc", None, Holds::Unsigned(32), false)?,
+            code_lines: list("code_lines")?,
             bytes: unsigned("bytes", 16)?,
             lanes: unsigned("lanes", 8)?,
             lines,
@@ -87,7 +87,7 @@ impl Instructions {
             wavefront: self.narrow(&numbers(&self.wavefront)?, group, "wavefront")?,
             sequence: numbers(&self.sequence)?,
             kind: self.kinds(group, rows)?,
-            pc: self.program_counters(group, rows)?,
+            code_lines: lists(&self.code_lines)?,
             bytes: self.narrow(&numbers(&self.bytes)?, group, "bytes")?,
             lanes: self.narrow(&numbers(&self.lanes)?, group, "lanes")?,
             lines: lists(&self.lines)?,
@@ -139,15 +139,6 @@ impl Instructions {
             kinds.push(kind);
         }
         Ok(kinds)
-    }
-
-    fn program_counters(&self, group: usize, rows: usize) -> Result<Vec<Option<u32>>, TraceError> {
-        let Some(column) = &self.pc else { return Ok(vec![None; rows]) };
-        let values = column.optional(&self.file, group, rows)?;
-        if values.len() != rows {
-            return Err(self.wrong(group, 0, format!("`pc` has {} of {rows} rows", values.len())));
-        }
-        Ok(values.into_iter().map(|value| value.map(|value| value as u32)).collect())
     }
 
     fn waits(&self, column: &Column, group: usize, rows: usize) -> Result<Vec<Option<u8>>, TraceError> {

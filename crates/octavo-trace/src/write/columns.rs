@@ -22,7 +22,7 @@ pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), Trac
         numbers(group, &rows.wavefront)?;
         numbers(group, &rows.sequence)?;
         kinds(group, &rows.kind)?;
-        optional(group, &rows.pc)?;
+        lists(group, &rows.code_lines)?;
         numbers(group, &rows.bytes)?;
         numbers(group, &rows.lanes)?;
         lists(group, &rows.lines)?;
@@ -77,8 +77,8 @@ fn large_numbers(group: &mut RowGroup<'_>, values: impl Iterator<Item = u64>) ->
     group.column::<Int64Type>(&values, None, None)
 }
 
-fn optional<T: Copy + Into<u32>>(group: &mut RowGroup<'_>, values: &[Option<T>]) -> Written {
-    let present: Vec<i32> = values.iter().flatten().map(|value| (*value).into() as i32).collect();
+fn optional(group: &mut RowGroup<'_>, values: &[Option<u8>]) -> Written {
+    let present: Vec<i32> = values.iter().flatten().map(|value| i32::from(*value)).collect();
     let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
     group.column::<Int32Type>(&present, Some(&levels), None)
 }

@@ -3,6 +3,7 @@ package emulator
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/sarchlab/akita/v4/mem/vm"
 	"github.com/sarchlab/akita/v4/sim"
@@ -32,7 +33,6 @@ type recorder struct {
 	group   uint32
 	logs    []wavefrontLog
 	current *wavefrontLog
-	pc      uint32
 	touched []access
 	lines   []uint64
 }
@@ -49,6 +49,20 @@ type wavefrontLog struct {
 	index     uint16
 	rows      []trace.Row
 	pending   trace.Counts
+	code      []uint64 // lines of code it has executed in, in the order of the first time
+	told      int      // how many of them rows have told
+	next      uint64   // offset of the instruction that comes next
+}
+
+// run notes that the wavefront executed the instruction that came next, of this many bytes, and goes on at next. A
+// branch is known only by where it led, so where an instruction lies is where the one before it led.
+func (l *wavefrontLog) run(bytes, next uint64) {
+	for line := l.next / trace.LineBytes; line <= (l.next+bytes-1)/trace.LineBytes; line++ {
+		if !slices.Contains(l.code, line) {
+			l.code = append(l.code, line)
+		}
+	}
+	l.next = next
 }
 
 // Read is the ALU's view of memory.
@@ -74,7 +88,13 @@ func (r *recorder) begin(launch, group uint32, wavefronts []*kernels.Wavefront) 
 	r.logs = r.logs[:len(wavefronts)]
 	for i, wavefront := range wavefronts {
 		log := &r.logs[i]
-		*log = wavefrontLog{wavefront: wavefront, index: uint16(i), rows: log.rows[:0]}
+		*log = wavefrontLog{
+			wavefront: wavefront,
+			index:     uint16(i),
+			rows:      log.rows[:0],
+			code:      log.code[:0],
+			next:      wavefront.CodeObject.KernelCodeEntryByteOffset,
+		}
 	}
 }
 
@@ -82,8 +102,7 @@ func (r *recorder) begin(launch, group uint32, wavefronts []*kernels.Wavefront) 
 func (r *recorder) Func(ctx sim.HookCtx) {
 	wavefront, inst := ctx.Item.(*emu.Wavefront), ctx.Detail.(*insts.Inst)
 	r.choose(wavefront.Wavefront)
-	// The compute unit has moved on to the next instruction. Rows are never branches, so this one lies right before.
-	r.pc = uint32(wavefront.PC() - uint64(inst.ByteSize) - wavefront.Packet.KernelObject)
+	r.current.run(uint64(inst.ByteSize), wavefront.PC()-wavefront.Packet.KernelObject)
 	switch inst.ExeUnit {
 	case insts.ExeUnitVALU:
 		r.current.pending.VectorALU++
@@ -186,7 +205,8 @@ func (r *recorder) touch(start int, line uint64) {
 func (r *recorder) append(row trace.Row) {
 	log := r.current
 	row.Launch, row.Group, row.Wavefront, row.Sequence = r.launch, r.group, log.index, uint32(len(log.rows))
-	row.PC = r.pc
+	row.CodeLines = log.code[log.told:len(log.code):len(log.code)]
+	log.told = len(log.code)
 	row.Counts, log.pending = log.pending, trace.Counts{}
 	log.rows = append(log.rows, row)
 }

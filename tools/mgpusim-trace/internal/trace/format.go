@@ -45,7 +45,7 @@ type Row struct {
 	Wavefront uint16   `parquet:"wavefront,dict"`
 	Sequence  uint32   `parquet:"sequence,delta"`
 	Kind      string   `parquet:"kind,dict"`
-	PC        uint32   `parquet:"pc,dict"`
+	CodeLines []uint64 `parquet:"code_lines,list" parquet-element:",delta"`
 	Bytes     uint16   `parquet:"bytes,dict"`
 	Lanes     uint8    `parquet:"lanes,dict"`
 	Lines     []uint64 `parquet:"lines,list" parquet-element:",delta"`
