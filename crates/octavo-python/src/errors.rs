@@ -13,6 +13,12 @@ create_exception!(
 create_exception!(_core, SimulationError, PyException, "A scenario that cannot be simulated; argument: message.");
 create_exception!(_core, Interrupted, PyException, "The run was stopped by its progress callback.");
 
+create_exception!(_core, TraceError, PyException, "A trace that cannot be read or written; argument: message.");
+
+pub fn trace(error: &octavo_trace::TraceError) -> PyErr {
+    TraceError::new_err(error.to_string())
+}
+
 pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     let hint = error.hint.take();
     ScenarioError::new_err((error.to_string(), hint))

@@ -5,6 +5,7 @@ mod errors;
 mod run;
 mod scenario;
 mod tables;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -14,9 +15,11 @@ mod _core {
     #[pymodule_export]
     use crate::describe::{inspect_workload, listing, schema};
     #[pymodule_export]
-    use crate::errors::{Interrupted, ScenarioError, SimulationError};
+    use crate::errors::{Interrupted, ScenarioError, SimulationError, TraceError};
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]
     use crate::scenario::resolve;
+    #[pymodule_export]
+    use crate::trace::{TraceWriter, trace_head, trace_info, trace_validate};
 }

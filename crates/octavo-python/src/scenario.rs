@@ -1,7 +1,7 @@
 //! Scenarios as text.
 
-use octavo_scenario::{Resolved, Source};
-use octavo_workload::{WORKLOADS, Workload};
+use octavo_scenario::{Resolved, Source, WORKLOADS};
+use octavo_workload::Workload;
 use pyo3::prelude::*;
 
 use crate::errors;

@@ -2,7 +2,7 @@
 //!
 //! A scenario is one TOML file: a node, a memory system, a workload and a seed. Presets fill in what the file leaves
 //! out, overrides by dotted key change single values, and what cannot be meant is refused with its file, line and key.
-//! Nothing here reads files; the presets are part of the binary.
+//! Nothing here reads files, but for the trace that a scenario names; the presets are part of the binary.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -15,6 +15,7 @@ pub mod presets;
 mod resolve;
 mod scenario;
 mod schema;
+mod workloads;
 
 pub use error::ScenarioError;
 pub use listing::listing;
@@ -22,3 +23,4 @@ pub use origin::Origin;
 pub use resolve::{Resolved, Source, resolve};
 pub use scenario::{Record, Scenario, WorkloadChoice};
 pub use schema::schema;
+pub use workloads::WORKLOADS;

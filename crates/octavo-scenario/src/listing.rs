@@ -2,11 +2,10 @@
 
 use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS};
 use octavo_registry::Registry;
-use octavo_workload::WORKLOADS;
 use serde_json::{Value, json};
 
-use crate::presets;
 use crate::schema::options;
+use crate::{WORKLOADS, presets};
 
 /// Everything that can be named: `nodes`, `drivers`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`; each entry
 /// with its name, summary, source and options.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::Origin;
 use crate::error::Problem;
 use crate::layer::{Layer, join, lookup, take};
+use crate::workloads::spell_out_trace;
 
 /// Keys that say what a table is; options of something else do not apply to it.
 const TAGS: [&str; 2] = ["name", "model"];
@@ -82,6 +83,9 @@ fn spell_out_names(values: &mut Map<String, Value>) {
             let name = slot.take();
             *slot = Value::Object(Map::from_iter([("name".to_owned(), name)]));
         }
+    }
+    if let Some(workload) = values.get_mut("workload").and_then(Value::as_object_mut) {
+        spell_out_trace(workload);
     }
 }
 

@@ -2,14 +2,13 @@
 
 use octavo_manager::MemoryConfig;
 use octavo_registry::{Choice, Options};
-use octavo_workload::WORKLOADS;
 use serde_json::Value;
 
 use crate::check::{check, inline_schema};
 use crate::error::Problem;
 use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
-use crate::{Scenario, ScenarioError, presets};
+use crate::{Scenario, ScenarioError, WORKLOADS, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;

@@ -2,11 +2,10 @@
 
 use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS};
 use octavo_registry::Registry;
-use octavo_workload::WORKLOADS;
 use serde_json::{Map, Value, json};
 
 use crate::check::inline_schema;
-use crate::{Scenario, presets};
+use crate::{Scenario, WORKLOADS, presets};
 
 /// JSON schema of a scenario file: values that a preset or a default provides may be left out.
 #[must_use]

@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
+use octavo_scenario::WORKLOADS;
 use octavo_scenario::{Source, resolve};
 use octavo_sim::{RunOptions, RunResult, simulate};
-use octavo_workload::WORKLOADS;
 
 struct Arguments {
     scales: Vec<String>,

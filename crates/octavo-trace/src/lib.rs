@@ -5,20 +5,29 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod head;
+mod info;
 mod lines;
+mod ranges;
 mod read;
+mod replay;
 mod row;
 mod rows;
 mod rules;
 mod schema;
 mod tables;
+mod validate;
 mod write;
 
 pub use error::TraceError;
+pub use head::{Filter, RowView, head};
+pub use info::{Info, KernelInfo, info};
 pub use read::TraceReader;
+pub use replay::{ENTRY, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};
 pub use rows::Rows;
 pub use rules::RowRules;
 pub use schema::{MAX_GROUP_ROWS, VERSION};
 pub use tables::{Allocation, Header, LaunchRow, Share};
+pub use validate::validate;
 pub use write::TraceWriter;

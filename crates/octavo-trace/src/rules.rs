@@ -12,13 +12,21 @@ const LINES_END: u64 = 1 << 58;
 pub struct RowRules {
     lanes: u8,
     before: Option<(Key, Kind)>,
+    /// Whether the first row may be anywhere in a wavefront.
+    resumed: bool,
 }
 
 impl RowRules {
     /// Rules of a trace whose wavefronts have `lanes` lanes, before its first row.
     #[must_use]
     pub const fn new(lanes: u8) -> Self {
-        Self { lanes, before: None }
+        Self { lanes, before: None, resumed: false }
+    }
+
+    /// Rules from some row of a trace on.
+    #[must_use]
+    pub const fn resumed(lanes: u8) -> Self {
+        Self { lanes, before: None, resumed: true }
     }
 
     /// Takes the next row.
@@ -44,7 +52,9 @@ impl RowRules {
     }
 
     fn order(&self, key: Key) -> Result<(), String> {
-        let Some((before, kind)) = self.before else { return first_of_wavefront(key) };
+        let Some((before, kind)) = self.before else {
+            return if self.resumed { Ok(()) } else { first_of_wavefront(key) };
+        };
         let place = |key: Key| (key.launch, key.group, key.wavefront);
         if place(key) == place(before) {
             if kind == Kind::End {

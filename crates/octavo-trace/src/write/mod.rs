@@ -87,11 +87,10 @@ impl TraceWriter {
         self.written + self.rows.len() as u64
     }
 
-    /// Writes the tables and lets the folder appear. What rows and tables say of each other is not compared
-    /// here.
+    /// Writes the tables, reads everything once more to [`validate`] it, and lets the folder appear.
     ///
     /// # Errors
-    /// The last wavefront has no `end`, a table is no valid one, or the disk is full.
+    /// The trace breaks a rule of the format, or the disk is full.
     pub fn finish(mut self, allocations: &[Allocation], launches: &[LaunchRow]) -> Result<(), TraceError> {
         let rows = self.rows();
         self.rules.finish().map_err(|reason| TraceError::at(&self.name, rows.saturating_sub(1), reason))?;
@@ -99,6 +98,7 @@ impl TraceWriter {
         self.instructions.finish()?;
         columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations)?;
         columns::write_launches(&self.staged.file(LAUNCHES), &self.header, launches)?;
+        self.staged.check()?;
         self.staged.commit()
     }
 

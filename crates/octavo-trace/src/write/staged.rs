@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::TraceError;
 use crate::schema::INSTRUCTIONS;
+use crate::{TraceError, validate};
 
 /// A hidden sibling of the folder that it will become; removed when dropped before that.
 pub(super) struct Staged {
@@ -33,6 +33,16 @@ impl Staged {
     /// Where a file of the folder is written for now.
     pub fn file(&self, name: &str) -> PathBuf {
         self.temporary.join(name)
+    }
+
+    /// Checks what was written; messages call it by its name to be.
+    pub fn check(&self) -> Result<(), TraceError> {
+        let checked = validate(&self.temporary);
+        checked.map(drop).map_err(|error| {
+            let name =
+                Path::new(&error.file).file_name().map_or_else(|| self.path.clone(), |name| self.path.join(name));
+            TraceError { file: name.display().to_string(), ..error }
+        })
     }
 
     /// Gives the folder its name.

@@ -1,0 +1,188 @@
+//! Traces: looked at, checked, written.
+
+use std::path::Path;
+
+use octavo_trace::{Allocation, Counts, Filter, Header, Key, Kind, LaunchRow, Row, Share, Touched};
+use pyo3::prelude::*;
+
+use crate::errors::{self, TraceError};
+
+/// A trace in numbers, as JSON.
+#[pyfunction]
+pub fn trace_info(py: Python<'_>, path: &str) -> PyResult<String> {
+    let info = py.detach(|| octavo_trace::info(Path::new(path))).map_err(|error| errors::trace(&error))?;
+    Ok(serde_json::to_string(&info).expect("numbers can be written as JSON"))
+}
+
+/// Checks every rule of the format; returns how many rows there are.
+#[pyfunction]
+pub fn trace_validate(py: Python<'_>, path: &str) -> PyResult<u64> {
+    py.detach(|| octavo_trace::validate(Path::new(path))).map_err(|error| errors::trace(&error))
+}
+
+/// The first `count` rows that match, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, count, launch=None, group=None, wavefront=None))]
+pub fn trace_head(
+    py: Python<'_>,
+    path: &str,
+    count: usize,
+    launch: Option<u32>,
+    group: Option<u32>,
+    wavefront: Option<u16>,
+) -> PyResult<String> {
+    let filter = Filter { launch, group, wavefront };
+    let rows = py.detach(|| octavo_trace::head(Path::new(path), filter, count));
+    let rows = rows.map_err(|error| errors::trace(&error))?;
+    Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
+}
+
+/// Name, first byte, bytes.
+type PyAllocation = (String, u64, u64);
+/// Kernel, grid, group, wavefronts per group, vector registers, scalar registers, local data bytes, split (GPU, first
+/// work-group, work-groups).
+type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, Vec<(u8, u32, u32)>);
+
+/// Writes a trace chunk by chunk.
+#[pyclass]
+pub struct TraceWriter {
+    writer: Option<octavo_trace::TraceWriter>,
+}
+
+#[pymethods]
+impl TraceWriter {
+    #[new]
+    fn new(path: &str, lanes: u8, source: String, command: String, replace: bool) -> PyResult<Self> {
+        let header = Header { lanes, source, command };
+        let create = if replace { octavo_trace::TraceWriter::replace } else { octavo_trace::TraceWriter::create };
+        let writer = create(Path::new(path), header).map_err(|error| errors::trace(&error))?;
+        Ok(Self { writer: Some(writer) })
+    }
+
+    /// Appends rows, given as columns of little-endian numbers in one piece each.
+    ///
+    /// `columns` are launch, group, sequence, vector_alu, scalar_alu, local_data and branch (uint32), wavefront and
+    /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
+    /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
+    /// those of each row end (uint64).
+    fn push(
+        &mut self,
+        py: Python<'_>,
+        columns: Vec<Vec<u8>>,
+        values: Vec<u8>,
+        ends: Vec<u8>,
+        are_addresses: bool,
+    ) -> PyResult<()> {
+        let writer = self.writer.as_mut().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
+        py.detach(|| {
+            let chunk = Chunk::new(&columns, &values, &ends, are_addresses)
+                .ok_or_else(|| TraceError::new_err("columns differ in length"))?;
+            (0..chunk.rows).try_for_each(|index| chunk.push(writer, index))
+        })
+    }
+
+    /// Writes the tables, checks everything, and lets the folder appear.
+    fn finish(&mut self, py: Python<'_>, allocations: Vec<PyAllocation>, launches: Vec<PyLaunch>) -> PyResult<()> {
+        let writer = self.writer.take().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
+        let allocation = |(name, base, bytes)| Allocation { name, base, bytes };
+        let allocations: Vec<Allocation> = allocations.into_iter().map(allocation).collect();
+        let launches: Vec<LaunchRow> = launches.into_iter().map(launch).collect();
+        py.detach(|| writer.finish(&allocations, &launches)).map_err(|error| errors::trace(&error))
+    }
+
+    /// Gives up; nothing is left behind.
+    fn abandon(&mut self) {
+        self.writer = None;
+    }
+}
+
+fn launch((kernel, grid, group, wavefronts, vector, scalar, local, split): PyLaunch) -> LaunchRow {
+    LaunchRow {
+        kernel,
+        grid,
+        group,
+        wavefronts_per_group: wavefronts,
+        vector_registers: vector,
+        scalar_registers: scalar,
+        local_data_bytes: local,
+        split: split.into_iter().map(|(gpu, first, groups)| Share { gpu, first, groups }).collect(),
+    }
+}
+
+/// Columns of rows, all of the same length.
+struct Chunk {
+    rows: usize,
+    words: [Vec<u32>; 7],
+    halves: [Vec<u16>; 4],
+    kind: Vec<u8>,
+    lanes: Vec<u8>,
+    values: Vec<u64>,
+    ends: Vec<u64>,
+    are_addresses: bool,
+}
+
+impl Chunk {
+    fn new(columns: &[Vec<u8>], values: &[u8], ends: &[u8], are_addresses: bool) -> Option<Self> {
+        let [
+            launch,
+            group,
+            sequence,
+            vector,
+            scalar,
+            local,
+            branch,
+            wavefront,
+            bytes,
+            kind,
+            lanes,
+            waits,
+            scalar_waits,
+        ] = columns
+        else {
+            return None;
+        };
+        let chunk = Self {
+            rows: kind.len(),
+            words: [launch, group, sequence, vector, scalar, local, branch]
+                .map(|column| numbers(column, u32::from_le_bytes)),
+            halves: [wavefront, bytes, waits, scalar_waits].map(|column| numbers(column, u16::from_le_bytes)),
+            kind: kind.clone(),
+            lanes: lanes.clone(),
+            values: numbers(values, u64::from_le_bytes),
+            ends: numbers(ends, u64::from_le_bytes),
+            are_addresses,
+        };
+        let lengths = chunk.words.iter().map(Vec::len).chain(chunk.halves.iter().map(Vec::len));
+        let mut lengths = lengths.chain([chunk.lanes.len(), chunk.ends.len()]);
+        let whole = lengths.all(|length| length == chunk.rows) && chunk.ends.is_sorted();
+        let last = chunk.ends.last().copied().unwrap_or(0);
+        (whole && last <= chunk.values.len() as u64).then_some(chunk)
+    }
+
+    fn push(&self, writer: &mut octavo_trace::TraceWriter, index: usize) -> PyResult<()> {
+        let kind = *Kind::ALL
+            .get(usize::from(self.kind[index]))
+            .ok_or_else(|| TraceError::new_err(format!("unknown code {} of a kind", self.kind[index])))?;
+        let [launch, group, sequence, vector_alu, scalar_alu, local_data, branch] =
+            self.words.each_ref().map(|column| column[index]);
+        let [wavefront, bytes, vector_wait, scalar_wait] = self.halves.each_ref().map(|column| column[index]);
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        let values = &self.values[start..self.ends[index] as usize];
+        let row = Row {
+            key: Key { launch, group, wavefront, sequence },
+            kind,
+            bytes,
+            lanes: self.lanes[index],
+            touched: if self.are_addresses { Touched::Addresses(values) } else { Touched::Lines(values) },
+            counts: Counts { vector_alu, scalar_alu, local_data, branch },
+            // Null is stored as a negative number, which no byte is.
+            vector_wait: u8::try_from(vector_wait).ok(),
+            scalar_wait: u8::try_from(scalar_wait).ok(),
+        };
+        writer.push(row).map_err(|error| errors::trace(&error))
+    }
+}
+
+fn numbers<T, const N: usize>(bytes: &[u8], number: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|bytes| number(*bytes)).collect()
+}

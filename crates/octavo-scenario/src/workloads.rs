@@ -1,0 +1,23 @@
+//! Every workload that a scenario can name: the kernels, and recorded traces.
+
+use std::sync::LazyLock;
+
+use octavo_registry::Registry;
+use octavo_workload::{Size, Workload};
+use serde_json::{Map, Value};
+
+/// All workloads, traces last.
+pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
+    let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
+    let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY]).collect();
+    Registry { kind: octavo_workload::WORKLOADS.kind, entries: entries.leak() }
+});
+
+/// Lets the folder of a trace stand where the name of a workload is expected.
+pub(crate) fn spell_out_trace(workload: &mut Map<String, Value>) {
+    let Some(Value::String(name)) = workload.get("name") else { return };
+    if name.contains(['/', std::path::MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace") {
+        let path = std::mem::replace(&mut workload["name"], octavo_trace::ENTRY.name.into());
+        workload.insert("path".to_owned(), path);
+    }
+}

@@ -1,0 +1,58 @@
+//! A row group as operations.
+
+use octavo_workload::Op;
+
+use super::layout::Placement;
+use super::ops::{Scratch, ops_of_row};
+use crate::{Key, RowRules, TraceError, TraceReader};
+
+/// Launch, work-group, wavefront.
+pub(super) type Wavefront = (u32, u32, u16);
+
+pub(super) fn wavefront(key: Key) -> Wavefront {
+    (key.launch, key.group, key.wavefront)
+}
+
+/// The operations of a row group, and where those of each wavefront begin.
+pub(super) struct Decoded {
+    pub ops: Vec<Op>,
+    /// Each wavefront with rows here, in order, and its first operation.
+    pub starts: Vec<(Wavefront, u32)>,
+    /// Keys of the first and the last row.
+    pub first: Key,
+    pub last: Key,
+}
+
+impl Decoded {
+    /// Decodes and checks a row group, which has rows.
+    pub fn new(reader: &TraceReader, group: usize, placement: &Placement) -> Result<Self, TraceError> {
+        let rows = reader.rows(group)?;
+        let (first, last) = (rows.key(0), rows.key(rows.len() - 1));
+        let mut decoded = Self { ops: Vec::with_capacity(2 * rows.len()), starts: Vec::new(), first, last };
+        let mut rules = RowRules::resumed(reader.header().lanes);
+        let mut scratch = Scratch::default();
+        for (index, row) in rows.iter().enumerate() {
+            if index == 0 || row.key.sequence == 0 {
+                decoded.starts.push((wavefront(row.key), decoded.ops.len() as u32));
+            }
+            rules.take(&row).and_then(|()| ops_of_row(&row, placement, &mut scratch, &mut decoded.ops)).map_err(
+                |reason| TraceError::at(reader.instructions_path(), reader.first_row(group) + index as u64, reason),
+            )?;
+        }
+        decoded.ops.shrink_to_fit();
+        Ok(decoded)
+    }
+
+    /// The first operation of a wavefront, if it has any here.
+    pub fn start(&self, wavefront: Wavefront) -> Option<u32> {
+        let index = self.starts.binary_search_by_key(&wavefront, |(found, _)| *found).ok()?;
+        Some(self.starts[index].1)
+    }
+
+    /// Memory that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.ops.capacity() * size_of::<Op>()
+            + self.starts.capacity() * size_of::<(Wavefront, u32)>()
+    }
+}

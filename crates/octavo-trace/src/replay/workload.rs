@@ -1,0 +1,218 @@
+//! A trace as a workload.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use octavo_workload::{Buffer, Cursor, Launch, Op, OpSink, Workload};
+
+use super::cache::Cache;
+use super::decoded::{Decoded, Wavefront, wavefront};
+use super::layout::{Layout, Placement};
+use crate::{LaunchRow, TraceError, TraceReader};
+
+/// Memory for decoded row groups. Ten million rows of common kernels take about this much, and a launch rarely has
+/// wavefronts in flight that lie further apart: below it nothing is decoded twice.
+const CACHE_BYTES: usize = 256 << 20;
+
+/// Replays a trace: any wavefront of it, at any time, in any order.
+///
+/// Row groups are decoded when a wavefront first needs them. One that turns out to be damaged ends all streams:
+/// [`Workload::failure`] then says why.
+pub struct TraceWorkload {
+    reader: TraceReader,
+    placement: Placement,
+    /// First wavefront of each row group that has rows, and its number; ascending.
+    index: Vec<(Wavefront, u32)>,
+    state: Mutex<State>,
+}
+
+struct State {
+    cache: Cache,
+    failure: Option<TraceError>,
+}
+
+impl TraceWorkload {
+    /// Opens the trace folder `path`.
+    ///
+    /// # Errors
+    /// As [`TraceReader::open`], or the trace is too large to be simulated, or its row groups are not sorted.
+    pub fn open(path: &Path, layout: Layout) -> Result<Self, TraceError> {
+        Self::with_budget(path, layout, CACHE_BYTES)
+    }
+
+    /// As [`TraceWorkload::open`], with so many bytes for decoded row groups.
+    ///
+    /// # Errors
+    /// As [`TraceWorkload::open`].
+    pub fn with_budget(path: &Path, layout: Layout, budget: usize) -> Result<Self, TraceError> {
+        let reader = TraceReader::open(path)?;
+        let placement = Placement::new(reader.allocations(), layout).map_err(|reason| TraceError::new(path, reason))?;
+        let index = index(&reader)?;
+        let state = State { cache: Cache::new(reader.row_groups(), budget), failure: None };
+        Ok(Self { reader, placement, index, state: Mutex::new(state) })
+    }
+
+    /// Memory that decoded row groups take now.
+    #[must_use]
+    pub fn cached_bytes(&self) -> usize {
+        self.state().cache.bytes()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn row(&self, index: u32) -> Option<&LaunchRow> {
+        self.reader.launches().get(index as usize)
+    }
+
+    /// The row group at a position of the index, decoded if it is not there.
+    fn group(&self, state: &mut State, position: usize) -> Result<Arc<Decoded>, TraceError> {
+        let group = self.index[position].1 as usize;
+        if let Some(decoded) = state.cache.get(group) {
+            return Ok(decoded);
+        }
+        let decoded = Arc::new(Decoded::new(&self.reader, group, &self.placement)?);
+        state.cache.insert(group, Arc::clone(&decoded));
+        Ok(decoded)
+    }
+
+    /// Position in the index and first operation of a wavefront.
+    fn find(&self, state: &mut State, wanted: Wavefront) -> Result<(usize, usize), TraceError> {
+        // A wavefront that begins a row group may have begun in the one before.
+        let after = self.index.partition_point(|(first, _)| *first < wanted);
+        for position in after.saturating_sub(1)..(after + 1).min(self.index.len()) {
+            if let Some(start) = self.group(state, position)?.start(wanted) {
+                return Ok((position, start as usize));
+            }
+        }
+        let (launch, group, wavefront) = wanted;
+        let reason = format!("there are no rows of wavefront {wavefront} of group {group} of launch {launch}");
+        Err(TraceError::new(self.reader.instructions_path(), reason))
+    }
+
+    /// Goes on with a wavefront from `cursor`.
+    fn produce(
+        &self,
+        state: &mut State,
+        wanted: Wavefront,
+        cursor: &mut Cursor,
+        out: &mut OpSink<'_>,
+    ) -> Result<(), TraceError> {
+        let [begun, position, start, _] = cursor.0;
+        let (mut position, mut start) =
+            if begun == 0 { self.find(state, wanted)? } else { (position as usize, start as usize) };
+        loop {
+            let decoded = self.group(state, position)?;
+            let (copied, ended) = copy(&decoded.ops[start..], out);
+            start += copied;
+            if !ended && start == decoded.ops.len() {
+                self.continues(state, wanted, position, &decoded)?;
+                (position, start) = (position + 1, 0);
+                if out.remaining() > 0 {
+                    continue;
+                }
+            }
+            cursor.0 = [1, position as u32, start as u32, 0];
+            return Ok(());
+        }
+    }
+
+    /// Checks that the row group after the one at `position` goes on with `wanted`.
+    fn continues(
+        &self,
+        state: &mut State,
+        wanted: Wavefront,
+        position: usize,
+        decoded: &Decoded,
+    ) -> Result<(), TraceError> {
+        let next = match self.index.get(position + 1) {
+            Some(_) => Some(self.group(state, position + 1)?.first),
+            None => None,
+        };
+        if next.is_some_and(|next| {
+            wavefront(next) == wanted && decoded.last.sequence.checked_add(1) == Some(next.sequence)
+        }) {
+            return Ok(());
+        }
+        let row = self.reader.first_row(self.index[position].1 as usize + 1);
+        let (launch, group, wavefront) = wanted;
+        let reason = format!(
+            "wavefront {wavefront} of group {group} of launch {launch} does not go on here, though it has not ended"
+        );
+        Err(TraceError::at(self.reader.instructions_path(), row, reason))
+    }
+}
+
+/// Copies whole instructions up to the end of the wavefront; returns how many operations, and whether it ended.
+fn copy(ops: &[Op], out: &mut OpSink<'_>) -> (usize, bool) {
+    let room = out.remaining();
+    let mut count = 0;
+    let mut whole = 0;
+    for op in ops.iter().take(room) {
+        count += 1;
+        if !op.continues() {
+            whole = count;
+            if *op == Op::END {
+                break;
+            }
+        }
+    }
+    ops[..whole].iter().for_each(|op| out.push(*op));
+    (whole, whole > 0 && ops[whole - 1] == Op::END)
+}
+
+/// The first wavefront of each row group.
+fn index(reader: &TraceReader) -> Result<Vec<(Wavefront, u32)>, TraceError> {
+    let mut index: Vec<(Wavefront, u32)> = Vec::new();
+    for group in 0..reader.row_groups() {
+        let Some(key) = reader.first_key(group)? else { continue };
+        let first = wavefront(key);
+        if index.last().is_some_and(|(before, _)| *before > first) {
+            let reason = format!("not sorted: row group {group} begins with a wavefront of before");
+            return Err(TraceError::at(reader.instructions_path(), reader.first_row(group), reason));
+        }
+        index.push((first, group as u32));
+    }
+    Ok(index)
+}
+
+impl Workload for TraceWorkload {
+    fn buffers(&self) -> &[Buffer] {
+        &self.placement.buffers
+    }
+
+    fn launches(&self) -> u32 {
+        self.reader.launches().len() as u32
+    }
+
+    fn launch(&self, index: u32) -> Launch {
+        let Some(row) = self.row(index) else {
+            return Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 };
+        };
+        Launch {
+            kernel: row.kernel.clone().into(),
+            work_groups: row.work_groups().unwrap_or(0),
+            wavefronts_per_group: row.wavefronts_per_group.into(),
+        }
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let mut state = self.state();
+        if state.failure.is_none() {
+            let wanted = (launch, group, wavefront as u16);
+            match self.produce(&mut state, wanted, cursor, out) {
+                Ok(()) => return,
+                Err(error) => state.failure = Some(error),
+            }
+        }
+        // What was produced so far fills the sink at most; the end goes where there is room, now or next time.
+        if out.remaining() > 0 {
+            out.push(Op::END);
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.state().failure.as_ref().map(ToString::to_string)
+    }
+}
