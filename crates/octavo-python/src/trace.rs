@@ -171,6 +171,7 @@ impl Chunk {
         let row = Row {
             key: Key { launch, group, wavefront, sequence },
             kind,
+            code_lines: &[],
             bytes,
             lanes: self.lanes[index],
             touched: if self.are_addresses { Touched::Addresses(values) } else { Touched::Lines(values) },

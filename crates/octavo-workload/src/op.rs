@@ -42,8 +42,8 @@ pub struct InstructionMix {
 impl InstructionMix {
     /// Instructions of all classes together.
     #[must_use]
-    pub const fn total(self) -> u32 {
-        self.vector + self.scalar + self.local_data + self.branch
+    pub const fn total(self) -> u64 {
+        self.vector as u64 + self.scalar as u64 + self.local_data as u64 + self.branch as u64
     }
 }
 

@@ -95,9 +95,10 @@ impl Node<'_> {
                 state: State::Scheduled,
                 ..Wave::default()
             };
+            let begin = self.now + delay + self.costs.group_launch;
             self.history.clear(slot as usize);
-            self.calendar
-                .push(self.now + delay + self.costs.group_launch, super::event::Event::new(Kind::Wave, slot).pack());
+            self.fetch.begin_wave(slot as usize, begin);
+            self.calendar.push(begin, super::event::Event::new(Kind::Wave, slot).pack());
         }
         self.gpus[gpu].units[unit].free = free;
         self.waves.groups[leader as usize] = Group { running: wavefronts as u16, ..Group::default() };

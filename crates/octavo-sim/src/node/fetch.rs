@@ -75,13 +75,20 @@ impl Fetch {
         });
     }
 
+    /// A wavefront begins in `slot` at `time`.
+    pub fn begin_wave(&mut self, slot: usize, time: u64) {
+        self.arrived[slot] = time;
+    }
+
     /// When `line` is at the instruction cache of `unit`, asked for at `time`.
     fn line(&mut self, gpu: usize, unit: usize, line: usize, time: u64) -> u64 {
         let (second_level, memory, walk) = (self.second_level, self.memory, self.walk);
         let code = &mut self.codes[self.running];
-        let cache = arrival(&mut code.at_cache[gpu * self.caches + unit / self.units_per_cache], line);
+        let lines = &mut code.at_cache[gpu * self.caches + unit / self.units_per_cache];
+        let first = lines.is_empty();
+        let cache = arrival(lines, line);
         if *cache == ABSENT {
-            let translated = if line == 0 { walk } else { 0 };
+            let translated = if first { walk } else { 0 };
             let there = arrival(&mut code.at_gpu[gpu], line);
             if *there == ABSENT {
                 *there = time + translated + memory;
@@ -102,9 +109,6 @@ fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
 impl Node<'_> {
     /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
     pub fn fetch_code(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
-        if line == 0 {
-            self.fetch.arrived[slot] = time;
-        }
         for line in line..line + u64::from(count) {
             let asked = self.fetch.arrived[slot];
             let there = self.fetch.line(gpu, unit, line as usize, asked);

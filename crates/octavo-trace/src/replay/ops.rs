@@ -1,6 +1,6 @@
 //! From rows of a trace to operations of a wavefront.
 
-use octavo_workload::{Op, OpSink};
+use octavo_workload::{InstructionMix, LINE_BYTES, Op, OpSink};
 
 use super::layout::Placement;
 use crate::lines::lines_of_addresses;
@@ -12,6 +12,9 @@ use crate::{Kind, Row, Touched};
 const MAX_RUNS: usize = 64;
 const _: () = assert!(MAX_RUNS < OpSink::MIN_CAPACITY);
 
+/// Code of a kernel, at most: 64 MiB.
+const MAX_CODE_LINE: u64 = 1 << 20;
+
 /// Memory that rows need while they become operations.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -20,27 +23,26 @@ pub(crate) struct Scratch {
     hint: usize,
 }
 
-/// Appends the operations that `row` means.
-///
-/// Atomics are stores; scalar loads, and waits for nothing else, are left out; of instructions without a row only
-/// those of the vector ALU take time.
+/// Appends the operations that `row` means. Atomics are stores.
 ///
 /// # Errors
-/// It touches a line outside of all allocations.
+/// It touches a line outside of all allocations, or a line of code beyond what can be numbered.
 pub(crate) fn ops_of_row(
     row: &Row<'_>,
     placement: &Placement,
     scratch: &mut Scratch,
     ops: &mut Vec<Op>,
 ) -> Result<(), String> {
-    compute(row.counts.vector_alu, ops);
+    instructions(row, ops)?;
     match row.kind {
         Kind::Load => memory(row, placement, scratch, ops, Op::load),
-        Kind::Store | Kind::Atomic => memory(row, placement, scratch, ops, Op::store),
-        Kind::Scalar => Ok(()),
+        Kind::Store | Kind::Atomic if writes_whole_lines(row) => memory(row, placement, scratch, ops, Op::store),
+        Kind::Store | Kind::Atomic => {
+            memory(row, placement, scratch, ops, |line, count| Op::store(line, count).partial())
+        }
+        Kind::Scalar => memory(row, placement, scratch, ops, Op::scalar_load),
         Kind::Barrier => push(Op::BARRIER, ops),
-        Kind::Wait if row.vector_wait.is_some() => push(Op::WAIT, ops),
-        Kind::Wait => Ok(()),
+        Kind::Wait => push(Op::wait_until(outstanding(row).into()), ops),
         Kind::End => push(Op::END, ops),
     }
 }
@@ -50,11 +52,61 @@ fn push(op: Op, ops: &mut Vec<Op>) -> Result<(), String> {
     Ok(())
 }
 
-fn compute(mut instructions: u32, ops: &mut Vec<Op>) {
-    while instructions > 0 {
-        let some = instructions.min(Op::MAX_COUNT);
-        ops.push(Op::compute(some));
-        instructions -= some;
+/// Whether lanes write as many bytes as their lines have. A plain count: lanes that write the same bytes, or lines
+/// unevenly, are rare.
+fn writes_whole_lines(row: &Row<'_>) -> bool {
+    let lines = match row.touched {
+        Touched::Lines(lines) => lines.len() as u64,
+        Touched::Addresses(_) => (u64::from(row.lanes) * u64::from(row.bytes)).div_ceil(LINE_BYTES),
+    };
+    u64::from(row.lanes) * u64::from(row.bytes) >= lines * LINE_BYTES
+}
+
+/// What a wait leaves outstanding. Vector memory counts among what the scalar counter waits for (GCN's flat
+/// instructions raise both), so the smaller of the two holds.
+fn outstanding(row: &Row<'_>) -> u8 {
+    row.vector_wait.unwrap_or(u8::MAX).min(row.scalar_wait.unwrap_or(u8::MAX))
+}
+
+/// Instructions without a row of their own, spread evenly over the lines of code that are reached on the way.
+fn instructions(row: &Row<'_>, ops: &mut Vec<Op>) -> Result<(), String> {
+    let parts = row.code_lines.len().max(1) as u64;
+    for part in 0..parts {
+        if let Some(line) = row.code_lines.get(part as usize) {
+            if *line > MAX_CODE_LINE {
+                return Err(format!("line {line} of the code, expected at most {MAX_CODE_LINE}"));
+            }
+            ops.push(Op::fetch(*line, 1));
+        }
+        let share = |count: u32| (u64::from(count) * (part + 1) / parts - u64::from(count) * part / parts) as u32;
+        mixed(
+            InstructionMix {
+                vector: share(row.counts.vector_alu),
+                scalar: share(row.counts.scalar_alu),
+                local_data: share(row.counts.local_data),
+                branch: share(row.counts.branch),
+            },
+            ops,
+        );
+    }
+    Ok(())
+}
+
+/// Instructions as as many operations as they need.
+fn mixed(mut left: InstructionMix, ops: &mut Vec<Op>) {
+    let most = Op::MAX_INSTRUCTIONS;
+    while left.total() > 0 {
+        let some = InstructionMix {
+            vector: left.vector.min(most.vector),
+            scalar: left.scalar.min(most.scalar),
+            local_data: left.local_data.min(most.local_data),
+            branch: left.branch.min(most.branch),
+        };
+        ops.push(Op::mixed(some));
+        left.vector -= some.vector;
+        left.scalar -= some.scalar;
+        left.local_data -= some.local_data;
+        left.branch -= some.branch;
     }
 }
 

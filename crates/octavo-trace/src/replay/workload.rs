@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use octavo_workload::{Buffer, Cursor, Launch, Op, OpSink, Workload};
+use octavo_workload::{Buffer, Cursor, Launch, Op, OpSink, Resources, Workload};
 
 use super::cache::Cache;
 use super::decoded::{Decoded, Wavefront, wavefront};
@@ -195,6 +195,18 @@ impl Workload for TraceWorkload {
             work_groups: row.work_groups().unwrap_or(0),
             wavefronts_per_group: row.wavefronts_per_group.into(),
         }
+    }
+
+    fn resources(&self, index: u32) -> Resources {
+        self.row(index).map_or_else(Resources::default, |row| Resources {
+            vector_registers: row.vector_registers.into(),
+            scalar_registers: row.scalar_registers.into(),
+            local_data_bytes: row.local_data_bytes,
+        })
+    }
+
+    fn waits_for_some(&self) -> bool {
+        true
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
