@@ -43,8 +43,41 @@ pub(super) struct Opcode {
     pub class: Class,
     /// Bytes that each lane moves, if a suffix says so.
     pub bytes: Option<u16>,
-    /// Registers that an operand of the instruction takes, at most.
-    pub registers: u8,
+    pub operands: Operands,
+}
+
+/// How many registers operands take; traces name the first of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// All as many.
+    Same(u8),
+    /// The result and the third source are pairs.
+    Wide,
+    /// The first source is an address.
+    Memory { address: u8, data: u8 },
+    /// All sources are addresses.
+    Copy,
+}
+
+impl Operands {
+    /// Registers of the destination.
+    pub fn destination(self) -> u8 {
+        match self {
+            Self::Same(count) | Self::Memory { data: count, .. } => count,
+            Self::Wide => 2,
+            Self::Copy => 0,
+        }
+    }
+
+    /// Registers of source `index`, from 0.
+    pub fn source(self, index: usize) -> u8 {
+        match (self, index) {
+            (Self::Same(count), _) | (Self::Memory { address: count, .. }, 0) => count,
+            (Self::Memory { data, .. }, _) => data,
+            (Self::Wide, 2) | (Self::Copy, _) => 2,
+            (Self::Wide, _) => 1,
+        }
+    }
 }
 
 impl Opcode {
@@ -58,7 +91,7 @@ impl Opcode {
             class => class,
         };
         let bytes = parts.clone().find_map(suffix_bytes);
-        Self { class, bytes, registers: registers(class, base, bytes, parts) }
+        Self { class, bytes, operands: operands(class, base, bytes, parts) }
     }
 
     /// Bytes that each lane moves when the trace says `recorded`, which recorders sometimes get wrong.
@@ -79,16 +112,22 @@ fn suffix_bytes(suffix: &[u8]) -> Option<u16> {
     }
 }
 
-fn registers<'a>(class: Class, base: &[u8], bytes: Option<u16>, mut suffixes: impl Iterator<Item = &'a [u8]>) -> u8 {
+fn operands<'a>(
+    class: Class,
+    base: &[u8],
+    bytes: Option<u16>,
+    mut suffixes: impl Iterator<Item = &'a [u8]> + Clone,
+) -> Operands {
+    let data = bytes.unwrap_or(WORD_BYTES).div_ceil(4) as u8;
     match class {
-        Class::LocalData if base == b"LDSM" || base == b"STSM" => 4,
-        // Addresses are pairs of registers.
-        Class::Load | Class::AsyncLoad | Class::Store | Class::Atomic | Class::LocalData => {
-            bytes.unwrap_or(0).div_ceil(4).clamp(2, 8) as u8
-        }
-        _ if base.ends_with(b"MMA") => 4,
-        _ if base.starts_with(b"D") || suffixes.any(|suffix| suffix == b"WIDE" || suffix.ends_with(b"64")) => 2,
-        _ => 1,
+        Class::LocalData if base == b"LDSM" || base == b"STSM" => Operands::Memory { address: 1, data: 4 },
+        Class::LocalData => Operands::Memory { address: 1, data },
+        Class::Load | Class::Store | Class::Atomic => Operands::Memory { address: 2, data },
+        Class::AsyncLoad => Operands::Copy,
+        _ if base.ends_with(b"MMA") => Operands::Same(4),
+        _ if base.starts_with(b"D") || suffixes.clone().any(|suffix| suffix.ends_with(b"64")) => Operands::Same(2),
+        _ if suffixes.any(|suffix| suffix == b"WIDE") => Operands::Wide,
+        _ => Operands::Same(1),
     }
 }
 
@@ -313,7 +352,7 @@ static VECTOR: &[&[u8]] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{Class, Opcode, SCALAR, VECTOR};
+    use super::{Class, Opcode, Operands, SCALAR, VECTOR};
 
     #[test]
     fn tables_are_sorted() {
@@ -322,25 +361,29 @@ mod tests {
 
     #[test]
     fn classes_widths_and_registers() {
-        for (text, class, bytes, registers) in [
-            ("LDG.E.64", Class::Load, Some(8), 2),
-            ("LDG.E.128.CONSTANT.SYS", Class::Load, Some(16), 4),
-            ("LDG.E.U8", Class::Load, Some(1), 2),
-            ("LDGSTS.E.BYPASS.LTC128B.128", Class::AsyncLoad, Some(16), 4),
-            ("STG.E", Class::Store, None, 2),
-            ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", Class::Atomic, None, 2),
-            ("LDSM.16.M88.4", Class::LocalData, Some(2), 4),
-            ("IMAD.WIDE.U32", Class::VectorAlu, Some(4), 2),
-            ("DFMA", Class::VectorAlu, None, 2),
-            ("HMMA.16816.F32", Class::VectorAlu, None, 4),
-            ("ULDC.64", Class::ScalarAlu, Some(8), 2),
-            ("BAR.SYNC.DEFER_BLOCKING", Class::Barrier, None, 1),
-            ("BAR.ARV", Class::ScalarAlu, None, 1),
-            ("UTMALDG.2D", Class::Unrecorded, None, 1),
-            ("FROB.X", Class::Unknown, None, 1),
-            ("", Class::Unknown, None, 1),
+        let memory = |address, data| Operands::Memory { address, data };
+        for (text, class, bytes, operands) in [
+            ("LDG.E.64", Class::Load, Some(8), memory(2, 2)),
+            ("LDG.E.128.CONSTANT.SYS", Class::Load, Some(16), memory(2, 4)),
+            ("LDG.E.U8", Class::Load, Some(1), memory(2, 1)),
+            ("LDGSTS.E.BYPASS.LTC128B.128", Class::AsyncLoad, Some(16), Operands::Copy),
+            ("STG.E", Class::Store, None, memory(2, 1)),
+            ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", Class::Atomic, None, memory(2, 1)),
+            ("LDSM.16.M88.4", Class::LocalData, Some(2), memory(1, 4)),
+            ("IMAD.WIDE.U32", Class::VectorAlu, Some(4), Operands::Wide),
+            ("DFMA", Class::VectorAlu, None, Operands::Same(2)),
+            ("F2F.F64.F32", Class::VectorAlu, None, Operands::Same(2)),
+            ("HMMA.16816.F32", Class::VectorAlu, None, Operands::Same(4)),
+            ("ULDC.64", Class::ScalarAlu, Some(8), Operands::Same(2)),
+            ("BAR.SYNC.DEFER_BLOCKING", Class::Barrier, None, Operands::Same(1)),
+            ("BAR.ARV", Class::ScalarAlu, None, Operands::Same(1)),
+            ("UTMALDG.2D", Class::Unrecorded, None, Operands::Same(1)),
+            ("FROB.X", Class::Unknown, None, Operands::Same(1)),
+            ("", Class::Unknown, None, Operands::Same(1)),
         ] {
-            assert_eq!(Opcode::new(text.as_bytes()), Opcode { class, bytes, registers }, "{text}");
+            assert_eq!(Opcode::new(text.as_bytes()), Opcode { class, bytes, operands }, "{text}");
         }
+        let sources = |operands: Operands| [0, 1, 2].map(|index| operands.source(index));
+        assert_eq!((sources(Operands::Wide), sources(memory(2, 4))), ([1, 1, 2], [2, 4, 4]));
     }
 }

@@ -145,7 +145,7 @@ impl Warp {
         lines.clear();
         lines_of_addresses(addresses, bytes, &mut lines);
         if !lines.is_empty() {
-            self.memory.issue(instruction.destinations.as_slice().first().copied(), opcode.registers);
+            self.memory.issue(instruction.destinations.as_slice().first().copied(), opcode.operands.destination());
         }
         let row = Row { bytes, lanes: addresses.len() as u8, touched: Touched::Lines(&lines), ..self.plain(kind) };
         let outcome = out(row);
@@ -161,9 +161,13 @@ impl Warp {
         out: &mut impl FnMut(Row<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut memory, mut local) = (0, 0);
-        for register in instruction.sources.as_slice().iter().chain(instruction.destinations.as_slice()) {
-            memory = memory.max(self.memory.needed(*register, opcode.registers));
-            local = local.max(self.local.needed(*register, opcode.registers));
+        let operands = opcode.operands;
+        let sources = instruction.sources.as_slice().iter().enumerate();
+        let sources = sources.map(|(index, first)| (*first, operands.source(index)));
+        let destinations = instruction.destinations.as_slice().iter().map(|first| (*first, operands.destination()));
+        for (first, count) in sources.chain(destinations) {
+            memory = memory.max(self.memory.needed(first, count));
+            local = local.max(self.local.needed(first, count));
         }
         let (vector_wait, scalar_wait) = (self.memory.wait_for(memory), self.local.wait_for(local));
         if vector_wait.is_some() || scalar_wait.is_some() {
@@ -202,7 +206,8 @@ impl Warp {
             Class::LocalData => {
                 self.counts.local_data += 1;
                 if instruction.mask != 0 {
-                    self.local.issue(instruction.destinations.as_slice().first().copied(), opcode.registers);
+                    self.local
+                        .issue(instruction.destinations.as_slice().first().copied(), opcode.operands.destination());
                 }
             }
             Class::Branch => self.counts.branch += 1,
@@ -230,5 +235,60 @@ impl Warp {
     /// A row with what was counted since the one before.
     fn plain(&mut self, kind: Kind) -> Row<'static> {
         Row::plain(Key::default(), kind, std::mem::take(&mut self.counts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::Warp;
+    use crate::convert::accel_sim::header::Header;
+    use crate::convert::accel_sim::instruction;
+    use crate::convert::watch::Notes;
+
+    /// Kinds of the rows of a warp, with what its waits let stay outstanding.
+    fn rows(lines: &[&str]) -> String {
+        let (mut warp, mut notes, mut addresses) = (Warp::new(&Header::default()), Notes::default(), Vec::new());
+        let mut found = Vec::new();
+        let mut out = |row: crate::Row<'_>| {
+            let waits = [row.vector_wait, row.scalar_wait].into_iter().flatten();
+            found.push(waits.fold(row.kind.name().to_owned(), |text, wait| format!("{text} {wait}")));
+            Ok::<(), Infallible>(())
+        };
+        for line in lines {
+            let instruction = instruction::read(line.as_bytes(), 0, &mut addresses).unwrap();
+            let Ok(()) = warp.take(&instruction, &addresses, &mut notes, &mut out);
+        }
+        let Ok(_) = warp.end(&mut out);
+        found.join(", ")
+    }
+
+    const LOAD_4: &str = "0 1 1 R4 LDG.E 1 R2 4 2 0x100000000";
+    const LOAD_5: &str = "0 1 1 R5 LDG.E 1 R2 4 2 0x100000000";
+    const LOAD_PAIR: &str = "0 1 1 R6 LDG.E.64 1 R2 8 2 0x100000000";
+
+    #[test]
+    fn loads_into_neighbours_do_not_wait_for_each_other() {
+        assert_eq!(rows(&[LOAD_4, LOAD_5, LOAD_PAIR, LOAD_4]), "load, load, load, wait 2, load, end");
+        assert_eq!(rows(&[LOAD_4, LOAD_5, "0 1 1 R8 FADD 2 R5 R4 0"]), "load, load, wait 0, end");
+        assert_eq!(rows(&[LOAD_4, LOAD_5, "0 1 1 R8 FADD 2 R4 R0 0"]), "load, load, wait 1, end");
+        assert_eq!(rows(&[LOAD_PAIR, LOAD_4, "0 1 0 STG.E 2 R8 R7 4 2 0x100000000"]), "load, load, wait 1, store, end");
+    }
+
+    #[test]
+    fn addresses_and_doubles_are_pairs() {
+        assert_eq!(rows(&[LOAD_5, "0 1 1 R8 LDG.E 1 R4 4 2 0x100000000"]), "load, wait 0, load, end");
+        assert_eq!(rows(&[LOAD_5, "0 1 1 R8 DADD 2 R4 R0 0"]), "load, wait 0, end");
+        assert_eq!(rows(&[LOAD_5, "0 1 1 R8 IMAD.WIDE 3 R4 R0 R2 0"]), "load, end");
+        assert_eq!(rows(&[LOAD_5, "0 1 1 R8 IMAD.WIDE 3 R0 R0 R4 0"]), "load, wait 0, end");
+    }
+
+    #[test]
+    fn fences_wait_once_and_atomics_return() {
+        let atomic = "0 1 1 R4 ATOMG.E.ADD.STRONG.GPU 2 R2 R8 4 2 0x100000000";
+        let fence = "0 ffffffff 0 MEMBAR.SC.GPU 0 0";
+        assert_eq!(rows(&[atomic, "0 1 1 R8 MOV 1 R4 0"]), "atomic, wait 0, end");
+        assert_eq!(rows(&[fence, LOAD_4, fence, fence]), "load, wait 0, end");
     }
 }
