@@ -4,6 +4,7 @@
 //! stream through [`TraceWriter`] in program order, with bounded memory whatever their number.
 #![forbid(unsafe_code)]
 
+pub mod convert;
 mod error;
 mod head;
 mod info;

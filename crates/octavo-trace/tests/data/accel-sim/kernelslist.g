@@ -1,0 +1,5 @@
+MemcpyHtoD,0x00007f0000000000,1000
+MemcpyHtoD,0x00007f0000000200,1024
+MemcpyDtoH,0x00007f0000000000,1000
+kernel-1.traceg
+kernel-2.traceg
