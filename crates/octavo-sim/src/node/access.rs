@@ -89,9 +89,12 @@ impl Node<'_> {
     pub fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
         let page = (run.line >> self.page_line_shift) as u32;
         let own = ProcessorId::gpu(gpu);
-        let done = if entry.target() == own {
+        let broadcast = run.write && entry.is_broadcast();
+        let done = if self.config.l1.in_order && !broadcast {
+            self.serve_in_order(gpu, unit, entry, run, time)
+        } else if entry.target() == own {
             self.serve_local(gpu, unit, page, entry, run, time)
-        } else if run.write && entry.is_broadcast() {
+        } else if broadcast {
             self.broadcast_stores(gpu, run, time + self.costs.l1_lookup)
         } else {
             self.serve_remote(slot, entry, run, time)
@@ -195,11 +198,6 @@ impl Node<'_> {
 
     #[inline]
     fn serve_local(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
-        if self.config.l1.in_order {
-            let (last, beyond_l1) = self.serve_in_order(gpu, unit, entry, run, time);
-            self.reports.count(gpu, page, beyond_l1);
-            return last;
-        }
         let (mut last, mut spent, mut beyond_l1) = (time, 0, 0);
         for index in 0..u64::from(run.count) {
             let (line, start) = (run.line + index, time + index * self.costs.line);

@@ -158,27 +158,39 @@ impl Node<'_> {
     /// Lines requested and answered together; returns when they have arrived.
     fn remote_lines(&mut self, slot: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let (gpu, unit) = self.place(slot);
-        let (own, owner) = (ProcessorId::gpu(gpu), entry.target());
         let count = lines.count();
         let free = self.gpus[gpu].units[unit].misses.available_for(count, time);
-        let start = self.gpus[gpu].remote.available_for(count, free);
-        let header = self.costs.header_bytes;
-        let (request, answer) = if lines.write { (header + LINE, header) } else { (header, header + LINE) };
-        let arrived = self.links.send(self.now, start, (own, owner), request * count as u64, Traffic::Lines);
-        let served = self.serve_at_owner(owner, lines, arrived);
-        let done = self.links.send(self.now, served, (owner, own), answer * count as u64, Traffic::Lines);
-        let done = done + self.costs.l1_fill;
+        let done = self.travel(gpu, entry.target(), lines, free);
         self.breakdown.remote_access_ps += (done - time) * count as u64;
-        let page = (lines.first >> self.page_line_shift) as u32;
-        self.count_remote(gpu, page, owner, count as u32, done);
         let state = &mut self.gpus[gpu];
-        state.remote.take_for(count, done);
         state.units[unit].misses.take_for(count, done);
         if !lines.write {
             for line in lines.iter() {
                 state.l1.insert(unit, line, entry.version(), done);
             }
         }
+        done
+    }
+
+    /// One line that is not in the first level, requested and answered by itself; returns when it has arrived.
+    pub fn remote_line(&mut self, gpu: usize, owner: ProcessorId, run: Run, time: u64) -> u64 {
+        let lines = Lines { first: run.line, mask: 1, write: run.write, partial: run.partial };
+        self.travel(gpu, owner, lines, time)
+    }
+
+    /// Request, service and answer of lines of one page.
+    fn travel(&mut self, gpu: usize, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
+        let (own, count) = (ProcessorId::gpu(gpu), lines.count());
+        let start = self.gpus[gpu].remote.available_for(count, time);
+        let header = self.costs.header_bytes;
+        let (request, answer) = if lines.write { (header + LINE, header) } else { (header, header + LINE) };
+        let arrived = self.links.send(self.now, start, (own, owner), request * count as u64, Traffic::Lines);
+        let served = self.serve_at_owner(owner, lines, arrived);
+        let left = self.links.send(self.now, served, (owner, own), answer * count as u64, Traffic::Lines);
+        let done = left + self.costs.l1_fill;
+        let page = (lines.first >> self.page_line_shift) as u32;
+        self.count_remote(gpu, page, owner, count as u32, done);
+        self.gpus[gpu].remote.take_for(count, done);
         done
     }
 

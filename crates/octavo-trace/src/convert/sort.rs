@@ -202,6 +202,7 @@ impl Record {
         Row {
             key: Key::default(),
             kind: Kind::ALL[usize::from(small[0])],
+            code_lines: &[],
             bytes: u16::from_le_bytes([small[2], small[3]]),
             lanes: small[1],
             touched: Touched::Lines(&self.lines),
