@@ -2,7 +2,18 @@
 
 from collections.abc import Callable
 
-__all__ = ["Interrupted", "ScenarioError", "SimulationError", "inspect_workload", "listing", "resolve", "run", "schema"]
+__all__ = [
+    "Interrupted",
+    "ScenarioError",
+    "SimulationError",
+    "inspect_workload",
+    "listing",
+    "resolve",
+    "run",
+    "schema",
+    "trace_convert",
+    "trace_formats",
+]
 
 _Column = tuple[str, str, bytes | list[str], list[str]]
 
@@ -31,3 +42,15 @@ def run(
     resolved: str, progress: Callable[[float, int], bool] | None = None
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario; returns the summary as JSON and the tables."""
+
+def trace_formats() -> list[tuple[str, str, str]]:
+    """Every foreign trace format that can be converted: name, summary, source."""
+
+def trace_convert(
+    input: str,
+    output: str,
+    format: str | None = None,
+    replace: bool = False,
+    progress: Callable[[float, int], bool] | None = None,
+) -> str:
+    """Convert a foreign trace into a trace folder; returns the summary as JSON."""

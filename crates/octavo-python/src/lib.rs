@@ -1,5 +1,6 @@
 //! Python bindings, nothing else: text in, text and columns out. The package `octavo` makes it pleasant.
 
+mod convert;
 mod describe;
 mod errors;
 mod run;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 /// Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
     use crate::describe::{inspect_workload, listing, schema};
     #[pymodule_export]

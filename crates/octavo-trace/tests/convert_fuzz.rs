@@ -138,7 +138,9 @@ proptest! {
             prop_assert_eq!(&convert_accel_sim(&folder, accel_sim(&program, format, blocks)).unwrap(), &listed);
         }
         // No register is loaded, so Accel-Sim's rows have no waits either. A warp slot without access is not seen.
-        prop_assume!(program.iter().all(|warp| !warp.is_empty()));
+        if program.iter().any(Vec::is_empty) {
+            return Ok(());
+        }
         fs::write(folder.at("a.txt"), mem_trace(&program, &order)).unwrap();
         go("nvbit-mem-trace", &folder.at("a.txt"), &folder.at("a.trace")).unwrap();
         prop_assert_eq!(rows(&folder.at("a.trace"), BASE), listed);
@@ -214,7 +216,7 @@ fn survives(folder: &Folder, format: &str, input: &Path, beside: usize) -> Resul
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_accel_sim(which in 0..3usize, damage in damage(), pack in any::<bool>()) {

@@ -52,7 +52,7 @@ pub struct Conversion<'a> {
 }
 
 /// What a conversion did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// Name of the converter.
     pub format: &'static str,

@@ -1,0 +1,31 @@
+"""Foreign traces, converted by the engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from octavo import _core
+
+DATA = Path(__file__).parents[2] / "crates" / "octavo-trace" / "tests" / "data"
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "rows"),
+    [("accel-sim", "accel-sim", 20), ("nvbit-mem-trace", "mem-trace/numbered.txt.xz", 13)],
+)
+def test_formats_are_told_from_the_input(tmp_path: Path, format: str, name: str, rows: int) -> None:
+    assert format in [known for known, _, _ in _core.trace_formats()]
+    summary = json.loads(_core.trace_convert(str(DATA / name), str(tmp_path / "a.trace")))
+    assert (summary["format"], summary["rows"]) == (format, rows)
+    files = sorted(path.name for path in (tmp_path / "a.trace").iterdir())
+    assert files == ["allocations.parquet", "instructions.parquet", "launches.parquet"]
+
+
+def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+    (tmp_path / "kernelslist.g").write_text("MemcpyHtoD,1,2\nkernel-7.traceg\n")
+    with pytest.raises(Exception, match=r"kernelslist\.g, line 2: `kernel-7\.traceg` is missing"):
+        _core.trace_convert(str(tmp_path), str(tmp_path / "a.trace"))
+    with pytest.raises(Exception, match="unknown format `vcd`, expected one of accel-sim"):
+        _core.trace_convert(str(tmp_path), str(tmp_path / "a.trace"), format="vcd")
+    assert not (tmp_path / "a.trace").exists()
