@@ -6,10 +6,11 @@ comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], sca
 print(comparison.speedups())
 """
 
+from octavo import trace
 from octavo.api import compare, inspect_workload, run, scenario
 from octavo.catalogue import listing, schema
 from octavo.comparison import Comparison
-from octavo.errors import InterruptedRun, OctavoError, OutputError, ScenarioError, SimulationError
+from octavo.errors import InterruptedRun, OctavoError, OutputError, ScenarioError, SimulationError, TraceError
 from octavo.execute import Progress
 from octavo.result import RunResult
 from octavo.scenario import Scenario
@@ -24,10 +25,12 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SimulationError",
+    "TraceError",
     "compare",
     "inspect_workload",
     "listing",
     "run",
     "scenario",
     "schema",
+    "trace",
 ]

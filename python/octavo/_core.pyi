@@ -1,11 +1,14 @@
 """Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time."""
 
 from collections.abc import Callable
+from typing import Any, final
 
 __all__ = [
     "Interrupted",
     "ScenarioError",
     "SimulationError",
+    "TraceError",
+    "TraceWriter",
     "inspect_workload",
     "listing",
     "resolve",
@@ -13,6 +16,9 @@ __all__ = [
     "schema",
     "trace_convert",
     "trace_formats",
+    "trace_head",
+    "trace_info",
+    "trace_validate",
 ]
 
 _Column = tuple[str, str, bytes | list[str], list[str]]
@@ -22,6 +28,9 @@ class ScenarioError(Exception):
 
 class SimulationError(Exception):
     """A scenario that cannot be simulated; argument: message."""
+
+class TraceError(Exception):
+    """A trace that cannot be read or written; argument: message."""
 
 class Interrupted(Exception):  # noqa: N818 - named after what happened, as Rust does
     """The run was stopped by its progress callback."""
@@ -54,3 +63,28 @@ def trace_convert(
     progress: Callable[[float, int], bool] | None = None,
 ) -> str:
     """Convert a foreign trace into a trace folder; returns the summary as JSON."""
+
+def trace_info(path: str) -> str:
+    """A trace in numbers, as JSON."""
+
+def trace_validate(path: str) -> int:
+    """Check every rule of the format; returns how many rows there are."""
+
+def trace_head(
+    path: str, count: int, launch: int | None = None, group: int | None = None, wavefront: int | None = None
+) -> str:
+    """The first rows that match, as JSON."""
+
+@final
+class TraceWriter:
+    """Writes a trace chunk by chunk."""
+
+    def __new__(cls, path: str, lanes: int, source: str, command: str, replace: bool) -> TraceWriter: ...
+    def push(self, columns: list[bytes], values: bytes, ends: bytes, are_addresses: bool) -> None:
+        """Append rows, given as columns of little-endian numbers."""
+
+    def finish(self, allocations: list[tuple[str, int, int]], launches: list[tuple[Any, ...]]) -> None:
+        """Write the tables, check everything, and let the folder appear."""
+
+    def abandon(self) -> None:
+        """Give up; nothing is left behind."""

@@ -14,7 +14,7 @@ from octavo.errors import ScenarioError
 from octavo.execute import Point, Progress, execute
 from octavo.experiment import Experiment, Variant
 from octavo.folder import check_writable
-from octavo.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of
+from octavo.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
 def recipe(
     source: str | Path | Scenario | None = None,
     *,
-    workload: str | None = None,
+    workload: str | Path | None = None,
     placement: str | None = None,
     node: str | None = None,
     scale: float | None = None,
@@ -41,6 +41,7 @@ def recipe(
 
     """
     changes = overrides_of(overrides, scale, seed)
+    workload = trace_name(workload) if isinstance(workload, Path) else workload
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
@@ -56,9 +57,9 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`, `placement`, `node`: names of a workload, a placement strategy and a node preset;
-            `scale`: footprint relative to the published one; `seed`: seed of everything random; `overrides`: further
-            values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
+        **arguments: `workload`, `placement`, `node`: names of a workload (or the folder of a trace), a placement
+            strategy and a node preset; `scale`: footprint relative to the published one; `seed`: seed of everything
+            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -95,7 +96,7 @@ def run(
     """
     resolved = scenario(source, **arguments)
     folder, keep = _folder(output)
-    point = Point(resolved.workload, resolved, folder / "result" if output is None else folder)
+    point = Point(resolved.label, resolved, folder / "result" if output is None else folder)
     result = execute([point], jobs=1, force=force, watch=watch)[0]
     keep(result)
     return result

@@ -32,6 +32,12 @@ class OutputError(OctavoError):
     exit_code = 2
 
 
+class TraceError(OctavoError):
+    """A recorded trace that cannot be read or written."""
+
+    exit_code = 2
+
+
 class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
     """The user stopped the work; what was finished is kept."""
 

@@ -31,8 +31,14 @@ class Scenario:
 
     @property
     def workload(self) -> str:
-        """Name of the workload."""
-        return str(self.values["workload"]["name"])
+        """Name of the workload, or the folder of a trace."""
+        workload = self.values["workload"]
+        return trace_name(workload["path"]) if workload["name"] == "trace" else str(workload["name"])
+
+    @property
+    def label(self) -> str:
+        """The workload as a name for people and folders."""
+        return Path(self.workload).name.removesuffix(".trace")
 
     @property
     def placement(self) -> str:
@@ -85,6 +91,12 @@ class Recipe:
 
         """
         return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+
+
+def trace_name(workload: str | Path) -> str:
+    """The folder of a trace, written so that it is no name of a kernel."""
+    name = str(workload)
+    return name if name.endswith(".trace") or "/" in name or "\\" in name else f"./{name}"
 
 
 def digest(scenarios: Iterable[Scenario]) -> str:

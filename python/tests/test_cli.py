@@ -9,7 +9,19 @@ import pytest
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["compare"], ["list"], ["workload", "inspect"], ["reproduce", "grit"], ["schema"]],
+    [
+        [],
+        ["run"],
+        ["compare"],
+        ["list"],
+        ["workload", "inspect"],
+        ["trace", "info"],
+        ["trace", "head"],
+        ["trace", "validate"],
+        ["trace", "convert"],
+        ["reproduce", "grit"],
+        ["schema"],
+    ],
     ids=" ".join,
 )
 def test_every_help_shows_examples(command, cli):

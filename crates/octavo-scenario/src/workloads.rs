@@ -19,5 +19,7 @@ pub(crate) fn spell_out_trace(workload: &mut Map<String, Value>) {
     if name.contains(['/', std::path::MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace") {
         let path = std::mem::replace(&mut workload["name"], octavo_trace::ENTRY.name.into());
         workload.insert("path".to_owned(), path);
+        // Whatever trace was there before.
+        workload.insert("digest".to_owned(), Value::Null);
     }
 }

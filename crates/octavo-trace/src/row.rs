@@ -42,7 +42,16 @@ impl Kind {
     /// The kind that the format spells `name`.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name().as_bytes() == name)
+        match name {
+            b"load" => Some(Self::Load),
+            b"store" => Some(Self::Store),
+            b"atomic" => Some(Self::Atomic),
+            b"scalar" => Some(Self::Scalar),
+            b"barrier" => Some(Self::Barrier),
+            b"wait" => Some(Self::Wait),
+            b"end" => Some(Self::End),
+            _ => None,
+        }
     }
 
     /// Whether lanes move bytes: load, store or atomic.
@@ -145,5 +154,16 @@ impl Row<'_> {
             vector_wait: None,
             scalar_wait: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn kinds_are_found_by_their_names() {
+        assert!(Kind::ALL.into_iter().all(|kind| Kind::named(kind.name().as_bytes()) == Some(kind)));
+        assert!(Kind::ALL.is_sorted() && Kind::named(b"Load").is_none());
     }
 }

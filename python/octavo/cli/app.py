@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import compare, listing, options, reproduce, run, schema, workload
+from octavo.cli import compare, listing, options, reproduce, run, schema, trace, workload
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
@@ -48,6 +48,7 @@ app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_)
 app.add_typer(workload.app, name="workload")
+app.add_typer(trace.app, name="trace")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 

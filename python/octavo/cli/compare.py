@@ -15,7 +15,7 @@ from octavo.cli.run import milliseconds, recipe
 from octavo.cli.sink import Sink
 from octavo.comparison import Comparison, check_report
 from octavo.errors import ScenarioError
-from octavo.experiment import Experiment, Variant
+from octavo.experiment import Experiment, Variant, slug
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def compare(
     base = base.with_overrides(options.overrides(assignments, scale, seed))
     workloads = workloads or [base.resolve().workload]
     experiment = Experiment(base, workloads, [Variant(name, (f"memory.placement={name}",)) for name in placements])
-    root = output or Path("runs") / f"compare-{'-'.join(workloads)}-{experiment.digest}"
+    root = output or Path("runs") / f"compare-{slug('-'.join(workloads))}-{experiment.digest}"
     check_report(root, experiment.digest, force=force)
     with watching(quiet=quiet) as watch:
         outcome = experiment.run(root, jobs=jobs, force=force, watch=watch)

@@ -11,7 +11,10 @@ from octavo.errors import ScenarioError
 
 Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scenario file (TOML).", show_default=False)]
 Workload = Annotated[
-    str | None, typer.Option("--workload", "-w", help="Workload by name, instead of or over a scenario file.")
+    str | None,
+    typer.Option(
+        "--workload", "-w", help="Workload by name, or folder of a trace; instead of or over a scenario file."
+    ),
 ]
 Node = Annotated[str | None, typer.Option("--node", "-n", help="Node preset; grit-4gpu without a scenario file.")]
 Set = Annotated[

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
+    "octavo run --workload fir.trace --node grit-4gpu",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -46,8 +47,8 @@ def run(
         .with_overrides(options.overrides(assignments, scale, seed))
         .resolve()
     )
-    name = f"{resolved.workload}-{resolved.placement}-{resolved.digest}"
-    point = Point(f"{resolved.workload} {resolved.placement}", resolved, output or Path("runs") / name)
+    name = f"{resolved.label}-{resolved.placement}-{resolved.digest}"
+    point = Point(f"{resolved.label} {resolved.placement}", resolved, output or Path("runs") / name)
     with watching(quiet=quiet) as watch:
         result = execute([point], jobs=1, force=force, watch=watch)[0]
     _show(sink, result)
@@ -81,7 +82,7 @@ def _show(sink: Sink, result: RunResult) -> None:
             if share
         ),
     ]
-    sink.table(f"{scenario.workload} under {scenario.placement}", ["measure", "value"], rows)
+    sink.table(f"{scenario.label} under {scenario.placement}", ["measure", "value"], rows)
     sink.say(f"Results: {result.folder}")
 
 

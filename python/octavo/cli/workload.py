@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo workload inspect bfs --scale 0.0625",
+    "octavo workload inspect fir.trace",
     "octavo workload inspect st --node grit-8gpu --set memory.page_size=2MiB --json",
 )
 
@@ -31,7 +32,7 @@ def _group() -> None:
 
 @app.command(epilog=EXAMPLES)
 def inspect(
-    name: Annotated[str, typer.Argument(help="Workload by name.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -44,7 +45,7 @@ def inspect(
     scenario = recipe.with_overrides(options.overrides(assignments, scale, seed)).resolve()
     found = _inspect(scenario)
     sink.document(found)
-    _show(sink, name, found)
+    _show(sink, scenario.label, found)
 
 
 def _inspect(scenario: Scenario) -> dict[str, Any]:

@@ -146,13 +146,12 @@ impl Instructions {
         if values.len() != rows {
             return Err(self.wrong(group, 0, format!("a wait column has {} of {rows} rows", values.len())));
         }
-        let narrow = |(row, value): (usize, Option<i32>)| match value {
-            None => Ok(None),
-            Some(value) => u8::try_from(value)
-                .map(Some)
-                .map_err(|_| self.wrong(group, row, format!("a wait for {value} instructions, expected 0 to 255"))),
-        };
-        values.into_iter().enumerate().map(narrow).collect()
+        let wide = |value: &Option<i32>| value.is_some_and(|value| u8::try_from(value).is_err());
+        if let Some(row) = values.iter().position(wide) {
+            let reason = format!("a wait for {} instructions, expected 0 to 255", values[row].unwrap_or_default());
+            return Err(self.wrong(group, row, reason));
+        }
+        Ok(values.into_iter().map(|value| value.map(|value| value as u8)).collect())
     }
 
     fn one_or_the_other(&self, rows: &Rows, group: usize) -> Result<(), TraceError> {

@@ -19,6 +19,14 @@ const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
 /// Bytes of a column in a row group, at most: as many values of eight bytes.
 const MAX_CHUNK_BYTES: u64 = 8 * MAX_CHUNK_VALUES;
 
+/// A trace is a folder.
+pub(crate) fn check_folder(path: &Path) -> Result<(), TraceError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    Err(TraceError::new(path, if path.exists() { "is no folder, as a trace is" } else { "does not exist" }))
+}
+
 /// An open trace.
 ///
 /// Opening reads the tables and the footers. Instructions are read a row group (at most [`MAX_GROUP_ROWS`] rows) at a
@@ -38,10 +46,7 @@ impl TraceReader {
     /// A file is missing, damaged, of another version or of another trace; a column is missing or of another type; a
     /// table breaks a rule of the format.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        if !path.is_dir() {
-            let reason = if path.exists() { "is no folder, as a trace is" } else { "does not exist" };
-            return Err(TraceError::new(path, reason));
-        }
+        check_folder(path)?;
         let instructions = Instructions::open(&path.join(INSTRUCTIONS))?;
         let header = tables::header(&instructions.file)?;
         let allocations = tables::allocations(&path.join(ALLOCATIONS), &header)?;

@@ -5,12 +5,14 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::TraceError;
+use crate::read::check_folder;
 use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES};
 
 const BLOCK: usize = 1 << 16;
 
 /// Sixteen hexadecimal digits of all bytes of a trace: against mistakes, not against malice.
 pub(super) fn digest(path: &Path) -> Result<String, TraceError> {
+    check_folder(path)?;
     let mut sum = Sum(0);
     for name in [INSTRUCTIONS, ALLOCATIONS, LAUNCHES] {
         let name = path.join(name);

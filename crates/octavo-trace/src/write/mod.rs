@@ -30,6 +30,7 @@ pub struct TraceWriter {
     /// Rows in the row groups before.
     written: u64,
     lines: Vec<u64>,
+    group_rows: usize,
 }
 
 impl TraceWriter {
@@ -57,7 +58,25 @@ impl TraceWriter {
         let instructions = columns::create_instructions(&staged.file(INSTRUCTIONS), &header)?;
         let rules = RowRules::new(header.lanes);
         let name = path.join(INSTRUCTIONS);
-        Ok(Self { staged, header, instructions, name, rules, rows: Rows::default(), written: 0, lines: Vec::new() })
+        Ok(Self {
+            staged,
+            header,
+            instructions,
+            name,
+            rules,
+            rows: Rows::default(),
+            written: 0,
+            lines: Vec::new(),
+            group_rows: MAX_GROUP_ROWS,
+        })
+    }
+
+    /// Row groups of at most so many rows, 1 to [`MAX_GROUP_ROWS`], from here on: a wavefront is found with less
+    /// decoding, but the file is larger.
+    #[must_use]
+    pub fn group_rows(mut self, rows: usize) -> Self {
+        self.group_rows = rows.clamp(1, MAX_GROUP_ROWS);
+        self
     }
 
     /// Appends a row.
@@ -75,7 +94,7 @@ impl TraceWriter {
                 self.rows.push(Row { touched: Touched::Lines(&self.lines), ..row });
             }
         }
-        if self.rows.len() == MAX_GROUP_ROWS || self.rows.touched() >= GROUP_LINES {
+        if self.rows.len() >= self.group_rows || self.rows.touched() >= GROUP_LINES {
             self.flush()?;
         }
         Ok(())

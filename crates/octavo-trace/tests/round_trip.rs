@@ -1,0 +1,140 @@
+//! What was written is what is read and replayed.
+
+mod support;
+
+use octavo_trace::{Kind, Layout, TraceReader, TraceWorkload, TraceWriter, info, validate};
+use octavo_workload::{Cursor, Op, OpKind, OpSink, Workload};
+use proptest::prelude::*;
+use support::{Folder, Program, programs};
+
+/// Cases of each property: each writes and reads files.
+const CASES: u32 = 48;
+
+fn stream(workload: &TraceWorkload, launch: u32, group: u32, wavefront: u32, capacity: usize) -> Vec<Op> {
+    let (mut cursor, mut all, mut chunk) = (Cursor::default(), Vec::new(), vec![Op::END; capacity]);
+    while all.last() != Some(&Op::END) {
+        let mut sink = OpSink::new(&mut chunk);
+        workload.fill(launch, group, wavefront, &mut cursor, &mut sink);
+        assert!(!sink.is_empty());
+        assert!(!sink.as_slice().last().unwrap().continues(), "instructions are whole");
+        all.extend_from_slice(sink.as_slice());
+    }
+    all
+}
+
+/// Kind and line of each line transaction, computations, barriers and waits, straight from the rows.
+fn expected(program: &Program, wanted: (u32, u32, u16), place: impl Fn(u64) -> u64) -> Vec<(OpKind, u64)> {
+    let mut all = Vec::new();
+    for row in program.rows.iter() {
+        if (row.key.launch, row.key.group, row.key.wavefront) != wanted {
+            continue;
+        }
+        all.extend((0..row.counts.vector_alu.min(1)).map(|_| (OpKind::Compute, u64::from(row.counts.vector_alu))));
+        let lines = row.touched.values().iter().map(|line| place(*line));
+        match row.kind {
+            Kind::Load => all.extend(lines.map(|line| (OpKind::Load, line))),
+            Kind::Store | Kind::Atomic => all.extend(lines.map(|line| (OpKind::Store, line))),
+            Kind::Barrier => all.push((OpKind::Barrier, 0)),
+            Kind::Wait if row.vector_wait.is_some() => all.push((OpKind::Wait, 0)),
+            Kind::End => all.push((OpKind::End, 0)),
+            Kind::Wait | Kind::Scalar => {}
+        }
+    }
+    all
+}
+
+/// The same of operations.
+fn flattened(ops: &[Op]) -> Vec<(OpKind, u64)> {
+    let mut all: Vec<(OpKind, u64)> = Vec::new();
+    for op in ops {
+        match op.kind() {
+            OpKind::Load | OpKind::Store => {
+                all.extend((0..u64::from(op.count())).map(|offset| (op.kind(), op.line() + offset)));
+            }
+            OpKind::Compute => match all.last_mut() {
+                // Large counts come in parts.
+                Some((OpKind::Compute, count)) if *count % u64::from(Op::MAX_COUNT) == 0 => {
+                    *count += u64::from(op.count())
+                }
+                _ => all.push((OpKind::Compute, op.count().into())),
+            },
+            kind => all.push((kind, 0)),
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reader_gives_back_what_was_written(program in programs(60)) {
+        let folder = Folder::new();
+        let path = folder.file("a.trace");
+        program.write(&path);
+        let reader = TraceReader::open(&path).unwrap();
+        prop_assert_eq!(reader.header(), &program.header);
+        prop_assert_eq!(reader.allocations(), &program.allocations[..]);
+        prop_assert_eq!(reader.launches(), &program.launches[..]);
+        prop_assert_eq!((reader.row_groups(), reader.row_count()), (1, program.rows.len() as u64));
+        let rows = reader.rows(0).unwrap();
+        prop_assert!(rows.iter().eq(program.rows.iter()));
+        prop_assert_eq!(validate(&path), Ok(program.rows.len() as u64));
+        let lines: u64 = program.rows.iter().map(|row| row.touched.values().len() as u64).sum();
+        let total = info(&path).unwrap().total;
+        prop_assert_eq!(total.load_lines + total.store_lines + total.atomic_lines + total.scalar_lines, lines);
+    }
+
+    #[test]
+    fn replay_agrees_with_the_rows_in_any_order_and_chunk(program in programs(300), packed: bool, capacity in 96usize..300) {
+        let folder = Folder::new();
+        let path = folder.file("a.trace");
+        program.write(&path);
+        let layout = if packed { Layout::Packed } else { Layout::Recorded };
+        let workload = TraceWorkload::open(&path, layout).unwrap();
+        let place = |line: u64| {
+            let position = program.allocations.iter().position(|found| line >= found.base / 64 && line * 64 < found.base + found.bytes);
+            let position = position.unwrap();
+            line - program.allocations[position].base / 64 + workload.buffers()[position].base / 64
+        };
+        for launch in (0..workload.launches()).rev() {
+            let shape = workload.launch(launch);
+            for group in (0..shape.work_groups).rev() {
+                for wavefront in 0..shape.wavefronts_per_group {
+                    let ops = stream(&workload, launch, group, wavefront, capacity);
+                    prop_assert_eq!(flattened(&ops), expected(&program, (launch, group, wavefront as u16), place));
+                    prop_assert!(ops.iter().filter(|op| **op == Op::END).count() == 1);
+                }
+            }
+        }
+        prop_assert_eq!(workload.failure(), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn wavefronts_span_row_groups_and_a_small_cache_changes_nothing(program in programs(300), group_rows in 1usize..200) {
+        let folder = Folder::new();
+        let path = folder.file("a.trace");
+        let mut writer = TraceWriter::create(&path, program.header.clone()).unwrap().group_rows(group_rows);
+        program.rows.iter().for_each(|row| writer.push(row).unwrap());
+        writer.finish(&program.allocations, &program.launches).unwrap();
+        let budget = 20_000;
+        let large = TraceWorkload::open(&path, Layout::Recorded).unwrap();
+        let small = TraceWorkload::with_budget(&path, Layout::Recorded, budget).unwrap();
+        for launch in 0..small.launches() {
+            let shape = small.launch(launch);
+            for group in 0..shape.work_groups {
+                for wavefront in 0..shape.wavefronts_per_group {
+                    let ops = stream(&small, launch, group, wavefront, 96);
+                    prop_assert_eq!(&ops, &stream(&large, launch, group, wavefront, 131));
+                    // One row group always stays, however large.
+                    prop_assert!(small.cached_bytes() <= budget.max(200 * 110 * 8));
+                }
+            }
+        }
+        prop_assert_eq!(small.failure(), None);
+    }
+}

@@ -1,0 +1,169 @@
+"""`octavo trace`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octavo import trace
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Folder = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace.", show_default=False)]
+Count = Annotated[int, typer.Option("--count", "-c", min=1, max=100_000, help="Rows at most.")]
+Launch = Annotated[int | None, typer.Option("--launch", min=0, help="Rows of this launch alone.")]
+Group = Annotated[int | None, typer.Option("--group", min=0, help="Rows of this work-group alone.")]
+Wavefront = Annotated[int | None, typer.Option("--wavefront", min=0, help="Rows of this wavefront of a group alone.")]
+
+app = typer.Typer(help="Look at, check and convert recorded traces.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command(epilog=options.examples("octavo trace info fir.trace", "octavo trace info fir.trace --json"))
+def info(path: Folder, as_json: options.Json = False) -> None:
+    """Count instructions, lines and footprint, by kernel."""
+    sink = Sink(as_json=as_json)
+    found = trace.open(path).info
+    sink.document(found)
+    _show_info(sink, path, found)
+
+
+@app.command(epilog=options.examples("octavo trace head fir.trace --group 3 --wavefront 1 --count 20"))
+def head(
+    path: Folder,
+    count: Count = 10,
+    launch: Launch = None,
+    group: Group = None,
+    wavefront: Wavefront = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show the first rows, perhaps of one launch, work-group or wavefront."""
+    sink = Sink(as_json=as_json)
+    rows = trace.Trace(path).head(count, launch=launch, group=group, wavefront=wavefront)
+    sink.document(rows)
+    columns = ["row", "launch", "group", "wave", "sequence", "before", "instruction", "touches"]
+    sink.table(str(path), columns, [_row(row) for row in rows])
+
+
+@app.command(epilog=options.examples("octavo trace validate fir.trace"))
+def validate(path: Folder, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Check every rule of the format; the first that is broken is named with file and row."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    rows = trace.Trace(path).validate()
+    sink.document({"rows": rows, "valid": True})
+    sink.say(f"{path} is a valid trace of {rows:,} rows")
+
+
+@app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
+def convert(
+    source: Annotated[
+        Path | None, typer.Argument(metavar="INPUT", help="File or folder of another tool.", show_default=False)
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", "-f", help="Format by name; told from the input if left out.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the formats that can be converted.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a trace that is there.")] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Convert the trace of another tool."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    if listed:
+        formats = trace.formats()
+        sink.document(formats)
+        sink.table(
+            "formats", ["name", "summary", "source"], [(one["name"], one["summary"], one["source"]) for one in formats]
+        )
+        return
+    if source is None or path is None:
+        raise TraceError("nothing to convert", "name the input and the folder to write; `--list` shows the formats")
+    with Console(stderr=True, quiet=quiet).status("converting") as status:
+
+        def watch(share: float, rows: int) -> bool:
+            status.update(f"converting: {share:.0%}, {rows:,} rows")
+            return True
+
+        done = trace.convert(source, path, format=form, replace=force, watch=watch)
+    sink.document(done)
+    rows = [(key, f"{done[key]:,}") for key in ("launches", "rows", "instructions", "allocations")]
+    sink.table(f"{path} from {done['format']}", ["count", "value"], rows)
+    if done["notes"]:
+        notes = [(note, f"{count:,}") for note, count in done["notes"]]
+        sink.table("lost or guessed", ["what", "times"], notes)
+
+
+def _show_info(sink: Sink, path: Path, found: Mapping[str, Any]) -> None:
+    touched = found.get("touched_bytes")
+    rows = [
+        ("recorded by", found["source"]),
+        ("command", found["command"]),
+        ("lanes", str(found["lanes"])),
+        ("GPUs", str(found["gpus"] or "not recorded")),
+        ("size", _bytes(found["file_bytes"])),
+        ("rows", f"{found['rows']:,} ({found['row_groups']:,} row groups)"),
+        ("footprint", f"{_bytes(found['footprint_bytes'])} in {found['allocations']:,} allocations"),
+        ("touched", "not counted" if touched is None else _bytes(touched)),
+    ]
+    sink.table(str(path), ["property", "value"], rows)
+    kernels = {**found["kernels"], "all": found["total"]} if len(found["kernels"]) > 1 else found["kernels"]
+    shapes = ("launches", "work_groups", "wavefronts", "instructions")
+    _by_kernel(sink, "kernels", kernels, shapes)
+    _by_kernel(sink, "lines", kernels, ("load_lines", "store_lines", "atomic_lines", "scalar_lines"))
+    _by_kernel(sink, "instructions without rows", kernels, ("vector_alu", "scalar_alu", "local_data", "branch"))
+    kinds = list(found["total"]["kinds"])
+    cells = [(name, *(f"{kernel['kinds'].get(kind, 0):,}" for kind in kinds)) for name, kernel in kernels.items()]
+    sink.table("rows", ["kernel", *kinds], cells)
+
+
+def _by_kernel(sink: Sink, title: str, kernels: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+    rows = [(name, *(f"{kernel[key]:,}" for key in keys)) for name, kernel in kernels.items()]
+    sink.table(title, ["kernel", *(key.replace("_", " ") for key in keys)], rows)
+
+
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = [f"{row[key]} {key}" for key in ("vector_alu", "scalar_alu", "local_data", "branch") if row[key]]
+    place = (str(row[key]) for key in ("row", "launch", "group", "wavefront", "sequence"))
+    return (*place, ", ".join(counts) or "-", _instruction(row), _touches(row))
+
+
+def _instruction(row: Mapping[str, Any]) -> str:
+    kind = str(row["kind"])
+    if row["lanes"]:
+        return f"{kind} {row['lanes']} × {row['bytes']} B"
+    if kind == "wait":
+        waits = [f"{name[:6]} ≤ {row[name]}" for name in ("vector_wait", "scalar_wait") if row[name] is not None]
+        return " ".join([kind, *waits])
+    return f"{kind} {row['bytes']} B" if row["bytes"] else kind
+
+
+def _touches(row: Mapping[str, Any]) -> str:
+    """Runs of consecutive lines, or addresses."""
+    if row["addresses"]:
+        return "at " + " ".join(map(str, row["addresses"]))
+    runs: list[list[int]] = []
+    for line in row["lines"]:
+        if runs and runs[-1][1] + 1 == line:
+            runs[-1][1] = line
+        else:
+            runs.append([line, line])
+    return " ".join(str(first) if first == last else f"{first}..{last}" for first, last in runs) or "-"
+
+
+def _bytes(count: int) -> str:
+    """A size for people."""
+    return f"{count / (1 << 20):,.2f} MiB" if count >= 1 << 16 else f"{count:,} B"

@@ -1,0 +1,221 @@
+"""Recorded traces: written from frames, arrays and rows; looked at; run; refused when they are wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+
+import octavo
+
+ALLOCATIONS = [{"name": "input", "base": 4096, "bytes": 16384}, {"name": "output", "base": 1 << 21, "bytes": 4096}]
+LAUNCH = {"kernel": "copy", "grid": (256, 1, 1), "group": (128, 1, 1)}
+
+
+def instructions() -> pl.DataFrame:
+    """Two groups of two wavefronts: load, wait, store, end."""
+    rows = []
+    for group in range(2):
+        for wavefront in range(2):
+            first = 64 + 4 * (2 * group + wavefront)
+            place = {"group": group, "wavefront": wavefront}
+            load = {"kind": "load", "bytes": 4, "lanes": 64, "lines": list(range(first, first + 4)), "vector_alu": 3}
+            rows += [
+                place | load,
+                place | {"kind": "wait", "vector_wait": 0, "lines": []},
+                place | {"kind": "store", "bytes": 4, "lanes": 64, "lines": [32768 + group], "scalar_alu": 1},
+                place | {"kind": "end", "lines": [], "branch": 1},
+            ]
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture
+def trace(tmp_path):
+    return octavo.trace.write(tmp_path / "copy.trace", instructions(), ALLOCATIONS, [LAUNCH], command="by hand")
+
+
+def test_what_is_written_is_what_is_read(trace):
+    total = trace.info["total"]
+    assert (trace.info["rows"], total["load_lines"], total["store_lines"]) == (16, 16, 4)
+    assert (total["vector_alu"], total["kinds"]["wait"]) == (12, 4)
+    assert trace.launches["wavefronts_per_group"].to_list() == [2]
+    frame = trace.instructions.filter(group=1, wavefront=0).collect()
+    assert frame["kind"].to_list() == ["load", "wait", "store", "end"]
+    assert frame["sequence"].to_list() == [0, 1, 2, 3]
+    assert trace.head(1, group=1, wavefront=1)[0]["lines"] == [76, 77, 78, 79]
+    assert octavo.trace.open(str(trace.path)).validate() == 16
+
+
+def test_frames_arrays_chunks_and_rows_give_the_same_bytes(trace, tmp_path):
+    frame = instructions()
+    arrays = {name: frame[name].to_numpy() for name in ("group", "wavefront", "bytes", "lanes", "vector_alu")}
+    arrays |= {name: frame[name].to_list() for name in ("kind", "lines", "vector_wait", "scalar_alu", "branch")}
+    arrays["group"] = np.nan_to_num(arrays["group"])
+    arrays["bytes"] = np.nan_to_num(arrays["bytes"]).astype(np.int64)
+    arrays["lanes"] = np.nan_to_num(arrays["lanes"]).astype(np.int64)
+    arrays["vector_alu"] = np.nan_to_num(arrays["vector_alu"]).astype(np.int64)
+    sources = {
+        "arrays": arrays,
+        "shuffled": frame.with_columns(sequence=pl.int_range(pl.len()) % 4).sample(fraction=1, shuffle=True, seed=3),
+        "chunks": (frame.slice(start, 3) for start in range(0, 16, 3)),
+        "rows": (row for row in frame.to_dicts()),
+        "lazy": frame.lazy(),
+    }
+    expected = (trace.path / "instructions.parquet").read_bytes()
+    for name, source in sources.items():
+        made = octavo.trace.write(tmp_path / f"{name}.trace", source, ALLOCATIONS, [LAUNCH], command="by hand")
+        assert (made.path / "instructions.parquet").read_bytes() == expected, name
+
+
+def test_addresses_become_lines(tmp_path):
+    rows = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [3, 0], "addresses": [[4100, 4224, 4096], []]}
+    launch = {"kernel": "k", "grid": [32], "group": [32]}
+    trace = octavo.trace.write(tmp_path / "a.trace", rows, ALLOCATIONS, [launch], lanes=32)
+    assert trace.head(1)[0]["lines"] == [64, 66]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop("kind"), "column `kind` is missing"),
+        (lambda frame: frame.rename({"lanes": "lines_"}), "unknown column `lines_`"),
+        (lambda frame: frame.with_columns(kind=pl.lit("jump")), "unknown kind `jump`"),
+        (lambda frame: frame.with_columns(bytes=pl.lit(70000)), "instructions: conversion"),
+        (lambda frame: frame.head(15), "has no `end`"),
+        (lambda frame: frame.head(12), "wavefront 1 of group 1 of launch 0 is missing"),
+        (lambda frame: frame.with_columns(lines=pl.col("lines").list.eval(pl.element() + 512)), "in no allocation"),
+        (lambda frame: frame.with_columns(sequence=pl.int_range(pl.len()) % 4 * 2), "sequence 2 follows 0"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_and_leaves_nothing(change, message, tmp_path):
+    with pytest.raises(octavo.TraceError, match=message):
+        octavo.trace.write(tmp_path / "a.trace", change(instructions()), ALLOCATIONS, [LAUNCH])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_trace_is_replaced_only_when_asked_for(trace):
+    with pytest.raises(octavo.TraceError, match="exists already"):
+        octavo.trace.write(trace.path, instructions(), ALLOCATIONS, [LAUNCH])
+    octavo.trace.write(trace.path, instructions(), ALLOCATIONS, [LAUNCH], replace=True, command="again")
+    assert octavo.trace.open(trace.path).info["command"] == "again"
+    assert [path.name for path in trace.path.parent.iterdir()] == ["copy.trace"]
+
+
+def rewrite(trace, change, **metadata):
+    """The same file as polars writes it, changed."""
+    path = trace.path / "instructions.parquet"
+    known = {"version": "1", "lanes": "64", "source": "octavo.trace.write", "command": "by hand"} | metadata
+    pairs = {f"octavo.trace.{key}": value for key, value in known.items() if value is not None}
+    change(pl.read_parquet(path)).write_parquet(path, metadata=pairs)
+
+
+def test_traces_that_polars_wrote_are_read(trace):
+    before = trace.head(20)
+    rewrite(trace, lambda frame: frame)
+    assert octavo.trace.open(trace.path).head(20) == before
+    assert trace.validate() == 16
+    without = pl.col("lines").list.len() == 0
+    lists = pl.when(without).then(None).otherwise(pl.col("lines").list.eval(pl.element() * 64)).alias("addresses")
+    one_lane = pl.when(pl.col("lanes") > 0).then(pl.col("lines").list.len()).otherwise(0).cast(pl.UInt8)
+    rewrite(trace, lambda frame: frame.with_columns(lists, lanes=one_lane).drop("lines"))
+    assert trace.validate() == 16
+    assert octavo.run(workload=trace.path).summary["accesses"]["load_lines"] == 16
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop("lines"), "column `lines` is missing"),
+        (lambda frame: frame.drop("branch"), "column `branch` is missing"),
+        (
+            lambda frame: frame.with_columns(pl.col("group").cast(pl.Int64)),
+            "column `group`: expected uint32, found INT64",
+        ),
+        (lambda frame: frame.with_columns(pl.col("lanes").cast(pl.UInt16)), "expected uint8, found uint16"),
+        (lambda frame: frame.with_columns(lines=pl.lit(1, pl.UInt64)), "expected a list of uint64, found uint64"),
+        (lambda frame: frame.with_columns(group=pl.lit(None, pl.UInt32)), "row 0: `group` is null"),
+        (lambda frame: frame.with_columns(kind=pl.lit("jump")), "row 0: unknown kind `jump`"),
+        (lambda frame: frame.reverse(), "row 0: wavefront 1 of group 1 of launch 0 begins with sequence 3"),
+        (lambda frame: frame.filter(sequence=1).clear(), "the rows end"),
+        (lambda frame: pl.concat([frame.head(3), frame.slice(4)]), "row 3: wavefront 0 of group 0 of launch 0 has no"),
+        (
+            lambda frame: frame.with_columns(pl.col("lines").list.eval(pl.element() * 9)),
+            "row 0: line 576 .* in no alloc",
+        ),
+        (lambda frame: frame.with_columns(launch=pl.lit(1, pl.UInt32)), "row 0: nothing after the 1 launches begins"),
+    ],
+)
+def test_each_broken_rule_is_named_with_its_row(change, message, trace):
+    rewrite(trace, change)
+    with pytest.raises(octavo.TraceError, match=message):
+        trace.validate()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"version": "2"}, "is of version `2` of the trace format; this Octavo reads `1`"),
+        ({"version": None}, "is no Octavo trace"),
+        ({"lanes": "48"}, "`octavo.trace.lanes` is `48`"),
+        ({"command": "another"}, "allocations.parquet: belongs to another trace"),
+    ],
+)
+def test_metadata_is_checked(metadata, message, trace):
+    rewrite(trace, lambda frame: frame, **metadata)
+    with pytest.raises(octavo.TraceError, match=message):
+        octavo.trace.open(trace.path)
+
+
+def test_a_trace_is_a_workload(trace):
+    result = octavo.run(workload=trace.path, node="grit-2gpu")
+    assert result.summary["accesses"]["load_lines"] == 16
+    assert result.scenario.label == "copy"
+    comparison = octavo.compare(workload=str(trace.path), placements=["on-touch", "ideal"])
+    assert comparison.points["load_lines" if "load_lines" in comparison.points.columns else "lines"].min() > 0
+    found = octavo.inspect_workload(octavo.scenario(workload=trace.path))
+    assert (found["total"]["loads"], [buffer["name"] for buffer in found["buffers"]]) == (16, ["input", "output"])
+
+
+def test_results_are_not_those_of_another_trace(trace, cli, tmp_path):
+    command = ("run", "-w", "copy.trace", "-o", "out")
+    assert cli(*command).returncode == 0
+    assert cli(*command).returncode == 0
+    resolved = (tmp_path / "out" / "scenario.toml").read_text()
+    assert 'path = "copy.trace"' in resolved
+    assert "digest = " in resolved
+    octavo.trace.write(trace.path, instructions(), ALLOCATIONS, [LAUNCH], replace=True, command="another")
+    done = cli(*command)
+    assert done.returncode == 2
+    assert "another scenario" in done.stderr
+    done = cli("run", "out/scenario.toml", "-o", "again")
+    assert "is another trace than the scenario is about" in done.stderr
+    shutil.rmtree(trace.path)
+    assert octavo.RunResult.load(tmp_path / "out").scenario.label == "copy"
+
+
+def test_a_trace_cannot_be_scaled_and_must_be_there(trace, cli):
+    done = cli("run", "-w", str(trace.path), "--scale", "0.5")
+    assert (done.returncode, "a trace has the size it was recorded with" in done.stderr) == (2, True)
+    for command in (("run", "-w", "no.trace"), ("trace", "info", "no.trace"), ("workload", "inspect", "no.trace")):
+        done = cli(*command)
+        assert (done.returncode, "no.trace: does not exist" in done.stderr.replace("\n", " ")) == (2, True), command
+
+
+def test_damage_found_while_running_is_an_error_of_the_run(trace, cli):
+    rewrite(trace, lambda frame: frame.with_columns(pl.col("lines").list.eval(pl.element() * 9)))
+    done = cli("run", "-w", str(trace.path))
+    assert done.returncode == 2
+    assert "instructions.parquet, row 0: line 576 (address 36864) is in no allocation" in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert cli("trace", "validate", str(trace.path)).returncode == 2
+
+
+def test_commands_say_the_same_to_programs(trace, cli):
+    assert json.loads(cli("trace", "info", "copy.trace", "--json").stdout) == trace.info
+    rows = json.loads(cli("trace", "head", "copy.trace", "--group", "1", "-c", "3", "--json").stdout)
+    assert rows == trace.head(3, group=1)
+    assert "load 64 × 4 B" in cli("trace", "head", "copy.trace").stdout
+    assert json.loads(cli("trace", "validate", "copy.trace", "--json").stdout) == {"rows": 16, "valid": True}
