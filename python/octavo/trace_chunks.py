@@ -19,11 +19,14 @@ _WORDS = ("launch", "group", "sequence", "vector_alu", "scalar_alu", "local_data
 _HALVES = ("wavefront", "bytes")
 _BYTES = ("kind", "lanes")
 _WAITS = ("vector_wait", "scalar_wait")
-_LISTS = ("lines", "addresses")
+_TOUCHED = ("lines", "addresses")
+_LISTS = (*_TOUCHED, "code_lines")
 _ROWS_AT_A_TIME = 1 << 15
 
-Columns = tuple[list[bytes], bytes, bytes, bool]
-"""Columns, values of lists, ends of lists, whether these are addresses."""
+Lists = tuple[bytes, bytes]
+"""Values of the lists of all rows, and where those of each row end."""
+Columns = tuple[list[bytes], Lists, bool, Lists]
+"""Columns, what rows touch, whether these are addresses, lines of code."""
 
 
 class Chunks:
@@ -131,15 +134,18 @@ def _columns(frame: pl.DataFrame) -> Columns:
     columns += [_bytes(frame[name], "<u2") for name in _HALVES]
     columns += [_bytes(frame["kind"].to_physical(), "u1"), _bytes(frame["lanes"], "u1")]
     columns += [_bytes(frame[name].cast(pl.Int16).fill_null(-1), "<i2") for name in _WAITS]
-    filled = [name for name in _LISTS if name in frame.columns and frame[name].list.len().sum() > 0]
-    if len(filled) > 1:
+    touched = [name for name in _TOUCHED if name in frame.columns and frame[name].list.len().sum() > 0]
+    if len(touched) > 1:
         raise TraceError("instructions: a piece has both `lines` and `addresses`")
-    if not filled:
-        return columns, b"", bytes(8 * frame.height), False
-    lists = frame[filled[0]]
-    lengths = lists.list.len().fill_null(0).cast(pl.UInt64)
-    values = lists.filter(lengths > 0).explode()
-    return columns, _bytes(values, "<u8"), _bytes(lengths.cum_sum(), "<u8"), filled == ["addresses"]
+    return columns, _lists(frame, *touched), touched == ["addresses"], _lists(frame, "code_lines")
+
+
+def _lists(frame: pl.DataFrame, name: str = "") -> Lists:
+    if name not in frame.columns:
+        return b"", bytes(8 * frame.height)
+    lengths = frame[name].list.len().fill_null(0).cast(pl.UInt64)
+    values = frame[name].filter(lengths > 0).explode()
+    return _bytes(values, "<u8"), _bytes(lengths.cum_sum(), "<u8")
 
 
 def _bytes(series: pl.Series, dtype: str) -> bytes:
@@ -172,7 +178,8 @@ def _launch(row: _Row, lanes: int) -> tuple[Any, ...]:
     split = [(share["gpu"], share["first"], share["groups"]) for share in row.get("split") or []]
     numbers = [int(row.get(name) or 0) for name in ("vector_registers", "scalar_registers", "local_data_bytes")]
     wavefronts = row.get("wavefronts_per_group") or math.ceil(math.prod(group) / lanes)
-    return (row["kernel"], grid, group, wavefronts, *numbers, split)
+    flushed = bool(row.get("flushed") or 0)
+    return (row["kernel"], grid, group, wavefronts, *numbers, flushed, split)
 
 
 def _sizes(row: _Row, name: str) -> list[int]:

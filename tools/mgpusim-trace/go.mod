@@ -26,4 +26,7 @@ require (
 
 // The benchmarks fill their inputs from the global random source after seeding it. Since Go 1.24 seeding does nothing
 // unless asked for, and each run would then sort, search and encrypt something else.
-godebug randseednop=0
+godebug (
+	randautoseed=0
+	randseednop=0
+)

@@ -41,7 +41,7 @@ pub fn trace_head(
 type PyAllocation = (String, u64, u64);
 /// Kernel, grid, group, wavefronts per group, vector registers, scalar registers, local data bytes, split (GPU, first
 /// work-group, work-groups).
-type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, Vec<(u8, u32, u32)>);
+type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, bool, Vec<(u8, u32, u32)>);
 
 /// Writes a trace chunk by chunk.
 #[pyclass]
@@ -63,19 +63,19 @@ impl TraceWriter {
     ///
     /// `columns` are launch, group, sequence, vector_alu, scalar_alu, local_data and branch (uint32), wavefront and
     /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
-    /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
-    /// those of each row end (uint64).
+    /// (int16, negative for null); `touched` are the lines, or the addresses, of all rows (uint64) and where those of
+    /// each row end (uint64), `code` the same for lines of code.
     fn push(
         &mut self,
         py: Python<'_>,
         columns: Vec<Vec<u8>>,
-        values: Vec<u8>,
-        ends: Vec<u8>,
+        touched: (Vec<u8>, Vec<u8>),
         are_addresses: bool,
+        code: (Vec<u8>, Vec<u8>),
     ) -> PyResult<()> {
         let writer = self.writer.as_mut().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
         py.detach(|| {
-            let chunk = Chunk::new(&columns, &values, &ends, are_addresses)
+            let chunk = Chunk::new(&columns, &touched, are_addresses, &code)
                 .ok_or_else(|| TraceError::new_err("columns differ in length"))?;
             (0..chunk.rows).try_for_each(|index| chunk.push(writer, index))
         })
@@ -96,7 +96,7 @@ impl TraceWriter {
     }
 }
 
-fn launch((kernel, grid, group, wavefronts, vector, scalar, local, split): PyLaunch) -> LaunchRow {
+fn launch((kernel, grid, group, wavefronts, vector, scalar, local, flushed, split): PyLaunch) -> LaunchRow {
     LaunchRow {
         kernel,
         grid,
@@ -105,6 +105,7 @@ fn launch((kernel, grid, group, wavefronts, vector, scalar, local, split): PyLau
         vector_registers: vector,
         scalar_registers: scalar,
         local_data_bytes: local,
+        flushed,
         split: split.into_iter().map(|(gpu, first, groups)| Share { gpu, first, groups }).collect(),
     }
 }
@@ -116,13 +117,38 @@ struct Chunk {
     halves: [Vec<u16>; 4],
     kind: Vec<u8>,
     lanes: Vec<u8>,
+    touched: Lists,
+    are_addresses: bool,
+    code: Lists,
+}
+
+/// A list of numbers for each row.
+struct Lists {
     values: Vec<u64>,
     ends: Vec<u64>,
-    are_addresses: bool,
+}
+
+impl Lists {
+    fn new((values, ends): &(Vec<u8>, Vec<u8>), rows: usize) -> Option<Self> {
+        let lists = Self { values: numbers(values, u64::from_le_bytes), ends: numbers(ends, u64::from_le_bytes) };
+        let last = lists.ends.last().copied().unwrap_or(0);
+        let whole = lists.ends.len() == rows && lists.ends.is_sorted() && last <= lists.values.len() as u64;
+        whole.then_some(lists)
+    }
+
+    fn get(&self, row: usize) -> &[u64] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
+        &self.values[start..self.ends[row] as usize]
+    }
 }
 
 impl Chunk {
-    fn new(columns: &[Vec<u8>], values: &[u8], ends: &[u8], are_addresses: bool) -> Option<Self> {
+    fn new(
+        columns: &[Vec<u8>],
+        touched: &(Vec<u8>, Vec<u8>),
+        are_addresses: bool,
+        code: &(Vec<u8>, Vec<u8>),
+    ) -> Option<Self> {
         let [
             launch,
             group,
@@ -148,15 +174,13 @@ impl Chunk {
             halves: [wavefront, bytes, waits, scalar_waits].map(|column| numbers(column, u16::from_le_bytes)),
             kind: kind.clone(),
             lanes: lanes.clone(),
-            values: numbers(values, u64::from_le_bytes),
-            ends: numbers(ends, u64::from_le_bytes),
+            touched: Lists::new(touched, kind.len())?,
             are_addresses,
+            code: Lists::new(code, kind.len())?,
         };
         let lengths = chunk.words.iter().map(Vec::len).chain(chunk.halves.iter().map(Vec::len));
-        let mut lengths = lengths.chain([chunk.lanes.len(), chunk.ends.len()]);
-        let whole = lengths.all(|length| length == chunk.rows) && chunk.ends.is_sorted();
-        let last = chunk.ends.last().copied().unwrap_or(0);
-        (whole && last <= chunk.values.len() as u64).then_some(chunk)
+        let whole = lengths.chain([chunk.lanes.len()]).all(|length| length == chunk.rows);
+        whole.then_some(chunk)
     }
 
     fn push(&self, writer: &mut octavo_trace::TraceWriter, index: usize) -> PyResult<()> {
@@ -166,12 +190,11 @@ impl Chunk {
         let [launch, group, sequence, vector_alu, scalar_alu, local_data, branch] =
             self.words.each_ref().map(|column| column[index]);
         let [wavefront, bytes, vector_wait, scalar_wait] = self.halves.each_ref().map(|column| column[index]);
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        let values = &self.values[start..self.ends[index] as usize];
+        let values = self.touched.get(index);
         let row = Row {
             key: Key { launch, group, wavefront, sequence },
             kind,
-            code_lines: &[],
+            code_lines: self.code.get(index),
             bytes,
             lanes: self.lanes[index],
             touched: if self.are_addresses { Touched::Addresses(values) } else { Touched::Lines(values) },

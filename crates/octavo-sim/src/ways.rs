@@ -116,6 +116,18 @@ impl Sets {
         self.set_value(set, way, 0);
     }
 
+    /// Empties every way; calls `lost` with the values of those that held something.
+    pub fn clear_all(&mut self, mut lost: impl FnMut(u64)) {
+        for set in 0..self.words.len() / (self.ways * WORDS_A_WAY) {
+            for way in 0..self.ways {
+                if self.tag(set, way) != EMPTY {
+                    lost(self.value(set, way));
+                    self.clear(set, way);
+                }
+            }
+        }
+    }
+
     #[inline]
     fn value_at(&self, set: usize, way: usize) -> usize {
         (set * WORDS_A_WAY + 2) * self.ways + 2 * way

@@ -52,6 +52,7 @@ pub(crate) const LAUNCHES_SCHEMA: &str = "message launches {
     required int32 vector_registers (INTEGER(16,false));
     required int32 scalar_registers (INTEGER(16,false));
     required int32 local_data_bytes (INTEGER(32,false));
+    required int32 flushed (INTEGER(8,false));
     required group split (LIST) {
         repeated group list {
             required group element {

@@ -39,6 +39,9 @@ pub struct LaunchRow {
     pub scalar_registers: u16,
     /// Local data share a work-group, in bytes.
     pub local_data_bytes: u32,
+    /// Whether all caches were written back and emptied since the launch before, because the host copied from or to
+    /// memory that it may have written.
+    pub flushed: bool,
     /// Which work-groups ran on which GPU; empty when not recorded.
     pub split: Vec<Share>,
 }

@@ -37,6 +37,7 @@ fn tables() -> ([Allocation; 1], [LaunchRow; 1]) {
         vector_registers: 8,
         scalar_registers: 16,
         local_data_bytes: 0,
+        flushed: false,
         split: Vec::new(),
     };
     ([Allocation { name: "input".to_owned(), base: 0, bytes: 4096 }], [launch])

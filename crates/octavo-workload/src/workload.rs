@@ -50,6 +50,11 @@ pub trait Workload: Send + Sync {
         Resources::default()
     }
 
+    /// Whether the host made all caches be written back and emptied just before the `index`-th launch.
+    fn flushed_before(&self, _index: u32) -> bool {
+        false
+    }
+
     /// Whether any wait leaves memory operations outstanding ([`Op::wait_until`](crate::Op::wait_until) more than 0).
     fn waits_for_some(&self) -> bool {
         false

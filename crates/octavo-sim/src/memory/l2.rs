@@ -99,6 +99,13 @@ impl L2Cache {
         L2Access { done: filled + self.crossbar, hit: false, fetched, wrote_back }
     }
 
+    /// Writes everything back and empties the cache; returns how many lines were dirty.
+    pub fn flush(&mut self) -> u64 {
+        let mut dirty = 0;
+        self.lines.clear_all(|state| dirty += u64::from(LineState(state).is_dirty()));
+        dirty
+    }
+
     /// Drops the lines `first..first + count`; returns how many of them were dirty.
     pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
         (first..first + count).filter(|&line| self.drop_line(line)).count() as u64
@@ -202,6 +209,15 @@ mod tests {
         l2.access(0, 0, 16, Load, &mut dram);
         assert!(l2.access(0, 0, 32, Load, &mut dram).wrote_back, "line 0 was dirty and oldest");
         assert!(!l2.access(0, 0, 48, Load, &mut dram).wrote_back, "line 16 was clean");
+    }
+
+    #[test]
+    fn a_flush_writes_dirty_lines_back_and_leaves_nothing() {
+        let (mut l2, mut dram) = small();
+        l2.access(0, 0, 0, Load, &mut dram);
+        l2.access(0, 0, 1, Store, &mut dram);
+        assert_eq!((l2.flush(), l2.flush()), (1, 0));
+        assert!(!l2.holds_any(0, 2));
     }
 
     #[test]

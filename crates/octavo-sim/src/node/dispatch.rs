@@ -21,13 +21,17 @@ impl Node<'_> {
         self.launch_shape = self.workload.launch(self.launch);
         self.launch_began = self.now;
         self.occupancy = Occupancy::new(&self.config.compute, self.workload.resources(self.launch));
-        self.fetch.begin_launch(&self.launch_shape.kernel);
         let groups = self.launch_shape.work_groups;
         match self.config.dispatch.ranges(groups, self.config.gpus, self.config.compute.units) {
             Some(ranges) => self.queues = ranges,
             None => self.queues = std::iter::once(0..groups).collect(),
         }
-        if self.config.launch_discards == LaunchDiscards::FirstLevel {
+        let flushed = self.workload.flushed_before(self.launch);
+        if flushed {
+            self.flush_caches();
+        }
+        self.fetch.begin_launch(&self.launch_shape.kernel);
+        if flushed || self.config.launch_discards == LaunchDiscards::FirstLevel {
             for gpu in &mut self.gpus {
                 gpu.l1.discard_all();
                 gpu.scalar.discard_all();
@@ -37,6 +41,15 @@ impl Node<'_> {
             self.fill_gpu(gpu);
         }
         self.end_launch_if_done();
+    }
+
+    /// The host has copied between launches: second-level caches are written back and emptied, and so are those of
+    /// code. The time of it is the host's.
+    fn flush_caches(&mut self) {
+        for gpu in &mut self.gpus {
+            self.accesses.dram_writes += gpu.l2.flush();
+        }
+        self.fetch.forget();
     }
 
     /// Starts work-groups round robin over the units while any unit has room.

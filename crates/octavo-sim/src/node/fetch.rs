@@ -21,6 +21,8 @@ struct Code {
     at_gpu: Vec<Arrivals>,
     /// By (GPU, instruction cache).
     at_cache: Vec<Arrivals>,
+    /// Whether the cache's TLB knows the code, by (GPU, instruction cache).
+    translated: Vec<bool>,
 }
 
 pub(crate) struct Fetch {
@@ -70,9 +72,17 @@ impl Fetch {
                 kernel: kernel.to_owned(),
                 at_gpu: vec![Vec::new(); self.gpus],
                 at_cache: vec![Vec::new(); self.gpus * self.caches],
+                translated: vec![false; self.gpus * self.caches],
             });
             self.codes.len() - 1
         });
+    }
+
+    /// All code has left all caches; its translations are still there.
+    pub fn forget(&mut self) {
+        for code in &mut self.codes {
+            code.at_gpu.iter_mut().chain(&mut code.at_cache).for_each(Vec::clear);
+        }
     }
 
     /// A wavefront begins in `slot` at `time`.
@@ -84,11 +94,11 @@ impl Fetch {
     fn line(&mut self, gpu: usize, unit: usize, line: usize, time: u64) -> u64 {
         let (second_level, memory, walk) = (self.second_level, self.memory, self.walk);
         let code = &mut self.codes[self.running];
-        let lines = &mut code.at_cache[gpu * self.caches + unit / self.units_per_cache];
-        let first = lines.is_empty();
-        let cache = arrival(lines, line);
+        let number = gpu * self.caches + unit / self.units_per_cache;
+        let cache = arrival(&mut code.at_cache[number], line);
         if *cache == ABSENT {
-            let translated = if first { walk } else { 0 };
+            let known = std::mem::replace(&mut code.translated[number], true);
+            let translated = if known { 0 } else { walk };
             let there = arrival(&mut code.at_gpu[gpu], line);
             if *there == ABSENT {
                 *there = time + translated + memory;

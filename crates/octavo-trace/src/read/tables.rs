@@ -120,6 +120,7 @@ const SHARE: [(&str, u8); 3] = [("gpu", 8), ("first", 32), ("groups", 32)];
 struct LaunchColumns {
     kernel: Column,
     numbers: Vec<Column>,
+    flushed: Option<Column>,
     split: Vec<Column>,
 }
 
@@ -130,6 +131,7 @@ impl LaunchColumns {
         Ok(Self {
             kernel: Column::required(file, "kernel", None, Holds::Text, false)?,
             numbers: NUMBERS.into_iter().map(number).collect::<Result<_, _>>()?,
+            flushed: Column::find(file, "flushed", None, Holds::Unsigned(8), false)?,
             split: SHARE.into_iter().map(share).collect::<Result<_, _>>()?,
         })
     }
@@ -139,6 +141,10 @@ impl LaunchColumns {
         let kernels = texts(file, &self.kernel, group, rows)?;
         let numbers: Vec<Vec<i32>> =
             self.numbers.iter().map(|column| column.numbers(file, group, rows)).collect::<Result<_, _>>()?;
+        let flushed = match &self.flushed {
+            Some(column) => column.numbers(file, group, rows)?,
+            None => vec![0; rows],
+        };
         let shares: Vec<(Vec<i32>, Vec<u32>)> =
             self.split.iter().map(|column| column.small_lists(file, group, rows)).collect::<Result<_, _>>()?;
         for (row, kernel) in kernels.into_iter().enumerate() {
@@ -161,6 +167,7 @@ impl LaunchColumns {
                 vector_registers: small(8)?,
                 scalar_registers: small(9)?,
                 local_data_bytes: number(10),
+                flushed: flushed[row] != 0,
                 split: split(&shares, row).ok_or_else(|| {
                     TraceError::at(file.path(), at(), "`split` has a share without all its fields, or a GPU above 255")
                 })?,

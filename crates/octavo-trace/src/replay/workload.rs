@@ -205,6 +205,10 @@ impl Workload for TraceWorkload {
         })
     }
 
+    fn flushed_before(&self, index: u32) -> bool {
+        self.row(index).is_some_and(|row| row.flushed)
+    }
+
     fn waits_for_some(&self) -> bool {
         true
     }

@@ -61,6 +61,7 @@ pub(super) fn write_launches(path: &Path, header: &Header, table: &[LaunchRow]) 
         numbers(group, &column(|row| row.vector_registers.into()))?;
         numbers(group, &column(|row| row.scalar_registers.into()))?;
         numbers(group, &column(|row| row.local_data_bytes))?;
+        numbers(group, &column(|row| row.flushed.into()))?;
         shares(group, table)
     })?;
     file.finish()

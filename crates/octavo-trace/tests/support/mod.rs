@@ -97,6 +97,7 @@ fn push(rows: &mut Rows, key: Key, instruction: &Instruction) {
     rows.push(Row {
         key,
         kind: *kind,
+        code_lines: &[],
         bytes: if kind.is_memory() { 4 } else { 0 },
         lanes: if vector { 64 } else { 0 },
         touched: Touched::Lines(lines),
@@ -120,6 +121,7 @@ fn launch(groups: u32, wavefronts: u32, gpus: u32) -> LaunchRow {
         vector_registers: 10,
         scalar_registers: 20,
         local_data_bytes: 4096,
+        flushed: false,
         split: (0..gpus).map(share).collect(),
     }
 }

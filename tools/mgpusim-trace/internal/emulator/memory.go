@@ -18,6 +18,15 @@ type pageTable struct {
 	vm.PageTable
 	frames []uint64 // physical address of each virtual page plus one, 0 where there is none
 	pid    vm.PID
+	copied func(address uint64)
+}
+
+// Find is how the driver, and nobody else, looks up the pages that it copies from or to.
+func (t *pageTable) Find(pid vm.PID, address uint64) (vm.Page, bool) {
+	if t.copied != nil {
+		t.copied(address)
+	}
+	return t.PageTable.Find(pid, address)
 }
 
 func newPageTable() *pageTable {

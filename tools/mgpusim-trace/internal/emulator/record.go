@@ -92,6 +92,7 @@ func newSession(job Job, sink Sink) *session {
 		done:     make(chan error, 1),
 		reported: time.Now(),
 	}
+	pages.copied = s.noteCopy
 	s.driver = driver.MakeBuilder().
 		WithEngine(engine).
 		WithPageTable(pages).

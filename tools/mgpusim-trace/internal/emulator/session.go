@@ -27,6 +27,7 @@ type session struct {
 	launches []trace.Launch
 	uploads  []upload
 	buffers  []buffer
+	flushed  bool // whether the driver has flushed all caches since the last launch
 
 	totals    Totals
 	progress  func(Totals)
@@ -78,7 +79,11 @@ func (s *session) launch(request *protocol.LaunchKernelReq, gpu int) {
 
 func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
 	s.code = request.CodeObject
-	s.launches = append(s.launches, newLaunch(len(s.launches), request))
+	launch := newLaunch(len(s.launches), request)
+	if s.flushed {
+		launch.Flushed, s.flushed = 1, false
+	}
+	s.launches = append(s.launches, launch)
 	s.uploads = append(s.uploads, upload{
 		kernel:  kernelName(request),
 		code:    request.Packet.KernelObject,
@@ -88,6 +93,12 @@ func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
 	s.buffers = driverBuffers(s.driver)
 	s.unit = newUnit(s.decoder, s.recorder)
 	s.totals.Launches++
+}
+
+// noteCopy is told where the driver copies from or to. Buffers that a launch may have written count as dirty for ever
+// (driver/memorycopy.go), and a copy that touches one has all caches written back and emptied first.
+func (s *session) noteCopy(address uint64) {
+	s.flushed = s.flushed || s.allocated(address/trace.LineBytes)
 }
 
 // nextGroup is the first work-group of the current launch that has not run.

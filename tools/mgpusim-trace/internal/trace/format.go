@@ -96,6 +96,7 @@ type Launch struct {
 	VectorRegisters    uint16  `parquet:"vector_registers"`
 	ScalarRegisters    uint16  `parquet:"scalar_registers"`
 	LocalDataBytes     uint32  `parquet:"local_data_bytes"`
+	Flushed            uint8   `parquet:"flushed"`
 	Split              []Share `parquet:"split,list"`
 }
 
