@@ -80,7 +80,9 @@ class TraceWriter:
     """Writes a trace chunk by chunk."""
 
     def __new__(cls, path: str, lanes: int, source: str, command: str, replace: bool) -> TraceWriter: ...
-    def push(self, columns: list[bytes], values: bytes, ends: bytes, are_addresses: bool) -> None:
+    def push(
+        self, columns: list[bytes], values: bytes, ends: bytes, are_addresses: bool, code: bytes, code_ends: bytes
+    ) -> None:
         """Append rows, given as columns of little-endian numbers."""
 
     def finish(self, allocations: list[tuple[str, int, int]], launches: list[tuple[Any, ...]]) -> None:

@@ -19,11 +19,12 @@ _WORDS = ("launch", "group", "sequence", "vector_alu", "scalar_alu", "local_data
 _HALVES = ("wavefront", "bytes")
 _BYTES = ("kind", "lanes")
 _WAITS = ("vector_wait", "scalar_wait")
-_LISTS = ("lines", "addresses")
+_TOUCHED = ("lines", "addresses")
+_LISTS = (*_TOUCHED, "code_lines")
 _ROWS_AT_A_TIME = 1 << 15
 
-Columns = tuple[list[bytes], bytes, bytes, bool]
-"""Columns, values of lists, ends of lists, whether these are addresses."""
+Columns = tuple[list[bytes], bytes, bytes, bool, bytes, bytes]
+"""Columns; values and ends of lists of lines, and whether they are addresses; the same of lines of code."""
 
 
 class Chunks:
@@ -121,7 +122,7 @@ def _complete(piece: Any) -> pl.DataFrame:
 
 def _series(name: str, values: Any) -> pl.Series:
     if name in _LISTS:
-        lists = [np.asarray(item, dtype=np.uint64) for item in values]
+        lists = [np.asarray(() if item is None else item, dtype=np.uint64) for item in values]
         return pl.Series(name, lists, dtype=pl.List(pl.UInt64))
     return pl.Series(name, values)
 
@@ -131,15 +132,20 @@ def _columns(frame: pl.DataFrame) -> Columns:
     columns += [_bytes(frame[name], "<u2") for name in _HALVES]
     columns += [_bytes(frame["kind"].to_physical(), "u1"), _bytes(frame["lanes"], "u1")]
     columns += [_bytes(frame[name].cast(pl.Int16).fill_null(-1), "<i2") for name in _WAITS]
-    filled = [name for name in _LISTS if name in frame.columns and frame[name].list.len().sum() > 0]
+    filled = [name for name in _TOUCHED if name in frame.columns and frame[name].list.len().sum() > 0]
     if len(filled) > 1:
         raise TraceError("instructions: a piece has both `lines` and `addresses`")
-    if not filled:
-        return columns, b"", bytes(8 * frame.height), False
-    lists = frame[filled[0]]
-    lengths = lists.list.len().fill_null(0).cast(pl.UInt64)
-    values = lists.filter(lengths > 0).explode()
-    return columns, _bytes(values, "<u8"), _bytes(lengths.cum_sum(), "<u8"), filled == ["addresses"]
+    touched = _lists(frame, filled[0] if filled else "lines")
+    return columns, *touched, filled == ["addresses"], *_lists(frame, "code_lines")
+
+
+def _lists(frame: pl.DataFrame, name: str) -> tuple[bytes, bytes]:
+    """Values of the lists in a column, and where each list ends among them."""
+    if name not in frame.columns:
+        return b"", bytes(8 * frame.height)
+    lengths = frame[name].list.len().fill_null(0).cast(pl.UInt64)
+    values = frame[name].filter(lengths > 0).explode()
+    return _bytes(values, "<u8"), _bytes(lengths.cum_sum(), "<u8")
 
 
 def _bytes(series: pl.Series, dtype: str) -> bytes:

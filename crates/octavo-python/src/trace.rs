@@ -64,7 +64,7 @@ impl TraceWriter {
     /// `columns` are launch, group, sequence, vector_alu, scalar_alu, local_data and branch (uint32), wavefront and
     /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
     /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
-    /// those of each row end (uint64).
+    /// those of each row end (uint64); `code` and `code_ends` are the same of the lines of code.
     fn push(
         &mut self,
         py: Python<'_>,
@@ -72,10 +72,12 @@ impl TraceWriter {
         values: Vec<u8>,
         ends: Vec<u8>,
         are_addresses: bool,
+        code: Vec<u8>,
+        code_ends: Vec<u8>,
     ) -> PyResult<()> {
         let writer = self.writer.as_mut().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
         py.detach(|| {
-            let chunk = Chunk::new(&columns, &values, &ends, are_addresses)
+            let chunk = Chunk::new(&columns, [&values, &ends], are_addresses, [&code, &code_ends])
                 .ok_or_else(|| TraceError::new_err("columns differ in length"))?;
             (0..chunk.rows).try_for_each(|index| chunk.push(writer, index))
         })
@@ -116,13 +118,36 @@ struct Chunk {
     halves: [Vec<u16>; 4],
     kind: Vec<u8>,
     lanes: Vec<u8>,
+    touched: Lists,
+    are_addresses: bool,
+    code: Lists,
+}
+
+/// A list of numbers for each row.
+struct Lists {
     values: Vec<u64>,
     ends: Vec<u64>,
-    are_addresses: bool,
+}
+
+impl Lists {
+    fn new([values, ends]: [&[u8]; 2]) -> Self {
+        Self { values: numbers(values, u64::from_le_bytes), ends: numbers(ends, u64::from_le_bytes) }
+    }
+
+    /// Whether there is a list for each of `rows`.
+    fn fit(&self, rows: usize) -> bool {
+        let last = self.ends.last().copied().unwrap_or(0);
+        self.ends.len() == rows && self.ends.is_sorted() && last <= self.values.len() as u64
+    }
+
+    fn get(&self, index: usize) -> &[u64] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        &self.values[start..self.ends[index] as usize]
+    }
 }
 
 impl Chunk {
-    fn new(columns: &[Vec<u8>], values: &[u8], ends: &[u8], are_addresses: bool) -> Option<Self> {
+    fn new(columns: &[Vec<u8>], touched: [&[u8]; 2], are_addresses: bool, code: [&[u8]; 2]) -> Option<Self> {
         let [
             launch,
             group,
@@ -148,15 +173,13 @@ impl Chunk {
             halves: [wavefront, bytes, waits, scalar_waits].map(|column| numbers(column, u16::from_le_bytes)),
             kind: kind.clone(),
             lanes: lanes.clone(),
-            values: numbers(values, u64::from_le_bytes),
-            ends: numbers(ends, u64::from_le_bytes),
+            touched: Lists::new(touched),
             are_addresses,
+            code: Lists::new(code),
         };
         let lengths = chunk.words.iter().map(Vec::len).chain(chunk.halves.iter().map(Vec::len));
-        let mut lengths = lengths.chain([chunk.lanes.len(), chunk.ends.len()]);
-        let whole = lengths.all(|length| length == chunk.rows) && chunk.ends.is_sorted();
-        let last = chunk.ends.last().copied().unwrap_or(0);
-        (whole && last <= chunk.values.len() as u64).then_some(chunk)
+        let whole = lengths.chain([chunk.lanes.len()]).all(|length| length == chunk.rows);
+        (whole && chunk.touched.fit(chunk.rows) && chunk.code.fit(chunk.rows)).then_some(chunk)
     }
 
     fn push(&self, writer: &mut octavo_trace::TraceWriter, index: usize) -> PyResult<()> {
@@ -166,12 +189,11 @@ impl Chunk {
         let [launch, group, sequence, vector_alu, scalar_alu, local_data, branch] =
             self.words.each_ref().map(|column| column[index]);
         let [wavefront, bytes, vector_wait, scalar_wait] = self.halves.each_ref().map(|column| column[index]);
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        let values = &self.values[start..self.ends[index] as usize];
+        let values = self.touched.get(index);
         let row = Row {
             key: Key { launch, group, wavefront, sequence },
             kind,
-            code_lines: &[],
+            code_lines: self.code.get(index),
             bytes,
             lanes: self.lanes[index],
             touched: if self.are_addresses { Touched::Addresses(values) } else { Touched::Lines(values) },
