@@ -81,11 +81,7 @@ class TraceWriter:
 
     def __new__(cls, path: str, lanes: int, source: str, command: str, replace: bool) -> TraceWriter: ...
     def push(
-        self,
-        columns: list[bytes],
-        touched: tuple[bytes, bytes],
-        are_addresses: bool,
-        code: tuple[bytes, bytes],
+        self, columns: list[bytes], values: bytes, ends: bytes, are_addresses: bool, code: bytes, code_ends: bytes
     ) -> None:
         """Append rows, given as columns of little-endian numbers."""
 

@@ -23,10 +23,8 @@ _TOUCHED = ("lines", "addresses")
 _LISTS = (*_TOUCHED, "code_lines")
 _ROWS_AT_A_TIME = 1 << 15
 
-Lists = tuple[bytes, bytes]
-"""Values of the lists of all rows, and where those of each row end."""
-Columns = tuple[list[bytes], Lists, bool, Lists]
-"""Columns, what rows touch, whether these are addresses, lines of code."""
+Columns = tuple[list[bytes], bytes, bytes, bool, bytes, bytes]
+"""Columns; values and ends of lists of lines, and whether they are addresses; the same of lines of code."""
 
 
 class Chunks:
@@ -124,7 +122,7 @@ def _complete(piece: Any) -> pl.DataFrame:
 
 def _series(name: str, values: Any) -> pl.Series:
     if name in _LISTS:
-        lists = [np.asarray(item, dtype=np.uint64) for item in values]
+        lists = [np.asarray(() if item is None else item, dtype=np.uint64) for item in values]
         return pl.Series(name, lists, dtype=pl.List(pl.UInt64))
     return pl.Series(name, values)
 
@@ -134,13 +132,15 @@ def _columns(frame: pl.DataFrame) -> Columns:
     columns += [_bytes(frame[name], "<u2") for name in _HALVES]
     columns += [_bytes(frame["kind"].to_physical(), "u1"), _bytes(frame["lanes"], "u1")]
     columns += [_bytes(frame[name].cast(pl.Int16).fill_null(-1), "<i2") for name in _WAITS]
-    touched = [name for name in _TOUCHED if name in frame.columns and frame[name].list.len().sum() > 0]
-    if len(touched) > 1:
+    filled = [name for name in _TOUCHED if name in frame.columns and frame[name].list.len().sum() > 0]
+    if len(filled) > 1:
         raise TraceError("instructions: a piece has both `lines` and `addresses`")
-    return columns, _lists(frame, *touched), touched == ["addresses"], _lists(frame, "code_lines")
+    touched = _lists(frame, filled[0] if filled else "lines")
+    return columns, *touched, filled == ["addresses"], *_lists(frame, "code_lines")
 
 
-def _lists(frame: pl.DataFrame, name: str = "") -> Lists:
+def _lists(frame: pl.DataFrame, name: str) -> tuple[bytes, bytes]:
+    """Values of the lists in a column, and where each list ends among them."""
     if name not in frame.columns:
         return b"", bytes(8 * frame.height)
     lengths = frame[name].list.len().fill_null(0).cast(pl.UInt64)

@@ -51,8 +51,10 @@ def test_errors_carry_a_hint():
 
 def test_every_registered_name_makes_a_scenario():
     listing = octavo.listing()
-    for workload in listing["workloads"]:
-        octavo.scenario(workload=workload["name"])
+    kernels = [workload["name"] for workload in listing["workloads"] if workload["name"] != "trace"]
+    assert len(kernels) + 1 == len(listing["workloads"])
+    for kernel in kernels:
+        octavo.scenario(workload=kernel)
     for kind, key in (("placements", "placement"), ("prefetchers", "prefetch"), ("evictions", "eviction")):
         for entry in listing[kind]:
             octavo.scenario(workload="fir", overrides={f"memory.{key}": entry["name"]})

@@ -23,6 +23,7 @@ def instructions() -> pl.DataFrame:
             first = 64 + 4 * (2 * group + wavefront)
             place = {"group": group, "wavefront": wavefront}
             load = {"kind": "load", "bytes": 4, "lanes": 64, "lines": list(range(first, first + 4)), "vector_alu": 3}
+            load["code_lines"] = [0, 1]
             rows += [
                 place | load,
                 place | {"kind": "wait", "vector_wait": 0, "lines": []},
@@ -46,13 +47,17 @@ def test_what_is_written_is_what_is_read(trace):
     assert frame["kind"].to_list() == ["load", "wait", "store", "end"]
     assert frame["sequence"].to_list() == [0, 1, 2, 3]
     assert trace.head(1, group=1, wavefront=1)[0]["lines"] == [76, 77, 78, 79]
+    assert (trace.head(1)[0]["code_lines"], total["code_lines"]) == ([0, 1], 8)
     assert octavo.trace.open(str(trace.path)).validate() == 16
 
 
 def test_frames_arrays_chunks_and_rows_give_the_same_bytes(trace, tmp_path):
     frame = instructions()
     arrays = {name: frame[name].to_numpy() for name in ("group", "wavefront", "bytes", "lanes", "vector_alu")}
-    arrays |= {name: frame[name].to_list() for name in ("kind", "lines", "vector_wait", "scalar_alu", "branch")}
+    arrays |= {
+        name: frame[name].to_list() for name in ("kind", "lines", "code_lines", "vector_wait", "scalar_alu", "branch")
+    }
+    arrays["code_lines"] = [item or [] for item in arrays["code_lines"]]
     arrays["group"] = np.nan_to_num(arrays["group"])
     arrays["bytes"] = np.nan_to_num(arrays["bytes"]).astype(np.int64)
     arrays["lanes"] = np.nan_to_num(arrays["lanes"]).astype(np.int64)

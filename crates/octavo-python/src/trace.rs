@@ -63,19 +63,21 @@ impl TraceWriter {
     ///
     /// `columns` are launch, group, sequence, vector_alu, scalar_alu, local_data and branch (uint32), wavefront and
     /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
-    /// (int16, negative for null); `touched` are the lines, or the addresses, of all rows (uint64) and where those of
-    /// each row end (uint64), `code` the same for lines of code.
+    /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
+    /// those of each row end (uint64); `code` and `code_ends` are the same of the lines of code.
     fn push(
         &mut self,
         py: Python<'_>,
         columns: Vec<Vec<u8>>,
-        touched: (Vec<u8>, Vec<u8>),
+        values: Vec<u8>,
+        ends: Vec<u8>,
         are_addresses: bool,
-        code: (Vec<u8>, Vec<u8>),
+        code: Vec<u8>,
+        code_ends: Vec<u8>,
     ) -> PyResult<()> {
         let writer = self.writer.as_mut().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
         py.detach(|| {
-            let chunk = Chunk::new(&columns, &touched, are_addresses, &code)
+            let chunk = Chunk::new(&columns, [&values, &ends], are_addresses, [&code, &code_ends])
                 .ok_or_else(|| TraceError::new_err("columns differ in length"))?;
             (0..chunk.rows).try_for_each(|index| chunk.push(writer, index))
         })
@@ -129,26 +131,24 @@ struct Lists {
 }
 
 impl Lists {
-    fn new((values, ends): &(Vec<u8>, Vec<u8>), rows: usize) -> Option<Self> {
-        let lists = Self { values: numbers(values, u64::from_le_bytes), ends: numbers(ends, u64::from_le_bytes) };
-        let last = lists.ends.last().copied().unwrap_or(0);
-        let whole = lists.ends.len() == rows && lists.ends.is_sorted() && last <= lists.values.len() as u64;
-        whole.then_some(lists)
+    fn new([values, ends]: [&[u8]; 2]) -> Self {
+        Self { values: numbers(values, u64::from_le_bytes), ends: numbers(ends, u64::from_le_bytes) }
     }
 
-    fn get(&self, row: usize) -> &[u64] {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] as usize };
-        &self.values[start..self.ends[row] as usize]
+    /// Whether there is a list for each of `rows`.
+    fn fit(&self, rows: usize) -> bool {
+        let last = self.ends.last().copied().unwrap_or(0);
+        self.ends.len() == rows && self.ends.is_sorted() && last <= self.values.len() as u64
+    }
+
+    fn get(&self, index: usize) -> &[u64] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        &self.values[start..self.ends[index] as usize]
     }
 }
 
 impl Chunk {
-    fn new(
-        columns: &[Vec<u8>],
-        touched: &(Vec<u8>, Vec<u8>),
-        are_addresses: bool,
-        code: &(Vec<u8>, Vec<u8>),
-    ) -> Option<Self> {
+    fn new(columns: &[Vec<u8>], touched: [&[u8]; 2], are_addresses: bool, code: [&[u8]; 2]) -> Option<Self> {
         let [
             launch,
             group,
@@ -174,13 +174,13 @@ impl Chunk {
             halves: [wavefront, bytes, waits, scalar_waits].map(|column| numbers(column, u16::from_le_bytes)),
             kind: kind.clone(),
             lanes: lanes.clone(),
-            touched: Lists::new(touched, kind.len())?,
+            touched: Lists::new(touched),
             are_addresses,
-            code: Lists::new(code, kind.len())?,
+            code: Lists::new(code),
         };
         let lengths = chunk.words.iter().map(Vec::len).chain(chunk.halves.iter().map(Vec::len));
         let whole = lengths.chain([chunk.lanes.len()]).all(|length| length == chunk.rows);
-        whole.then_some(chunk)
+        (whole && chunk.touched.fit(chunk.rows) && chunk.code.fit(chunk.rows)).then_some(chunk)
     }
 
     fn push(&self, writer: &mut octavo_trace::TraceWriter, index: usize) -> PyResult<()> {

@@ -52,6 +52,8 @@ pub struct RowView {
     pub sequence: u32,
     /// What it is.
     pub kind: &'static str,
+    /// Lines of code reached for the first time since the row before.
+    pub code_lines: Vec<u64>,
     /// Bytes that each lane moves.
     pub bytes: u16,
     /// Active lanes.
@@ -87,6 +89,7 @@ impl RowView {
             wavefront: row.key.wavefront,
             sequence: row.key.sequence,
             kind: row.kind.name(),
+            code_lines: row.code_lines.to_vec(),
             bytes: row.bytes,
             lanes: row.lanes,
             lines,

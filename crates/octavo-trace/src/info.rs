@@ -68,6 +68,8 @@ pub struct KernelInfo {
     pub branch: u64,
     /// Rows of each kind.
     pub kinds: BTreeMap<&'static str, u64>,
+    /// Lines of code that wavefronts reached for the first time.
+    pub code_lines: u64,
     /// Line transactions of vector loads.
     pub load_lines: u64,
     /// Line transactions of vector stores.
@@ -87,6 +89,7 @@ impl KernelInfo {
         self.scalar_alu += scalar;
         self.local_data += local;
         self.branch += branch;
+        self.code_lines += row.code_lines.len() as u64;
         self.instructions += without_rows.iter().sum::<u64>() + u64::from(row.kind != Kind::End);
         *self.kinds.entry(row.kind.name()).or_default() += 1;
         let lines = lines as u64;
@@ -108,6 +111,7 @@ impl KernelInfo {
         self.scalar_alu += other.scalar_alu;
         self.local_data += other.local_data;
         self.branch += other.branch;
+        self.code_lines += other.code_lines;
         self.load_lines += other.load_lines;
         self.store_lines += other.store_lines;
         self.atomic_lines += other.atomic_lines;

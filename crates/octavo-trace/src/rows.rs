@@ -68,6 +68,11 @@ impl Rows {
         self.lines.values.len() + self.addresses.values.len()
     }
 
+    /// Values of the longest list column, of which a row group has but so many.
+    pub(crate) fn longest(&self) -> usize {
+        self.lines.values.len().max(self.addresses.values.len()).max(self.code_lines.values.len())
+    }
+
     /// Row `index`, below [`Rows::len`].
     #[must_use]
     #[inline]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use octavo_trace::{Kind, Layout, TraceReader, TraceWorkload, TraceWriter, info, validate};
+use octavo_trace::{Counts, Kind, Layout, TraceReader, TraceWorkload, TraceWriter, info, validate};
 use octavo_workload::{Cursor, Op, OpKind, OpSink, Workload};
 use proptest::prelude::*;
 use support::{Folder, Program, programs};
@@ -22,46 +22,78 @@ fn stream(workload: &TraceWorkload, launch: u32, group: u32, wavefront: u32, cap
     all
 }
 
-/// Kind and line of each line transaction, computations, barriers and waits, straight from the rows.
-fn expected(program: &Program, wanted: (u32, u32, u16), place: impl Fn(u64) -> u64) -> Vec<(OpKind, u64)> {
-    let mut all = Vec::new();
+/// An operation that is no computation, with what came before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Step {
+    fetched: Vec<u64>,
+    /// Vector, scalar, local data, branch.
+    instructions: [u64; 4],
+    kind: Option<OpKind>,
+    lines: Vec<u64>,
+    partial: bool,
+    outstanding: u32,
+}
+
+/// Straight from the rows.
+fn expected(program: &Program, wanted: (u32, u32, u16), place: impl Fn(u64) -> u64) -> Vec<Step> {
+    let (mut steps, mut step) = (Vec::new(), Step::default());
     for row in program.rows.iter() {
         if (row.key.launch, row.key.group, row.key.wavefront) != wanted {
             continue;
         }
-        all.extend((0..row.counts.vector_alu.min(1)).map(|_| (OpKind::Compute, u64::from(row.counts.vector_alu))));
-        let lines = row.touched.values().iter().map(|line| place(*line));
-        match row.kind {
-            Kind::Load => all.extend(lines.map(|line| (OpKind::Load, line))),
-            Kind::Store | Kind::Atomic => all.extend(lines.map(|line| (OpKind::Store, line))),
-            Kind::Barrier => all.push((OpKind::Barrier, 0)),
-            Kind::Wait if row.vector_wait.is_some() => all.push((OpKind::Wait, 0)),
-            Kind::End => all.push((OpKind::End, 0)),
-            Kind::Wait | Kind::Scalar => {}
+        let Counts { vector_alu, scalar_alu, local_data, branch } = row.counts;
+        let counts = [vector_alu, scalar_alu, local_data, branch].map(u64::from);
+        step.instructions.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        step.fetched.extend(row.code_lines);
+        step.kind = Some(match row.kind {
+            Kind::Load => OpKind::Load,
+            Kind::Store | Kind::Atomic => OpKind::Store,
+            Kind::Scalar => OpKind::ScalarLoad,
+            Kind::Barrier => OpKind::Barrier,
+            Kind::Wait => OpKind::Wait,
+            Kind::End => OpKind::End,
+        });
+        step.lines = row.touched.values().iter().map(|line| place(*line)).collect();
+        if row.kind == Kind::Wait {
+            step.outstanding = row.vector_wait.unwrap_or(255).min(row.scalar_wait.unwrap_or(255)).into();
+        }
+        let bytes = u64::from(row.lanes) * u64::from(row.bytes);
+        step.partial = step.kind == Some(OpKind::Store) && bytes < 64 * step.lines.len() as u64;
+        // Without lines nothing happens: what came before belongs to the next row.
+        if !row.kind.is_memory() || !step.lines.is_empty() {
+            steps.push(std::mem::take(&mut step));
         }
     }
-    all
+    steps
 }
 
 /// The same of operations.
-fn flattened(ops: &[Op]) -> Vec<(OpKind, u64)> {
-    let mut all: Vec<(OpKind, u64)> = Vec::new();
+fn flattened(ops: &[Op]) -> Vec<Step> {
+    let (mut steps, mut step) = (Vec::new(), Step::default());
     for op in ops {
+        let lines = op.line()..op.line() + u64::from(op.count());
         match op.kind() {
-            OpKind::Load | OpKind::Store => {
-                all.extend((0..u64::from(op.count())).map(|offset| (op.kind(), op.line() + offset)));
+            OpKind::Fetch => {
+                step.fetched.extend(lines);
+                continue;
             }
-            OpKind::Compute => match all.last_mut() {
-                // Large counts come in parts.
-                Some((OpKind::Compute, count)) if *count % u64::from(Op::MAX_COUNT) == 0 => {
-                    *count += u64::from(op.count())
-                }
-                _ => all.push((OpKind::Compute, op.count().into())),
-            },
-            kind => all.push((kind, 0)),
+            OpKind::Compute => {
+                let mix = op.instructions();
+                let counts = [mix.vector, mix.scalar, mix.local_data, mix.branch].map(u64::from);
+                step.instructions.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+                continue;
+            }
+            OpKind::Load | OpKind::Store | OpKind::ScalarLoad => step.lines.extend(lines),
+            OpKind::Wait => step.outstanding = op.count(),
+            OpKind::Barrier | OpKind::End => {}
+        }
+        step.kind = Some(op.kind());
+        step.partial = op.is_partial();
+        if !op.continues() {
+            steps.push(std::mem::take(&mut step));
         }
     }
-    all
+    steps
 }
 
 proptest! {

@@ -103,8 +103,8 @@ def convert(
     rows = [(key, f"{done[key]:,}") for key in ("launches", "rows", "instructions", "allocations")]
     sink.table(f"{path} from {done['format']}", ["count", "value"], rows)
     if done["notes"]:
-        notes = [(note, f"{count:,}") for note, count in done["notes"]]
-        sink.table("lost or guessed", ["what", "times"], notes)
+        notes = [(f"{count:,}", note) for note, count in done["notes"]]
+        sink.table("lost or guessed", ["times", "what"], notes)
 
 
 def _show_info(sink: Sink, path: Path, found: Mapping[str, Any]) -> None:
@@ -137,6 +137,7 @@ def _by_kernel(sink: Sink, title: str, kernels: Mapping[str, Any], keys: tuple[s
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     counts = [f"{row[key]} {key}" for key in ("vector_alu", "scalar_alu", "local_data", "branch") if row[key]]
+    counts += [f"code {line}" for line in row["code_lines"]]
     place = (str(row[key]) for key in ("row", "launch", "group", "wavefront", "sequence"))
     return (*place, ", ".join(counts) or "-", _instruction(row), _touches(row))
 

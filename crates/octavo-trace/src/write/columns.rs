@@ -11,8 +11,11 @@ use crate::{Allocation, Header, Kind, LaunchRow, Rows, Share, TraceError};
 
 type Written = Result<(), parquet::errors::ParquetError>;
 
+/// Columns whose neighbouring values differ by little.
+const DELTAS: [&[&str]; 3] = [&["sequence"], &["code_lines", "list", "element"], &["lines", "list", "element"]];
+
 pub(super) fn create_instructions(path: &Path, header: &Header) -> Result<ParquetFile, TraceError> {
-    ParquetFile::create(path, INSTRUCTIONS_SCHEMA, header, &[&["sequence"], &["lines", "list", "element"]])
+    ParquetFile::create(path, INSTRUCTIONS_SCHEMA, header, &DELTAS)
 }
 
 pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), TraceError> {

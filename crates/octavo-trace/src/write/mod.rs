@@ -94,7 +94,7 @@ impl TraceWriter {
                 self.rows.push(Row { touched: Touched::Lines(&self.lines), ..row });
             }
         }
-        if self.rows.len() >= self.group_rows || self.rows.touched() >= GROUP_LINES {
+        if self.rows.len() >= self.group_rows || self.rows.longest() >= GROUP_LINES {
             self.flush()?;
         }
         Ok(())

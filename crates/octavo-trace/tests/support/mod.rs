@@ -53,6 +53,7 @@ impl Program {
 pub struct Instruction {
     kind: Kind,
     lines: Vec<u64>,
+    code_lines: Vec<u64>,
     counts: Counts,
     waits: (Option<u8>, Option<u8>),
 }
@@ -81,23 +82,25 @@ fn instruction() -> impl Strategy<Value = Instruction> {
     let kind = prop::sample::select(&Kind::ALL[..6]);
     let counts = (0u32..100_000, 0u32..9, 0u32..9, 0u32..3)
         .prop_map(|(vector_alu, scalar_alu, local_data, branch)| Counts { vector_alu, scalar_alu, local_data, branch });
-    (kind, lines(), counts, (any::<Option<u8>>(), any::<Option<u8>>())).prop_map(|(kind, lines, counts, waits)| {
+    let code = prop::collection::vec(0u64..1000, 0..3);
+    let waits = (any::<Option<u8>>(), any::<Option<u8>>());
+    (kind, lines(), code, counts, waits).prop_map(|(kind, lines, code_lines, counts, waits)| {
         let lines = match kind {
             Kind::Scalar => lines.into_iter().take(1).collect(),
             kind if kind.is_memory() => lines,
             _ => Vec::new(),
         };
-        Instruction { kind, lines, counts, waits: if kind == Kind::Wait { waits } else { (None, None) } }
+        Instruction { kind, lines, code_lines, counts, waits: if kind == Kind::Wait { waits } else { (None, None) } }
     })
 }
 
 fn push(rows: &mut Rows, key: Key, instruction: &Instruction) {
-    let Instruction { kind, lines, counts, waits } = instruction;
+    let Instruction { kind, lines, code_lines, counts, waits } = instruction;
     let vector = kind.is_vector() && !lines.is_empty();
     rows.push(Row {
         key,
         kind: *kind,
-        code_lines: &[],
+        code_lines,
         bytes: if kind.is_memory() { 4 } else { 0 },
         lanes: if vector { 64 } else { 0 },
         touched: Touched::Lines(lines),
@@ -134,7 +137,13 @@ pub fn programs(longest: usize) -> impl Strategy<Value = Program> {
         let mut rows = Rows::default();
         let mut pool = pool.iter().cycle();
         let mut lengths = lengths.into_iter().cycle();
-        let end = Instruction { kind: Kind::End, lines: Vec::new(), counts: Counts::default(), waits: (None, None) };
+        let end = Instruction {
+            kind: Kind::End,
+            lines: Vec::new(),
+            code_lines: Vec::new(),
+            counts: Counts::default(),
+            waits: (None, None),
+        };
         for (index, (groups, wavefronts, _)) in shapes.iter().enumerate() {
             for group in 0..*groups {
                 for wavefront in 0..*wavefronts {
