@@ -56,9 +56,9 @@ def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""
 
 def trace_convert(
-    input: str,
+    input: str,  # noqa: A002 - as the engine calls it
     output: str,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002
     replace: bool = False,
     progress: Callable[[float, int], bool] | None = None,
 ) -> str:

@@ -11,13 +11,13 @@ DATA = Path(__file__).parents[2] / "crates" / "octavo-trace" / "tests" / "data"
 
 
 @pytest.mark.parametrize(
-    ("format", "name", "rows"),
+    ("form", "name", "rows"),
     [("accel-sim", "accel-sim", 20), ("nvbit-mem-trace", "mem-trace/numbered.txt.xz", 13)],
 )
-def test_formats_are_told_from_the_input(tmp_path: Path, format: str, name: str, rows: int) -> None:
-    assert format in [known for known, _, _ in _core.trace_formats()]
+def test_formats_are_told_from_the_input(tmp_path: Path, form: str, name: str, rows: int) -> None:
+    assert form in [known for known, _, _ in _core.trace_formats()]
     summary = json.loads(_core.trace_convert(str(DATA / name), str(tmp_path / "a.trace")))
-    assert (summary["format"], summary["rows"]) == (format, rows)
+    assert (summary["format"], summary["rows"]) == (form, rows)
     files = sorted(path.name for path in (tmp_path / "a.trace").iterdir())
     assert files == ["allocations.parquet", "instructions.parquet", "launches.parquet"]
 
