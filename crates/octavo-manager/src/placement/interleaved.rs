@@ -8,18 +8,12 @@ use super::{Decision, Placement};
 use crate::{Context, Fault, Geometry, Needs, PageId, PageRun, PageView, ProcessorId};
 
 /// Options of `interleaved`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
     /// GPU that holds the first page of each allocation (1 is the first GPU; 0: the last). MGPUSim v4.2.0 begins
     /// with the last one (`distributor.go`).
     first_gpu: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { first_gpu: 0 }
-    }
 }
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
