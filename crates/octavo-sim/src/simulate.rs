@@ -7,7 +7,7 @@ use octavo_units::Time;
 use octavo_workload::{Workload, pages_of};
 
 use crate::config::{CapacityScope, NodeConfig, NodeError};
-use crate::node::Node;
+use crate::node::{Lacking, Node};
 use crate::record::Recorder;
 use crate::result::{RunResult, Summary};
 
@@ -86,6 +86,18 @@ pub enum SimError {
         wavefronts: u32,
         /// Wavefronts a compute unit holds.
         room: u32,
+    },
+    /// A compute unit has too few registers or too little local data share for a work-group.
+    #[error("kernel `{kernel}`: a work-group needs {needed} of `{key}`, which is {found}")]
+    GroupNeedsMore {
+        /// Name of the kernel.
+        kernel: String,
+        /// Key of what is lacking.
+        key: &'static str,
+        /// What a work-group needs.
+        needed: u64,
+        /// What a compute unit has.
+        found: u64,
     },
     /// A kernel has work-groups without wavefronts.
     #[error("kernel `{kernel}` has work-groups of 0 wavefronts, expected at least 1")]
@@ -194,6 +206,10 @@ fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, Sim
         if launch.wavefronts_per_group > room {
             let (kernel, wavefronts) = (launch.kernel.into_owned(), launch.wavefronts_per_group);
             return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
+        }
+        if let Some(lacking) = Lacking::of(&node.compute, workload.resources(index), launch.wavefronts_per_group) {
+            let Lacking { key, needed, found } = lacking;
+            return Err(SimError::GroupNeedsMore { kernel: launch.kernel.into_owned(), key, needed, found });
         }
         groups += u64::from(launch.work_groups);
     }

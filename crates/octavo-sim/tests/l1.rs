@@ -1,11 +1,12 @@
-//! What first-level caches still know about a page that left and came back.
+//! What first-level caches still know about a page that left and came back, and those that serve in order.
 
 mod support;
 
 use octavo_sim::NodeConfig;
 use octavo_sim::config::DrainScope;
+use octavo_units::Cycles;
 use octavo_workload::Op;
-use support::{Script, compute, load, memory_with, node, run, run_with, store};
+use support::{Script, compute, line, load, memory_with, node, run, run_with, store};
 
 fn drained(scope: DrainScope) -> NodeConfig {
     let mut node = node(2);
@@ -65,4 +66,25 @@ fn remote_lines_do_not_hit_once_their_page_has_moved() {
         (summary.manager.counter_migrations, summary.accesses.l1_hits)
     };
     assert_eq!((hits(7), hits(8)), ((0, 1), (1, 0)));
+}
+
+/// Loads line 0 of five pages, all in one set of four ways, when their translations are there; nanoseconds.
+fn five_in_one_set(in_order: bool) -> u64 {
+    let mut node = node(1);
+    node.l1.in_order = in_order;
+    node.l1.fill_write = Cycles(22);
+    let warm: Vec<Op> = (0..5).flat_map(|page| load(page, 1 + page)).collect();
+    let same_set = (0..5).map(|page| Op::load(line(page, 0), 1));
+    let both = warm.iter().copied().chain(same_set).chain([Op::WAIT]).collect();
+    let time = |ops| run(&node, "interleaved", &Script::sequence(8, vec![ops])).summary.time_ps / 1_000;
+    time(both) - time(warm)
+}
+
+#[test]
+fn a_cache_that_serves_in_order_has_a_miss_wait_for_a_way_of_its_set() {
+    // TLB 1, first level 20, crossbar 5, bank 11, memory 101, crossbar 5; one line a cycle.
+    let miss = 1 + 20 + 5 + 11 + 101 + 5;
+    assert_eq!(five_in_one_set(false), 4 + miss);
+    // The fifth is sent when the first line is written, 22 cycles after it came.
+    assert_eq!(five_in_one_set(true), miss + 22 + (miss - 1 - 20));
 }

@@ -23,4 +23,5 @@ mod state;
 mod trans_fw;
 mod wave;
 
+pub(crate) use occupancy::Lacking;
 pub(crate) use state::Node;

@@ -36,6 +36,32 @@ impl Occupancy {
     }
 }
 
+/// What a compute unit has too little of for one work-group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lacking {
+    /// Key of the configuration.
+    pub key: &'static str,
+    pub needed: u64,
+    pub found: u64,
+}
+
+impl Lacking {
+    /// What an empty unit lacks for a work-group of so many wavefronts, if anything.
+    pub fn of(compute: &ComputeConfig, resources: Resources, wavefronts: u32) -> Option<Self> {
+        let on_a_simd = wavefronts.div_ceil(compute.simds_per_unit);
+        let vector = on_a_simd * resources.vector_registers.next_multiple_of(VECTOR_GRANULE);
+        let scalar = wavefronts * resources.scalar_registers.next_multiple_of(SCALAR_GRANULE);
+        [
+            ("node.compute.vector_registers", vector.into(), compute.vector_registers.into()),
+            ("node.compute.scalar_registers", scalar.into(), compute.scalar_registers.into()),
+            ("node.compute.local_data", resources.local_data_bytes.into(), compute.local_data.0),
+        ]
+        .into_iter()
+        .find(|(_, needed, found)| *found != 0 && needed > found)
+        .map(|(key, needed, found)| Self { key, needed, found })
+    }
+}
+
 /// How often `each` fits `all`, 0 of which is no limit.
 fn share(all: u32, each: u32) -> u32 {
     if all == 0 || each == 0 { u32::MAX } else { all / each }

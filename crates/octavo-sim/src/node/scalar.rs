@@ -11,9 +11,11 @@ use crate::memory::LineAccess;
 impl Node<'_> {
     /// Issues a scalar load; returns when its wavefront can go on.
     pub fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
-        let issued = self.costs.scalar_alu.run(&mut self.gpus[gpu].units[unit].scalar, time, 1).max(time);
+        let pipeline = &mut self.gpus[gpu].units[unit].scalar;
+        let issued = (*pipeline).max(time);
+        *pipeline = issued + self.costs.scalar_alu.occupancy;
         self.accesses.scalar_loads += 1;
-        let over = issued.max(time + self.costs.scalar_issue);
+        let over = issued + self.costs.scalar_issue;
         for line in op.line()..op.line() + u64::from(op.count()) {
             self.scalar_line((gpu, unit), slot, line, over + self.costs.scalar_pipeline);
         }

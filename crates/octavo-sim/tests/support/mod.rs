@@ -6,10 +6,14 @@ use octavo_registry::{Choice, Options};
 use octavo_sim::config::*;
 use octavo_sim::{NodeConfig, RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
-use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Workload};
+use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
 
 /// Launches of work-groups of wavefronts of operations: `script[launch][group][wavefront]`.
 pub struct Script {
+    /// What every work-group uses of its unit.
+    pub resources: Resources,
+    /// Launches before which the host has caches emptied.
+    pub flushed: Vec<u32>,
     buffers: Vec<Buffer>,
     launches: Vec<Vec<Vec<Vec<Op>>>>,
 }
@@ -22,7 +26,8 @@ impl Script {
         }
         let mut space = AddressSpace::default();
         space.allocate("data", pages * 4096);
-        Self { buffers: space.buffers().to_vec(), launches }
+        let buffers = space.buffers().to_vec();
+        Self { resources: Resources::default(), flushed: Vec::new(), buffers, launches }
     }
 
     /// One launch in which work-group `i` (one wavefront) runs on GPU `i`.
@@ -80,6 +85,15 @@ impl Workload for Script {
         let groups = &self.launches[index as usize];
         let wavefronts = groups.first().map_or(1, Vec::len);
         Launch { kernel: "script".into(), work_groups: groups.len() as u32, wavefronts_per_group: wavefronts as u32 }
+    }
+    fn resources(&self, _index: u32) -> Resources {
+        self.resources
+    }
+    fn flushed_before(&self, index: u32) -> bool {
+        self.flushed.contains(&index)
+    }
+    fn waits_for_some(&self) -> bool {
+        true
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let ops = &self.launches[launch as usize][group as usize][wavefront as usize];
