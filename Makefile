@@ -5,6 +5,7 @@
 # make docs   reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make traces record traces/ again (needs Go)
+# make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +17,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs schema traces clean
+.PHONY: demo test lint bench docs schema traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -53,6 +54,11 @@ schema:
 traces:
 	cd tools/mgpusim-trace && go build -o "$(CURDIR)/target/mgpusim-trace" .
 	cd traces && grep '^mgpusim-trace ' README.md | PATH="$(CURDIR)/target:$$PATH" sh -eux
+
+validation: $(VENV)/built $(VENV)/checks
+	$(BIN)/octavo validate mgpusim --output runs/validation --force --markdown docs/validation.md
+	cp runs/validation/validation.png docs/images/
+	OCTAVO_WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_validate.py
 
 clean:
 	rm -rf $(VENV) demo target

@@ -6,11 +6,19 @@ comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], sca
 print(comparison.speedups())
 """
 
-from octavo import trace
+from octavo import trace, validate
 from octavo.api import compare, inspect_workload, run, scenario
 from octavo.catalogue import listing, schema
 from octavo.comparison import Comparison
-from octavo.errors import InterruptedRun, OctavoError, OutputError, ScenarioError, SimulationError, TraceError
+from octavo.errors import (
+    InterruptedRun,
+    OctavoError,
+    OutputError,
+    ScenarioError,
+    SimulationError,
+    TraceError,
+    ValidationError,
+)
 from octavo.execute import Progress
 from octavo.result import RunResult
 from octavo.scenario import Scenario
@@ -26,6 +34,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "TraceError",
+    "ValidationError",
     "compare",
     "inspect_workload",
     "listing",
@@ -33,4 +42,5 @@ __all__ = [
     "scenario",
     "schema",
     "trace",
+    "validate",
 ]

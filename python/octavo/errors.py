@@ -38,6 +38,12 @@ class TraceError(OctavoError):
     exit_code = 2
 
 
+class ValidationError(OctavoError):
+    """A comparison with another simulator that cannot be made."""
+
+    exit_code = 2
+
+
 class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
     """The user stopped the work; what was finished is kept."""
 

@@ -20,6 +20,7 @@ import pytest
         ["trace", "validate"],
         ["trace", "convert"],
         ["reproduce", "grit"],
+        ["validate", "mgpusim"],
         ["schema"],
     ],
     ids=" ".join,

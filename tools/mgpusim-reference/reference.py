@@ -8,7 +8,8 @@ validation/mgpusim-v4.2.0.csv, the same metrics per GPU and kind of unit to
 validation/mgpusim-v4.2.0-units.csv; validation/README.md explains the columns.
 With --launches it runs the samples that launch more than one kernel a second
 time, by a program that also notes each launch, for
-validation/mgpusim-v4.2.0-launches.csv.
+validation/mgpusim-v4.2.0-launches.csv. With --record it records what these
+points execute with tools/mgpusim-trace, for validation/traces.
 
 A point that is already in the CSV is not run again unless --rerun is given.
 """
@@ -32,6 +33,9 @@ REPO = HERE.parent.parent
 VERSION = "v4.2.0"
 COMMON = ["-timing", "-disable-rtm", "-report-all"]
 UNIFIED = {1: [], 4: ["-unified-gpus", "1,2,3,4"]}
+
+TRACES = REPO / "validation" / "traces"
+LARGEST_TRACE = 1_000_000  # bytes
 
 SMALL, MEDIUM, LARGE = "small", "medium", "large"
 SIZES = (SMALL, MEDIUM, LARGE)
@@ -378,6 +382,46 @@ def note_launches(args, todo, rows, bin_dir):
         store(path, LAUNCH_COLUMNS, [row for group in table.values() for row in group])
 
 
+def trace_name(bench, params, gpus):
+    """Folder of a point's trace; octavo.validate.reference names it so, too."""
+    params = re.sub(r"[^\w.]+", "-", params.replace("-", "")).strip("-")
+    return f"{bench}-{params}" + (f"-{gpus}gpus" if int(gpus) > 1 else "") + ".trace"
+
+
+def record(args, todo, rows, bin_dir):
+    """The mode --record: a trace of every chosen point that has a result."""
+    recorder = bin_dir / "mgpusim-trace"
+    print(f"building the recorder into {bin_dir}", flush=True)
+    bin_dir.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["go", "build", "-o", str(recorder), "."],
+                   cwd=REPO / "tools" / "mgpusim-trace", check=True)
+    todo = [point for point in todo if rows.get((point[2], point[3], str(point[1])))]
+    failed, large = 0, []
+    for number_, (_, gpus, bench, params) in enumerate(todo, 1):
+        path = args.record / trace_name(bench, params, gpus)
+        if path.exists() and not args.rerun:
+            continue
+        print(f"[{number_}/{len(todo)}] {path.name} ...", end="", flush=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [str(recorder), "-quiet", "-force", "-benchmark", bench, "-gpus", str(gpus),
+             "-o", path.name, "--"] + params.split(),
+            cwd=args.record, text=True, capture_output=True, check=False)
+        if done.returncode:
+            failed += 1
+            print(f" {done.stderr.strip()[-300:]}", flush=True)
+            continue
+        size = sum(file.stat().st_size for file in path.iterdir())
+        if size > LARGEST_TRACE:
+            large.append(path.name)
+            shutil.rmtree(path)
+        print(f" {size / 1000:.0f} kB" + (", too large to keep" if size > LARGEST_TRACE else ""),
+              flush=True)
+    print(f"{len(list(args.record.glob('*.trace')))} traces in {args.record}; failed: {failed}"
+          + (f"; too large: {', '.join(large)}" if large else ""))
+    return 1 if failed else 0
+
+
 def build(bin_dir):
     bin_dir.mkdir(parents=True, exist_ok=True)
     print(f"building the samples of MGPUSim {VERSION} into {bin_dir}", flush=True)
@@ -425,6 +469,11 @@ def parse(argv):
     parser.add_argument("--launches", action="store_true",
                         help="note each launch of the points the CSV has, if a benchmark has "
                              "more than one, in a table beside it, named -launches")
+    parser.add_argument("--record", type=pathlib.Path, nargs="?", const=TRACES, metavar="FOLDER",
+                        help="record traces of the points the CSV has into this folder; those "
+                             "above 1 MB are not kept (default folder: validation/traces)")
+    parser.add_argument("--points-of", type=pathlib.Path, metavar="CSV",
+                        help="only the points that this table has, too")
     parser.add_argument("--list", action="store_true", help="list the points and stop")
     args = parser.parse_args(argv)
     args.gpus = args.gpus or sorted(UNIFIED)
@@ -447,6 +496,9 @@ def main(argv=None):
             for size in sizes if size in args.size
             for bench, params, of in sorted(POINTS, key=lambda p: p[0] not in FIRST)
             if of == size and bench in args.only]
+    if args.points_of:
+        known = {key_of(row) for row in load(args.points_of, COLUMNS)}
+        todo = [point for point in todo if (point[2], point[3], str(point[1])) in known]
     if args.list:
         for size, gpus, bench, params in todo:
             print(f"{size:6} {gpus} GPU  {bench} {params}")
@@ -457,6 +509,8 @@ def main(argv=None):
     for row in load(units_path, UNIT_COLUMNS):
         units.setdefault(key_of(row), []).append(row)
     bin_dir = args.work / "bin"
+    if args.record:
+        return record(args, todo, rows, bin_dir)
     if args.build or any(not (bin_dir / bench).exists() for _, _, bench, _ in todo):
         build(bin_dir)
     for bench in sorted({bench for _, _, bench, _ in todo}):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import compare, listing, options, reproduce, run, schema, trace, workload
+from octavo.cli import compare, listing, options, reproduce, run, schema, trace, validate, workload
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
@@ -50,6 +50,7 @@ app.command("list", epilog=listing.EXAMPLES)(listing.list_)
 app.add_typer(workload.app, name="workload")
 app.add_typer(trace.app, name="trace")
 app.add_typer(reproduce.app, name="reproduce")
+app.add_typer(validate.app, name="validate")
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 
 

@@ -1,0 +1,124 @@
+"""`octavo validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octavo import validate
+from octavo.cli import options
+from octavo.cli.progress import watching
+from octavo.cli.sink import Sink
+from octavo.errors import ValidationError
+from octavo.validate import reference
+from octavo.validate.tables import runs, summary, write_markdown
+
+EXAMPLES = options.examples(
+    "octavo validate mgpusim",
+    "octavo validate mgpusim --gpus 1 --only fir,bfs -o runs/check --json",
+    "octavo validate mgpusim --strict --markdown docs/validation.md",
+    "octavo validate mgpusim --only fir --rerun",
+)
+
+Gpus = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gpus", "-g", help="Numbers of GPUs, of 1 and 4, repeated or separated by commas; both if left out."
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Benchmarks by name, repeated or separated by commas; all if left out."),
+]
+Reference = Annotated[
+    Path | None,
+    typer.Option("--reference", metavar="CSV", help="The reference's results; the cached ones if left out."),
+]
+Traces = Annotated[
+    Path | None,
+    typer.Option("--traces", metavar="DIR", help="Folder of the recorded programs; validation/traces if left out."),
+]
+Rerun = Annotated[
+    bool,
+    typer.Option(
+        "--rerun", help="Run MGPUSim itself again first (needs Go, takes minutes); its results go to the output folder."
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="End with status 1 if a goal is missed.")]
+Markdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", metavar="FILE", help="Put the tables between the marks of this document, too."),
+]
+
+app = typer.Typer(help="Compare with other simulators on the same recorded programs.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command(epilog=EXAMPLES)
+def mgpusim(
+    gpus: Gpus = None,
+    only: Only = None,
+    table: Reference = None,
+    traces: Traces = None,
+    rerun: Rerun = False,
+    strict: Strict = False,
+    markdown: Markdown = None,
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare kernel times and counts with those of MGPUSim v4.2.0, a cycle-level simulator.
+
+    Every run of the reference that there is a trace of is simulated on the presets r9nano and r9nano-4, one
+    configuration for all. What is finished is kept: the same command goes on where it was stopped. What is compared
+    with what, and what the model leaves out, stands in docs/validation.md.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
+    with watching(quiet=quiet) as watch:
+        found = validate.mgpusim(
+            root,
+            gpus=_numbers(options.listed(gpus)),
+            only=options.listed(only),
+            table=table,
+            traces=traces,
+            rerun=rerun,
+            jobs=jobs,
+            force=force,
+            watch=watch,
+        )
+    if markdown is not None:
+        write_markdown(markdown, found)
+    sink.document({"folder": str(root), **found.to_dict()})
+    for one in (*runs(found, full=False), *summary(found)):
+        sink.table(one.title, one.columns, one.rows)
+    _say(sink, found)
+    if strict and not found.goals_met:
+        raise typer.Exit(1)
+
+
+def _say(sink: Sink, found: validate.Validation) -> None:
+    if not found.rows["reliable"].all():
+        sink.say(f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without.")
+    if found.without_trace:
+        sink.say(f"No trace of {len(found.without_trace)} runs: {', '.join(found.without_trace)}")
+    sink.say(f"Goals: {'all met' if found.goals_met else 'not all met'}. Tables, picture and runs: {found.root}")
+
+
+def _numbers(values: list[str]) -> list[int]:
+    for value in values:
+        if not value.isdecimal():
+            raise ValidationError(f"`{value}` is no number of GPUs", "expected 1, 4 or 1,4")
+    return [int(value) for value in values]
+
+
+def _folder_name(only: list[str], gpus: list[str]) -> str:
+    return "-".join(["validate-mgpusim", *only, *(f"{count}gpus" for count in gpus)])

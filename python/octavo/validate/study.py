@@ -1,0 +1,174 @@
+"""Runs every program of the reference that there is a trace of, and puts both results side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo import folder, pictures
+from octavo.comparison import check_report
+from octavo.errors import ValidationError
+from octavo.execute import Point, execute
+from octavo.experiment import RUNS
+from octavo.scenario import Recipe, digest, trace_name
+from octavo.validate import reference
+from octavo.validate.counts import COUNTS, code_explains, error
+from octavo.validate.rerun import rerun as run_reference
+from octavo.validate.summary import Summary, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from octavo.execute import Progress
+    from octavo.result import RunResult
+    from octavo.validate.reference import Row
+
+NODES = {1: "r9nano", 4: "r9nano-4"}
+"""Node preset by number of GPUs: one configuration for all programs."""
+TABLE = "validation"
+PICTURE = "validation.png"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Both simulators' results, run by run."""
+
+    root: Path
+    """Folder of the tables, the picture and every single run."""
+    rows: pl.DataFrame
+    """One row for each run: `kernel_time_ps`, `kernel_time_reference_ps`, `kernel_time_error`, and for each count of
+    `octavo.validate.COUNTS` the same, and whether instruction fetches explain the difference."""
+    without_trace: list[str] = field(default_factory=list)
+    """Runs of the reference that there is no trace of."""
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """By number of GPUs, with and without runs that the reference computes wrongly."""
+        return summarise(self.rows)
+
+    @property
+    def goals_met(self) -> bool:
+        """Whether every goal is met by the runs that the reference computes rightly."""
+        judged = [summary for summary in self.summaries if not summary.with_unreliable]
+        return bool(judged) and all(all(summary.met().values()) for summary in judged)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The validation as JSON holds it."""
+        return {
+            "reference": f"MGPUSim {reference.VERSION}",
+            "goals_met": self.goals_met,
+            "summaries": [summary.to_dict() for summary in self.summaries],
+            "definitions": [
+                {"count": one.name, "definition": one.definition, "differs": one.differs, "judged": one.judged}
+                for one in COUNTS
+            ],
+            "without_trace": self.without_trace,
+            "rows": self.rows.to_dicts(),
+        }
+
+
+def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
+    output: str | Path,
+    *,
+    gpus: Sequence[int] = reference.GPUS,
+    only: Sequence[str] = (),
+    table: str | Path | None = None,
+    traces: str | Path | None = None,
+    rerun: bool = False,
+    jobs: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> Validation:
+    """Compare kernel times and counts with those of MGPUSim on the same programs.
+
+    Args:
+        output: folder of results, tables and picture.
+        gpus: numbers of GPUs, of 1 and 4.
+        only: benchmarks by name; all if empty.
+        table: the reference's results; the shipped ones if left out.
+        traces: folder of the traces; the shipped one if left out.
+        rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
+        jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        force: replace what `output` holds.
+        watch: called about ten times a second with how far the runs are.
+
+    Raises:
+        ValidationError: the reference cannot be used, or there is no trace of any of the runs.
+        OctavoError: a trace cannot be simulated, or the folder cannot be written.
+
+    """
+    root = Path(output)
+    path = Path(table) if table is not None else reference.shipped(reference.FILE)
+    chosen = reference.choose(reference.load(path), gpus, only)
+    if rerun:
+        path = run_reference(path, root, chosen, force=force)
+        chosen = reference.choose(reference.load(path), gpus, only)
+    home = Path(traces) if traces is not None else reference.shipped("traces")
+    there = _with_traces(chosen, home)
+    points = [_point(row, home, root) for row in there]
+    key = digest(point.scenario for point in points)
+    check_report(root, key, force=force)
+    results = execute(points, jobs=jobs, force=force, watch=watch)
+    rows = pl.DataFrame(
+        [compare(row, result) for row, result in zip(there, results, strict=True)], infer_schema_length=None
+    )
+    found = Validation(root, rows, [row.name for row in chosen if row not in there])
+    _save(found, key)
+    return found
+
+
+def compare(row: Row, result: RunResult) -> dict[str, Any]:
+    """One run beside the reference's."""
+    summary = result.summary
+    found = {
+        "name": row.name,
+        "benchmark": row.benchmark,
+        "parameters": row.parameters,
+        "gpus": row.gpus,
+        "reliable": row.reliable,
+        "kernel_time_ps": summary["time_ps"],
+        "kernel_time_reference_ps": row.kernel_time_ps,
+        "kernel_time_error": summary["time_ps"] / row.kernel_time_ps - 1.0,
+    }
+    for count in COUNTS:
+        ours, theirs = count.found(summary["accesses"]), count.reference(row.counts)
+        found |= {
+            count.name: ours,
+            f"{count.name}_reference": theirs,
+            f"{count.name}_error": error(ours, theirs),
+            f"{count.name}_within_but_code": code_explains(count, ours, row.counts),
+        }
+    return found
+
+
+def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
+    if not home.is_dir():
+        raise ValidationError(
+            f"there is no folder of traces {home}",
+            "name one with --traces, or record them with tools/mgpusim-reference/reference.py --record",
+        )
+    there = [row for row in rows if (home / f"{row.name}.trace").is_dir()]
+    if not there:
+        raise ValidationError(
+            f"{home} holds no trace of any of the runs, such as {rows[0].name}.trace",
+            "record them with tools/mgpusim-reference/reference.py --record",
+        )
+    return there
+
+
+def _point(row: Row, home: Path, root: Path) -> Point:
+    workload = trace_name(home / f"{row.name}.trace")
+    recipe = Recipe.from_names(workload, "interleaved", NODES[row.gpus]).with_overrides(["record.events=false"])
+    return Point(row.label, recipe.resolve(), root / RUNS / row.name)
+
+
+def _save(found: Validation, key: str) -> None:
+    for suffix, write in ((".parquet", found.rows.write_parquet), (".csv", found.rows.write_csv)):
+        temporary = found.root / f".{TABLE}{suffix}"
+        write(temporary)
+        temporary.replace(found.root / f"{TABLE}{suffix}")
+    pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
+    folder.write_json(found.root / "report.json", {"experiment": key, **found.to_dict()})

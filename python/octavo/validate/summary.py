@@ -1,0 +1,110 @@
+"""How well a set of runs agrees: errors of kernel time and counts, beside the goals."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from octavo.validate.counts import COUNTS, WITHIN
+
+NEAR = 0.15
+"""Error of kernel time that tables count as near."""
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What is aimed at."""
+
+    mape: float
+    """Mean absolute error of kernel time, as a fraction."""
+    worst: float = 0.5
+    """Absolute error of kernel time that no row may exceed."""
+    counts: float = WITHIN
+    """Error of each count."""
+
+
+GOALS = {1: Goals(mape=0.15), 4: Goals(mape=0.20)}
+"""By number of GPUs."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A set of runs on one number of GPUs."""
+
+    gpus: int
+    with_unreliable: bool
+    """Whether benchmarks are in it that the reference computes wrongly."""
+    runs: int
+    mape: float
+    """Mean of the absolute relative errors of kernel time."""
+    median: float
+    """Median of the same."""
+    worst: float
+    """The error, with its sign, that is furthest from 0."""
+    worst_run: str
+    rank_correlation: float | None
+    """Spearman's, of kernel times found and of the reference; none for a single run."""
+    near: float
+    """Share of the runs within 15 %."""
+    counts: dict[str, dict[str, float]]
+    """By count: share of the runs `within` 5 %, the same if the reference's instruction fetches may explain the
+    difference (`within_but_code`), and `total`: error of the sums over all runs (absent if the reference has none)."""
+
+    @property
+    def goals(self) -> Goals:
+        """The goals of this number of GPUs."""
+        return GOALS[self.gpus]
+
+    def met(self) -> dict[str, bool]:
+        """Each goal and whether it is met; a count meets its goal if every run does."""
+        judged = [count.name for count in COUNTS if count.judged]
+        return {
+            "mape": self.mape <= self.goals.mape,
+            "worst": abs(self.worst) <= self.goals.worst,
+            **{name: self.counts[name]["within"] == 1.0 for name in judged},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON holds it."""
+        return {**asdict(self), "goals": asdict(self.goals), "met": self.met()}
+
+
+def summarise(rows: pl.DataFrame) -> list[Summary]:
+    """One summary for each number of GPUs, and another one without unreliable runs where there are some."""
+    found = []
+    for (gpus,), part in rows.group_by("gpus", maintain_order=True):
+        reliable = part.filter("reliable")
+        if reliable.height:
+            found.append(_summary(int(gpus), reliable, with_unreliable=False))
+        if reliable.height < part.height:
+            found.append(_summary(int(gpus), part, with_unreliable=True))
+    return found
+
+
+def _summary(gpus: int, rows: pl.DataFrame, *, with_unreliable: bool) -> Summary:
+    errors = rows["kernel_time_error"].to_list()
+    worst = max(range(len(errors)), key=lambda index: abs(errors[index]))
+    correlation = rows.select(pl.corr("kernel_time_ps", "kernel_time_reference_ps", method="spearman")).item()
+    return Summary(
+        gpus=gpus,
+        with_unreliable=with_unreliable,
+        runs=rows.height,
+        mape=statistics.fmean(map(abs, errors)),
+        median=statistics.median(map(abs, errors)),
+        worst=errors[worst],
+        worst_run=rows["name"][worst],
+        rank_correlation=None if rows.height < 2 else float(correlation),
+        near=sum(abs(error) <= NEAR for error in errors) / len(errors),
+        counts={count.name: _agreement(rows, count.name) for count in COUNTS},
+    )
+
+
+def _agreement(rows: pl.DataFrame, name: str) -> dict[str, float]:
+    within = [value is not None and abs(value) <= WITHIN for value in rows[f"{name}_error"]]
+    reference = int(rows[f"{name}_reference"].sum())
+    total = {"total": int(rows[name].sum()) / reference - 1.0} if reference else {}
+    but_code = rows[f"{name}_within_but_code"].to_list()
+    return {"within": sum(within) / len(within), "within_but_code": sum(but_code) / len(but_code), **total}

@@ -1,0 +1,161 @@
+"""The validation as tables of words, for terminals and for Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo import folder
+from octavo.errors import OutputError
+from octavo.validate.counts import COUNTS, WITHIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from octavo.validate.counts import Count
+    from octavo.validate.study import Validation
+    from octavo.validate.summary import Summary
+
+BEGIN = "<!-- begin: octavo validate mgpusim --markdown -->"
+END = "<!-- end: octavo validate mgpusim --markdown -->"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, columns, and rows of as many cells."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+    def markdown(self) -> str:
+        """The table as Markdown, its first column to the left and all others to the right."""
+        rule = ["---", *("---:" for _ in self.columns[1:])]
+        lines = ["| " + " | ".join(cells) + " |" for cells in (self.columns, rule, *self.rows)]
+        return f"**{self.title}**\n\n" + "\n".join(lines) + "\n"
+
+
+def runs(found: Validation, *, full: bool) -> list[Table]:
+    """Kernel times and counts run by run; with `full`, counts of the reference stand beside those found."""
+    rows = found.rows.to_dicts()
+    return [_times(rows), *_counts(rows, full=full)]
+
+
+def summary(found: Validation) -> list[Table]:
+    """How far apart kernel times and counts are over all runs, beside the goals."""
+    return [_errors(found.summaries), _agreement(found.summaries)]
+
+
+def _run(row: dict[str, Any]) -> list[str]:
+    mark = "" if row["reliable"] else " (!)"
+    return [f"{row['benchmark']}{mark} {row['parameters']}", str(row["gpus"])]
+
+
+def _times(rows: Sequence[dict[str, Any]]) -> Table:
+    cells = [
+        [
+            *_run(row),
+            f"{row['kernel_time_ps'] * 1e-6:,.2f}",
+            f"{row['kernel_time_reference_ps'] * 1e-6:,.2f}",
+            f"{row['kernel_time_error']:+.1%}",
+        ]
+        for row in rows
+    ]
+    return Table("Kernel time in µs", ["program", "GPUs", "found", "reference", "error"], cells)
+
+
+def _counts(rows: Sequence[dict[str, Any]], *, full: bool) -> list[Table]:
+    """Two tables: caches, and translation and memory."""
+    groups = {
+        "Counts of caches": ("vector_lines", "l1_hits", "l2_lines", "l2_hits"),
+        "Counts of translation and memory": ("l1_tlb_hits", "l1_tlb_misses", "walks", "dram_reads", "remote"),
+    }
+    found = []
+    for title, group in groups.items():
+        chosen = [count for count in COUNTS if count.name in group]
+        cells = [[*_run(row), *(_cell(row, count.name, full=full) for count in chosen)] for row in rows]
+        labels = [count.label if count.judged else f"{count.label} (other unit)" for count in chosen]
+        shown = "found / reference, error" if full else "found, error"
+        found.append(Table(f"{title}: {shown}; alone where they are equal", ["program", "GPUs", *labels], cells))
+    return found
+
+
+def _cell(row: dict[str, Any], name: str, *, full: bool) -> str:
+    found, reference, error = row[name], row[f"{name}_reference"], row[f"{name}_error"]
+    if found == reference:
+        return f"{found:,}"
+    shown = f"{found:,} / {reference:,}," if full else f"{found:,}"
+    return f"{shown} {'of 0' if error is None else f'{error:+.1%}'}"
+
+
+def _errors(summaries: Sequence[Summary]) -> Table:
+    rows = []
+    for one in summaries:
+        met, correlation = one.met(), one.rank_correlation
+        rows.append(
+            [
+                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                str(one.runs),
+                f"{one.mape:.1%}",
+                _goal(one.goals.mape, met=met["mape"]),
+                f"{one.median:.1%}",
+                f"{one.worst:+.1%}",
+                _goal(one.goals.worst, met=met["worst"]),
+                f"{one.near:.0%}",
+                "–" if correlation is None else f"{correlation:.4f}",
+            ]
+        )
+    columns = ["runs on", "runs", "MAPE", "goal", "median", "worst", "goal", "within 15 %", "Spearman"]
+    return Table("Kernel time: errors and goals", columns, rows)
+
+
+def _agreement(summaries: Sequence[Summary]) -> Table:
+    shown = [one for one in summaries if not one.with_unreliable] or list(summaries)
+    rows = []
+    for count in COUNTS:
+        cells = [count.label]
+        for one in shown:
+            shares = one.counts[count.name]
+            cells += [f"{shares['within']:.0%}", f"{shares['within_but_code']:.0%}" if count.code else "–"]
+            cells.append(f"{shares['total']:+.2%}" if "total" in shares else "–")
+            cells.append(_verdict(one, count))
+        rows.append(cells)
+    columns = [
+        "count",
+        *(f"{_gpus(one.gpus)}: {head}" for one in shown for head in ("within", "but code", "sum", "goal")),
+    ]
+    title = f"Counts: share of the runs within {WITHIN:.0%}; the same but for instruction fetches; error of the sum"
+    return Table(title, columns, rows)
+
+
+def _verdict(one: Summary, count: Count) -> str:
+    if not count.judged:
+        return "not judged"
+    return "met" if one.met()[count.name] else "missed"
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU{'s' if count > 1 else ''}"
+
+
+def _goal(goal: float, *, met: bool) -> str:
+    return f"{goal:.0%} {'met' if met else 'missed'}"
+
+
+def write_markdown(path: Path, found: Validation) -> None:
+    """Put the tables between the two marks of a document.
+
+    Raises:
+        OutputError: it cannot be read, or has no such marks.
+
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(f"cannot read {path}: {error}") from None
+    begin, end = text.find(BEGIN), text.find(END)
+    if begin < 0 or end < begin:
+        raise OutputError(f"{path} has no place for the tables", f"put `{BEGIN}` and `{END}` on lines of their own")
+    parts = [table.markdown() for table in (*summary(found), *runs(found, full=True))]
+    folder.write_text(path, text[: begin + len(BEGIN)] + "\n\n" + "\n".join(parts) + "\n" + text[end:])

@@ -1,0 +1,202 @@
+"""Agreement with MGPUSim: exact results of a few programs, goals over all of them, and what goes wrong in words."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import contents
+
+from octavo import ValidationError, validate
+from octavo.validate import reference, rerun
+from octavo.validate.counts import COUNTS, error
+from octavo.validate.tables import write_markdown
+
+HOME = Path(__file__).parents[2]
+TABLE = HOME / "validation" / reference.FILE
+TRACES = HOME / "validation" / "traces"
+GOLDEN = HOME / "validation" / "golden-small.csv"
+DOCUMENT = HOME / "docs" / "validation.md"
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    return validate.mgpusim(tmp_path_factory.mktemp("all") / "out", table=TABLE, traces=TRACES)
+
+
+def small(tmp_path, **arguments):
+    arguments = {"table": TABLE, "traces": TRACES, "only": ["fir"], "gpus": [1], **arguments}
+    return validate.mgpusim(tmp_path / "out", **arguments)
+
+
+def test_a_few_programs_take_exactly_as_long_as_noted(everything):
+    """After a deliberate change of the model, `make validation` notes the new times: look at the difference."""
+    noted = pl.read_csv(GOLDEN)
+    percent = (pl.col("kernel_time_error") * 100).round(2).alias("error_percent")
+    chosen = everything.rows.filter(pl.col("name").is_in(noted["name"].to_list()))
+    found = chosen.select("name", "kernel_time_ps", percent, *(count.name for count in COUNTS))
+    assert found.height == noted.height >= 12
+    if os.environ.get("OCTAVO_WRITE_GOLDEN"):
+        found.write_csv(GOLDEN)
+    assert found.rows() == pl.read_csv(GOLDEN).rows()
+
+
+def test_kernel_times_meet_their_goals(everything):
+    judged = [summary for summary in everything.summaries if not summary.with_unreliable]
+    assert [summary.gpus for summary in judged] == [1, 4]
+    for summary in judged:
+        assert summary.mape <= summary.goals.mape
+        assert abs(summary.worst) <= summary.goals.worst
+        assert summary.rank_correlation > 0.98
+
+
+def test_enough_programs_are_compared(everything):
+    assert not everything.without_trace
+    single = everything.rows.filter(gpus=1).group_by("benchmark").len()
+    assert single.filter(pl.col("len") >= 2).height >= 15
+
+
+def test_the_document_holds_these_tables(everything, tmp_path):
+    """`make validation` puts new ones there."""
+    copy = tmp_path / "validation.md"
+    shutil.copy(DOCUMENT, copy)
+    write_markdown(copy, everything)
+    assert copy.read_text(encoding="utf-8") == DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_traces_stay_small():
+    sizes = [sum(file.stat().st_size for file in trace.iterdir()) for trace in TRACES.glob("*.trace")]
+    assert max(sizes) < 1_000_000
+    assert sum(sizes) < 10_000_000
+
+
+def test_the_recorder_names_traces_as_they_are_looked_for():
+    script = HOME / "tools" / "mgpusim-reference" / "reference.py"
+    spec = importlib.util.spec_from_file_location("reference_script", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for row in reference.load(TABLE):
+        assert module.trace_name(row.benchmark, row.parameters, row.gpus) == f"{row.name}.trace"
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(tmp_path):
+    one = small(tmp_path / "one", jobs=1)
+    two = small(tmp_path / "two", jobs=2)
+    assert contents(one.root) == contents(two.root)
+
+
+def test_a_second_call_keeps_what_is_finished(tmp_path):
+    small(tmp_path)
+    seen = []
+    small(tmp_path, watch=seen.append)
+    assert not seen
+    with pytest.raises(Exception, match="another experiment"):
+        small(tmp_path, only=["aes"])
+
+
+def test_summaries_with_and_without_what_the_reference_computes_wrongly(tmp_path):
+    found = small(tmp_path, only=["bitonicsort", "fir"])
+    assert [(summary.runs, summary.with_unreliable) for summary in found.summaries] == [(3, False), (6, True)]
+
+
+def test_errors_of_counts():
+    assert error(110, 100) == pytest.approx(0.1)
+    assert error(0, 0) == 0.0
+    assert error(1, 0) is None
+
+
+def test_definitions_say_where_they_differ(tmp_path):
+    definitions = {one["count"]: one for one in small(tmp_path).to_dict()["definitions"]}
+    assert not definitions["l1_tlb_hits"]["judged"]
+    assert "instruction fetches" in definitions["dram_reads"]["differs"]
+
+
+def test_the_command_writes_tables_and_a_picture(cli, tmp_path):
+    arguments = ("validate", "mgpusim", "--only", "fir,pagerank", "--reference", str(TABLE), "--traces", str(TRACES))
+    done = cli(*arguments, "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "Kernel time: errors and goals" in done.stdout
+    assert "Goals: not all met" in done.stdout
+    assert (tmp_path / "out" / "validation.png").read_bytes().startswith(b"\x89PNG")
+    rows = pl.read_parquet(tmp_path / "out" / "validation.parquet")
+    assert rows.height == len(list(csv.reader((tmp_path / "out" / "validation.csv").open()))) - 1 == 9
+    again = cli(*arguments, "-o", "out", "--json", "--strict")
+    assert again.returncode == 1
+    assert json.loads(again.stdout)["rows"] == json.loads((tmp_path / "out" / "report.json").read_text())["rows"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"only": ["firr"]}, "no benchmark `firr`"),
+        ({"gpus": [2]}, "no runs on 2 GPUs"),
+        ({"table": Path("missing.csv")}, "cannot read the reference missing.csv: No such file"),
+        ({"traces": Path("nowhere")}, "there is no folder of traces nowhere"),
+        ({"only": ["nbody"], "gpus": [4], "traces": HOME / "docs"}, "no trace of any of the runs"),
+    ],
+)
+def test_what_cannot_be_compared(arguments, message, tmp_path):
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        small(tmp_path, **arguments)
+
+
+def test_a_table_of_another_version(tmp_path):
+    other = tmp_path / "mgpusim-v4.3.0.csv"
+    shutil.copy(TABLE, other)
+    with pytest.raises(ValidationError, match=r"MGPUSim v4\.3\.0, expected v4\.2\.0"):
+        small(tmp_path, table=other)
+
+
+def test_a_table_without_some_columns(tmp_path):
+    other = tmp_path / "mine.csv"
+    other.write_text("benchmark,parameters,gpus,error\nfir,-length 1,1,\n")
+    with pytest.raises(ValidationError, match="lacks command, cpu_s"):
+        small(tmp_path, table=other)
+
+
+def test_a_table_with_a_word_for_a_number(tmp_path):
+    other = tmp_path / "mine.csv"
+    lines = TABLE.read_text().splitlines()[:2]
+    lines[1] = lines[1].replace(",56176,", ",many,")
+    other.write_text("\n".join(lines))
+    with pytest.raises(ValidationError, match=r"mine\.csv, line 2: not a number.*many"):
+        small(tmp_path, table=other)
+
+
+def test_runs_without_a_trace_are_named(tmp_path):
+    some = tmp_path / "traces"
+    shutil.copytree(TRACES / "fir-length-16384.trace", some / "fir-length-16384.trace")
+    found = small(tmp_path, traces=some)
+    assert found.rows["name"].to_list() == ["fir-length-16384"]
+    assert found.without_trace == ["fir-length-65536", "fir-length-262144"]
+
+
+def test_the_reference_is_not_run_without_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ValidationError, match="Go is not installed"):
+        small(tmp_path, rerun=True)
+
+
+def test_the_reference_is_run_into_a_new_table(tmp_path, monkeypatch):
+    commands = []
+
+    def script(command, **_):
+        commands.append(command)
+        shutil.copy(TABLE, command[command.index("--output") + 1])
+        return type("Done", (), {"returncode": 0})
+
+    monkeypatch.setattr(rerun.shutil, "which", lambda _: "go")
+    monkeypatch.setattr(rerun.subprocess, "run", script)
+    found = small(tmp_path, rerun=True)
+    assert (found.root / reference.FILE).is_file()
+    assert commands[0][commands[0].index("--only") + 1] == "fir"
+    assert "--rerun" not in commands[0]
+    with pytest.raises(ValidationError, match="would change the reference"):
+        small(tmp_path, table=found.root / reference.FILE, rerun=True)
