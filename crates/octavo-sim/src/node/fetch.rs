@@ -4,6 +4,8 @@
 //! one before has come, so that a warm cache keeps ahead of execution and a cold one does not. Later passes through a
 //! loop pay the latency of a hit at each branch, which empties the buffer.
 
+use std::collections::BTreeSet;
+
 use octavo_units::Cycles;
 
 use super::Node;
@@ -21,8 +23,18 @@ struct Code {
     at_gpu: Vec<Arrivals>,
     /// By (GPU, instruction cache).
     at_cache: Vec<Arrivals>,
-    /// Whether the cache's TLB knows the code, by (GPU, instruction cache).
-    translated: Vec<bool>,
+    /// Pages of code whose translation the TLBs of these caches, by (GPU, instruction cache), and the second-level
+    /// TLBs of these GPUs know.
+    known_to_cache: BTreeSet<(usize, usize)>,
+    known_to_gpu: BTreeSet<(usize, usize)>,
+}
+
+/// What one fetch asked of the GPU beyond its instruction cache.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    second_level: bool,
+    memory: bool,
+    walk: bool,
 }
 
 pub(crate) struct Fetch {
@@ -36,14 +48,18 @@ pub(crate) struct Fetch {
     units_per_cache: usize,
     /// Every launch finds its code in memory only.
     cold: bool,
-    /// From a miss to an answer by the second level, more from memory, and more for the first line's translation.
+    /// From a miss to an answer by the second level, and more from memory.
     second_level: u64,
     memory: u64,
+    /// More for the translation of a page: by the second-level TLB, or by a walk.
+    second_level_tlb: u64,
     walk: u64,
+    /// Lines of a page.
+    page_lines: usize,
 }
 
 impl Fetch {
-    pub fn new(node: &NodeConfig, shape: TableShape, slots: usize) -> Self {
+    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, slots: usize) -> Self {
         let time = |cycles: u64| node.clock.time_for(Cycles(cycles)).0;
         let units_per_cache = node.fetch.units as usize;
         let walk = u64::from(shape.levels) * node.walker.level.0 + 2 * node.walker.distance.0;
@@ -57,7 +73,9 @@ impl Fetch {
             cold: node.fetch.cold,
             second_level: time(node.scalar.tlb.latency.0 + 2 * node.l2.crossbar.0 + node.l2.latency.0),
             memory: time(node.dram.latency.0 + node.dram.line_cycles.0),
+            second_level_tlb: time(node.l2_tlb.latency.0),
             walk: time(walk),
+            page_lines,
         }
     }
 
@@ -72,7 +90,8 @@ impl Fetch {
                 kernel: kernel.to_owned(),
                 at_gpu: vec![Vec::new(); self.gpus],
                 at_cache: vec![Vec::new(); self.gpus * self.caches],
-                translated: vec![false; self.gpus * self.caches],
+                known_to_cache: BTreeSet::new(),
+                known_to_gpu: BTreeSet::new(),
             });
             self.codes.len() - 1
         });
@@ -91,21 +110,27 @@ impl Fetch {
     }
 
     /// When `line` is at the instruction cache of `unit`, asked for at `time`.
-    fn line(&mut self, gpu: usize, unit: usize, line: usize, time: u64) -> u64 {
-        let (second_level, memory, walk) = (self.second_level, self.memory, self.walk);
-        let code = &mut self.codes[self.running];
+    fn line(&mut self, gpu: usize, unit: usize, line: usize, time: u64) -> (u64, Asked) {
+        let (second_level, memory, page_lines) = (self.second_level, self.memory, self.page_lines);
         let number = gpu * self.caches + unit / self.units_per_cache;
-        let cache = arrival(&mut code.at_cache[number], line);
-        if *cache == ABSENT {
-            let known = std::mem::replace(&mut code.translated[number], true);
-            let translated = if known { 0 } else { walk };
-            let there = arrival(&mut code.at_gpu[gpu], line);
-            if *there == ABSENT {
-                *there = time + translated + memory;
-            }
-            *cache = time.max(*there) + second_level;
+        let code = &mut self.codes[self.running];
+        if let Some(there) = code.at_cache[number].get(line).copied().filter(|there| *there != ABSENT) {
+            return (there, Asked::default());
         }
-        *cache
+        let mut asked = Asked { second_level: true, ..Asked::default() };
+        let mut translated = time;
+        if code.known_to_cache.insert((number, line / page_lines)) {
+            asked.walk = code.known_to_gpu.insert((gpu, line / page_lines));
+            translated += if asked.walk { self.walk } else { self.second_level_tlb };
+        }
+        let there = arrival(&mut code.at_gpu[gpu], line);
+        if *there == ABSENT {
+            asked.memory = true;
+            *there = translated + memory;
+        }
+        let arrived = translated.max(*there) + second_level;
+        *arrival(&mut code.at_cache[number], line) = arrived;
+        (arrived, asked)
     }
 }
 
@@ -121,7 +146,10 @@ impl Node<'_> {
     pub fn fetch_code(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
         for line in line..line + u64::from(count) {
             let asked = self.fetch.arrived[slot];
-            let there = self.fetch.line(gpu, unit, line as usize, asked);
+            let (there, beyond) = self.fetch.line(gpu, unit, line as usize, asked);
+            self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
+            self.accesses.dram_reads += u64::from(beyond.memory);
+            self.accesses.walks += u64::from(beyond.walk);
             self.fetch.arrived[slot] = there.max(asked) + self.costs.fetch;
         }
         self.accesses.code_lines += u64::from(count);

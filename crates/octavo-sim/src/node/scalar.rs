@@ -7,6 +7,7 @@ use super::Node;
 use super::access::{FirstLevel, Run, Translation};
 use super::defer::RESERVED_AHEAD;
 use crate::memory::LineAccess;
+use crate::translate::Entry;
 
 impl Node<'_> {
     /// Issues a scalar load; returns when its wavefront can go on.
@@ -34,20 +35,27 @@ impl Node<'_> {
         if ready > self.now + RESERVED_AHEAD {
             return self.defer_until(slot, run, ready);
         }
-        if entry.target() != ProcessorId::gpu(gpu) {
-            return self.serve_translated(gpu, unit, slot, entry, run, ready);
-        }
         let done = match self.gpus[gpu].scalar.lookup(cache, line, entry.version()) {
             Some(there) => there.max(ready + self.costs.scalar_cache),
             None => {
-                let done = self.l2_line(gpu, line, LineAccess::Load, ready + self.costs.scalar_lookup)
-                    + self.costs.scalar_fill;
+                let done = self.scalar_miss(gpu, run, entry, ready + self.costs.scalar_lookup);
                 self.gpus[gpu].scalar.insert(cache, line, entry.version(), done);
                 done
             }
         };
-        self.breakdown.local_ps += done - ready;
         let wave = &mut self.waves.waves[slot];
         wave.ready = wave.ready.max(done);
+    }
+
+    /// A line that the scalar cache does not have, from the own second level or another processor's memory.
+    fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
+        if entry.target() == ProcessorId::gpu(gpu) {
+            let done = self.l2_line(gpu, run.line, LineAccess::Load, time) + self.costs.scalar_fill;
+            self.breakdown.local_ps += done - time;
+            return done;
+        }
+        let done = self.remote_line(gpu, entry.target(), run, time);
+        self.breakdown.remote_access_ps += done - time;
+        done
     }
 }

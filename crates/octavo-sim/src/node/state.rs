@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
             launch: 0,
             launch_shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
             occupancy: Occupancy::new(&config.compute, octavo_workload::Resources::default()),
-            fetch: Fetch::new(config, shape, gpus * units * slots_per_unit),
+            fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, gpus * units * slots_per_unit),
             shared_walker: (config.walker.scope == WalkerScope::Node)
                 .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
