@@ -77,9 +77,11 @@ def mgpusim(
 ) -> None:
     """Compare kernel times and counts with those of MGPUSim v4.2.0, a cycle-level simulator.
 
-    Every run of the reference that there is a trace of is simulated on the presets r9nano and r9nano-4, one
-    configuration for all. What is finished is kept: the same command goes on where it was stopped. What is compared
-    with what, and what the model leaves out, stands in docs/validation.md.
+    Simulates the recorded programs on the presets r9nano and r9nano-4, one configuration for all.
+
+    docs/validation.md says what is compared with what, and what the model leaves out.
+
+    What is finished is kept: the same command goes on where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
