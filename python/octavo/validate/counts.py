@@ -2,8 +2,8 @@
 
 `found` is written in terms of the summary of a run (`accesses`), `reference` in terms of the columns of the reference
 table. Nothing is corrected to agree: where definitions differ, `differs` says how. `code` names the reference's
-instruction fetches that are in its count and not in ours (an upper bound): Octavo times fetches, but sends none of
-them through its second level or its TLBs.
+instruction fetches in its count (an upper bound of what fetches can explain): Octavo fetches each line of code once for
+each instruction cache, the reference also ahead of branches and again.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ COUNTS = (
         _sum("l1_hits"),
         _sum("l1v_read_hit", "l1v_read_mshr_hit"),
         "loads that find their line there or on its way: `l1_hits`; `l1v_read_hit` + `l1v_read_mshr_hit`",
-        "scalar loads of another GPU's memory pass through our first-level vector cache and count here",
     ),
     Count(
         "l2_lines",
@@ -82,7 +81,7 @@ COUNTS = (
         _l2_hits,
         "`l2_hits`; `l1v_read_miss` + `l1s_read_miss` + `l1i_read_miss` − `l2_read_miss` + `l2_write_hit` + "
         "`l2_write_mshr_hit`: found there or on its way",
-        "the reference's instruction fetches are in its count",
+        "instruction fetches: ours are first passes through code only",
         code="l1i_read_miss",
     ),
     Count(
@@ -108,7 +107,7 @@ COUNTS = (
         _sum("walks"),
         _sum("l2_tlb_miss"),
         "`walks`; `l2_tlb_miss`",
-        "the reference's walks for pages of code are in its count",
+        "walks for pages of code: ours are those of first passes only",
         code="l1i_tlb_miss",
     ),
     Count(
