@@ -23,8 +23,21 @@ pub fn load_span(out: &mut OpSink<'_>, address: u64, bytes: u64) {
 pub fn store_span(out: &mut OpSink<'_>, address: u64, bytes: u64) {
     if bytes != 0 {
         let (line, count) = lines_of_span(address, bytes);
-        out.push(Op::store(line, count));
+        out.push(store(line, count, bytes));
     }
+}
+
+/// A load by the scalar unit of the line that holds the element at `address`.
+#[inline]
+pub fn load_scalar(out: &mut OpSink<'_>, address: u64) {
+    out.push(Op::scalar_load(address / LINE_BYTES, 1));
+}
+
+/// A store of `bytes` bytes to `count` lines from `line` on.
+#[inline]
+fn store(line: u64, count: u32, bytes: u64) -> Op {
+    let op = Op::store(line, count);
+    if bytes < u64::from(count) * LINE_BYTES { op.partial() } else { op }
 }
 
 /// One load of several contiguous spans of (address, bytes) that ascend without overlapping; empty ones count for
@@ -61,21 +74,21 @@ fn lines_of_span(address: u64, bytes: u64) -> (u64, u32) {
 /// At most [`WAVEFRONT_LANES`] addresses, each of an element that does not straddle a line.
 #[inline]
 pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
-    push_lanes(out, OpKind::Load, addresses);
+    push_lanes(out, OpKind::Load, addresses, 0);
 }
 
-/// One store by lanes at `addresses`; as [`load_lanes`].
+/// One store of `bytes` different bytes in all by lanes at `addresses`; as [`load_lanes`].
 #[inline]
-pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
-    push_lanes(out, OpKind::Store, addresses);
+pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
+    push_lanes(out, OpKind::Store, addresses, bytes);
 }
 
 #[inline]
-fn push_lanes(out: &mut OpSink<'_>, kind: OpKind, addresses: impl IntoIterator<Item = u64>) {
+fn push_lanes(out: &mut OpSink<'_>, kind: OpKind, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
     let mut lines = Gather { start: out.len(), seen: Seen::default(), kind };
     // Internal iteration: nested and filtered iterators become plain loops.
     addresses.into_iter().for_each(|address| lines.touch(out, address / LINE_BYTES));
-    lines.finish(out);
+    lines.finish(out, bytes);
 }
 
 /// One instruction under construction: what was pushed since `start` are its runs of distinct lines so far.
@@ -110,11 +123,17 @@ impl Gather {
         if self.kind == OpKind::Store { Op::store(line, count).continued() } else { Op::load(line, count).continued() }
     }
 
-    /// The last run ends the instruction.
+    /// The last run ends the instruction, which moves `bytes` bytes if it stores.
     #[inline]
-    fn finish(self, out: &mut OpSink<'_>) {
+    fn finish(self, out: &mut OpSink<'_>, bytes: u64) {
         if let Some(last) = out.as_slice()[self.start..].last().copied() {
             out.replace_last(last.last());
+        }
+        if self.kind == OpKind::Store {
+            let lines: u64 = out.as_slice()[self.start..].iter().map(|op| u64::from(op.count())).sum();
+            if bytes < lines * LINE_BYTES {
+                out.change(self.start, Op::partial);
+            }
         }
     }
 }
@@ -159,6 +178,7 @@ mod tests {
     fn spans_cover_every_line_they_touch() {
         assert_eq!(collect(|out| load_span(out, 60, 8)), [Op::load(0, 2)]);
         assert_eq!(collect(|out| store_span(out, 128, 256)), [Op::store(2, 4)]);
+        assert_eq!(collect(|out| store_span(out, 128, 255)), [Op::store(2, 4).partial()]);
         assert_eq!(collect(|out| load_span(out, 128, 0)), []);
     }
 
@@ -176,7 +196,10 @@ mod tests {
         let expected =
             [Op::load(10, 2).continued(), Op::load(1, 1).continued(), Op::load(0, 1).continued(), Op::load(3, 3)];
         assert_eq!(collect(|out| load_lanes(out, addresses)), expected);
-        assert_eq!(collect(|out| store_lanes(out, [])), []);
+        assert_eq!(collect(|out| store_lanes(out, [], 0)), []);
+        let partial = [Op::store(1, 1).partial().continued(), Op::store(0, 1).partial()];
+        assert_eq!(collect(|out| store_lanes(out, [64, 0], 127)), partial);
+        assert_eq!(collect(|out| store_lanes(out, [0, 64], 128)), [Op::store(0, 2)]);
     }
 
     #[test]

@@ -120,6 +120,12 @@ impl Op {
         Self::new(OpKind::Compute, others, vector)
     }
 
+    /// [`Op::mixed`] of so many vector, scalar, local-data and branch instructions: a row of a kernel's cost table.
+    #[must_use]
+    pub const fn mix(vector: u32, scalar: u32, local_data: u32, branch: u32) -> Self {
+        Self::mixed(InstructionMix { vector, scalar, local_data, branch })
+    }
+
     /// A load of `count` consecutive lines by the scalar unit.
     #[must_use]
     pub const fn scalar_load(line: u64, count: u32) -> Self {
@@ -254,6 +260,12 @@ impl<'a> OpSink<'a> {
     pub fn push(&mut self, op: Op) {
         self.ops[self.len] = op;
         self.len += 1;
+    }
+
+    /// Changes the operations from number `from` on.
+    #[inline]
+    pub(crate) fn change(&mut self, from: usize, change: impl Fn(Op) -> Op) {
+        self.ops[from..self.len].iter_mut().for_each(|op| *op = change(*op));
     }
 
     /// Replaces the operation appended last, of which there is one.

@@ -16,7 +16,7 @@ pub struct Size {
 /// A registered workload.
 pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 
-/// All workloads, in the order of the published table.
+/// All workloads: those of the published table in its order, then further ones.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
     kind: "workload",
     entries: &[
@@ -28,5 +28,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
         &kernels::mm::ENTRY,
         &kernels::sc::ENTRY,
         &kernels::st::ENTRY,
+        &kernels::relu::ENTRY,
+        &kernels::transpose::ENTRY,
+        &kernels::vectoradd::ENTRY,
     ],
 };

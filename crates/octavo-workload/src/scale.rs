@@ -39,6 +39,17 @@ pub fn power_of_two(published: u64, scale: f64, smallest: u64) -> Result<u64, Op
     if exponent < 0.0 || elements < smallest { Err(too_small(scale)) } else { Ok(elements) }
 }
 
+/// `elements` themselves, as the option `key` gives them, if there are some and not more than can be numbered.
+///
+/// # Errors
+/// Otherwise.
+pub fn given(key: &str, elements: u64) -> Result<u64, OptionError> {
+    if (1..=1 << LARGEST_EXPONENT).contains(&elements) {
+        return Ok(elements);
+    }
+    Err(OptionError::new(key, format!("expected 1 to 2^{LARGEST_EXPONENT}, found {elements}")))
+}
+
 /// `scale` itself when it is a positive, finite number.
 ///
 /// # Errors

@@ -36,8 +36,9 @@ fn memory(op: &Op) -> bool {
 }
 
 #[test]
-fn the_published_eight_are_registered() {
-    assert_eq!(WORKLOADS.names().collect::<Vec<_>>(), ["bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st"]);
+fn the_published_eight_and_three_more_are_registered() {
+    let names = ["bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st", "relu", "transpose", "vectoradd"];
+    assert_eq!(WORKLOADS.names().collect::<Vec<_>>(), names);
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn instructions_are_whole_and_touch_each_line_once() {
             let ops = stream(workload, 0, group, wavefront, 512);
             let continued = ops.windows(2).filter(|pair| pair[0].continues());
             assert!(continued.clone().all(|pair| memory(&pair[0]) && pair[0].kind() == pair[1].kind()), "{name}");
-            assert!(ops.iter().all(|op| op.kind() != OpKind::Compute || op.count() > 0), "{name}");
+            assert!(ops.iter().all(|op| op.kind() != OpKind::Compute || op.instructions().total() > 0), "{name}");
             for access in lanes::accesses(&ops) {
                 let mut lines = access.lines.clone();
                 lines.sort_unstable();
@@ -154,6 +155,53 @@ fn nonsense_scales_are_refused_by_name() {
             let error = WORKLOADS.build(&Choice::named(name), &Size { scale, seed: 0 }).err();
             assert_eq!(error.map(|error| error.key).as_deref(), Some("scale"), "{name} at {scale}");
         }
+    }
+}
+
+#[test]
+fn impossible_sizes_are_refused_by_name() {
+    let wrong = [
+        ("fir", "samples", 0),
+        ("fir", "samples", 1 << 39),
+        ("bs", "keys", 1),
+        ("bs", "keys", 1000),
+        ("bs", "keys", 1 << 39),
+        ("sc", "width", 0),
+        ("sc", "height", 1 << 20),
+        ("bfs", "nodes", 1),
+        ("bfs", "nodes", 1 << 31),
+        ("mm", "rows", 100),
+        ("st", "rows", 100),
+        ("c2d", "side", 1),
+        ("relu", "elements", 0),
+        ("vectoradd", "elements", 0),
+        ("transpose", "width", 100),
+    ];
+    for (name, key, value) in wrong {
+        let mut choice = Choice::named(name);
+        choice.options.insert(key.to_owned(), u64::into(value));
+        let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err();
+        assert_eq!(error.map(|error| error.key).as_deref(), Some(key), "{name} with {key} {value}");
+    }
+}
+
+/// A size that is given counts, whatever the scale.
+#[test]
+fn sizes_that_are_given_are_exact() {
+    let sizes = [
+        ("fir", vec![("samples", 1000)], 2 * 4000 + 2 * 64),
+        ("bs", vec![("keys", 1024)], 4096),
+        ("sc", vec![("width", 30), ("height", 10)], 4 * (32 * 12 + 30 * 10 + 9)),
+        ("bfs", vec![("nodes", 100), ("degree", 4)], 4 * (100 + 101 + 400 + 1)),
+        ("relu", vec![("elements", 100)], 800),
+        ("vectoradd", vec![("elements", 100)], 1200),
+        ("transpose", vec![("width", 128)], 2 * 4 * 128 * 128),
+    ];
+    for (name, options, bytes) in sizes {
+        let mut choice = Choice::named(name);
+        choice.options.extend(options.into_iter().map(|(key, value)| (key.to_owned(), u64::into(value))));
+        let workload = WORKLOADS.build(&choice, &Size { scale: 0.01, seed: 0 }).unwrap();
+        assert_eq!(workload.footprint(), bytes, "{name}");
     }
 }
 

@@ -19,7 +19,8 @@ fn naive(workload: &Mm, inner: u64, columns: u64, group: u32) -> Lanes {
             let row = |y| (group_y * 8 + y) * 4 + part;
             lanes.load(square_of_eight().map(|(x, y)| a + 16 * (row(y) * width_a + tile * 8 + x)));
         }
-        for k in 0..32 {
+        // The compiler reorders the four rows of B that it loads together.
+        for k in (0..32).step_by(4).flat_map(|quad| [0, 2, 1, 3].map(|row| quad + row)) {
             lanes.load(square_of_eight().map(|(x, _)| b + 16 * ((tile * 32 + k) * width_c + group_x * 8 + x)));
         }
     }
@@ -53,8 +54,8 @@ fn every_output_is_written_once_and_every_input_read_as_often_as_its_tiles_need(
     assert!(touched(&mm, "C", false).is_empty() && touched(&mm, "A", true).is_empty());
 }
 
-/// MGPUSim v4.2.0; its counts include one load of a line a wavefront that is not of managed memory, and the kernel's
-/// scalar instructions.
+/// MGPUSim v4.2.0; its counts include, for each wavefront, one load of a line that is not of managed memory and eight
+/// scalar loads of kernel arguments.
 #[test]
 fn counts_equal_the_recorded_ones() {
     for (side, instructions, vector_memory, lines) in
@@ -64,7 +65,7 @@ fn counts_equal_the_recorded_ones() {
         let wavefronts = u64::from(mm.launch(0).work_groups);
         let found = launch_totals(&mm, 0);
         let vector_memory = vector_memory.unwrap_or(found.vector_memory + wavefronts);
-        let instructions = instructions - wavefronts * (1 + 51 + 74 * side / 32);
+        let instructions = instructions - wavefronts * (1 + 8);
         let recorded = Totals { instructions, vector_memory: vector_memory - wavefronts, lines: lines - wavefronts };
         assert_eq!(found, recorded);
     }

@@ -30,7 +30,9 @@ pub use self::graph::Graph;
 pub use self::search::UNREACHED;
 use self::search::{NODES, Search, TEAM, edges_of_trip};
 use crate::emit::{WAVEFRONT_LANES, load_ascending, load_lanes, store_lanes, store_span};
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+use crate::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
+};
 
 /// Bytes of a level, an offset, an edge, the flag.
 const WORD: u64 = 4;
@@ -38,26 +40,48 @@ const WORD: u64 = 4;
 const WAVEFRONTS: u32 = 16;
 const PUBLISHED_BYTES: u64 = 32 * scale::MEGABYTE;
 
-/// Vector-ALU instructions of the compiled GCN3 kernel: the division that finds the team, set-up, and then as named.
-const FIND_TEAM: u32 = 41;
-const SET_UP: u32 = 7;
-const BEFORE_LEVEL: u32 = 5;
-const AFTER_LEVEL: u32 = 1;
-const BEFORE_OFFSETS: u32 = 4;
-const AFTER_OFFSETS: u32 = 2;
-const BEFORE_TURNS: u32 = 2;
-const BEFORE_EDGES: u32 = 6;
-const DURING_EDGES: u32 = 1;
-const BEFORE_TARGETS: u32 = 4;
-const AFTER_TARGETS: u32 = 1;
-const BEFORE_STORE: u32 = 1;
-const BEFORE_FLAG: u32 = 3;
-const AFTER_TURN: u32 = 3;
-const AFTER_NODE: u32 = 2;
+/// Instructions of the compiled GCN3 kernel: the division that finds the team, alone and with the set-up of teams that
+/// have nodes, and then as named.
+const BEFORE_ARGUMENTS: Mix = Mix::new(2, 3, 0);
+const FIND_TEAM: Mix = Mix::new(41, 5, 1);
+const SET_UP: Mix = Mix::new(46, 6, 1);
+const BEFORE_LEVEL: Mix = Mix::new(5, 1, 0);
+const AFTER_LEVEL: Mix = Mix::new(1, 1, 1);
+const BEFORE_OFFSETS: Mix = Mix::new(4, 0, 0);
+const AFTER_OFFSETS: Mix = Mix::new(2, 1, 1);
+const BEFORE_TURNS: Mix = Mix::new(2, 1, 0);
+const BEFORE_EDGES: Mix = Mix::new(6, 0, 0);
+const DURING_EDGES: Mix = Mix::new(1, 0, 0);
+const BEFORE_TARGETS: Mix = Mix::new(4, 0, 0);
+const AFTER_TARGETS: Mix = Mix::new(1, 0, 0);
+const BEFORE_STORE: Mix = Mix::new(1, 1, 0);
+const BEFORE_FLAG: Mix = Mix::new(3, 0, 0);
+const AFTER_TURN: Mix = Mix::new(3, 3, 1);
+const AFTER_TURNS: Mix = Mix::new(0, 2, 0);
+const AFTER_NODE: Mix = Mix::new(2, 2, 1);
+const AFTER_NODES: Mix = Mix::new(0, 1, 0);
+
+/// Vector, scalar and branch instructions in one word of a cursor, at most 255 of each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mix(u32);
+
+impl Mix {
+    const fn new(vector: u32, scalar: u32, branch: u32) -> Self {
+        Self(vector | scalar << 8 | branch << 16)
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    const fn op(self) -> Op {
+        Op::mix(self.0 & 0xFF, self.0 >> 8 & 0xFF, 0, self.0 >> 16)
+    }
+}
 
 /// Operations at most, of looking at a node and loading its offsets; of loading edges and their targets' levels; of
 /// storing levels and the flag.
-const LOOK_OPS: usize = 10;
+const LOOK_OPS: usize = 14;
 const GATHER_OPS: usize = 8 + WAVEFRONT_LANES as usize;
 const MARK_OPS: usize = 3 + WAVEFRONT_LANES as usize;
 
@@ -83,18 +107,21 @@ pub struct BfsOptions {
     pub degree: u32,
     /// How the graph is made. Default `random-tree` (MGPUSim).
     pub shape: Shape,
+    /// Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
 }
 
 impl Default for BfsOptions {
     fn default() -> Self {
-        Self { degree: 8, shape: Shape::RandomTree }
+        Self { degree: 8, shape: Shape::RandomTree, nodes: None }
     }
 }
 
 impl BfsOptions {
     /// The graph of footprint `size`.
     fn graph(&self, size: &Size) -> Result<Graph, OptionError> {
-        let Self { degree, shape } = *self;
+        let Self { degree, shape, nodes: given } = *self;
         let least = if shape == Shape::Uniform { 1 } else { 2 };
         if degree < least {
             return Err(OptionError::new(
@@ -104,10 +131,11 @@ impl BfsOptions {
         }
         // A tree has two directed edges a node, whatever its number of children.
         let edges = if shape == Shape::KWay { 2 } else { u64::from(degree) };
-        let nodes = scale::length(PUBLISHED_BYTES / (WORD * (2 + edges)), size.scale, 1)?;
+        let fitting = || scale::length(PUBLISHED_BYTES / (WORD * (2 + edges)), size.scale, 1);
+        let nodes = given.map_or_else(fitting, |nodes| scale::given("nodes", nodes))?;
         if nodes < 2 || nodes * edges >= 1 << 31 {
             let message = format!("{nodes} nodes of degree {degree} are not a graph of 2 nodes to 2^31 edges");
-            return Err(OptionError::new("scale", message));
+            return Err(OptionError::new(if given.is_some() { "nodes" } else { "scale" }, message));
         }
         Ok(match shape {
             Shape::RandomTree => Graph::random_tree(nodes as u32, degree, size.seed),
@@ -168,10 +196,15 @@ impl Workload for Bfs {
         Launch { kernel: "BFS_kernel_warp".into(), work_groups, wavefronts_per_group: WAVEFRONTS }
     }
 
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 10, scalar_registers: 26, local_data_bytes: 0 }
+    }
+
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = (group * WAVEFRONTS + wavefront) * NODES;
         if first >= self.graph.nodes() {
-            out.push(Op::compute(FIND_TEAM));
+            arguments(out);
+            out.push(FIND_TEAM.op());
             return out.push(Op::END);
         }
         let mut walk = Walk::resume(self, launch, first, *cursor);
@@ -184,6 +217,13 @@ impl Workload for Bfs {
         }
         *cursor = walk.pause();
     }
+}
+
+/// Waits for the kernel arguments, the first and those of the team.
+fn arguments(out: &mut OpSink<'_>) {
+    out.push(Op::WAIT);
+    out.push(BEFORE_ARGUMENTS.op());
+    out.push(Op::WAIT);
 }
 
 /// What comes next in a wavefront.
@@ -220,23 +260,21 @@ struct Walk<'a> {
     phase: Phase,
     /// Turn over the neighbours.
     trip: u32,
-    /// Vector-ALU instructions since the last operation pushed.
-    pending: u32,
+    /// Instructions since the last operation pushed.
+    pending: Mix,
     ended: bool,
 }
 
 impl<'a> Walk<'a> {
     #[inline]
     fn resume(bfs: &'a Bfs, level: u32, first: u32, Cursor([step, phase, trip, pending]): Cursor) -> Self {
-        let at_start = step == 0 && phase == 0;
         let phase = [Phase::Look, Phase::Gather, Phase::Mark][phase as usize];
-        let pending = if at_start { FIND_TEAM + SET_UP } else { pending };
-        Self { bfs, level, first, step, phase, trip, pending, ended: false }
+        Self { bfs, level, first, step, phase, trip, pending: Mix(pending), ended: false }
     }
 
     #[inline]
     fn pause(&self) -> Cursor {
-        Cursor([self.step, self.phase as u32, self.trip, self.pending])
+        Cursor([self.step, self.phase as u32, self.trip, self.pending.0])
     }
 
     #[inline]
@@ -246,18 +284,29 @@ impl<'a> Walk<'a> {
 
     /// Pushes `instructions` and those pending.
     #[inline]
-    fn compute(&mut self, out: &mut OpSink<'_>, instructions: u32) {
-        out.push(Op::compute(self.pending + instructions));
-        self.pending = 0;
+    fn compute(&mut self, out: &mut OpSink<'_>, instructions: Mix) {
+        out.push(self.pending.plus(instructions).op());
+        self.pending = Mix::default();
+    }
+
+    /// Has `instructions` pushed with the next ones.
+    #[inline]
+    fn later(&mut self, instructions: Mix) {
+        self.pending = self.pending.plus(instructions);
     }
 
     #[inline]
     fn look(&mut self, out: &mut OpSink<'_>) {
         let node = self.first + self.step;
         if self.step == TEAM || node >= self.bfs.graph.nodes() {
-            self.compute(out, 0);
+            self.compute(out, AFTER_NODES);
             self.ended = true;
             return out.push(Op::END);
+        }
+        if self.step == 0 {
+            arguments(out);
+            out.push(SET_UP.op());
+            out.push(Op::WAIT);
         }
         self.compute(out, BEFORE_LEVEL);
         let line = (self.bfs.levels.base + u64::from(node) * WORD) / LINE_BYTES;
@@ -269,7 +318,7 @@ impl<'a> Walk<'a> {
             out.push(Op::load(line, 1));
         }
         out.push(Op::WAIT);
-        self.pending = AFTER_LEVEL;
+        self.later(AFTER_LEVEL);
         let frontier = self.frontier();
         if frontier == [None, None] { self.next_node() } else { self.load_offsets(out, frontier) }
     }
@@ -280,11 +329,12 @@ impl<'a> Walk<'a> {
         let pair = |node: u32| (offsets + u64::from(node) * WORD, 2 * WORD);
         load_ascending(out, frontier.into_iter().flatten().map(pair));
         out.push(Op::WAIT);
-        self.pending = AFTER_OFFSETS;
+        self.later(AFTER_OFFSETS);
         if edges_of_trip(&self.bfs.graph, frontier, 0).is_some() {
-            self.pending += BEFORE_TURNS;
+            self.later(BEFORE_TURNS);
             (self.phase, self.trip) = (Phase::Gather, 0);
         } else {
+            self.later(AFTER_TURNS);
             self.next_node();
         }
     }
@@ -295,15 +345,15 @@ impl<'a> Walk<'a> {
         self.compute(out, BEFORE_EDGES);
         let span = |edges: &Range<u32>| (edge_list.base + u64::from(edges.start) * WORD, edges.len() as u64 * WORD);
         load_ascending(out, edges.iter().map(span));
-        out.push(Op::compute(DURING_EDGES));
+        out.push(DURING_EDGES.op());
         out.push(Op::WAIT);
-        out.push(Op::compute(BEFORE_TARGETS));
+        out.push(BEFORE_TARGETS.op());
         load_lanes(
             out,
             edges.into_iter().flatten().map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD),
         );
         out.push(Op::WAIT);
-        self.pending = AFTER_TARGETS;
+        self.later(AFTER_TARGETS);
         self.phase = Phase::Mark;
     }
 
@@ -311,27 +361,30 @@ impl<'a> Walk<'a> {
         let Bfs { graph, search, levels, flag, .. } = self.bfs;
         let frontier = self.frontier();
         let lanes = edges_of_trip(graph, frontier, self.trip).into_iter().flatten().flatten();
-        let mut writers = lanes.filter(|&edge| search.writes(edge)).peekable();
+        let writers = lanes.filter(|&edge| search.writes(edge));
+        let count = writers.clone().count() as u64;
         // The kernel does not branch around the stores: without writers their instructions still issue.
-        if writers.peek().is_some() {
+        if count > 0 {
             self.compute(out, BEFORE_STORE);
-            store_lanes(out, writers.map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD));
+            let addresses = writers.map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD);
+            store_lanes(out, addresses, count * WORD);
             self.compute(out, BEFORE_FLAG);
             store_span(out, flag.base, WORD);
         } else {
-            self.pending += BEFORE_STORE + BEFORE_FLAG;
+            self.later(BEFORE_STORE.plus(BEFORE_FLAG));
         }
-        self.pending += AFTER_TURN;
+        self.later(AFTER_TURN);
         self.phase = Phase::Gather;
         self.trip += 1;
         if edges_of_trip(graph, frontier, self.trip).is_none() {
+            self.later(AFTER_TURNS);
             self.next_node();
         }
     }
 
     #[inline]
     fn next_node(&mut self) {
-        self.pending += AFTER_NODE;
+        self.later(AFTER_NODE);
         self.phase = Phase::Look;
         self.step += 1;
     }

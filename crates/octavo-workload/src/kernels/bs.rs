@@ -8,12 +8,14 @@
 //!
 //! Published footprint 30 MB: the nearest power of two is 2^23 keys, 32 MB.
 
-use octavo_registry::typed;
+use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::WAVEFRONT_LANES;
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+use crate::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
+};
 
 /// Bytes of a key.
 const KEY: u64 = 4;
@@ -22,16 +24,21 @@ const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Keys at scale 1: 30 MB of them.
 const PUBLISHED_KEYS: u64 = 30 * scale::MEGABYTE / KEY;
 
-/// Vector-ALU instructions of the compiled GCN3 kernel: indices and addresses up to the loads, one while they are
-/// under way, and minimum, maximum and two selections after them.
-const BEFORE_LOADS: Op = Op::compute(22);
+/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch): indices and addresses up to the
+/// loads, one while they are under way, and minimum, maximum and two selections after them.
+const BEFORE_LOADS: Op = Op::mix(22, 9, 0, 0);
 const DURING_LOADS: Op = Op::compute(1);
 const AFTER_LOADS: Op = Op::compute(4);
 
-/// Options of `bs`: none; the sort has no parameter but its size.
+/// Options of `bs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BsOptions {}
+pub struct BsOptions {
+    /// Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the scale
+    /// (GRIT, table of applications).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<u64>,
+}
 
 /// Bitonic sort of a power of two of keys.
 pub struct Bs {
@@ -74,11 +81,17 @@ impl Workload for Bs {
         Launch { kernel: "BitonicSort".into(), work_groups, wavefronts_per_group: 1 }
     }
 
-    /// At most 22 operations, so always the whole wavefront.
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 8, scalar_registers: 11, local_data_bytes: 0 }
+    }
+
+    /// At most 23 operations, so always the whole wavefront.
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * LANES;
         let lanes = LANES.min(self.threads() - thread);
         let pairs = Pairs::new(self.array.base, 1 << self.distances[launch as usize], thread, lanes);
+        // For the kernel arguments.
+        out.push(Op::WAIT);
         out.push(BEFORE_LOADS);
         pairs.load(out);
         out.push(DURING_LOADS);
@@ -96,6 +109,8 @@ struct Pairs {
     segments: u64,
     lines: u32,
     stride: u64,
+    /// Whether they are all that there is on their lines.
+    whole: bool,
 }
 
 impl Pairs {
@@ -107,7 +122,7 @@ impl Pairs {
         if distance < KEYS_PER_LINE {
             // Left and right keys alternate within every line the pairs span.
             let lines = (2 * lanes).div_ceil(KEYS_PER_LINE) as u32;
-            return Self { left: line, right: line, segments: 1, lines, stride: 0 };
+            return Self { left: line, right: line, segments: 1, lines, stride: 0, whole: false };
         }
         let run = distance.min(lanes);
         Self {
@@ -116,6 +131,7 @@ impl Pairs {
             segments: lanes / run,
             lines: run.div_ceil(KEYS_PER_LINE) as u32,
             stride: 2 * distance / KEYS_PER_LINE,
+            whole: run.is_multiple_of(KEYS_PER_LINE),
         }
     }
 
@@ -127,8 +143,9 @@ impl Pairs {
 
     #[inline]
     fn store(&self, out: &mut OpSink<'_>) {
-        self.push(out, self.left, Op::store);
-        self.push(out, self.right, Op::store);
+        let store = if self.whole { Op::store } else { |line, count| Op::store(line, count).partial() };
+        self.push(out, self.left, store);
+        self.push(out, self.right, store);
     }
 
     #[inline]
@@ -149,8 +166,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     schema: typed::schema::<BsOptions>,
     resolve: typed::resolve::<BsOptions>,
     build: |options, size: &Size| {
-        typed::parse::<BsOptions>(options)?;
-        let keys = scale::power_of_two(PUBLISHED_KEYS, size.scale, 2)?;
+        let BsOptions { keys } = typed::parse(options)?;
+        let keys = match keys {
+            Some(keys) if keys >= 2 && keys.is_power_of_two() => scale::given("keys", keys)?,
+            Some(keys) => {
+                return Err(OptionError::new("keys", format!("expected a power of two from 2, found {keys}")));
+            }
+            None => scale::power_of_two(PUBLISHED_KEYS, size.scale, 2)?,
+        };
         Ok(Box::new(Bs::new(keys.ilog2() as u8)))
     },
 };

@@ -13,10 +13,8 @@
 //! unrolled matrix and of the biases, and later reads a band of its *columns*; so pages are mostly used by two GPUs,
 //! one after the other, and the index buffers of the transposes are private.
 //!
-//! Computation is the vector-ALU instructions of the compiled GCN3 kernels; with their scalar ones the totals for one
-//! 128x128x3 image and three output channels are MGPUSim's 2.92 M instructions, 7 launches and 5.16 MB. Scalar loads
-//! (kernel arguments, sizes in the transposes) are not memory operations here. The gradients, allocated but not touched by a forward pass, are left out, and the three tiny arrays that
-//! describe a transpose share one buffer.
+//! Instructions and waits are those of the compiled GCN3 kernels. Scalar loads of kernel arguments are left out. So
+//! are the gradients, which are allocated but not touched by a forward pass.
 
 mod elementwise;
 mod im2col;
@@ -34,7 +32,7 @@ pub use layer::Layer;
 
 use self::step::Step;
 use self::tensors::Tensors;
-use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Workload, WorkloadEntry, scale};
+use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Workload, WorkloadEntry, scale};
 
 /// Published footprint in bytes.
 const PUBLISHED_BYTES: f64 = (94u64 << 20) as f64;
@@ -106,6 +104,14 @@ impl Workload for C2d {
 
     fn launch(&self, index: u32) -> Launch {
         self.steps[index as usize].launch()
+    }
+
+    fn resources(&self, index: u32) -> Resources {
+        self.steps[index as usize].resources()
+    }
+
+    fn waits_for_some(&self) -> bool {
+        true
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {

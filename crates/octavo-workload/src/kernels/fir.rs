@@ -3,8 +3,7 @@
 //! Thread `t` sums `coefficient[i] * input[t - i]` over the taps, with `history[taps - (i - t)]` where the input has
 //! not begun yet. Every tap is one load that is waited for before the multiplication; neighbouring taps touch the same
 //! four or five lines, so nearly all accesses hit close caches. The coefficients' address is uniform, so the compiler
-//! reads them with scalar loads: the `filter` buffer is part of the footprint but of no vector access. Kernel
-//! arguments are left out likewise.
+//! reads them with scalar loads, one a tap. Kernel arguments are left out.
 //!
 //! Published footprint 155 MB: input and output of 20,316,160 samples.
 
@@ -12,8 +11,8 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::emit::{WAVEFRONT_LANES, load_ascending, load_span, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+use crate::emit::{WAVEFRONT_LANES, load_ascending, load_scalar, load_span, store_span};
+use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
 
 /// Bytes of a sample.
 const SAMPLE: u64 = 4;
@@ -23,14 +22,16 @@ const GROUP: u64 = 256;
 /// Samples at scale 1: 155 MB of input and output.
 const PUBLISHED_SAMPLES: u64 = 155 * scale::MEGABYTE / (2 * SAMPLE);
 
-/// Vector-ALU instructions of the compiled GCN3 kernel.
-const PROLOGUE: u32 = 6;
-const BEFORE_LOAD: u32 = 14;
-const AFTER_LOAD: u32 = 1;
-const EPILOGUE: u32 = 5;
+/// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
+const BEFORE_ARGUMENTS: Op = Op::mix(1, 0, 0, 0);
+const BEFORE_FIRST_LOAD: Op = Op::mix(19, 5, 0, 1);
+const DURING_LOAD: Op = Op::mix(0, 4, 0, 0);
+const BEFORE_NEXT_LOAD: Op = Op::mix(15, 0, 0, 1);
+const EPILOGUE: Op = Op::mix(6, 0, 0, 1);
 
-/// Operations of one tap at most: compute, a load from history and input, wait.
-const TAP_OPS: usize = 4;
+/// Operations of one tap at most: prologue with its wait, compute, a load from history and input, coefficient, compute,
+/// wait.
+const TAP_OPS: usize = 8;
 /// Operations after the last tap: compute, store, end.
 const TAIL_OPS: usize = 3;
 
@@ -40,11 +41,14 @@ const TAIL_OPS: usize = 3;
 pub struct FirOptions {
     /// Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim).
     pub taps: u32,
+    /// Samples, one a thread. Default: what makes the footprint 155 MB times the scale (GRIT, table of applications).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
 }
 
 impl Default for FirOptions {
     fn default() -> Self {
-        Self { taps: 16 }
+        Self { taps: 16, samples: None }
     }
 }
 
@@ -55,6 +59,7 @@ pub struct Fir {
     history: Buffer,
     input: Buffer,
     output: Buffer,
+    filter: Buffer,
     buffers: Vec<Buffer>,
 }
 
@@ -68,8 +73,8 @@ impl Fir {
         let history = space.allocate("history", taps * SAMPLE);
         let input = space.allocate("input", samples * SAMPLE);
         let output = space.allocate("output", samples * SAMPLE);
-        space.allocate("filter", taps * SAMPLE);
-        Self { samples, taps, history, input, output, buffers: space.buffers().to_vec() }
+        let filter = space.allocate("filter", taps * SAMPLE);
+        Self { samples, taps, history, input, output, filter, buffers: space.buffers().to_vec() }
     }
 
     /// The load of tap `tap` by `lanes` threads from `thread` on: the first lanes may still need history.
@@ -99,6 +104,10 @@ impl Workload for Fir {
         Launch { kernel: "FIR".into(), work_groups, wavefronts_per_group: (GROUP / LANES) as u32 }
     }
 
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 10, scalar_registers: 22, local_data_bytes: 0 }
+    }
+
     /// The cursor holds the next tap.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
@@ -108,14 +117,20 @@ impl Workload for Fir {
         let lanes = LANES.min(self.samples - thread);
         let mut tap = u64::from(cursor.0[0]);
         while tap < self.taps && out.remaining() >= TAP_OPS {
-            out.push(Op::compute(BEFORE_LOAD + if tap == 0 { PROLOGUE } else { AFTER_LOAD }));
+            if tap == 0 {
+                out.push(BEFORE_ARGUMENTS);
+                out.push(Op::WAIT);
+            }
+            out.push(if tap == 0 { BEFORE_FIRST_LOAD } else { BEFORE_NEXT_LOAD });
             self.load_tap(out, thread, lanes, tap);
+            load_scalar(out, self.filter.at(tap, SAMPLE));
+            out.push(DURING_LOAD);
             out.push(Op::WAIT);
             tap += 1;
         }
         cursor.0[0] = tap as u32;
         if tap == self.taps && out.remaining() >= TAIL_OPS {
-            out.push(Op::compute(AFTER_LOAD + EPILOGUE));
+            out.push(EPILOGUE);
             store_span(out, self.output.base + thread * SAMPLE, lanes * SAMPLE);
             out.push(Op::END);
         }
@@ -130,8 +145,11 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     schema: typed::schema::<FirOptions>,
     resolve: typed::resolve::<FirOptions>,
     build: |options, size: &Size| {
-        let FirOptions { taps } = typed::parse(options)?;
-        let samples = scale::length(PUBLISHED_SAMPLES, size.scale, GROUP)?;
+        let FirOptions { taps, samples } = typed::parse(options)?;
+        let samples = match samples {
+            Some(samples) => scale::given("samples", samples)?,
+            None => scale::length(PUBLISHED_SAMPLES, size.scale, GROUP)?,
+        };
         if taps == 0 || u64::from(taps) > samples {
             return Err(OptionError::new("taps", format!("expected 1 to {samples} (the samples), found {taps}")));
         }

@@ -56,7 +56,12 @@ impl Matrix {
     /// One store to `rows`, which share no line; as many operations as rows.
     #[inline]
     pub fn store(&self, out: &mut OpSink<'_>, rows: Rows) {
+        let before = out.len();
         self.push(out, rows, Op::store);
+        let lines: u64 = out.as_slice()[before..].iter().map(|op| u64::from(op.count())).sum();
+        if u64::from(rows.count) * rows.columns * ELEMENT_BYTES < lines * LINE_BYTES {
+            out.change(before, Op::partial);
+        }
     }
 
     #[inline]

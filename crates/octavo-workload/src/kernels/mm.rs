@@ -5,18 +5,18 @@
 //! 32 matching rows of B four at a time, straight from global memory. Rows of C are shared out over the groups with x
 //! fastest, so a contiguous range of groups is a band of rows: A and C are private to its GPU, B is read by all.
 //!
-//! Computation is the vector-ALU and LDS instructions of the compiled GCN3 kernel; with its scalar ones, 51 and 74
-//! a tile for each wavefront, the totals are MGPUSim's 4,516,352 instructions for 512^3. Of the 148,736 memory
-//! instructions and 540,928 lines that it records, one of each wavefront reads the work-group size from the dispatch
-//! packet, which is not managed memory and left out here. The recorded kernel takes A's row from the local id and so
-//! reads A's first 32 rows only; this one reads the right rows.
+//! Instructions, waits and barriers are those of the compiled GCN3 kernel, which loads four rows of B in the order 0,
+//! 2, 1, 3. Of the 148,736 memory instructions and 540,928 lines that MGPUSim records for 512^3, one of each wavefront
+//! reads the work-group size from the dispatch packet, which is not managed memory and left out here, as are scalar
+//! loads of kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only;
+//! this one reads the right rows.
 
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
+use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 
 /// Side in elements of the tile of C that a work-group computes, and of the tile of A it keeps in the LDS.
 pub const TILE: u64 = 32;
@@ -55,6 +55,8 @@ pub struct Mm {
     groups_y: u32,
     /// 32-column tiles of A that a group walks.
     tiles: u32,
+    /// Whether A's row is taken from the local id.
+    local_rows: bool,
 }
 
 impl Mm {
@@ -75,7 +77,15 @@ impl Mm {
             groups_x: (columns / TILE) as u32,
             groups_y: (rows / TILE) as u32,
             tiles: (inner / TILE) as u32,
+            local_rows: false,
         })
+    }
+
+    /// The same with the defect of the kernel that MGPUSim v4.2.0 ships: every group reads A's first 32 rows. It serves
+    /// comparison with recordings of that kernel alone.
+    #[must_use]
+    pub fn with_local_rows_of_a(self) -> Self {
+        Self { local_rows: true, ..self }
     }
 
     fn from_options(options: &MmOptions, scale: f64) -> Result<Self, OptionError> {
@@ -85,35 +95,50 @@ impl Mm {
 
     /// Copies the tile of A at (`row`, `column`) to the LDS: every eighth thread row loads each fourth row.
     fn cache_tile_of_a(&self, row: u64, column: u64, first: bool, out: &mut OpSink<'_>) {
-        out.push(Op::compute(if first { cost::ENTRY } else { cost::NEXT_TILE } + cost::BEFORE_A));
+        if first {
+            // For the kernel arguments.
+            out.push(cost::BEFORE_ARGUMENTS);
+            out.push(Op::WAIT);
+            out.push(cost::ENTRY);
+            out.push(Op::WAIT);
+        }
+        out.push(if first { cost::FIRST_TILE } else { cost::NEXT_TILE });
         for part in 0..BLOCK {
             self.a.load(out, thread_rows(row + part, column));
             if part == 0 {
-                out.push(Op::compute(cost::ADDRESSES_OF_A));
+                out.push(cost::ADDRESSES_OF_A);
             }
             out.push(Op::WAIT);
-            out.push(Op::compute(if part + 1 < BLOCK { cost::A_TO_LDS } else { cost::AFTER_A }));
+            out.push(cost::A_TO_LDS);
         }
+        out.push(Op::WAIT);
+        out.push(Op::BARRIER);
     }
 
     /// Multiplies the cached tile of A with the 32 rows of B from `row` on, four rows at a time.
     fn multiply_tile(&self, row: u64, column: u64, out: &mut OpSink<'_>) {
         for quad in (row..row + TILE).step_by(BLOCK as usize) {
-            for part in 0..BLOCK {
+            out.push(if quad == row { cost::BEFORE_B } else { cost::PRODUCTS_AND_NEXT });
+            for part in cost::ORDER_OF_B {
                 self.b.load(out, Rows { row: quad + part, step: 0, count: 1, column, columns: TILE });
                 if part == 0 {
-                    out.push(Op::compute(cost::LDS_READS));
+                    out.push(cost::LDS_READS);
                 }
             }
+            out.push(cost::BEFORE_PRODUCTS);
+            out.push(Op::wait_until(1));
+            out.push(cost::PRODUCTS);
             out.push(Op::WAIT);
-            let last = quad + BLOCK == row + TILE;
-            out.push(Op::compute(if last { cost::PRODUCTS } else { cost::PRODUCTS + cost::BEFORE_B }));
         }
+        out.push(cost::LAST_PRODUCTS);
+        out.push(Op::BARRIER);
     }
 
     fn write_tile_of_c(&self, row: u64, column: u64, out: &mut OpSink<'_>) {
-        for (part, &before) in (0..BLOCK).zip(&cost::BEFORE_C) {
-            out.push(Op::compute(before));
+        out.push(cost::AFTER_TILES);
+        out.push(Op::WAIT);
+        for (part, before) in (0..BLOCK).zip(cost::BEFORE_C) {
+            out.push(before);
             self.c.store(out, thread_rows(row + part, column));
         }
         out.push(Op::END);
@@ -125,28 +150,34 @@ fn thread_rows(row: u64, column: u64) -> Rows {
     Rows { row, step: BLOCK, count: THREADS, column, columns: TILE }
 }
 
-/// Vector-ALU and LDS instructions between the memory accesses of the compiled GCN3 kernel.
+/// Instructions between the memory accesses of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    /// Prologue, with the division that finds the number of tiles.
-    pub const ENTRY: u32 = 71;
-    /// Address of the first load of A.
-    pub const BEFORE_A: u32 = 6;
+    use crate::Op;
+
+    pub const BEFORE_ARGUMENTS: Op = Op::mix(0, 1, 0, 0);
+    /// The division that finds the number of tiles.
+    pub const ENTRY: Op = Op::mix(38, 16, 0, 1);
+    /// Zeroing of the sums, and the address of the first load of A.
+    pub const FIRST_TILE: Op = Op::mix(39, 19, 0, 0);
+    pub const NEXT_TILE: Op = Op::mix(11, 3, 0, 1);
     /// Addresses of the other three.
-    pub const ADDRESSES_OF_A: u32 = 16;
-    /// One LDS write.
-    pub const A_TO_LDS: u32 = 1;
-    /// The last LDS write, loop set-up (the barrier is one wavefront's, so none) and the first address of B.
-    pub const AFTER_A: u32 = 1 + 8 + BEFORE_B;
+    pub const ADDRESSES_OF_A: Op = Op::mix(16, 3, 0, 0);
+    pub const A_TO_LDS: Op = Op::mix(0, 0, 1, 0);
     /// Address of the first row of B.
-    pub const BEFORE_B: u32 = 6;
-    /// Seven LDS reads of A and the addresses of the other rows of B.
-    pub const LDS_READS: u32 = 32;
-    /// 64 multiply-adds, with the moves and the loop around them.
-    pub const PRODUCTS: u32 = 48 + 32;
-    /// Loop around the tiles.
-    pub const NEXT_TILE: u32 = 5;
+    pub const BEFORE_B: Op = Op::mix(14, 3, 0, 1);
+    /// LDS reads of A and the addresses of the other rows of B.
+    pub const LDS_READS: Op = Op::mix(25, 1, 7, 0);
+    /// In which four rows of B are loaded.
+    pub const ORDER_OF_B: [u64; 4] = [0, 2, 1, 3];
+    pub const BEFORE_PRODUCTS: Op = Op::mix(0, 3, 0, 0);
+    /// Multiply-adds with the first three rows of B.
+    pub const PRODUCTS: Op = Op::mix(48, 0, 0, 0);
+    /// Those with the fourth, and the loop around them up to the next load of B or to the barrier.
+    pub const PRODUCTS_AND_NEXT: Op = Op::mix(38, 0, 0, 1);
+    pub const LAST_PRODUCTS: Op = Op::mix(32, 0, 0, 1);
+    pub const AFTER_TILES: Op = Op::mix(5, 2, 0, 2);
     /// Before each of the four stores of C.
-    pub const BEFORE_C: [u32; 4] = [NEXT_TILE + 14, 1, 7, 5];
+    pub const BEFORE_C: [Op; 4] = [Op::mix(14, 2, 0, 0), Op::mix(1, 0, 0, 0), Op::mix(7, 0, 0, 0), Op::mix(5, 0, 0, 0)];
 }
 
 impl Workload for Mm {
@@ -162,7 +193,15 @@ impl Workload for Mm {
         Launch { kernel: "mmmKernel_local".into(), work_groups: self.groups_x * self.groups_y, wavefronts_per_group: 1 }
     }
 
-    /// The cursor counts half tiles: caching A, then multiplying with B; each is at most 56 operations.
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 74, scalar_registers: 30, local_data_bytes: 4096 }
+    }
+
+    fn waits_for_some(&self) -> bool {
+        true
+    }
+
+    /// The cursor counts half tiles: caching A, then multiplying with B; each is at most 82 operations.
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let row = u64::from(group / self.groups_x) * TILE;
         let column = u64::from(group % self.groups_x) * TILE;
@@ -172,6 +211,7 @@ impl Workload for Mm {
             if *half / 2 == self.tiles {
                 return self.write_tile_of_c(row, column, out);
             } else if half.is_multiple_of(2) {
+                let row = if self.local_rows { 0 } else { row };
                 self.cache_tile_of_a(row, inner, *half == 0, out);
             } else {
                 self.multiply_tile(inner, column, out);

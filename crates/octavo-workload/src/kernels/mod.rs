@@ -12,5 +12,8 @@ pub mod fir;
 pub mod gemm;
 pub mod matrix;
 pub mod mm;
+pub mod relu;
 pub mod sc;
 pub mod st;
+pub mod transpose;
+pub mod vectoradd;

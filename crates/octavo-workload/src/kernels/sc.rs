@@ -4,8 +4,8 @@
 //! Thread `t` computes pixel (`t mod width`, `t / width`): the sum over the mask of mask value times the input pixel
 //! that lies under it. The input is padded by mask - 1 pixels to the right and below, and as many threads are started
 //! as it has pixels, so the last ones find themselves below the image and leave at once. Every mask element is one
-//! load that is waited for before it is multiplied. The mask's address is uniform and read with scalar loads: the
-//! `mask` buffer is part of the footprint but of no vector access, like the kernel arguments.
+//! load that is waited for before it is multiplied. The mask's address is uniform and read with scalar loads. Kernel
+//! arguments are left out.
 //!
 //! Published footprint 131 MB: 4142 x 4142 pixels of four bytes, padded to 4144 x 4144.
 
@@ -13,32 +13,39 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::emit::{WAVEFRONT_LANES, load_ascending, load_span, store_span};
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+use crate::emit::{WAVEFRONT_LANES, load_ascending, load_scalar, load_span, store_span};
+use crate::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
+};
 
 /// Bytes of a pixel.
 const PIXEL: u64 = 4;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Side of the padded input at scale 1.
 const PUBLISHED_SIDE: u64 = 4144;
+/// Pixels along one side of an image at most.
+const LARGEST_SIDE: u64 = 1 << 18;
 /// Padded rows begin on a line, as in the benchmark's default size (254 + 2).
 const SIDE_GRANULE: u64 = LINE_BYTES / PIXEL;
 
-/// Vector-ALU instructions of the compiled GCN3 kernel: the division that finds the pixel, set-up, start and end of a
-/// mask row, before and after the load of a mask element, and the conversion and address of the result.
-const LOCATE: u32 = 25;
-const SET_UP: u32 = 14;
-const ROW_START: u32 = 3;
-const BEFORE_LOAD: u32 = 5;
-const DURING_LOAD: u32 = 11;
-const AFTER_LOAD: u32 = 2;
-const ROW_END: u32 = 4;
-const EPILOGUE: u32 = 7;
+/// Instructions of the compiled GCN3 kernel (vector, scalar, local data, branch): the division that finds the pixel,
+/// alone and with the set-up of threads that have one; before the first load of all, of a row and of the others; up to
+/// the mask element and to the wait; after the last row; and the conversion of the result.
+const LOCATE: Op = Op::mix(25, 4, 0, 1);
+const SET_UP: Op = Op::mix(31, 5, 0, 2);
+const BEFORE_FIRST_LOAD: Op = Op::mix(16, 2, 0, 1);
+const BEFORE_ROW: Op = Op::mix(14, 3, 0, 3);
+const BEFORE_LOAD: Op = Op::mix(7, 0, 0, 1);
+const BEFORE_MASK: Op = Op::mix(9, 0, 0, 0);
+const BEFORE_WAIT: Op = Op::mix(2, 1, 0, 0);
+const AFTER_ROWS: Op = Op::mix(10, 3, 0, 2);
+const EPILOGUE: Op = Op::mix(3, 0, 0, 0);
 
-/// Operations of one mask element at most: two computes, a wait and a load whose every lane is on a line of its own.
-const ELEMENT_OPS: usize = 3 + LANES as usize;
-/// Operations after the last element: compute, store, end.
-const TAIL_OPS: usize = 3;
+/// Operations of one mask element at most: three of the set-up, three computes, a mask element, a wait and a load whose
+/// every lane is on a line of its own.
+const ELEMENT_OPS: usize = 8 + LANES as usize;
+/// Operations after the last element: two computes, a wait, store, end.
+const TAIL_OPS: usize = 5;
 
 /// Options of `sc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,11 +53,41 @@ const TAIL_OPS: usize = 3;
 pub struct ScOptions {
     /// Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim).
     pub mask: u32,
+    /// Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT, table
+    /// of applications); 4142 at scale 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
+    /// Height of the image in pixels. Default: as for `width`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<u64>,
 }
 
 impl Default for ScOptions {
     fn default() -> Self {
-        Self { mask: 3 }
+        Self { mask: 3, width: None, height: None }
+    }
+}
+
+impl ScOptions {
+    fn build(&self, size: &Size) -> Result<Sc, OptionError> {
+        let mask = u64::from(self.mask);
+        let default = || {
+            let side = scale::side(PUBLISHED_SIDE, size.scale, SIDE_GRANULE)?;
+            if mask == 0 || mask > side {
+                return Err(OptionError::new("mask", format!("expected 1 to {side} (the padded side), found {mask}")));
+            }
+            Ok(side + 1 - mask)
+        };
+        let side = |key, given: Option<u64>| match given {
+            Some(pixels) if (1..=LARGEST_SIDE).contains(&pixels) => Ok(pixels),
+            Some(pixels) => Err(OptionError::new(key, format!("expected 1 to {LARGEST_SIDE} pixels, found {pixels}"))),
+            None => default(),
+        };
+        let (width, height) = (side("width", self.width)?, side("height", self.height)?);
+        if mask == 0 || mask > LARGEST_SIDE {
+            return Err(OptionError::new("mask", format!("expected 1 to {LARGEST_SIDE}, found {mask}")));
+        }
+        Ok(Sc::new(width, height, self.mask))
     }
 }
 
@@ -64,6 +101,7 @@ pub struct Sc {
     row: u64,
     input: Buffer,
     output: Buffer,
+    mask_values: Buffer,
     buffers: Vec<Buffer>,
 }
 
@@ -77,19 +115,24 @@ impl Sc {
         let mut space = AddressSpace::default();
         let input = space.allocate("input", row * (height + mask - 1) * PIXEL);
         let output = space.allocate("output", width * height * PIXEL);
-        space.allocate("mask", mask * mask * PIXEL);
-        Self { width, height, mask, row, input, output, buffers: space.buffers().to_vec() }
+        let mask_values = space.allocate("mask", mask * mask * PIXEL);
+        Self { width, height, mask, row, input, output, mask_values, buffers: space.buffers().to_vec() }
     }
 
-    /// Vector-ALU instructions before the load of mask element (`row`, `column`), back to the previous wait.
+    /// What comes before the load of mask element (`row`, `column`), back to the previous wait.
     #[inline]
-    fn compute_before(&self, row: u64, column: u64) -> u32 {
-        BEFORE_LOAD
-            + match (row, column) {
-                (0, 0) => LOCATE + SET_UP + ROW_START,
-                (_, 0) => AFTER_LOAD + ROW_END + ROW_START,
-                _ => AFTER_LOAD,
-            }
+    fn before_load(out: &mut OpSink<'_>, row: u64, column: u64) {
+        if (row, column) == (0, 0) {
+            // For the kernel arguments, those that decide whether there is a pixel and the others.
+            out.push(Op::WAIT);
+            out.push(SET_UP);
+            out.push(Op::WAIT);
+        }
+        out.push(match (row, column) {
+            (0, 0) => BEFORE_FIRST_LOAD,
+            (_, 0) => BEFORE_ROW,
+            _ => BEFORE_LOAD,
+        });
     }
 
     /// One load by `lanes` threads from pixel (`x`, `y`) on, of the input `shift` pixels further.
@@ -124,21 +167,28 @@ impl Workload for Sc {
         Launch { kernel: "simpleNonSeparableConvolution".into(), work_groups, wavefronts_per_group: 1 }
     }
 
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 13, scalar_registers: 24, local_data_bytes: 0 }
+    }
+
     /// The cursor holds row and column of the next mask element.
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let thread = u64::from(group) * LANES;
         let pixels = self.width * self.height;
         if thread >= pixels {
-            out.push(Op::compute(LOCATE));
+            out.push(Op::WAIT);
+            out.push(LOCATE);
             return out.push(Op::END);
         }
         let lanes = LANES.min(pixels - thread);
         let position = (thread % self.width, thread / self.width);
         let (mut row, mut column) = (u64::from(cursor.0[0]), u64::from(cursor.0[1]));
         while row < self.mask && out.remaining() >= ELEMENT_OPS {
-            out.push(Op::compute(self.compute_before(row, column)));
+            Self::before_load(out, row, column);
             self.load_element(out, position, lanes, row * self.row + column);
-            out.push(Op::compute(DURING_LOAD));
+            out.push(BEFORE_MASK);
+            load_scalar(out, self.mask_values.at(row * self.mask + column, PIXEL));
+            out.push(BEFORE_WAIT);
             out.push(Op::WAIT);
             column += 1;
             if column == self.mask {
@@ -147,7 +197,9 @@ impl Workload for Sc {
         }
         cursor.0[..2].copy_from_slice(&[row as u32, column as u32]);
         if row == self.mask && out.remaining() >= TAIL_OPS {
-            out.push(Op::compute(AFTER_LOAD + ROW_END + EPILOGUE));
+            out.push(AFTER_ROWS);
+            out.push(Op::WAIT);
+            out.push(EPILOGUE);
             store_span(out, self.output.base + thread * PIXEL, lanes * PIXEL);
             out.push(Op::END);
         }
@@ -162,12 +214,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     schema: typed::schema::<ScOptions>,
     resolve: typed::resolve::<ScOptions>,
     build: |options, size: &Size| {
-        let ScOptions { mask } = typed::parse(options)?;
-        let side = scale::side(PUBLISHED_SIDE, size.scale, SIDE_GRANULE)?;
-        if mask == 0 || u64::from(mask) > side {
-            return Err(OptionError::new("mask", format!("expected 1 to {side} (the padded side), found {mask}")));
-        }
-        let inner = side + 1 - u64::from(mask);
-        Ok(Box::new(Sc::new(inner, inner, mask)))
+        let options: ScOptions = typed::parse(options)?;
+        Ok(Box::new(options.build(size)?))
     },
 };

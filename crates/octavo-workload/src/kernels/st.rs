@@ -8,16 +8,16 @@
 //! Groups are numbered down the columns of the array (dimension 0 of the grid is rows), so a contiguous range of
 //! groups is a band of *columns*: nearly every page, about half a row long, is used by several GPUs.
 //!
-//! Computation is the vector-ALU and LDS instructions of the compiled GCN3 kernel, 769 of the 965 instructions that
-//! MGPUSim records for a wavefront (247,040 for 512x512); 126 are scalar and 70 access memory. Of those, which touch
-//! 207 lines, one reads the work-group size from the dispatch packet, which is not managed memory and left out here.
+//! Instructions, waits and the barrier are those of the compiled GCN3 kernel. Of the 207 lines that MGPUSim records for
+//! a wavefront one is of the dispatch packet, from which it reads the work-group size: no managed memory, and left out
+//! here, as are scalar loads of kernel arguments.
 
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Workload, WorkloadEntry, scale};
+use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry, scale};
 
 /// Rows that one thread, and so a work-group, computes.
 pub const GROUP_ROWS: u64 = 16;
@@ -114,41 +114,49 @@ struct Patch<'a> {
 impl Patch<'_> {
     /// Every thread copies its column of 18 elements to the LDS.
     fn load_body(&self, out: &mut OpSink<'_>) {
-        out.push(Op::compute(cost::ENTRY));
-        for row in self.loaded_rows() {
+        // For the launch packet and the kernel arguments.
+        out.push(cost::BEFORE_ARGUMENTS);
+        out.push(Op::WAIT);
+        out.push(cost::BEFORE_GROUP_SIZE);
+        out.push(Op::WAIT);
+        out.push(cost::ENTRY);
+        for (place, row) in self.loaded_rows().enumerate() {
             self.from.load(out, Rows { row, step: 0, count: 1, column: self.column, columns: GROUP_COLUMNS });
-            wait_and_store_to_lds(cost::BODY, out);
+            wait_and_store_to_lds(cost::body(place), out);
         }
     }
 
     /// The last thread copies the column right of the patch, all but the last row.
     fn load_right(&self, out: &mut OpSink<'_>) {
-        out.push(Op::compute(cost::BEFORE_RIGHT));
-        for row in self.loaded_rows().take(LOADED_ROWS - 1) {
+        for (place, row) in self.loaded_rows().take(LOADED_ROWS - 1).enumerate() {
             out.push(Op::load(self.line(row, self.column + GROUP_COLUMNS), 1));
-            wait_and_store_to_lds(cost::RIGHT, out);
+            wait_and_store_to_lds(cost::right(place), out);
         }
     }
 
     /// The first thread copies the column left of the patch, all but the last row; then both copy their last row with
     /// one instruction, as the compiler merged the two branches there.
     fn load_left(&self, out: &mut OpSink<'_>) {
-        out.push(Op::compute(cost::BEFORE_LEFT));
-        for row in self.loaded_rows().take(LOADED_ROWS - 1) {
+        for (place, row) in self.loaded_rows().take(LOADED_ROWS - 1).enumerate() {
             out.push(Op::load(self.line(row, self.column - 1), 1));
-            wait_and_store_to_lds(cost::LEFT, out);
+            wait_and_store_to_lds(cost::left(place), out);
         }
         let last = self.row + GROUP_ROWS;
-        out.push(Op::compute(cost::BEFORE_CORNERS));
         out.push(Op::load(self.line(last, self.column - 1), 1).continued());
         out.push(Op::load(self.line(last, self.column + GROUP_COLUMNS), 1));
         wait_and_store_to_lds(cost::CORNERS, out);
+        out.push(Op::WAIT);
+        out.push(Op::BARRIER);
     }
 
     /// Every thread smooths its 16 elements from what is in the LDS.
     fn store_body(&self, out: &mut OpSink<'_>) {
-        for row in self.row..self.row + GROUP_ROWS {
-            out.push(Op::compute(if row == self.row { cost::FIRST_ROW } else { cost::ROW }));
+        for (place, row) in (self.row..self.row + GROUP_ROWS).enumerate() {
+            out.push(if place == 0 { cost::FIRST_LDS_READS } else { cost::LDS_READS });
+            for (outstanding, after) in cost::smooth(place) {
+                out.push(Op::wait_until(*outstanding));
+                out.push(*after);
+            }
             self.to.store(out, Rows { row, step: 0, count: 1, column: self.column, columns: GROUP_COLUMNS });
         }
         out.push(Op::END);
@@ -167,30 +175,70 @@ impl Patch<'_> {
 /// Rows that a work-group loads: its own and one above and below.
 const LOADED_ROWS: usize = GROUP_ROWS as usize + 2;
 
-fn wait_and_store_to_lds((until_wait, after): (u32, u32), out: &mut OpSink<'_>) {
-    out.push(Op::compute(until_wait));
+fn wait_and_store_to_lds((until_wait, after): (Op, Op), out: &mut OpSink<'_>) {
+    out.push(until_wait);
     out.push(Op::WAIT);
-    out.push(Op::compute(after));
+    out.push(after);
 }
 
-/// Vector-ALU and LDS instructions between the memory accesses of the compiled GCN3 kernel; sums over a part of the
-/// kernel are exact, within it the same number stands after every access of a kind. Pairs: until the wait, and after it with the LDS write.
+/// Instructions between the memory accesses of the compiled GCN3 kernel: vector, scalar, local data, branch. Pairs are
+/// those until the wait for a loaded row, and those after it, with the LDS write, up to the next load.
 mod cost {
-    /// Prologue, and every thread's addresses.
-    pub const ENTRY: u32 = 70;
-    pub const BODY: (u32, u32) = (7, 4);
-    /// Branch of the last thread.
-    pub const BEFORE_RIGHT: u32 = 4;
-    pub const RIGHT: (u32, u32) = (4, 3);
-    /// Branch of the first thread.
-    pub const BEFORE_LEFT: u32 = 4;
-    pub const LEFT: (u32, u32) = (5, 3);
-    pub const BEFORE_CORNERS: u32 = 6;
-    pub const CORNERS: (u32, u32) = (2, 1);
-    /// Every row's address (the barrier is one wavefront's, so none), and the first row: three LDS reads a row and nine terms.
-    pub const FIRST_ROW: u32 = 64;
-    /// Each further row: two of its three LDS rows are in registers.
-    pub const ROW: u32 = 11;
+    use crate::Op;
+
+    pub const BEFORE_ARGUMENTS: Op = Op::mix(2, 4, 0, 0);
+    pub const BEFORE_GROUP_SIZE: Op = Op::mix(1, 0, 0, 0);
+    /// Every thread's addresses.
+    pub const ENTRY: Op = Op::mix(71, 6, 0, 0);
+
+    pub const fn body(row: usize) -> (Op, Op) {
+        match row {
+            0 => (Op::mix(7, 1, 0, 0), Op::mix(3, 0, 1, 0)),
+            1..15 => (Op::mix(7, 0, 0, 0), Op::mix(3, 0, 1, 0)),
+            15 => (Op::mix(9, 0, 0, 0), Op::mix(2, 0, 1, 0)),
+            16 => (Op::mix(5, 0, 0, 0), Op::mix(6, 0, 1, 0)),
+            // The branch of the last thread.
+            _ => (Op::mix(4, 0, 0, 0), Op::mix(9, 5, 1, 3)),
+        }
+    }
+
+    pub const fn right(row: usize) -> (Op, Op) {
+        match row {
+            0 => (Op::mix(4, 2, 0, 0), Op::mix(2, 0, 1, 0)),
+            1..16 => (Op::mix(4, 0, 0, 0), Op::mix(2, 0, 1, 0)),
+            // The branch of the first thread.
+            _ => (Op::mix(1, 0, 0, 0), Op::mix(6, 4, 1, 1)),
+        }
+    }
+
+    pub const fn left(row: usize) -> (Op, Op) {
+        match row {
+            0 => (Op::mix(7, 2, 0, 0), Op::mix(2, 0, 1, 0)),
+            1 => (Op::mix(6, 0, 0, 0), Op::mix(2, 0, 1, 0)),
+            2..16 => (Op::mix(5, 0, 0, 0), Op::mix(2, 0, 1, 0)),
+            // Where the branches meet.
+            _ => (Op::mix(1, 0, 0, 0), Op::mix(7, 2, 1, 2)),
+        }
+    }
+
+    pub const CORNERS: (Op, Op) = (Op::mix(2, 1, 0, 0), Op::mix(0, 1, 1, 0));
+
+    /// Of the first row; and of the others, which have two of their three LDS rows in registers.
+    pub const FIRST_LDS_READS: Op = Op::mix(49, 1, 6, 0);
+    pub const LDS_READS: Op = Op::mix(0, 0, 2, 0);
+
+    /// Waits for LDS reads, by how many may stay outstanding, and the arithmetic after each, up to the store. The
+    /// compiler scheduled some rows differently.
+    pub const fn smooth(row: usize) -> &'static [(u32, Op)] {
+        const TOGETHER: [(u32, Op); 1] = [(0, Op::mix(9, 0, 0, 0))];
+        const LATE: [(u32, Op); 2] = [(1, Op::mix(3, 0, 0, 0)), (0, Op::mix(6, 0, 0, 0))];
+        const EARLY: [(u32, Op); 2] = [(1, Op::mix(2, 0, 0, 0)), (0, Op::mix(7, 0, 0, 0))];
+        match row {
+            5 | 7 | 11 => &TOGETHER,
+            13 | 14 => &LATE,
+            _ => &EARLY,
+        }
+    }
 }
 
 impl Workload for St {
@@ -207,7 +255,15 @@ impl Workload for St {
         Launch { kernel: "StencilKernel".into(), work_groups, wavefronts_per_group: 1 }
     }
 
-    /// The cursor counts the four parts of the kernel; each is at most 75 operations.
+    fn resources(&self, _index: u32) -> Resources {
+        Resources { vector_registers: 79, scalar_registers: 22, local_data_bytes: 4752 }
+    }
+
+    fn waits_for_some(&self) -> bool {
+        true
+    }
+
+    /// The cursor counts the four parts of the kernel; each is at most 91 operations.
     fn fill(&self, launch: u32, group: u32, _wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let from = launch as usize % 2;
         let patch = Patch {

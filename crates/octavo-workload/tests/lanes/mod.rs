@@ -38,7 +38,7 @@ impl Lanes {
     }
 }
 
-/// Counts over a stream; `instructions` are vector-ALU, LDS and memory ones, MGPUSim counts scalar ones too.
+/// Counts over a stream; `instructions` are all, of whatever kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub instructions: u64,
@@ -93,9 +93,13 @@ pub fn totals(ops: &[Op]) -> Totals {
         let memory = matches!(op.kind(), OpKind::Load | OpKind::Store);
         let last = u64::from(!op.continues());
         totals.lines += if memory { u64::from(op.count()) } else { 0 };
-        let accesses = if memory { last } else { 0 };
-        totals.vector_memory += accesses;
-        totals.instructions += if op.kind() == OpKind::Compute { u64::from(op.count()) } else { accesses };
+        totals.vector_memory += if memory { last } else { 0 };
+        totals.instructions += match op.kind() {
+            OpKind::Load | OpKind::Store => last,
+            OpKind::Compute => op.instructions().total(),
+            OpKind::Fetch => 0,
+            OpKind::Wait | OpKind::Barrier | OpKind::ScalarLoad | OpKind::End => 1,
+        };
     }
     totals
 }

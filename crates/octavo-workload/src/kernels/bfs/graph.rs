@@ -57,8 +57,9 @@ impl Graph {
         self.offsets.len() as u32 - 1
     }
 
-    /// Both directions of each pair, each node's edges in the order of the pairs.
-    fn from_pairs(nodes: u32, pairs: &[(u32, u32)]) -> Self {
+    /// Both directions of each pair of nodes below `nodes`, each node's edges in the order of the pairs.
+    #[must_use]
+    pub fn from_pairs(nodes: u32, pairs: &[(u32, u32)]) -> Self {
         let mut offsets = vec![0u32; nodes as usize + 1];
         for &(a, b) in pairs {
             offsets[a as usize + 1] += 1;

@@ -1,9 +1,9 @@
 //! Kernels that give each thread one element: the device-to-device copy and the repetition of the biases.
 
-use super::step::{Step, Threads};
+use super::step::{Step, Threads, arguments, registers};
 use crate::emit::{load_lanes, load_span, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink};
+use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Copies `elements` from one address to another.
 #[derive(Debug)]
@@ -18,9 +18,14 @@ impl Step for Copy {
         Threads::launch("copyKernel", self.elements)
     }
 
+    fn resources(&self) -> Resources {
+        registers(4, 11)
+    }
+
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
-        out.push(Op::compute(9));
+        arguments(out, &[Op::mix(1, 2, 0, 0), Op::mix(5, 1, 0, 1)]);
+        out.push(Op::mix(3, 0, 0, 0));
         load_span(out, self.from + threads.first * ELEMENT_BYTES, threads.bytes());
         out.push(Op::compute(3));
         out.push(Op::WAIT);
@@ -43,9 +48,15 @@ impl Step for Repeat {
         Threads::launch("repeat", self.elements)
     }
 
+    fn resources(&self) -> Resources {
+        registers(6, 11)
+    }
+
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
-        out.push(Op::compute(25));
+        out.push(Op::WAIT);
+        arguments(out, &[Op::mix(5, 4, 0, 1)]);
+        out.push(Op::mix(20, 0, 0, 0));
         self.load(&threads, out);
         out.push(Op::compute(4));
         out.push(Op::WAIT);

@@ -1,10 +1,10 @@
 //! Unrolls images into a matrix: row = element under the convolution kernel, column = position of the kernel.
 
 use super::layer::Layer;
-use super::step::Step;
+use super::step::{Step, arguments, registers};
 use crate::emit::{load_lanes, store_lanes};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows};
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink};
+use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Threads along each side of a work-group.
 const THREADS: u64 = 8;
@@ -69,16 +69,21 @@ impl Step for Im2col {
         Launch { kernel: "im2col_2d".into(), work_groups: work_groups as u32, wavefronts_per_group: 1 }
     }
 
+    fn resources(&self) -> Resources {
+        registers(13, 30)
+    }
+
     fn fill(&self, group: u64, _wavefront: u64, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let tile = self.tile(group);
         // Two integer divisions a coordinate make up most of the kernel.
-        out.push(Op::compute(164));
-        let before = out.len();
+        out.push(Op::mix(0, 1, 0, 0));
+        arguments(out, &[Op::mix(156, 27, 0, 2)]);
+        out.push(Op::mix(8, 0, 0, 0));
         self.load(&tile, out);
-        if out.len() > before {
-            out.push(Op::compute(8));
-            out.push(Op::WAIT);
-        }
+        out.push(Op::mix(2, 1, 0, 0));
+        out.push(Op::WAIT);
+        out.push(Op::mix(6, 0, 0, 0));
+        out.push(Op::WAIT);
         self.store(&tile, out);
         out.push(Op::END);
     }
@@ -157,7 +162,8 @@ impl Im2col {
         }
         let threads = (tile.row..tile.row + tile.rows)
             .flat_map(|row| (tile.column..tile.column + tile.columns).map(move |column| (row, column)));
-        store_lanes(out, threads.map(|(row, column)| self.columns.at(row, column)));
+        let bytes = tile.rows * tile.columns * ELEMENT_BYTES;
+        store_lanes(out, threads.map(|(row, column)| self.columns.at(row, column)), bytes);
     }
 
     fn position(&self, column: u64) -> Position {

@@ -1,9 +1,9 @@
 //! The matrix product of the layer: each thread computes one element straight from global memory.
 
-use super::step::Step;
+use super::step::{Step, arguments, registers};
 use crate::emit::{load_lanes, store_lanes};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows};
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink};
+use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Threads along each side of a work-group: four wavefronts of four rows each.
 const THREADS: u64 = 16;
@@ -57,11 +57,17 @@ impl Product {
 
     /// One column of A and one row of B.
     fn multiply(&self, tile: &Tile, inner: u64, out: &mut OpSink<'_>) {
-        out.push(Op::compute(if inner == 0 { 13 + 5 } else { 2 + 5 }));
+        if inner == 0 {
+            out.push(Op::WAIT);
+            arguments(out, &[Op::mix(6, 9, 0, 2)]);
+        }
+        out.push(if inner == 0 { Op::mix(12, 1, 0, 0) } else { Op::mix(6, 0, 0, 1) });
         self.load_a(tile, inner, out);
         let Tile { column, columns, .. } = *tile;
         self.b.load(out, Rows { row: inner, step: 1, count: 1, column, columns });
-        out.push(Op::compute(3));
+        out.push(Op::mix(3, 2, 0, 0));
+        out.push(Op::wait_until(1));
+        out.push(Op::mix(1, 0, 0, 0));
         out.push(Op::WAIT);
     }
 
@@ -74,12 +80,14 @@ impl Product {
     }
 
     fn finish(&self, tile: &Tile, out: &mut OpSink<'_>) {
-        out.push(Op::compute(2 + 7));
+        out.push(Op::mix(2, 0, 0, 1));
+        out.push(Op::WAIT);
+        out.push(Op::mix(6, 0, 0, 0));
         load_lanes(out, tile.ends(self.c));
         out.push(Op::compute(3));
         out.push(Op::WAIT);
         out.push(Op::compute(1));
-        store_lanes(out, tile.ends(self.d));
+        store_lanes(out, tile.ends(self.d), tile.rows * tile.columns * ELEMENT_BYTES);
         out.push(Op::END);
     }
 }
@@ -90,11 +98,17 @@ impl Step for Product {
         Launch { kernel: "gemm_old".into(), work_groups: work_groups as u32, wavefronts_per_group: 4 }
     }
 
-    /// The cursor counts columns of A; one takes at most eight operations, the end twenty-one.
+    fn resources(&self) -> Resources {
+        registers(10, 18)
+    }
+
+    /// The cursor counts columns of A; one takes at most fourteen operations, the end twenty-four.
     fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let tile = self.tile(group, wavefront);
         if tile.rows == 0 {
-            out.push(Op::compute(4));
+            out.push(Op::WAIT);
+            out.push(Op::WAIT);
+            out.push(Op::mix(4, 8, 0, 1));
             return out.push(Op::END);
         }
         while out.remaining() >= OPS_OF_END {
@@ -107,5 +121,5 @@ impl Step for Product {
     }
 }
 
-/// Operations of the end at most: eight lines each of C and D, two computations before and one after the wait.
-const OPS_OF_END: usize = 21;
+/// Operations of the end at most: eight lines each of C and D, four computations, two waits and the end.
+const OPS_OF_END: usize = 24;

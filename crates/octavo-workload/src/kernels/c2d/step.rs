@@ -1,15 +1,33 @@
 //! What the kernels of the layer have in common.
 
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{Cursor, Launch, OpSink};
+use crate::{Cursor, Launch, Op, OpSink, Resources};
 
 /// One kernel launch of the layer.
 pub trait Step: std::fmt::Debug + Send + Sync {
     /// The grid.
     fn launch(&self) -> Launch;
 
+    /// As [`Workload::resources`](crate::Workload::resources).
+    fn resources(&self) -> Resources;
+
     /// As [`Workload::fill`](crate::Workload::fill).
     fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>);
+}
+
+/// Registers of a wavefront's lanes and its own, for a kernel without local data.
+pub const fn registers(vector_registers: u32, scalar_registers: u32) -> Resources {
+    Resources { vector_registers, scalar_registers, local_data_bytes: 0 }
+}
+
+/// The waits for the kernel arguments that all kernels begin with, and the instructions before each but the first.
+#[inline]
+pub fn arguments(out: &mut OpSink<'_>, before: &[Op]) {
+    out.push(Op::WAIT);
+    for instructions in before {
+        out.push(*instructions);
+        out.push(Op::WAIT);
+    }
 }
 
 /// Threads of a one-dimensional work-group.

@@ -1,9 +1,9 @@
 //! Reorders the axes of a tensor with per-thread index arrays kept in *global* memory.
 
-use super::step::{Step, Threads};
-use crate::emit::{load_lanes, load_span, store_span};
+use super::step::{Step, Threads, arguments, registers};
+use crate::emit::{load_lanes, load_scalar, load_span, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Cursor, LINE_BYTES, Launch, Op, OpSink};
+use crate::{AddressSpace, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// `transpose_tensor`: one thread an element of the output.
 ///
@@ -20,8 +20,8 @@ pub struct Transpose {
     elements: u64,
     input_index: u64,
     output_index: u64,
-    /// Three arrays of one int for each axis, in a line each: order, input size, output size.
-    shape: u64,
+    /// Arrays of one int for each axis: order, input size, output size.
+    shape: [u64; 3],
 }
 
 /// Which input element each output element is: runs of `length` outputs come from inputs `stride` apart.
@@ -55,7 +55,9 @@ impl Transpose {
     ) -> Self {
         let bytes = elements * order.len() as u64 * ELEMENT_BYTES;
         let mut buffer = |part: &str, bytes| space.allocate(&format!("{name}.{part}"), bytes).base;
-        let (shape, input_index) = (buffer("shape", 3 * LINE_BYTES), buffer("input_index", bytes));
+        let ints = order.len() as u64 * ELEMENT_BYTES;
+        let shape = ["order", "input_size", "output_size"].map(|part| buffer(part, ints));
+        let input_index = buffer("input_index", bytes);
         let output_index = buffer("output_index", bytes);
         Self { from, to, order: order.to_vec(), gather, elements, input_index, output_index, shape }
     }
@@ -66,48 +68,57 @@ impl Transpose {
 
     /// Splits ids into indices along the output's axes.
     fn split(&self, threads: &Threads, out: &mut OpSink<'_>) {
-        out.push(Op::compute(11 + 4 + 2));
+        arguments(out, &[Op::mix(1, 2, 0, 0)]);
         for axis in 0..self.axes() {
-            self.load_shape(OUTPUT_SIZE, axis, out);
-            out.push(Op::compute(6));
+            out.push(if axis == 0 { Op::mix(10, 5, 0, 1) } else { Op::mix(0, 1, 0, 1) });
+            load_scalar(out, self.shape[OUTPUT_SIZE] + axis * ELEMENT_BYTES);
+            out.push(Op::mix(0, 4, 0, 0));
             out.push(Op::WAIT);
-            out.push(Op::compute(51));
-            let (address, bytes) = self.index(self.output_index, axis, threads);
-            store_span(out, address, bytes);
-            out.push(Op::compute(3 + 2));
+        }
+        for axis in 0..self.axes() {
+            out.push(if axis == 0 { Op::mix(6, 3, 0, 1) } else { Op::mix(5, 0, 0, 1) });
+            self.load_shape(OUTPUT_SIZE, axis, out);
+            out.push(Op::mix(6, 4, 0, 0));
+            out.push(Op::WAIT);
+            out.push(Op::mix(51, 0, 0, 0));
+            self.store_index(self.output_index, axis, threads, out);
         }
     }
 
     /// Copies the indices to the places of the input's axes.
     fn reorder(&self, threads: &Threads, out: &mut OpSink<'_>) {
         for (axis, &input_axis) in (0..).zip(&self.order) {
+            out.push(if axis == 0 { Op::mix(5, 1, 0, 1) } else { Op::mix(2, 0, 0, 1) });
             self.load_shape(ORDER, axis, out);
             let (address, bytes) = self.index(self.output_index, axis, threads);
             load_span(out, address, bytes);
-            out.push(Op::compute(2));
+            out.push(Op::mix(2, 4, 0, 0));
+            out.push(Op::wait_until(1));
+            out.push(Op::mix(4, 0, 0, 0));
             out.push(Op::WAIT);
-            out.push(Op::compute(4));
-            let (address, bytes) = self.index(self.input_index, input_axis, threads);
-            store_span(out, address, bytes);
-            out.push(Op::compute(if axis + 1 < self.axes() { 2 } else { 2 + 3 }));
+            self.store_index(self.input_index, input_axis, threads, out);
         }
     }
 
     /// Combines the input's indices into an offset, last axis first.
     fn combine(&self, threads: &Threads, out: &mut OpSink<'_>) {
         for axis in (0..self.axes()).rev() {
+            out.push(Op::mix(5, if axis + 1 == self.axes() { 5 } else { 4 }, 0, 1));
             let (address, bytes) = self.index(self.input_index, axis, threads);
             load_span(out, address, bytes);
-            out.push(Op::compute(2));
+            out.push(Op::mix(2, 0, 0, 0));
             self.load_shape(INPUT_SIZE, axis, out);
+            out.push(Op::mix(0, 2, 0, 0));
+            out.push(Op::wait_until(1));
+            out.push(Op::mix(1, 0, 0, 0));
             out.push(Op::WAIT);
-            out.push(Op::compute(if axis > 0 { 3 + 3 } else { 3 + 1 + 4 }));
         }
     }
 
     fn copy(&self, threads: &Threads, out: &mut OpSink<'_>) {
+        out.push(Op::mix(7, 0, 0, 2));
         self.load_inputs(threads, out);
-        out.push(Op::compute(5));
+        out.push(Op::mix(5, 0, 0, 0));
         out.push(Op::WAIT);
         store_span(out, self.to + threads.first * ELEMENT_BYTES, threads.bytes());
         out.push(Op::END);
@@ -125,8 +136,8 @@ impl Transpose {
     }
 
     /// All threads load the same int.
-    fn load_shape(&self, array: u64, axis: u64, out: &mut OpSink<'_>) {
-        load_span(out, self.shape + array * LINE_BYTES + axis * ELEMENT_BYTES, ELEMENT_BYTES);
+    fn load_shape(&self, array: usize, axis: u64, out: &mut OpSink<'_>) {
+        load_span(out, self.shape[array] + axis * ELEMENT_BYTES, ELEMENT_BYTES);
     }
 
     /// Address and length of what `threads` touch in an index buffer for `axis`: one int in every `axes`, so no line
@@ -136,29 +147,43 @@ impl Transpose {
         let first = buffer + threads.first * stride + axis * ELEMENT_BYTES;
         (first, (threads.count - 1) * stride + ELEMENT_BYTES)
     }
+
+    /// One store to an index buffer, which leaves the other axes' ints as they are.
+    fn store_index(&self, buffer: u64, axis: u64, threads: &Threads, out: &mut OpSink<'_>) {
+        let (address, bytes) = self.index(buffer, axis, threads);
+        let (first, last) = (address / LINE_BYTES, (address + bytes - 1) / LINE_BYTES);
+        let op = Op::store(first, (last - first + 1) as u32);
+        out.push(if threads.bytes() < u64::from(op.count()) * LINE_BYTES { op.partial() } else { op });
+    }
 }
 
-/// Arrays of the shape buffer.
-const ORDER: u64 = 0;
-const INPUT_SIZE: u64 = 1;
-const OUTPUT_SIZE: u64 = 2;
+/// Which array of `shape`.
+const ORDER: usize = 0;
+const INPUT_SIZE: usize = 1;
+const OUTPUT_SIZE: usize = 2;
 
 impl Step for Transpose {
     fn launch(&self) -> Launch {
         Threads::launch("transpose_tensor", self.elements)
     }
 
-    /// The cursor says whether the index arithmetic, at most 73 operations for four axes, is done.
+    fn resources(&self) -> Resources {
+        registers(16, 30)
+    }
+
+    /// The cursor counts the three parts of the kernel, at most 69 operations each with four axes.
     fn fill(&self, group: u64, _wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let threads = Threads::of_group(group, self.elements);
-        if cursor.0[0] == 0 {
-            self.split(&threads, out);
-            self.reorder(&threads, out);
-            self.combine(&threads, out);
-            cursor.0[0] = 1;
-        }
-        if out.remaining() >= OpSink::MIN_CAPACITY {
-            self.copy(&threads, out);
+        while out.remaining() >= OpSink::MIN_CAPACITY {
+            match cursor.0[0] {
+                0 => self.split(&threads, out),
+                1 => {
+                    self.reorder(&threads, out);
+                    self.combine(&threads, out);
+                }
+                _ => return self.copy(&threads, out),
+            }
+            cursor.0[0] += 1;
         }
     }
 }

@@ -1,0 +1,4 @@
+//! Comparing kernel models with recorded traces.
+
+pub mod compare;
+pub mod profile;
