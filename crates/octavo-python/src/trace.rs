@@ -65,6 +65,7 @@ impl TraceWriter {
     /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
     /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
     /// those of each row end (uint64); `code` and `code_ends` are the same of the lines of code.
+    #[expect(clippy::too_many_arguments, reason = "one for each piece of a chunk; called by our own Python alone")]
     fn push(
         &mut self,
         py: Python<'_>,
