@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo import catalogue
 from octavo.comparison import check_report
 from octavo.experiment import Experiment, Outcome, Variant
 from octavo.scenario import DEFAULT_NODE, Recipe
@@ -15,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octavo.execute import Progress
+
+KERNELS = ("bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st")
+"""The kernels of the publication."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Study:
     @property
     def kernels(self) -> list[str]:
         """The kernels that run."""
-        return list(self.workloads) or catalogue.names("workloads")
+        return list(self.workloads or KERNELS)
 
     def experiment(self, variants: Sequence[Variant]) -> Experiment:
         """The kernels under variants; timelines are not kept, as no table here is made of them."""
