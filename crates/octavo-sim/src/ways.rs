@@ -4,8 +4,9 @@ use wide::u32x4;
 
 use crate::aligned::Aligned;
 
-/// A tag no line or page has.
-const EMPTY: u32 = u32::MAX;
+/// Tags are stored as their complement, so that a way without one is 0: memory that is all zeros costs nothing until it
+/// is used. No line or page has the number whose complement it is.
+const EMPTY: u32 = 0;
 
 /// The first way that holds `tag`.
 #[inline]
@@ -44,21 +45,19 @@ const WORDS_A_WAY: usize = 4;
 impl Sets {
     /// `sets` sets of empty ways with value 0.
     pub fn new(sets: usize, ways: usize) -> Self {
-        let mut words = Aligned::new(0, sets * ways * WORDS_A_WAY);
-        words.chunks_exact_mut(ways * WORDS_A_WAY).for_each(|set| set[..ways].fill(EMPTY));
-        Self { words, ways, clock: 0 }
+        Self { words: Aligned::new(0, sets * ways * WORDS_A_WAY), ways, clock: 0 }
     }
 
     /// The way of `set` that holds `tag`.
     #[inline]
     pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
         let start = set * self.ways * WORDS_A_WAY;
-        find(&self.words[start..start + self.ways], tag)
+        find(&self.words[start..start + self.ways], !tag)
     }
 
     #[inline]
     pub fn tag(&self, set: usize, way: usize) -> u32 {
-        self.words[set * self.ways * WORDS_A_WAY + way]
+        !self.words[set * self.ways * WORDS_A_WAY + way]
     }
 
     #[inline]
@@ -102,7 +101,7 @@ impl Sets {
     /// Enters a tag, used now.
     #[inline]
     pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
-        self.words[set * self.ways * WORDS_A_WAY + way] = tag;
+        self.words[set * self.ways * WORDS_A_WAY + way] = !tag;
         self.set_value(set, way, value);
         self.touch(set, way);
     }
@@ -120,7 +119,7 @@ impl Sets {
     pub fn clear_all(&mut self, mut lost: impl FnMut(u64)) {
         for set in 0..self.words.len() / (self.ways * WORDS_A_WAY) {
             for way in 0..self.ways {
-                if self.tag(set, way) != EMPTY {
+                if self.tag(set, way) != !EMPTY {
                     lost(self.value(set, way));
                     self.clear(set, way);
                 }

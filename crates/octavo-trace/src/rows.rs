@@ -43,7 +43,7 @@ impl Lists {
         &self.values[start..self.ends[row] as usize]
     }
 
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.values.clear();
         self.ends.clear();
     }

@@ -53,7 +53,17 @@ impl RowRules {
         }
     }
 
+    #[inline]
     fn order(&self, key: Key) -> Result<(), String> {
+        let next = |before: Key| Key { sequence: before.sequence.wrapping_add(1), ..before };
+        if self.before.is_some_and(|(before, kind)| kind != Kind::End && key == next(before) && key.sequence != 0) {
+            return Ok(());
+        }
+        self.order_elsewhere(key)
+    }
+
+    /// What does not go on with the wavefront of the row before, as most rows do.
+    fn order_elsewhere(&self, key: Key) -> Result<(), String> {
         let Some((before, kind)) = self.before else {
             return if self.resumed { Ok(()) } else { first_of_wavefront(key) };
         };
@@ -76,6 +86,7 @@ impl RowRules {
         first_of_wavefront(key)
     }
 
+    #[inline]
     fn columns(&self, row: &Row<'_>) -> Result<(), String> {
         let name = row.kind.name();
         if row.kind != Kind::Wait && (row.vector_wait.is_some() || row.scalar_wait.is_some()) {

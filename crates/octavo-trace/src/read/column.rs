@@ -15,7 +15,6 @@ use super::footer::ParquetFile;
 use super::guard::guarded;
 use super::pages::check_pages;
 use crate::TraceError;
-use crate::rows::Lists;
 
 /// What a column must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,24 +87,6 @@ impl Column {
         self.flat::<ByteArrayType>(file, group, rows)
     }
 
-    /// Values with nulls among them.
-    pub fn optional(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Vec<Option<i32>>, TraceError> {
-        let Decoded { values, definition, .. } = self.decode::<Int32Type>(file, group, rows)?;
-        let full = self.descriptor.max_def_level();
-        if full == 0 {
-            return Ok(values.into_iter().map(Some).collect());
-        }
-        let mut values = values.into_iter();
-        Ok(definition.into_iter().map(|level| if level == full { values.next() } else { None }).collect())
-    }
-
-    /// One list for each row, their numbers bit by bit as they are stored.
-    pub fn lists(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Lists, TraceError> {
-        let decoded = self.decode::<Int64Type>(file, group, rows)?;
-        let ends = self.ends(file, group, rows, &decoded)?;
-        Ok(Lists { values: decoded.values.into_iter().map(|value| value as u64).collect(), ends })
-    }
-
     /// One list of small numbers for each row.
     pub fn small_lists(
         &self,
@@ -113,78 +94,125 @@ impl Column {
         group: usize,
         rows: usize,
     ) -> Result<(Vec<i32>, Vec<u32>), TraceError> {
-        let decoded = self.decode::<Int32Type>(file, group, rows)?;
-        let ends = self.ends(file, group, rows, &decoded)?;
-        Ok((decoded.values, ends))
+        let (mut chunk, mut ends) = (self.chunk::<Int32Type>(file, group)?, Vec::new());
+        chunk.lists(rows, &mut ends)?;
+        Ok((chunk.decoded.values, ends))
     }
 
     fn flat<T: DataType>(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Vec<T::T>, TraceError> {
-        let decoded = self.decode::<T>(file, group, rows)?;
-        if decoded.values.len() == rows {
-            return Ok(decoded.values);
-        }
-        let full = self.descriptor.max_def_level();
-        let null = decoded.definition.iter().position(|level| *level != full).unwrap_or(decoded.values.len());
-        Err(TraceError::at(file.path(), file.first_row(group) + null as u64, format!("`{}` is null", self.path)))
+        let mut chunk = self.chunk::<T>(file, group)?;
+        chunk.flat(rows)?;
+        Ok(chunk.decoded.values)
     }
 
-    /// Where each row's list ends among the values.
-    fn ends<T>(
-        &self,
-        file: &ParquetFile,
-        group: usize,
-        rows: usize,
-        decoded: &Decoded<T>,
-    ) -> Result<Vec<u32>, TraceError> {
-        let full = self.descriptor.max_def_level();
-        let mut ends = Vec::with_capacity(rows + 1);
+    /// The column in a row group, to be decoded piece by piece.
+    pub fn chunk<'a, T: DataType>(&'a self, file: &'a ParquetFile, group: usize) -> Result<Chunk<'a, T>, TraceError> {
+        let decoded = Decoded { values: Vec::new(), definition: Vec::new(), repetition: Vec::new() };
+        match self.reader::<T>(file, group) {
+            Ok(reader) => Ok(Chunk { column: self, file, group, reader, taken: 0, decoded }),
+            Err(reason) => Err(self.undecodable(file, group, &reason)),
+        }
+    }
+
+    fn reader<T: DataType>(&self, file: &ParquetFile, group: usize) -> Result<ColumnReaderImpl<T>, String> {
+        let chunk = file.metadata.row_group(group).column(self.index);
+        let bytes = file.chunk(chunk)?;
+        check_pages(&bytes)?;
+        guarded(|| {
+            let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()) as u64;
+            let window = Arc::new(Window { start, bytes: bytes.into() });
+            let pages = SerializedPageReader::new(window, chunk, file.group_rows(group), None)?;
+            typed::<T>(get_column_reader(self.descriptor.clone(), Box::new(pages)))
+        })
+    }
+
+    fn undecodable(&self, file: &ParquetFile, group: usize, reason: &str) -> TraceError {
+        let (first, end) = (file.first_row(group), file.first_row(group + 1));
+        TraceError::at(file.path(), first, format!("column `{}` of rows {first} to {end} {reason}", self.path))
+    }
+}
+
+/// A column in a row group, decoded piece by piece into the same memory.
+pub(super) struct Chunk<'a, T: DataType> {
+    column: &'a Column,
+    file: &'a ParquetFile,
+    group: usize,
+    reader: ColumnReaderImpl<T>,
+    /// Rows decoded in pieces before.
+    taken: usize,
+    decoded: Decoded<T::T>,
+}
+
+impl<T: DataType> Chunk<'_, T> {
+    /// The values of the next `rows` rows, of which there are as many.
+    pub fn flat(&mut self, rows: usize) -> Result<&[T::T], TraceError> {
+        let first = self.decode(rows)?;
+        if self.decoded.values.len() == rows {
+            return Ok(&self.decoded.values);
+        }
+        let full = self.column.descriptor.max_def_level();
+        let null = self.decoded.definition.iter().position(|level| *level != full);
+        let row = first + null.unwrap_or(self.decoded.values.len()) as u64;
+        Err(TraceError::at(self.file.path(), row, format!("`{}` is null", self.column.path)))
+    }
+
+    /// The lists of the next `rows` rows one after another; `ends` says where each ends.
+    pub fn lists(&mut self, rows: usize, ends: &mut Vec<u32>) -> Result<&[T::T], TraceError> {
+        let first = self.decode(rows)?;
+        let (full, element) = (self.column.descriptor.max_def_level(), self.column.element_level);
+        ends.clear();
         let mut count = 0u32;
-        for (definition, repetition) in decoded.definition.iter().zip(&decoded.repetition) {
+        for (definition, repetition) in self.decoded.definition.iter().zip(&self.decoded.repetition) {
             if *repetition == 0 {
-                // The row before ends; so does the nothing before the first row.
                 ends.push(count);
             }
             if *definition == full {
                 count += 1;
-            } else if *definition >= self.element_level {
-                let row = file.first_row(group) + (ends.len() as u64).saturating_sub(1);
-                return Err(TraceError::at(file.path(), row, format!("`{}` holds a null", self.path)));
+                if let Some(end) = ends.last_mut() {
+                    *end = count;
+                }
+            } else if *definition >= element {
+                let row = first + (ends.len() as u64).saturating_sub(1);
+                return Err(TraceError::at(self.file.path(), row, format!("`{}` holds a null", self.column.path)));
             }
         }
-        ends.push(count);
-        ends.remove(0);
-        if ends.len() != rows || decoded.values.len() != count as usize {
-            let reason = format!("column `{}` has {} lists for {rows} rows", self.path, ends.len());
-            return Err(TraceError::at(file.path(), file.first_row(group), reason));
+        if ends.len() != rows || self.decoded.values.len() != count as usize {
+            let reason = format!("column `{}` has {} lists for {rows} rows", self.column.path, ends.len());
+            return Err(TraceError::at(self.file.path(), first, reason));
         }
-        Ok(ends)
+        Ok(&self.decoded.values)
     }
 
-    fn decode<T: DataType>(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Decoded<T::T>, TraceError> {
-        self.try_decode::<T>(file, group, rows).map_err(|reason| {
-            let (first, end) = (file.first_row(group), file.first_row(group + 1));
-            let reason = format!("column `{}` of rows {first} to {end} {reason}", self.path);
-            TraceError::at(file.path(), first, reason)
-        })
+    /// Decodes the next `rows` rows; returns the number of the first in the file.
+    fn decode(&mut self, rows: usize) -> Result<u64, TraceError> {
+        let Self { reader, decoded: Decoded { values, definition, repetition }, .. } = self;
+        values.clear();
+        definition.clear();
+        repetition.clear();
+        let read = guarded(|| reader.read_records(rows, Some(definition), Some(repetition), values));
+        let first = self.file.first_row(self.group) + self.taken as u64;
+        let wrong = match read {
+            Ok((read, ..)) if read == rows => {
+                self.taken += rows;
+                return Ok(first);
+            }
+            Ok((read, ..)) => format!("has {} rows", self.taken + read),
+            Err(reason) => reason,
+        };
+        Err(self.column.undecodable(self.file, self.group, &wrong))
     }
+}
 
-    fn try_decode<T: DataType>(&self, file: &ParquetFile, group: usize, rows: usize) -> Result<Decoded<T::T>, String> {
-        let chunk = file.metadata.row_group(group).column(self.index);
-        let bytes = file.chunk(chunk)?;
-        check_pages(&bytes)?;
-        let mut decoded = Decoded { values: Vec::new(), definition: Vec::new(), repetition: Vec::new() };
-        let read = guarded(|| {
-            let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()) as u64;
-            let window = Arc::new(Window { start, bytes: bytes.into() });
-            let pages = SerializedPageReader::new(window, chunk, file.group_rows(group), None)?;
-            let mut reader = typed::<T>(get_column_reader(self.descriptor.clone(), Box::new(pages)))?;
-            let Decoded { values, definition, repetition } = &mut decoded;
-            reader.read_records(rows, Some(definition), Some(repetition), values).map(|(records, ..)| records)
-        })?;
-        if read != rows {
-            return Err(format!("has {read} rows"));
-        }
-        Ok(decoded)
+impl Chunk<'_, Int32Type> {
+    /// The values of the next `rows` rows with nulls among them.
+    pub fn optional(&mut self, rows: usize) -> Result<impl Iterator<Item = Option<i32>>, TraceError> {
+        self.decode(rows)?;
+        let full = self.column.descriptor.max_def_level();
+        let (mut values, mut levels) = (self.decoded.values.iter(), self.decoded.definition.iter());
+        Ok((0..rows).map(move |_| match levels.next() {
+            Some(level) if *level != full => None,
+            _ => values.next().copied(),
+        }))
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod tables;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::instructions::Batches;
 use self::instructions::Instructions;
 use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
 use crate::{Allocation, Header, Key, LaunchRow, Rows, TraceError};
@@ -102,6 +103,11 @@ impl TraceReader {
         self.instructions.file.first_row(group)
     }
 
+    /// Rows of a row group.
+    pub(crate) fn group_rows(&self, group: usize) -> usize {
+        self.instructions.file.group_rows(group)
+    }
+
     /// Key of the first row of a row group; `None` if it has no rows.
     ///
     /// # Errors
@@ -119,5 +125,13 @@ impl TraceReader {
     /// It cannot be decoded, or values are not what their columns may hold.
     pub fn rows(&self, group: usize) -> Result<Rows, TraceError> {
         self.instructions.rows(group)
+    }
+
+    /// The rows of a row group, to be decoded some at a time.
+    ///
+    /// # Errors
+    /// As [`TraceReader::rows`].
+    pub(crate) fn batches(&self, group: usize) -> Result<Batches<'_>, TraceError> {
+        Batches::new(&self.instructions, group)
     }
 }

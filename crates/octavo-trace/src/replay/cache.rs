@@ -1,7 +1,5 @@
 //! Decoded row groups, the least recently used of which give way.
 
-use std::sync::Arc;
-
 use super::decoded::Decoded;
 
 /// Row groups by number, within a budget of bytes.
@@ -16,7 +14,7 @@ pub(super) struct Cache {
 }
 
 struct Slot {
-    decoded: Arc<Decoded>,
+    decoded: Decoded,
     used: u64,
 }
 
@@ -25,16 +23,21 @@ impl Cache {
         Self { budget, bytes: 0, slots: (0..groups).map(|_| None).collect(), filled: Vec::new(), clock: 0 }
     }
 
+    /// A row group, used now.
     #[inline]
-    pub fn get(&mut self, group: usize) -> Option<Arc<Decoded>> {
+    pub fn get(&mut self, group: usize) -> Option<&Decoded> {
         let slot = self.slots.get_mut(group)?.as_mut()?;
         self.clock += 1;
         slot.used = self.clock;
-        Some(Arc::clone(&slot.decoded))
+        Some(&slot.decoded)
+    }
+
+    pub fn holds(&self, group: usize) -> bool {
+        self.slots[group].is_some()
     }
 
     /// Keeps a row group that is not there yet; others give way until all fit, though never the new one.
-    pub fn insert(&mut self, group: usize, decoded: Arc<Decoded>) {
+    pub fn insert(&mut self, group: usize, decoded: Decoded) {
         self.clock += 1;
         self.bytes += decoded.bytes();
         while self.bytes > self.budget && self.evict() {}

@@ -4,7 +4,10 @@ use octavo_workload::Op;
 
 use super::layout::Placement;
 use super::ops::{Scratch, ops_of_row};
-use crate::{Key, RowRules, TraceError, TraceReader};
+use crate::{Key, RowRules, Rows, TraceError, TraceReader};
+
+/// Rows decoded at a time: what they need stays in the caches of the simulating machine.
+const BATCH: usize = 2048;
 
 /// Launch, work-group, wavefront.
 pub(super) type Wavefront = (u32, u32, u16);
@@ -24,20 +27,32 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
+    fn empty(rows: usize) -> Self {
+        let ops = Vec::with_capacity(2 * rows);
+        Self { ops, starts: Vec::new(), first: Key::default(), last: Key::default() }
+    }
+
     /// Decodes and checks a row group, which has rows.
     pub fn new(reader: &TraceReader, group: usize, placement: &Placement) -> Result<Self, TraceError> {
-        let rows = reader.rows(group)?;
-        let (first, last) = (rows.key(0), rows.key(rows.len() - 1));
-        let mut decoded = Self { ops: Vec::with_capacity(2 * rows.len()), starts: Vec::new(), first, last };
+        let mut batches = reader.batches(group)?;
+        let mut rows = Rows::default();
+        let mut decoded = Self::empty(reader.group_rows(group));
         let mut rules = RowRules::resumed(reader.header().lanes);
         let mut scratch = Scratch::default();
-        for (index, row) in rows.iter().enumerate() {
-            if index == 0 || row.key.sequence == 0 {
-                decoded.starts.push((wavefront(row.key), decoded.ops.len() as u32));
+        while let Some(number) = batches.fill(&mut rows, BATCH)? {
+            if decoded.starts.is_empty() {
+                decoded.first = rows.key(0);
             }
-            rules.take(&row).and_then(|()| ops_of_row(&row, placement, &mut scratch, &mut decoded.ops)).map_err(
-                |reason| TraceError::at(reader.instructions_path(), reader.first_row(group) + index as u64, reason),
-            )?;
+            for (index, row) in rows.iter().enumerate() {
+                if decoded.starts.is_empty() || row.key.sequence == 0 {
+                    decoded.starts.push((wavefront(row.key), decoded.ops.len() as u32));
+                }
+                rules
+                    .take(&row)
+                    .and_then(|()| ops_of_row(&row, placement, &mut scratch, &mut decoded.ops))
+                    .map_err(|reason| TraceError::at(reader.instructions_path(), number + index as u64, reason))?;
+            }
+            decoded.last = rows.key(rows.len() - 1);
         }
         decoded.ops.shrink_to_fit();
         Ok(decoded)

@@ -5,7 +5,7 @@ use octavo_workload::{InstructionMix, LINE_BYTES, Op, OpSink};
 use super::layout::Placement;
 use crate::lines::lines_of_addresses;
 use crate::ranges::outside;
-use crate::{Kind, Row, Touched};
+use crate::{Counts, Kind, Row, Touched};
 
 /// Runs of lines in one memory instruction, at most: one for each lane, which always fits a sink. What has more is
 /// replayed as several instructions.
@@ -69,30 +69,46 @@ fn outstanding(row: &Row<'_>) -> u8 {
 }
 
 /// Instructions without a row of their own, spread evenly over the lines of code that are reached on the way.
+#[inline]
 fn instructions(row: &Row<'_>, ops: &mut Vec<Op>) -> Result<(), String> {
-    let parts = row.code_lines.len().max(1) as u64;
-    for part in 0..parts {
-        if let Some(line) = row.code_lines.get(part as usize) {
-            if *line > MAX_CODE_LINE {
-                return Err(format!("line {line} of the code, expected at most {MAX_CODE_LINE}"));
-            }
-            ops.push(Op::fetch(*line, 1));
+    let Counts { vector_alu, scalar_alu, local_data, branch } = row.counts;
+    let all = InstructionMix { vector: vector_alu, scalar: scalar_alu, local_data, branch };
+    match row.code_lines {
+        [] => mixed(all, ops),
+        [line] => {
+            fetch(*line, ops)?;
+            mixed(all, ops);
         }
-        let share = |count: u32| (u64::from(count) * (part + 1) / parts - u64::from(count) * part / parts) as u32;
-        mixed(
-            InstructionMix {
-                vector: share(row.counts.vector_alu),
-                scalar: share(row.counts.scalar_alu),
-                local_data: share(row.counts.local_data),
-                branch: share(row.counts.branch),
-            },
-            ops,
-        );
+        lines => spread(lines, all, ops)?,
     }
     Ok(())
 }
 
+fn spread(lines: &[u64], all: InstructionMix, ops: &mut Vec<Op>) -> Result<(), String> {
+    let parts = lines.len() as u64;
+    for (part, line) in (0..parts).zip(lines) {
+        fetch(*line, ops)?;
+        let share = |count: u32| (u64::from(count) * (part + 1) / parts - u64::from(count) * part / parts) as u32;
+        let some = InstructionMix {
+            vector: share(all.vector),
+            scalar: share(all.scalar),
+            local_data: share(all.local_data),
+            branch: share(all.branch),
+        };
+        mixed(some, ops);
+    }
+    Ok(())
+}
+
+fn fetch(line: u64, ops: &mut Vec<Op>) -> Result<(), String> {
+    if line > MAX_CODE_LINE {
+        return Err(format!("line {line} of the code, expected at most {MAX_CODE_LINE}"));
+    }
+    push(Op::fetch(line, 1), ops)
+}
+
 /// Instructions as as many operations as they need.
+#[inline]
 fn mixed(mut left: InstructionMix, ops: &mut Vec<Op>) {
     let most = Op::MAX_INSTRUCTIONS;
     while left.total() > 0 {

@@ -1,14 +1,14 @@
 //! A trace as a workload.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use octavo_workload::{Buffer, Cursor, Launch, Op, OpSink, Resources, Workload};
 
 use super::cache::Cache;
 use super::decoded::{Decoded, Wavefront, wavefront};
 use super::layout::{Layout, Placement};
-use crate::{LaunchRow, TraceError, TraceReader};
+use crate::{Key, LaunchRow, TraceError, TraceReader};
 
 /// Memory for decoded row groups. Ten million rows of common kernels take about this much, and a launch rarely has
 /// wavefronts in flight that lie further apart: below it nothing is decoded twice.
@@ -67,14 +67,13 @@ impl TraceWorkload {
     }
 
     /// The row group at a position of the index, decoded if it is not there.
-    fn group(&self, state: &mut State, position: usize) -> Result<Arc<Decoded>, TraceError> {
+    #[inline]
+    fn group<'a>(&self, state: &'a mut State, position: usize) -> Result<&'a Decoded, TraceError> {
         let group = self.index[position].1 as usize;
-        if let Some(decoded) = state.cache.get(group) {
-            return Ok(decoded);
+        if !state.cache.holds(group) {
+            state.cache.insert(group, Decoded::new(&self.reader, group, &self.placement)?);
         }
-        let decoded = Arc::new(Decoded::new(&self.reader, group, &self.placement)?);
-        state.cache.insert(group, Arc::clone(&decoded));
-        Ok(decoded)
+        state.cache.get(group).ok_or_else(|| TraceError::new(self.reader.path(), "a row group has gone".to_owned()))
     }
 
     /// Position in the index and first operation of a wavefront.
@@ -107,7 +106,8 @@ impl TraceWorkload {
             let (copied, ended) = copy(&decoded.ops[start..], out);
             start += copied;
             if !ended && start == decoded.ops.len() {
-                self.continues(state, wanted, position, &decoded)?;
+                let last = decoded.last;
+                self.continues(state, wanted, position, last)?;
                 (position, start) = (position + 1, 0);
                 if out.remaining() > 0 {
                     continue;
@@ -118,21 +118,13 @@ impl TraceWorkload {
         }
     }
 
-    /// Checks that the row group after the one at `position` goes on with `wanted`.
-    fn continues(
-        &self,
-        state: &mut State,
-        wanted: Wavefront,
-        position: usize,
-        decoded: &Decoded,
-    ) -> Result<(), TraceError> {
+    /// Checks that the row group after the one at `position` goes on with `wanted`, whose `last` row here has not ended it.
+    fn continues(&self, state: &mut State, wanted: Wavefront, position: usize, last: Key) -> Result<(), TraceError> {
         let next = match self.index.get(position + 1) {
             Some(_) => Some(self.group(state, position + 1)?.first),
             None => None,
         };
-        if next.is_some_and(|next| {
-            wavefront(next) == wanted && decoded.last.sequence.checked_add(1) == Some(next.sequence)
-        }) {
+        if next.is_some_and(|next| wavefront(next) == wanted && last.sequence.checked_add(1) == Some(next.sequence)) {
             return Ok(());
         }
         let row = self.reader.first_row(self.index[position].1 as usize + 1);
