@@ -15,7 +15,8 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-from octavo import _core, catalogue, measures
+from octavo import _core, measures
+from octavo.reproduce.study import KERNELS
 from octavo.scenario import Recipe
 
 
@@ -49,7 +50,7 @@ def kernels(scale: float) -> None:
     """Each kernel, and the geometric mean."""
     print(f"{'kernel':<10}{'lines':>14}{'seconds':>10}{'M lines/s':>12}{'state B/page':>14}   (scale {scale:g})")
     rates = []
-    for name in catalogue.names("workloads"):
+    for name in KERNELS:
         run = measure(name, scale)
         rates.append(run.rate)
         print(
@@ -61,7 +62,7 @@ def kernels(scale: float) -> None:
 
 def growth(title: str, small: tuple[float, str], large: tuple[float, str]) -> None:
     """How the cost of an access grows from a small to a large setting, as a geometric mean over the kernels."""
-    ratios = [measure(name, *small).rate / measure(name, *large).rate for name in catalogue.names("workloads")]
+    ratios = [measure(name, *small).rate / measure(name, *large).rate for name in KERNELS]
     print(f"cost of an access, {title}: {measures.geometric_mean(ratios):.2f}x, at most {max(ratios):.2f}x", flush=True)
 
 
