@@ -20,7 +20,7 @@ fn arguments() -> Arguments {
     let mut parsed = Arguments {
         scales: vec!["0.0625".into()],
         // A trace has no size of its own to be measured at.
-            kernels: WORKLOADS.names().filter(|name| *name != "trace").map(str::to_owned).collect(),
+        kernels: WORKLOADS.names().filter(|name| *name != "trace").map(str::to_owned).collect(),
         overrides: vec!["memory.placement.name=grit".into(), "node.preset=grit-4gpu".into()],
         repeat: 1,
     };
