@@ -11,8 +11,8 @@ use crate::{Context, Fault, Geometry, Needs, PageId, PageRun, PageView, Processo
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// GPU that holds the first page of each allocation (1 is the first GPU; 0: the last). MGPUSim v4.2.0 begins
-    /// with the last one (`distributor.go`).
+    /// GPU that holds the first page of each allocation (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0
+    /// does (`driver/internal/memoryallocator.go`).
     first_gpu: u32,
 }
 
