@@ -22,6 +22,7 @@ from octavo.errors import (
 from octavo.execute import Progress
 from octavo.result import RunResult
 from octavo.scenario import Scenario
+from octavo.sweeps.api import sweep
 
 __all__ = [
     "Comparison",
@@ -41,6 +42,7 @@ __all__ = [
     "run",
     "scenario",
     "schema",
+    "sweep",
     "trace",
     "validate",
 ]

@@ -45,6 +45,8 @@ class Progress:
     """How many of these were finished before."""
     running: dict[str, float] = field(default_factory=dict)
     """Share that is done of each point that is running."""
+    failed: list[str] = field(default_factory=list)
+    """Labels of the points, among those done, that have no result, each with the reason."""
 
 
 def default_jobs() -> int:

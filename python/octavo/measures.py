@@ -43,6 +43,18 @@ _COUNTS = (
     "evictions_dropped",
 )
 
+NAMES = (
+    "time_ps",
+    "faults",
+    *_COUNTS,
+    "lines",
+    "remote_gpu_lines",
+    "remote_host_lines",
+    *(f"{cause}_ps" for cause in CAUSES),
+    *(f"pages_{scheme}" for scheme in SCHEMES),
+)
+"""Every measure of a run, in the order of `row`."""
+
 
 def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     """One run as a row: times in picoseconds, counts, and pages by scheme at the end."""

@@ -10,7 +10,7 @@ import polars as pl
 from octavo import measures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -96,6 +96,28 @@ def heat_map(
     axes.set_xlabel(axes_labels[1])
     axes.set_title(title, fontsize=10)
     _write(figure, path)
+
+
+def lines(
+    path: Path, series: Mapping[str, tuple[Sequence[float], Sequence[float]]], labels: tuple[str, str], *, title: str
+) -> None:
+    """A line for each name, through its points; an axis whose values span more than a factor of ten is logarithmic."""
+    figure, axes = _figure(6.4, 3.9)
+    for index, (name, (x, y)) in enumerate(series.items()):
+        axes.plot(x, y, marker="o", markersize=4, label=name, color=_COLOURS[index % len(_COLOURS)])
+    _span(axes.set_xscale, [value for x, _ in series.values() for value in x])
+    _span(axes.set_yscale, [value for _, y in series.values() for value in y])
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    _tidy(axes, title)
+    if len(series) > 1:
+        figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    _write(figure, path)
+
+
+def _span(set_scale: Callable[[str], None], values: Sequence[float]) -> None:
+    if min(values) > 0 and max(values) >= _LOGARITHMIC * min(values):
+        set_scale("log")
 
 
 def agreement(path: Path, rows: pl.DataFrame, *, title: str) -> None:

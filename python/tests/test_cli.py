@@ -14,6 +14,8 @@ import pytest
         ["run"],
         ["compare"],
         ["list"],
+        ["sweep"],
+        ["new", "sweep"],
         ["workload", "inspect"],
         ["trace", "info"],
         ["trace", "head"],

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import compare, listing, options, reproduce, run, schema, trace, validate, workload
+from octavo.cli import compare, listing, new, options, reproduce, run, schema, sweep, trace, validate, workload
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
@@ -46,7 +46,9 @@ def _root(
 
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_)
+app.add_typer(new.app, name="new")
 app.add_typer(workload.app, name="workload")
 app.add_typer(trace.app, name="trace")
 app.add_typer(reproduce.app, name="reproduce")

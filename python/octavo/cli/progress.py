@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -61,12 +63,22 @@ class _Display:
 
 
 class _Lines:
-    """A line for each run that was finished."""
+    """A line for each run that was finished, with the time that the others may take."""
 
     def __init__(self) -> None:
         self._said = 0
+        self._began = time.monotonic()
 
     def update(self, progress: Progress) -> None:
-        for label in progress.done[max(self._said, progress.kept) :]:
-            self._said = progress.done.index(label) + 1
-            print(f"[{self._said}/{progress.total}] {label}", file=sys.stderr, flush=True)
+        first = max(self._said, progress.kept)
+        for number, label in enumerate(progress.done[first:], first + 1):
+            self._said = number
+            print(f"[{number}/{progress.total}] {label}{self._left(progress)}", file=sys.stderr, flush=True)
+
+    def _left(self, progress: Progress) -> str:
+        """As long as the finished runs took on average; those found finished took none."""
+        computed, missing = len(progress.done) - progress.kept, progress.total - len(progress.done)
+        if missing == 0 or computed <= 0:
+            return ""
+        seconds = round((time.monotonic() - self._began) / computed * missing)
+        return f" (about {timedelta(seconds=seconds)} left)"

@@ -1,0 +1,150 @@
+"""`octavo sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from octavo.cli import options
+from octavo.cli.progress import watching
+from octavo.cli.run import milliseconds
+from octavo.cli.sink import Sink
+from octavo.errors import OctavoError
+from octavo.experiment import slug
+from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
+from octavo.sweeps.axes import short_names, shown
+from octavo.sweeps.store import PICTURE_FILE, TABLE_FILE
+from octavo.sweeps.table import FAILED, OK
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from octavo.sweeps.run import Sweep
+
+EXAMPLES = options.examples(
+    "octavo new sweep sweep.toml",
+    "octavo sweep sweep.toml -o runs/links",
+    "octavo sweep sweep.toml --on ray://head:10001 --jobs 64",
+    "octavo sweep sweep.toml --best time_ps --trials 40 --seed 1",
+)
+
+_SHOWN = 40
+"""Points that are printed; the table has them all."""
+
+File = Annotated[Path, typer.Argument(metavar="SWEEP", help="Sweep file (TOML).", show_default=False)]
+Best = Annotated[
+    str | None,
+    typer.Option(
+        "--best",
+        metavar="MEASURE",
+        help="Search for the best value of a measure, such as time_ps or faults, instead of running every point "
+        "(needs octavo\\[search]).",
+    ),
+]
+Trials = Annotated[
+    int | None,
+    typer.Option("--trials", min=1, help=f"Points that a search tries; random.points or {DEFAULT_TRIALS} if left out."),
+]
+Direction = Annotated[
+    str | None, typer.Option("--direction", help="Of a search: minimize (if left out) or maximize.", show_default=False)
+]
+RandomSeed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of random axes and of a search; the file's if left out.")
+]
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        help="Where points run: local, ray (a cluster of its own, or the one at RAY_ADDRESS), or ray://host:port "
+        "(both need octavo\\[ray]).",
+    ),
+]
+
+
+class FailedPoints(OctavoError):  # noqa: N818 - named after what it reports
+    """Some points of a sweep have no result."""
+
+
+def sweep(
+    file: File,
+    best: Best = None,
+    trials: Trials = None,
+    direction: Direction = None,
+    seed: RandomSeed = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    on: On = "local",
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, a search.
+
+    Every point is kept as soon as it is done: the same command goes on where it was stopped, and tries failed points
+    again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale))
+    root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
+    with watching(quiet=quiet) as watch:
+        table = carry_out(planned, root, jobs=jobs, on=on, force=force, watch=watch)
+    sink.document(_document(root, planned, table))
+    _show(sink, planned, table)
+    picture = f" and {PICTURE_FILE}" if (root / PICTURE_FILE).is_file() else ""
+    sink.say(f"Results: {root}, with {TABLE_FILE}{picture}")
+    _complain_of_failures(root, table)
+
+
+def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]:
+    found = {"folder": str(root), "points": table.to_dicts()}
+    return found | ({"best": _best(planned, table)} if planned.goal else {})
+
+
+def _best(planned: Sweep, table: pl.DataFrame) -> dict[str, Any] | None:
+    """The best trial, the earliest of equals; nothing if all failed."""
+    if planned.goal is None:
+        return None
+    found = table.filter(status=OK).sort(
+        planned.goal.metric, descending=planned.goal.direction == "maximize", maintain_order=True
+    )
+    return found.row(0, named=True) if found.height else None
+
+
+def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
+    keys = planned.spec.keys
+    names = short_names(keys)
+    metric = planned.goal.metric if planned.goal else None
+    extra = [metric] if metric not in (None, "time_ps", "faults", "migrations") else []
+    columns = ["point", *(names[key] for key in keys), "status", "time", "faults", "migrations", *map(str, extra)]
+
+    def line(row: dict[str, Any]) -> list[str]:
+        values = [str(row["point"]), *(shown(row[key]) for key in keys), row["status"]]
+        if row["status"] == FAILED:
+            return [*values, *["–"] * (3 + len(extra))]
+        counts = (f"{row[str(name)]:,}" for name in ("faults", "migrations", *extra))
+        return [*values, milliseconds(row["time_ps"]), *counts]
+
+    rows = table.head(_SHOWN).to_dicts()
+    sink.table(planned.spec.name, columns, [line(row) for row in rows])
+    if table.height > _SHOWN:
+        sink.say(f"and {table.height - _SHOWN} more points")
+    best = _best(planned, table)
+    if best is not None and metric is not None:
+        found = " ".join(f"{names[key]}={shown(best[key])}" for key in keys)
+        sink.say(f"Best {metric}: {best[metric]:,} in point {best['point']}: {found}")
+
+
+def _complain_of_failures(root: Path, table: pl.DataFrame) -> None:
+    failed = table.filter(status=FAILED)
+    if failed.is_empty():
+        return
+    shown_ = [f"\n  point {row['point']}: {row['error']}" for row in failed.head(10).to_dicts()]
+    more = f"\n  and {failed.height - 10} more" if failed.height > 10 else ""
+    raise FailedPoints(
+        f"{failed.height} of {table.height} points failed:{''.join(shown_)}{more}",
+        f"{root / TABLE_FILE} has every error; the same command tries these points again",
+    )

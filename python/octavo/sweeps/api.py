@@ -1,0 +1,109 @@
+"""`octavo.sweep`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import ScenarioError
+from octavo.scenario import overrides_of
+from octavo.sweeps import picture
+from octavo.sweeps.run import Sweep
+from octavo.sweeps.search import Goal
+from octavo.sweeps.spec import read, with_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+    from octavo.execute import Progress
+
+DEFAULT_TRIALS = 32
+
+
+def sweep(  # noqa: PLR0913 - as many as the command has options
+    source: str | Path | Mapping[str, Any],
+    *,
+    best: str | None = None,
+    trials: int | None = None,
+    direction: str | None = None,
+    seed: int | None = None,
+    overrides: Mapping[str, object] | None = None,
+    output: str | Path | None = None,
+    jobs: int | None = None,
+    on: str | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> pl.DataFrame:
+    """Run a scenario under many values of some of its keys, or search for the best of them.
+
+    Args:
+        source: a sweep file, or a dictionary of the same form: `scenario` (a path or a dictionary) and `grid`, `zip`
+            and `random`, each with lists of values by dotted key.
+        best: a measure, such as `time_ps`: search for its best value instead of trying every point (needs
+            `octavo[search]`).
+        trials: points that the search tries; what `random.points` says, or 32, if left out.
+        direction: `minimize` (if left out) or `maximize`.
+        seed: seed of what is drawn at random and of the search; the file's, or 0, if left out.
+        overrides: changes to the scenario by dotted key.
+        output: folder of the results; a temporary one, removed at the end, if left out.
+        jobs: points side by side; as many as there are cores if left out. Results do not depend on it.
+        on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
+            (`ray://head:10001`). Results do not depend on it.
+        force: replace what `output` holds.
+        watch: called about ten times a second with how far the sweep is.
+
+    Returns:
+        One row a point: `point`, the axes by dotted key, `status` (`ok` or `failed`), `error`, `run` (folder of the
+        result) and the measures; times in picoseconds. A point that fails does not stop the others.
+
+    Raises:
+        OctavoError: the sweep cannot be used, its folder holds something else, or the cluster cannot be used.
+
+    Example:
+        >>> scenario = {"workload": {"name": "fir", "scale": 0.01}, "node": {"preset": "grit-4gpu"}}
+        >>> table = octavo.sweep({"scenario": scenario, "grid": {"memory.placement": ["on-touch", "grit"]}})
+        >>> table["status"].to_list()
+        ['ok', 'ok']
+
+    """
+    planned = prepare(source, best, trials, direction, seed, overrides_of(overrides))
+    if output is not None:
+        return carry_out(planned, Path(output), jobs=jobs, on=on, force=force, watch=watch)
+    with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
+        table = planned.run(Path(temporary), jobs=jobs, on=on, watch=watch)
+    return table.drop("run")
+
+
+def prepare(
+    source: str | Path | Mapping[str, Any],
+    best: str | None,
+    trials: int | None,
+    direction: str | None,
+    seed: int | None,
+    changes: list[str],
+) -> Sweep:
+    """Read and check everything; errors as `sweep`."""
+    spec = with_changes(read(source), changes)
+    if best is not None:
+        return Sweep.of(spec, Goal(best, trials or spec.draws or DEFAULT_TRIALS, direction or "minimize"), seed)
+    if trials is not None or direction is not None:
+        raise ScenarioError("a number of trials or a direction, but no search", "say what to search for with --best")
+    return Sweep.of(spec, None, seed)
+
+
+def carry_out(
+    planned: Sweep,
+    root: Path,
+    *,
+    jobs: int | None,
+    on: str | None,
+    force: bool,
+    watch: Callable[[Progress], None] | None,
+) -> pl.DataFrame:
+    """Run a sweep and draw its picture; errors as `sweep`."""
+    table = planned.run(root, jobs=jobs, on=on, force=force, watch=watch)
+    picture.draw(root, planned.spec, table, planned.goal)
+    return table

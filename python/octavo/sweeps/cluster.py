@@ -1,0 +1,114 @@
+"""Points on a Ray cluster: results come back over the network, so no folder has to be shared."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from octavo import _core, folder
+from octavo.errors import OctavoError
+from octavo.sweeps.crew import Ended
+from octavo.sweeps.worker import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.sweeps.crew import Job
+
+
+class ClusterError(OctavoError):
+    """A cluster that cannot be used."""
+
+    exit_code = 2
+
+
+class RayCluster:
+    """A Ray cluster at an address, or one on this machine that ends with the sweep."""
+
+    def __init__(self, address: str | None, slots: int | None) -> None:
+        """Connect.
+
+        Args:
+            address: `ray://host:port`, `host:port` or `auto`; without it, what `RAY_ADDRESS` says, or a new cluster
+                on this machine.
+            slots: jobs at a time; as many as the cluster has cores if left out.
+
+        Raises:
+            ClusterError: Ray is not installed, or there is no cluster at the address.
+
+        """
+        self._ray = _imported()
+        self._connect(address, slots)
+        self.slots = slots or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        self._task = self._ray.remote(num_cpus=1)(simulate)
+        self._running: dict[Any, Job] = {}
+
+    def _connect(self, address: str | None, slots: int | None) -> None:
+        address = address or os.environ.get("RAY_ADDRESS")
+        own: dict[str, Any] = {} if address else {"num_cpus": slots, "include_dashboard": False}
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Octavo asks for no GPU; Ray need not warn.
+        try:
+            self._ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
+        except Exception as error:
+            found = str(error).strip().splitlines() or [type(error).__name__]
+            raise ClusterError(
+                f"cannot use the Ray cluster {address or 'on this machine'}: {found[0]}",
+                "start one with `ray start --head`, or leave the address out",
+            ) from None
+
+    def start(self, job: Job) -> None:
+        """Begin a job somewhere on the cluster."""
+        self._running[self._task.remote(job.point.scenario.toml)] = job
+
+    def poll(self, seconds: float) -> list[Ended]:
+        """Jobs that ended; their results are written here."""
+        if not self._running:
+            return []
+        done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        return [
+            Ended(job, self._receive(reference, job)) for reference in done for job in [self._running.pop(reference)]
+        ]
+
+    def _receive(self, reference: Any, job: Job) -> str | None:
+        try:
+            found = self._ray.get(reference)
+        except Exception as error:
+            return f"the cluster lost it: {type(error).__name__}: {str(error).strip().splitlines()[-1]}"
+        if found["octavo"] != version("octavo"):
+            return f"the cluster has Octavo {found['octavo']}, here is {version('octavo')}"
+        if found["error"] is not None:
+            return str(found["error"])
+        try:
+            folder.save(job.folder, job.point.scenario, found["summary"], found["tables"])
+        except OSError as error:
+            return explained(error)
+        return None
+
+    def shares(self) -> Mapping[str, float]:
+        """Which points were handed out; the cluster does not say how far they are."""
+        return {job.point.label: 0.0 for job in self._running.values()}
+
+    def close(self) -> None:
+        """Cancel what is running, and leave the cluster (or end our own)."""
+        for reference in self._running:
+            self._ray.cancel(reference, force=True)
+        self._ray.shutdown()
+
+
+def simulate(toml: str) -> dict[str, Any]:
+    """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong."""
+    found: dict[str, Any] = {"octavo": version("octavo"), "error": None}
+    try:
+        found["summary"], found["tables"] = _core.run(toml, None)
+    except BaseException as error:
+        found["error"] = explained(error)
+    return found
+
+
+def _imported() -> Any:
+    try:
+        import ray  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ClusterError("Ray is not installed", "install it with `pip install 'octavo[ray]'`") from None
+    return ray

@@ -1,0 +1,49 @@
+"""Who runs the points of a sweep: processes on this machine, or a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from octavo.sweeps.plan import Point
+
+
+@dataclass(frozen=True)
+class Job:
+    """A point that has to run, and the folder its result goes to."""
+
+    point: Point
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that is over."""
+
+    job: Job
+    error: str | None
+    """Why there is no result; nothing if the result is in its folder."""
+
+
+class Crew(Protocol):
+    """Runs jobs side by side. What a job leaves does not depend on who ran it."""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs it takes at a time."""
+
+    def start(self, job: Job) -> None:
+        """Begin a job; there must be a free slot."""
+
+    def poll(self, seconds: float) -> list[Ended]:
+        """Jobs that ended, waiting that long at most for the first."""
+
+    def shares(self) -> Mapping[str, float]:
+        """By label of each running point, how much of it is done (0 to 1)."""
+
+    def close(self) -> None:
+        """Stop what is running and give everything back."""

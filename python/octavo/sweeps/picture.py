@@ -1,0 +1,105 @@
+"""The picture of a sweep: a line or bars for one axis, lines or a heat map for two, progress for a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo import pictures
+from octavo.sweeps.axes import short_names, shown
+from octavo.sweeps.quantity import numbers
+from octavo.sweeps.store import PICTURE_FILE
+from octavo.sweeps.table import OK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.sweeps.search import Goal
+    from octavo.sweeps.spec import Spec
+
+_MOST_CELLS = 40
+"""Rows or columns of a heat map that can still be read."""
+
+
+def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path | None:
+    """Draw what can be drawn; nothing for more than two axes, or if no point has a result."""
+    points = table.filter(pl.col("status") == OK)
+    path = root / PICTURE_FILE
+    path.unlink(missing_ok=True)
+    if points.is_empty():
+        return None
+    if goal is not None:
+        _progress(path, points, goal)
+    elif len(spec.axes) == 1:
+        _one(path, points, spec.axes[0].keys[0])
+    elif len(spec.axes) == 2 and not spec.drawn:
+        _two(path, points, spec.axes[0].keys[0], spec.axes[1].keys[0])
+    return path if path.is_file() else None
+
+
+def _progress(path: Path, points: pl.DataFrame, goal: Goal) -> None:
+    """The metric of every trial and the best so far."""
+    trials, found = [float(number) for number in points["point"]], _measured(points, goal.metric)
+    best = found.cum_min() if goal.direction == "minimize" else found.cum_max()
+    series = {"trial": (trials, found.to_list()), "best so far": (trials, best.to_list())}
+    pictures.lines(path, series, ("trial", _named(goal.metric)), title=f"Search: {goal.direction} {goal.metric}")
+
+
+def _one(path: Path, points: pl.DataFrame, key: str) -> None:
+    time = _measured(points, "time_ps")
+    found = numbers(points[key].to_list())
+    if found is None:
+        table = pl.DataFrame({key: [shown(value) for value in points[key]], "time": time})
+        pictures.grouped_bars(path, table, ylabel=_named("time_ps"), title=f"Time by {key}")
+        return
+    values, unit = found
+    ordered = sorted(zip(values, time, strict=True))
+    series = {"time": ([x for x, _ in ordered], [y for _, y in ordered])}
+    pictures.lines(path, series, (_with_unit(key, unit), _named("time_ps")), title=f"Time by {key}")
+
+
+def _two(path: Path, points: pl.DataFrame, first: str, second: str) -> None:
+    """Lines if one of the axes has numbers and the other has not, else a heat map."""
+    first_numbers, second_numbers = (numbers(points[key].to_list()) for key in (first, second))
+    if first_numbers is None and second_numbers is not None:
+        _lines(path, points, second, first)
+    elif first_numbers is not None and second_numbers is None:
+        _lines(path, points, first, second)
+    else:
+        _heat_map(path, points, first, second)
+
+
+def _lines(path: Path, points: pl.DataFrame, along: str, by: str) -> None:
+    series: dict[str, tuple[list[float], list[float]]] = {}
+    unit = ""
+    for (name,), part in points.group_by(by, maintain_order=True):
+        values, unit = numbers(part[along].to_list()) or ([], "")
+        ordered = sorted(zip(values, _measured(part, "time_ps"), strict=True))
+        series[shown(name)] = ([x for x, _ in ordered], [y for _, y in ordered])
+    pictures.lines(path, series, (_with_unit(along, unit), _named("time_ps")), title=f"Time by {along} and {by}")
+
+
+def _heat_map(path: Path, points: pl.DataFrame, down: str, across: str) -> None:
+    rows, columns = (points[key].unique(maintain_order=True).to_list() for key in (down, across))
+    if max(len(rows), len(columns)) > _MOST_CELLS:
+        return
+    time = dict(zip(zip(points[down], points[across], strict=True), _measured(points, "time_ps"), strict=True))
+    values = [[time.get((row, column), float("nan")) for column in columns] for row in rows]
+    texts = [shown(value) for value in rows], [shown(value) for value in columns]
+    names = short_names([down, across])
+    title = f"{_named('time_ps')} by {names[down]} and {names[across]}"
+    pictures.heat_map(path, values, *texts, (down, across), title)
+
+
+def _measured(points: pl.DataFrame, metric: str) -> pl.Series:
+    """A measure as it is drawn: times in milliseconds."""
+    return points[metric] * 1e-9 if metric.endswith("_ps") else points[metric].cast(pl.Float64)
+
+
+def _named(metric: str) -> str:
+    return f"{metric.removesuffix('_ps')} in ms" if metric.endswith("_ps") else metric
+
+
+def _with_unit(key: str, unit: str) -> str:
+    return f"{key} in {unit}" if unit else key

@@ -1,0 +1,120 @@
+"""The points of a sweep: which values, and the scenario that they make."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octavo.errors import ScenarioError
+from octavo.experiment import slug
+from octavo.scenario import Scenario
+from octavo.sweeps.axes import Range, Values, assignments, short_names, shown
+from octavo.sweeps.spec import relocated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octavo.sweeps.spec import Spec
+
+_LONGEST_NAME = 80
+"""Characters of a run folder's name, so that no path becomes too long."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values."""
+
+    number: int
+    values: Values
+    label: str
+    """The number and the values, for people."""
+    scenario: Scenario
+
+    @property
+    def folder(self) -> str:
+        """Name of the run's folder."""
+        return f"{self.number:05d}-{slug(self.label.split(': ', 1)[1])}"[:_LONGEST_NAME].rstrip("-.")
+
+
+def points(spec: Spec) -> list[Point]:
+    """Every point: the first axis varies slowest, what is drawn at random fastest.
+
+    Every scenario is resolved, so that what cannot be used is found before anything runs.
+
+    Raises:
+        ScenarioError: an axis names nothing, a value cannot be used, or random axes do not say how many points to draw.
+
+    """
+    return [point(spec, number, values) for number, values in enumerate(combinations(spec))]
+
+
+def combinations(spec: Spec) -> Iterator[Values]:
+    """The values of every point, in order."""
+    lists = [[axis.values(step) for step in range(len(axis.steps))] for axis in spec.listed]
+    for chosen in itertools.product(*lists, _draws(spec)):
+        yield {key: value for values in chosen for key, value in values.items()}
+
+
+def _draws(spec: Spec) -> list[Values]:
+    """What the random axes say: the same draws for every point of the grid."""
+    if not spec.drawn:
+        return [{}]
+    if spec.draws is None:
+        raise ScenarioError(f"{spec.name}: `random.points`: missing", "say how many points to draw")
+    source = random.Random(spec.seed)  # noqa: S311 - nothing secret
+    draws = []
+    for _ in range(spec.draws):
+        drawn: Values = {}
+        for axis in spec.drawn:
+            drawn |= axis.draw(source)
+        draws.append(drawn)
+    return draws
+
+
+def point(spec: Spec, number: int, values: Values) -> Point:
+    """The point of some values.
+
+    Raises:
+        ScenarioError: its scenario cannot be used; the message names the sweep and the point.
+
+    """
+    label = _label(spec, number, values)
+    overrides = assignments(values)
+    try:
+        return Point(number, values, label, spec.base.with_overrides(overrides).resolve())
+    except ScenarioError as error:
+        message = relocated(error.message, spec.base.name)
+        for key, override in zip(values, overrides, strict=True):
+            if message.startswith(f"--set {override}: "):
+                found = message.removeprefix(f"--set {override}: ")
+                raise ScenarioError(f"{spec.name}: axis `{key}`: {found}", error.hint) from None
+        raise ScenarioError(f"{message} (in point {label} of {spec.name})", error.hint) from None
+
+
+def unusable(spec: Spec, number: int, values: Values) -> Point:
+    """The point of values that make no scenario."""
+    return Point(number, values, _label(spec, number, values), Scenario(""))
+
+
+def _label(spec: Spec, number: int, values: Values) -> str:
+    names = short_names(spec.keys)
+    return f"{number}: " + " ".join(f"{names[key]}={shown(value)}" for key, value in values.items())
+
+
+def digest(spec: Spec, search: object = None) -> str:
+    """Sixteen hexadecimal digits that tell sweeps apart: the scenario, the axes, and how they are drawn or searched.
+
+    Raises:
+        ScenarioError: as `point`.
+
+    """
+    first: Values = {}
+    for axis in spec.axes:
+        first |= axis.value(axis.low) if isinstance(axis, Range) else axis.values(0)
+    drawing = spec.draws if search is None else search
+    asked = [point(spec, 0, first).scenario.toml, [vars(axis) for axis in spec.axes], spec.seed, drawing]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -1,0 +1,208 @@
+"""Runs a sweep: keeps what is finished, lands every point as soon as it is over, goes on when one fails."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from octavo import measures
+from octavo.errors import InterruptedRun, ScenarioError
+from octavo.execute import Progress, default_jobs
+from octavo.result import RunResult
+from octavo.sweeps import plan, search
+from octavo.sweeps.crew import Crew, Job
+from octavo.sweeps.processes import Processes
+from octavo.sweeps.store import Store, opened
+from octavo.sweeps.table import FAILED, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from octavo.sweeps.axes import Values
+    from octavo.sweeps.plan import Point
+    from octavo.sweeps.search import Goal
+    from octavo.sweeps.spec import Spec
+
+_POLL_SECONDS = 0.1
+_RAY = "ray"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that can run: everything that can be refused before anything runs has been looked at."""
+
+    spec: Spec
+    goal: Goal | None
+    points: list[Point]
+    """Every point; none yet if they are searched for."""
+    digest: str
+    """Hexadecimal digits that tell sweeps apart."""
+
+    @classmethod
+    def of(cls, spec: Spec, goal: Goal | None = None, seed: int | None = None) -> Sweep:
+        """Plan a sweep.
+
+        Raises:
+            ScenarioError: an axis names nothing, a value cannot be used, or the goal is unknown.
+
+        """
+        spec = spec if seed is None else replace(spec, seed=seed)
+        if seed is not None and goal is None and not spec.drawn:
+            raise ScenarioError(f"{spec.name}: a seed, but nothing is drawn at random", "leave it out, or add [random]")
+        if goal is None:
+            return cls(spec, None, plan.points(spec), plan.digest(spec))
+        search.check(goal, measures.NAMES)
+        return cls(spec, goal, [], plan.digest(spec, goal.described()))
+
+    @property
+    def total(self) -> int:
+        """How many points there are."""
+        return self.goal.trials if self.goal else len(self.points)
+
+    def described(self) -> dict[str, Any]:
+        """What `sweep.json` says."""
+        about: dict[str, Any] = {"sweep": self.digest, "name": self.spec.name, "axes": self.spec.keys}
+        return about | ({"search": self.goal.described(), "seed": self.spec.seed} if self.goal else {})
+
+    def run(
+        self,
+        root: Path,
+        *,
+        jobs: int | None = None,
+        on: str | None = None,
+        force: bool = False,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> pl.DataFrame:
+        """Run what is not finished yet, in a folder; returns the table, failed points included.
+
+        Raises:
+            OutputError: the folder cannot be written, is in use or holds something else.
+            ClusterError: the cluster cannot be used.
+            InterruptedRun: Ctrl-C; what is finished is kept.
+
+        """
+        with opened(root, self.described(), schema(self.spec.axes), force=force) as store:
+            running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, jobs), force)
+            try:
+                running.all(self)
+            except KeyboardInterrupt:
+                kept = sum(row["status"] != FAILED for row in running.rows)
+                raise InterruptedRun(
+                    f"stopped: {kept} of {self.total} points are finished and kept",
+                    "the same command goes on from there",
+                ) from None
+            finally:
+                running.close()
+                table = store.collect(running.rows)
+        return table
+
+
+def crew(on: str | None, jobs: int | None) -> Crew:
+    """Who runs the points: processes here, a Ray cluster (`ray`), or the one at an address.
+
+    Raises:
+        ScenarioError: it is none of these.
+        ClusterError: the cluster cannot be used.
+
+    """
+    if on is None or on == "local":
+        return Processes(jobs or default_jobs())
+    if on == _RAY or on.startswith(f"{_RAY}://"):
+        from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for
+
+        return RayCluster(None if on == _RAY else on, jobs)
+    raise ScenarioError(f"cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001")
+
+
+@dataclass
+class _Running:
+    """A sweep that is under way."""
+
+    store: Store
+    progress: Progress
+    watch: Callable[[Progress], None]
+    hire: Callable[[], Crew]
+    force: bool
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """Points that are over, in the order they were."""
+    results: dict[str, RunResult] = field(default_factory=dict)
+    """Results by scenario, since two points of a random sweep or a search may be the same."""
+    _crew: Crew | None = None
+
+    def all(self, sweep: Sweep) -> None:
+        if sweep.goal is None:
+            self.points(sweep.points)
+        else:
+            self._search(sweep, sweep.goal)
+
+    def points(self, points: Sequence[Point]) -> None:
+        missing = [point for point in points if not self._keep(point)]
+        self.progress.kept += len(points) - len(missing)
+        first = {point.scenario.toml: point for point in reversed(missing)}
+        self._carry_out([point for point in missing if first[point.scenario.toml] is point])
+        for point in missing:
+            if first[point.scenario.toml] is not point:
+                self._repeat(point, first[point.scenario.toml])
+        self.watch(self.progress)
+
+    def close(self) -> None:
+        if self._crew is not None:
+            self._crew.close()
+
+    def _keep(self, point: Point) -> bool:
+        """Take a result that is there already."""
+        found = self.results.get(point.scenario.toml) or self.store.finished(point, force=self.force)
+        if found is None:
+            return False
+        self._land(point, found, None)
+        return True
+
+    def _carry_out(self, points: Sequence[Point]) -> None:
+        waiting = deque(points)
+        underway = 0
+        while waiting or underway:
+            self._crew = self._crew or self.hire()
+            while waiting and underway < self._crew.slots:
+                point = waiting.popleft()
+                self._crew.start(Job(point, self.store.run_folder(point)))
+                underway += 1
+            for ended in self._crew.poll(_POLL_SECONDS):
+                underway -= 1
+                found = None if ended.error else RunResult(ended.job.folder)
+                self._land(ended.job.point, found, ended.error)
+            self.progress.running = dict(self._crew.shares())
+            self.watch(self.progress)
+
+    def _repeat(self, point: Point, same: Point) -> None:
+        """A point with the scenario of another one that is over by now."""
+        error = next(row["error"] for row in self.rows if row["point"] == same.number)
+        self._land(point, self.results.get(point.scenario.toml), error)
+
+    def _land(self, point: Point, found: RunResult | None, error: str | None) -> None:
+        self.rows.append(self.store.land(point, found, error))
+        if found is not None:
+            self.results[point.scenario.toml] = found
+        else:
+            self.progress.failed.append(f"{point.label}: {error}")
+        self.progress.done.append(point.label)
+
+    def _search(self, sweep: Sweep, goal: Goal) -> None:
+        def run(trials: list[Values]) -> list[float | None]:
+            first = len(self.rows)
+            found = [self._usable(sweep.spec, number, values) for number, values in enumerate(trials, first)]
+            self.points([point for point in found if point is not None])
+            return [row[goal.metric] for row in sorted(self.rows[first:], key=lambda row: int(row["point"]))]
+
+        search.search(sweep.spec.axes, goal, sweep.spec.seed, run)
+
+    def _usable(self, spec: Spec, number: int, values: Values) -> Point | None:
+        """The point of a trial; one that makes no scenario has failed."""
+        try:
+            return plan.point(spec, number, values)
+        except ScenarioError as error:
+            self._land(plan.unusable(spec, number, values), None, error.message)
+            return None

@@ -1,0 +1,96 @@
+"""Search for the best point instead of trying all: Optuna's tree-structured Parzen estimator.
+
+Trials are asked for in generations of a fixed size and told in order, so that what is tried depends on the seed alone,
+never on who ran it or how many ran side by side. A search that was stopped asks for the same trials again and finds
+their results in its folder, so no state of Optuna's has to be kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import OctavoError, ScenarioError
+from octavo.sweeps.axes import Axis, Range, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GENERATION = 8
+"""Trials asked for at a time: as many as can run side by side without changing what is tried."""
+
+DIRECTIONS = ("minimize", "maximize")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is searched for."""
+
+    metric: str
+    """A measure of the table."""
+    trials: int
+    direction: str = "minimize"
+
+    def described(self) -> dict[str, Any]:
+        """What makes one search another than the next; more trials only extend it."""
+        return {"metric": self.metric, "direction": self.direction, "optuna": _imported().__version__}
+
+
+def search(axes: Sequence[Axis], goal: Goal, seed: int, run: Callable[[list[Values]], list[float | None]]) -> None:
+    """Ask for trials and tell what `run` found: the metric of each, or nothing for one that failed."""
+    optuna = _imported()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction=goal.direction, sampler=optuna.samplers.TPESampler(seed=seed))
+    asked = 0
+    while asked < goal.trials:
+        trials = [study.ask() for _ in range(min(GENERATION, goal.trials - asked))]
+        asked += len(trials)
+        found = run([_values(axes, trial) for trial in trials])
+        for trial, value in zip(trials, found, strict=True):
+            failed = optuna.trial.TrialState.FAIL
+            study.tell(trial, value, state=failed if value is None else None)
+
+
+def _values(axes: Sequence[Axis], trial: Any) -> Values:
+    values: Values = {}
+    for axis in axes:
+        values |= _suggested(axis, trial)
+    return values
+
+
+def _suggested(axis: Axis, trial: Any) -> Values:
+    if not isinstance(axis, Range):
+        return axis.values(trial.suggest_categorical(" ".join(axis.keys), range(len(axis.steps))))
+    if axis.whole:
+        return axis.value(trial.suggest_int(axis.key, axis.low, axis.high, log=axis.log))
+    return axis.value(trial.suggest_float(axis.key, axis.low, axis.high, log=axis.log))
+
+
+def _imported() -> Any:
+    try:
+        import optuna  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise SearchError("Optuna is not installed", "install it with `pip install 'octavo[search]'`") from None
+    return optuna
+
+
+class SearchError(OctavoError):
+    """A search that cannot be made."""
+
+    exit_code = 2
+
+
+def check(goal: Goal, known: Sequence[str]) -> None:
+    """Refuse what cannot be searched for.
+
+    Raises:
+        ScenarioError: the metric or the direction is unknown.
+
+    """
+    import difflib  # noqa: PLC0415 - only for what is refused
+
+    for kind, found, names in (("measure", goal.metric, known), ("direction", goal.direction, DIRECTIONS)):
+        if found not in names:
+            nearest = difflib.get_close_matches(found, names, 1)
+            hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(names)}"
+            raise ScenarioError(f"unknown {kind} `{found}`", hint)

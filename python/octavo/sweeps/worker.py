@@ -1,0 +1,73 @@
+"""A process that runs points: jobs come in as lines of JSON, progress and outcomes go out the same way.
+
+It ends with its input, or as soon as nobody reads its output any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo import _core, folder
+from octavo.errors import OctavoError
+from octavo.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = _private_output()
+
+    def answer(value: dict[str, Any]) -> None:
+        answers.write(json.dumps(value) + "\n")
+        answers.flush()
+
+    try:
+        for line in sys.stdin:
+            job = json.loads(line)
+            answer({"error": _run(Scenario(job["scenario"]), Path(job["folder"]), answer)})
+    except (BrokenPipeError, KeyboardInterrupt):
+        os._exit(1)
+
+
+def _run(scenario: Scenario, target: Path, answer: Callable[[dict[str, Any]], None]) -> str | None:
+    """Run one scenario into its folder; what went wrong, if anything."""
+
+    def report(share: float, _time_ps: int) -> bool:
+        answer({"share": share})
+        return True
+
+    try:
+        summary, tables = _core.run(scenario.toml, report)
+        folder.save(target, scenario, summary, tables)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return explained(error)
+    return None
+
+
+def explained(error: BaseException) -> str:
+    """An error as text: our own as they are, others with their kind."""
+    if isinstance(error, (OctavoError, _core.SimulationError, _core.ScenarioError)):
+        return str(error.args[0])
+    if isinstance(error, OSError):
+        return f"cannot write the result: {error}"
+    return f"{type(error).__name__}: {error}"
+
+
+def _private_output() -> TextIO:
+    """Standard output, out of the way of whatever else prints: that goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""Sweeps: every point once, whoever runs it and whatever stops it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from conftest import SMALL, contents
+
+import octavo
+from octavo import measures
+from octavo.sweeps import plan, spec
+from octavo.sweeps.crew import Job
+from octavo.sweeps.processes import Processes
+from octavo.sweeps.run import Sweep
+
+SCENARIO: dict[str, Any] = {
+    "workload": {"name": "fir", "scale": SMALL},
+    "node": {"preset": "grit-2gpu"},
+    "memory": {"placement": "grit"},
+}
+GRID = {"scenario": SCENARIO, "grid": {"memory.placement": ["on-touch", "grit"], "memory.page_size": ["4KiB", "64KiB"]}}
+RANGES = {
+    "scenario": SCENARIO,
+    "grid": {"memory.placement": ["on-touch", "duplication"]},
+    "random": {"axes": {"node": {"remote": {"lines_in_flight": {"low": 1, "high": 256, "log": True}}}}},
+}
+FILE = """\
+[scenario]
+workload = { name = "fir", scale = 0.015625 }
+node.preset = "grit-2gpu"
+memory.placement = "on-touch"
+
+"""
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep") / "grid"
+    return octavo.sweep(GRID, output=folder, jobs=1), folder
+
+
+def test_the_table_has_a_row_a_point_in_order(grid):
+    table, folder = grid
+    assert table["point"].to_list() == [0, 1, 2, 3]
+    assert table["memory.placement"].to_list() == ["on-touch"] * 2 + ["grit"] * 2
+    assert table["memory.page_size"].to_list() == ["4KiB", "64KiB"] * 2
+    assert table["status"].unique().to_list() == ["ok"]
+    assert table.equals(pl.read_parquet(folder / "points.parquet"))
+    for row in table.to_dicts():
+        result = octavo.RunResult.load(folder / row["run"])
+        assert result.scenario.placement == row["memory.placement"]
+        assert {**measures.row("", "", result), **row} == {**row, "workload": "", "variant": ""}
+
+
+def test_every_point_is_a_row_group_in_the_table_and_a_file_of_its_own(grid):
+    _, folder = grid
+    metadata = pq.ParquetFile(folder / "points.parquet").metadata
+    assert [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)] == [1] * 4
+    parts = sorted((folder / "points").iterdir())
+    assert pl.concat(map(pl.read_parquet, parts)).equals(pl.read_parquet(folder / "points.parquet"))
+
+
+def test_a_sweep_of_two_axes_draws_a_picture(grid):
+    assert (grid[1] / "sweep.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("runner", [{"jobs": 2}, {"on": "ray", "jobs": 2}], ids=["two processes", "ray"])
+def test_who_runs_it_makes_no_difference(runner, grid, tmp_path):
+    octavo.sweep(GRID, output=tmp_path / "other", **runner)
+    assert contents(tmp_path / "other") == contents(grid[1])
+
+
+def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tmp_path):
+    table, folder = octavo.sweep(GRID, output=tmp_path / "r", jobs=2), tmp_path / "r"
+    kept = contents(folder)
+    before = {path: path.stat().st_mtime_ns for path in (folder / "runs").rglob("*")}
+    (folder / "points.parquet").write_bytes(b"PAR1 and no more")
+    (folder / "points" / "00002.parquet").unlink()
+    (folder / "runs" / ".00001-left-behind").mkdir()
+    progress = []
+    assert octavo.sweep(GRID, output=folder, watch=lambda state: progress.append(state.kept)).equals(table)
+    assert progress == [4]
+    assert contents(folder) == kept
+    assert before == {path: path.stat().st_mtime_ns for path in (folder / "runs").rglob("*")}
+
+
+def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
+    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-j", "1", "-o", "out"]
+    # The first points take well under a second, the last one many.
+    (tmp_path / "s.toml").write_text(
+        FILE + '[zip]\nworkload.scale = [0.01, 0.02, 2]\nworkload.name = ["fir", "fir", "st"]'
+    )
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert "[1/3] 0: " in running.stderr.readline()
+    assert "[2/3] 1: " in running.stderr.readline()
+    time.sleep(0.3)
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=30)
+    landed = contents(tmp_path / "out")
+    assert {"points/00000.parquet", "points/00001.parquet"} <= landed.keys()
+    again = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    again.send_signal(signal.SIGINT)
+    _, errors = again.communicate(timeout=30)
+    assert again.returncode == 130
+    assert "stopped: 2 of 3 points are finished and kept" in errors
+    assert "Traceback" not in errors
+    assert pl.read_parquet(tmp_path / "out" / "points.parquet")["point"].to_list() == [0, 1]
+    assert contents(tmp_path / "out") == landed | {"points.parquet": (tmp_path / "out" / "points.parquet").read_bytes()}
+
+
+def test_failed_points_are_told_and_stop_nothing(cli, tmp_path):
+    axis = "[grid]\nnode.capacity.footprint_percent = [1, 0, 80]\n"
+    (tmp_path / "s.toml").write_text(FILE + 'memory.page_size = "64KiB"\nnode.capacity.scope = "total"\n' + axis)
+    for _ in range(2):  # The same command tries the failed point again.
+        done = cli("sweep", "s.toml", "-o", "out")
+        assert done.returncode == 1
+        assert "1 of 3 points failed" in done.stderr
+        assert "point 0: `node.capacity`: memory is too small" in " ".join(done.stderr.split())
+    table = pl.read_parquet(tmp_path / "out" / "points.parquet")
+    assert table["status"].to_list() == ["failed", "ok", "ok"]
+    assert "too small" in table["error"][0]
+    assert table["time_ps"].null_count() == 1
+    assert table["node.capacity.footprint_percent"].to_list() == [1, 0, 80]
+
+
+def test_a_process_that_dies_takes_its_own_point_alone(tmp_path):
+    # The first point takes many seconds, so that there is time to kill it.
+    axes = {"workload.name": ["st", "fir"], "workload.scale": [2.0, SMALL]}
+    first, second = plan.points(spec.read({"scenario": SCENARIO, "zip": axes}))
+    crew = Processes(1)
+    try:
+        crew.start(Job(first, tmp_path / "first"))
+        while not crew.shares()[first.label]:
+            time.sleep(0.05)
+        for worker in crew._alive:
+            worker._process.kill()
+        (lost,) = crew.poll(30)
+        assert "SIGKILL" in lost.error
+        crew.start(Job(second, tmp_path / "second"))
+        (done,) = crew.poll(60)
+        assert done.error is None
+        assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["second"]
+    finally:
+        crew.close()
+
+
+def test_random_points_depend_on_the_seed_alone():
+    first, second, other = (
+        plan.points(spec.read(RANGES | {"random": RANGES["random"] | {"points": 3, "seed": seed}}))
+        for seed in (7, 7, 8)
+    )
+    assert [point.values for point in first] == [point.values for point in second]
+    assert [point.values for point in first] != [point.values for point in other]
+    assert len(first) == 6
+    assert all(1 <= point.values["node.remote.lines_in_flight"] <= 256 for point in first)
+
+
+def test_drawn_quantities_keep_their_unit():
+    axes = {"node.gpu_link.bandwidth": {"low": "150GB/s", "high": "900GB/s"}, "memory.page_size": ["4KiB", "64KiB"]}
+    points = plan.points(spec.read({"scenario": SCENARIO, "random": {"points": 8, "axes": axes}}))
+    for point in points:
+        assert point.scenario.values["node"]["gpu_link"]["bandwidth"].endswith("B/s")
+        assert point.values["memory.page_size"] in ("4KiB", "64KiB")
+    assert len({point.values["node.gpu_link.bandwidth"] for point in points}) == 8
+    assert Sweep.of(spec.read({"scenario": SCENARIO, "random": {"points": 8, "axes": axes}})).total == 8
+
+
+def test_zipped_axes_step_together_inside_the_grid():
+    asked = {**GRID, "zip": [{"node.gpus": [2, 4], "workload.scale": [0.01, 0.02]}]}
+    values = [tuple(point.values.values()) for point in plan.points(spec.read(asked))]
+    assert len(values) == 8
+    assert values[:3] == [("on-touch", "4KiB", 2, 0.01), ("on-touch", "4KiB", 4, 0.02), ("on-touch", "64KiB", 2, 0.01)]
+
+
+def test_a_search_depends_on_the_seed_alone_and_goes_on_where_it_was(tmp_path):
+    asked = {"best": "time_ps", "seed": 3}
+    table = octavo.sweep(RANGES, **asked, trials=9, output=tmp_path / "a", jobs=2)
+    octavo.sweep(RANGES, **asked, trials=4, output=tmp_path / "b", jobs=1)
+    kept = []
+    longer = octavo.sweep(RANGES, **asked, trials=9, output=tmp_path / "b", jobs=1, watch=lambda p: kept.append(p.kept))
+    assert longer.equals(table)
+    assert kept[-1] >= 4
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert table.height == 9
+    other = octavo.sweep(RANGES, best="time_ps", seed=4, trials=3)
+    assert other["node.remote.lines_in_flight"].to_list() != table["node.remote.lines_in_flight"].to_list()[:3]
+
+
+@pytest.mark.parametrize(("direction", "name"), [("minimize", "ideal"), ("maximize", "on-touch")])
+def test_a_search_finds_what_the_grid_has(direction, name, cli, tmp_path):
+    (tmp_path / "s.toml").write_text(FILE + '[grid]\nmemory.placement = ["on-touch", "ideal"]\n')
+    done = cli("sweep", "s.toml", "--best", "faults", "--trials", "6", "--direction", direction)
+    assert done.returncode == 0, done.stderr
+    assert f"placement={name}" in done.stdout.split("Best faults")[1]
+
+
+def test_measures_have_the_names_that_rows_have(grid):
+    result = octavo.RunResult.load(grid[1] / grid[0]["run"][0])
+    assert tuple(measures.row("", "", result))[2:] == measures.NAMES
+
+
+def test_a_new_sweep_runs_as_it_is(cli, tmp_path):
+    assert cli("new", "sweep", "s.toml").returncode == 0
+    done = cli("sweep", "s.toml", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "[9/9]" in done.stderr
+    again = cli("new", "sweep", "s.toml")
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
