@@ -1,6 +1,7 @@
 """Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time."""
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, final
 
 __all__ = [
@@ -48,7 +49,7 @@ def inspect_workload(resolved: str) -> str:
     """What the workload of a resolved scenario touches and shares, as JSON."""
 
 def run(
-    resolved: str, progress: Callable[[float, int], bool] | None = None
+    resolved: str, progress: Callable[[float, int], bool] | None = None, timeline: str | PathLike[str] | None = None
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario; returns the summary as JSON and the tables."""
 

@@ -73,6 +73,7 @@ def run(
     *,
     output: str | Path | None = None,
     force: bool = False,
+    perfetto: str | Path | None = None,
     watch: Callable[[Progress], None] | None = None,
     **arguments: Any,
 ) -> RunResult:
@@ -82,6 +83,7 @@ def run(
         source: a TOML file or a scenario; or leave it out and name at least a `workload`.
         output: folder of the result; a temporary one, removed with the result object, if left out.
         force: replace what `output` holds.
+        perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
         watch: called about ten times a second with how far the run is.
         **arguments: as for `octavo.scenario`.
 
@@ -96,7 +98,8 @@ def run(
     """
     resolved = scenario(source, **arguments)
     folder, keep = _folder(output)
-    point = Point(resolved.label, resolved, folder / "result" if output is None else folder)
+    timeline = None if perfetto is None else Path(perfetto)
+    point = Point(resolved.label, resolved, folder / "result" if output is None else folder, timeline)
     result = execute([point], jobs=1, force=force, watch=watch)[0]
     keep(result)
     return result

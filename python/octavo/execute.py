@@ -31,6 +31,8 @@ class Point:
     label: str
     scenario: Scenario
     folder: Path
+    timeline: Path | None = None
+    """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
 
 
 @dataclass
@@ -74,7 +76,9 @@ def execute(
     for index, point in enumerate(points):
         folder.check_writable(point.folder.parent)
         found = folder.finished(point.folder, point.scenario, force=force)
-        if found is not None:
+        if point.timeline is not None:
+            folder.check_file(point.timeline)
+        elif found is not None:
             results[index] = found
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
@@ -130,7 +134,8 @@ def _run_one(point: Point, stop: threading.Event, progress: Progress) -> RunResu
 
     progress.running[point.label] = 0.0
     try:
-        summary, tables = _core.run(point.scenario.toml, report)
+        with folder.replaced_file(point.timeline) as timeline:
+            summary, tables = _core.run(point.scenario.toml, report, timeline)
         return folder.save(point.folder, point.scenario, summary, tables)
     finally:
         del progress.running[point.label]

@@ -99,6 +99,32 @@ def replaced(folder: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def check_file(path: Path) -> None:
+    """Make sure that a file can be written, before anything is computed.
+
+    Raises:
+        OutputError: it is a folder, or its own folder cannot be written to.
+
+    """
+    if path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder")
+    check_writable(path.parent)
+
+
+@contextmanager
+def replaced_file(path: Path | None) -> Iterator[Path | None]:
+    """A temporary file that takes the place of `path` when the block ends without an error; nothing for nothing."""
+    if path is None:
+        yield None
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

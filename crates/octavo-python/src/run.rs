@@ -1,9 +1,12 @@
 //! One simulation.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use octavo_sim::{Progress, RunOptions, RunResult, simulate};
+use octavo_sim::{Progress, RunOptions, RunResult, SimError, simulate};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -16,14 +19,21 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 /// Runs a resolved scenario; returns the summary as JSON and the tables.
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time
-/// in picoseconds; the run stops when it returns false. Ctrl-C stops it too.
+/// in picoseconds; the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
+/// run's native Perfetto trace is written to.
 #[pyfunction]
-#[pyo3(signature = (resolved, progress=None))]
-pub fn run(py: Python<'_>, resolved: &str, progress: Option<Py<PyAny>>) -> PyResult<(String, Vec<PyTable>)> {
+#[pyo3(signature = (resolved, progress=None, timeline=None))]
+pub fn run(
+    py: Python<'_>,
+    resolved: &str,
+    progress: Option<Py<PyAny>>,
+    timeline: Option<PathBuf>,
+) -> PyResult<(String, Vec<PyTable>)> {
+    let mut timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     let (scenario, workload) = py.detach(|| load(resolved))?;
     let mut raised = None;
     let mut told = Instant::now();
-    let outcome = py.detach(|| {
+    let outcome = py.detach(|| -> Result<RunResult, SimError> {
         let mut report = |state: Progress| {
             if told.elapsed() < BETWEEN_REPORTS {
                 return ControlFlow::Continue(());
@@ -41,9 +51,13 @@ pub fn run(py: Python<'_>, resolved: &str, progress: Option<Py<PyAny>>) -> PyRes
         let options = RunOptions {
             record_events: scenario.record.events,
             interval: scenario.record.interval,
+            timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
             progress: Some(&mut report),
         };
-        simulate(&scenario.node, &scenario.memory, workload.as_ref(), options)
+        let result = simulate(&scenario.node, &scenario.memory, workload.as_ref(), options)?;
+        let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
+        flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
+        Ok(result)
     });
     match (raised, outcome) {
         (Some(error), _) => Err(error),

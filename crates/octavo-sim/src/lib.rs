@@ -15,6 +15,7 @@ mod reserve;
 mod result;
 mod simulate;
 mod slab;
+mod spans;
 mod table;
 mod translate;
 mod ways;

@@ -1,5 +1,6 @@
 //! Runs a workload on a node.
 
+use std::io::Write;
 use std::ops::ControlFlow;
 
 use octavo_manager::{ConfigError, Manager, MemoryConfig, Topology};
@@ -10,9 +11,16 @@ use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::node::{Lacking, Node};
 use crate::record::Recorder;
 use crate::result::{RunResult, Summary};
+use crate::spans::Spans;
 
 /// Events between looks at the progress callback: a few milliseconds of work.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
+
+/// Events between looks at the clock for the timeline's counters.
+const EVENTS_BETWEEN_SAMPLES: u64 = 1 << 8;
+
+/// Simulated time between values of the timeline's counters, unless the tables' interval says otherwise.
+const TIMELINE_INTERVAL: Time = Time(1_000_000);
 
 /// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
 /// below this a run measures nothing but eviction.
@@ -28,6 +36,8 @@ pub struct RunOptions<'a> {
     pub record_events: bool,
     /// Simulated time between rows of the `intervals` tables; zero for none.
     pub interval: Time,
+    /// Where to write the timeline of the run, as a native Perfetto trace.
+    pub timeline: Option<&'a mut dyn Write>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -123,6 +133,12 @@ pub enum SimError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The timeline could not be written.
+    #[error("cannot write the timeline: {reason}")]
+    Timeline {
+        /// What the system says.
+        reason: String,
+    },
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -148,10 +164,19 @@ pub fn simulate(
         Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
     let manager = Manager::new(memory, &topology)?;
     let recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
-    let mut running = Node::new(node, manager, page_bytes, workload, recorder);
+    let spans = options.timeline.take().map(|out| {
+        let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
+        Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0))
+    });
+    let look_every = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
+    let mut running = Node::new(node, manager, page_bytes, workload, recorder, spans);
     let mut events = 0u64;
     while running.step() {
         events += 1;
+        if !events.is_multiple_of(look_every) {
+            continue;
+        }
+        running.sample_spans();
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
             && let Some(report) = &mut options.progress
             && report(progress(&running, groups)).is_break()
@@ -161,6 +186,9 @@ pub fn simulate(
     }
     if let Some(reason) = workload.failure() {
         return Err(SimError::Workload { reason });
+    }
+    if let Some(reason) = running.spans.as_ref().and_then(|spans| spans.failure()) {
+        return Err(SimError::Timeline { reason });
     }
     if !running.finished {
         return Err(SimError::Stuck {
@@ -233,6 +261,9 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         node.sample_last();
     }
     let links = node.links.usage();
+    if let Some(spans) = &mut node.spans {
+        spans.links(node.ended, &links);
+    }
     let summary = Summary {
         time_ps: node.ended,
         launches: node.launch,

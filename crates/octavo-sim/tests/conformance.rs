@@ -30,7 +30,7 @@ fn combinations() -> impl Iterator<Item = MemoryConfig> {
 }
 
 fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> RunResult {
-    let options = RunOptions { record_events: true, interval: Time(10_000_000), progress: None };
+    let options = RunOptions { record_events: true, interval: Time(10_000_000), ..RunOptions::default() };
     println!("{} GPUs, {:?}, {memory:?}", node.gpus, node.capacity); // shown when the run fails
     simulate(node, memory, workload, options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
 }

@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
     "octavo run --workload fir.trace --node grit-4gpu",
+    "octavo run --workload mm --scale 0.015625 --perfetto mm.pftrace",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
+Perfetto = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Also write the run's timeline, for ui.perfetto.dev; a finished result is run again."
+    ),
+]
 Placement = Annotated[str | None, typer.Option("--placement", "-p", help="Placement strategy by name.")]
 
 
@@ -37,6 +44,7 @@ def run(
     seed: options.Seed = None,
     output: options.Output = None,
     force: options.Force = False,
+    perfetto: Perfetto = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -48,10 +56,12 @@ def run(
         .resolve()
     )
     name = f"{resolved.label}-{resolved.placement}-{resolved.digest}"
-    point = Point(f"{resolved.label} {resolved.placement}", resolved, output or Path("runs") / name)
+    point = Point(f"{resolved.label} {resolved.placement}", resolved, output or Path("runs") / name, perfetto)
     with watching(quiet=quiet) as watch:
         result = execute([point], jobs=1, force=force, watch=watch)[0]
     _show(sink, result)
+    if perfetto is not None:
+        sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
 
 
 def recipe(scenario: Path | None, workload: str | None, placement: str | None, node: str | None) -> Recipe:

@@ -1,5 +1,7 @@
 //! Carries out the manager's plans: what each step costs and what it changes.
 
+mod traced;
+
 use octavo_manager::{
     Cause, HOST, MappingMode, PageId, PageRun, Permission, Plan, PlanId, ProcessorId, ProcessorMask, Step,
 };
@@ -48,6 +50,7 @@ impl Node<'_> {
             let progress = Progress { plan, next: 0, told: ProcessorMask::EMPTY, evicting: 0, wakes: 0 };
             let number = self.plans.running.insert(progress);
             self.plans.serving += usize::from(serves_faults(&self.plans.running[number].plan));
+            self.trace_plan(number, metadata);
             self.schedule(self.now + metadata, Kind::PlanStep, number);
         }
         self.made = made;
@@ -70,6 +73,7 @@ impl Node<'_> {
             progress.next += 1;
             let done = self.carry_out(number, step);
             if done > self.now {
+                self.trace_step(number, step, done);
                 if makes_room {
                     self.plans.running[number].evicting += done - self.now;
                 }
@@ -260,6 +264,9 @@ impl Node<'_> {
         let path = (HOST, ProcessorId::gpu(gpu));
         let arrives = self.links.send(self.now, time, path, self.costs.fault_bytes, Traffic::Control);
         self.schedule(arrives, Kind::FaultWakes, fault);
+        if let Some(spans) = &mut self.spans {
+            spans.fault_wakes(fault, time, arrives);
+        }
     }
 
     /// A wake has arrived: its plan may be over. Until then its pages are busy, so that the access that faulted is
@@ -277,6 +284,7 @@ impl Node<'_> {
         if progress.wakes > 0 || progress.next < progress.plan.steps.len() {
             return;
         }
+        self.trace_plan_end(number);
         let plan = self.plans.running.remove(number).plan;
         self.plans.serving -= usize::from(serves_faults(&plan));
         self.acknowledge(plan.id);

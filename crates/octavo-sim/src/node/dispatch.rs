@@ -183,6 +183,9 @@ impl Node<'_> {
         }
         let flushed = self.flush_broadcasts();
         self.ended = flushed + self.costs.kernel_overhead;
+        if let Some(spans) = &mut self.spans {
+            spans.kernel(&self.launch_shape.kernel, self.launch_began, self.ended);
+        }
         self.recorder.kernel(self.launch_shape.kernel.clone(), self.launch_began, self.ended);
         self.launch += 1;
         self.manager.handle(ManagerEvent::KernelEnd, &mut self.made);

@@ -56,6 +56,11 @@ impl Faults {
         self.open.get(&(page, gpu as u8)).is_some_and(|&fault| self.joinable(fault, write))
     }
 
+    /// The outstanding fault of `gpu` on `page`.
+    pub fn outstanding(&self, gpu: usize, page: u32) -> Option<u32> {
+        self.open.get(&(page, gpu as u8)).copied()
+    }
+
     /// How many faults are outstanding.
     pub fn open(&self) -> usize {
         self.open.len()
@@ -103,6 +108,9 @@ impl Node<'_> {
         });
         self.faults.open.insert((page, gpu as u8), number);
         self.accesses.faults += 1;
+        if let Some(spans) = &mut self.spans {
+            spans.fault_began(number, gpu, page, write, walked_at.max(self.now));
+        }
         number
     }
 
@@ -177,6 +185,9 @@ impl Node<'_> {
     /// The wake has reached the GPU: everything that waited is replayed.
     pub fn fault_wakes(&mut self, number: u32) {
         let fault = self.faults.faults.remove(number);
+        if let Some(spans) = &mut self.spans {
+            spans.fault_ended(number, self.now);
+        }
         let mut next = fault.first_waiter;
         while next != NONE {
             let waiter = self.faults.waiters.remove(next);

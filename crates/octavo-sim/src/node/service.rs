@@ -16,6 +16,15 @@ pub(crate) enum Request {
     Counter(u32),
 }
 
+impl Request {
+    fn fault(self) -> Option<u32> {
+        match self {
+            Self::Fault(fault) => Some(fault),
+            Self::Counter(_) => None,
+        }
+    }
+}
+
 /// The driver's servers and the host's walkers.
 pub(crate) struct Service {
     walkers: Pool,
@@ -68,6 +77,9 @@ impl Node<'_> {
         match &mut self.service.model {
             Model::Pool { servers, service } => {
                 let served = servers.reserve(self.now, *service);
+                if let Some(spans) = &mut self.spans {
+                    spans.served(request.fault(), served - *service, served);
+                }
                 match request {
                     Request::Fault(fault) => self.schedule(served, Kind::FaultServed, fault),
                     Request::Counter(notification) => self.schedule(served, Kind::CounterServed, notification),
@@ -90,6 +102,11 @@ impl Node<'_> {
         let size = batches.queue.len().min(batches.config.size as usize);
         batches.serving.extend(batches.queue.drain(..size));
         let served = now + batches.config.batch.0 + batches.config.request.0 * size as u64;
+        if let Some(spans) = &mut self.spans {
+            let faults = batches.serving.iter().filter_map(|request| request.fault());
+            let flows: Vec<u64> = faults.map(|fault| spans.flow(fault)).collect();
+            spans.batch_began(now, served, size, &flows);
+        }
         self.schedule(served, Kind::BatchServed, 0);
     }
 
@@ -126,7 +143,14 @@ impl Node<'_> {
         let now = self.now;
         let Model::Batch(batches) = &mut self.service.model else { return };
         let wakes = std::mem::take(&mut batches.wakes);
+        let was_busy = batches.busy;
         batches.busy &= !batches.serving.is_empty();
+        if let Some(spans) = &mut self.spans
+            && was_busy
+            && !batches.busy
+        {
+            spans.batch_ended(now);
+        }
         for fault in wakes {
             self.send_wake(fault, now);
         }

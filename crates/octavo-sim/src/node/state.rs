@@ -27,6 +27,7 @@ use crate::links::Links;
 use crate::record::Recorder;
 use crate::result::{Accesses, Breakdown};
 use crate::slab::Slab;
+use crate::spans::Spans;
 use crate::translate::{TableShape, Walker};
 
 /// A node that runs one workload under one memory manager.
@@ -77,6 +78,8 @@ pub(crate) struct Node<'a> {
     pub accesses: Accesses,
     pub breakdown: Breakdown,
     pub recorder: Recorder,
+    /// The timeline, if one is wanted.
+    pub spans: Option<Box<Spans<'a>>>,
     /// Plans the manager has just made, a buffer that keeps its capacity.
     pub made: Vec<Plan>,
 }
@@ -88,6 +91,7 @@ impl<'a> Node<'a> {
         page_bytes: u64,
         workload: &'a dyn Workload,
         recorder: Recorder,
+        spans: Option<Box<Spans<'a>>>,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
         let costs = Costs::new(config, shape.levels);
@@ -135,6 +139,7 @@ impl<'a> Node<'a> {
             accesses: Accesses::default(),
             breakdown: Breakdown::default(),
             recorder,
+            spans,
             manager,
             made: Vec::new(),
         };
@@ -205,6 +210,16 @@ impl<'a> Node<'a> {
             Kind::Launch => self.begin_launch(),
         }
         true
+    }
+
+    /// Writes values of the timeline's counters, if it is time for them.
+    pub fn sample_spans(&mut self) {
+        if let Some(spans) = &mut self.spans
+            && spans.due(self.now)
+        {
+            spans.links(self.now, &self.links.usage());
+            spans.memory(self.now, &self.manager);
+        }
     }
 
     /// Writes a row of the interval tables and asks for the next.
