@@ -2,7 +2,7 @@
 # make test   every test, Rust and Python
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
-# make docs   reference of the crates, pictures of the README
+# make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make traces record traces/ again (needs Go)
 # make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
@@ -32,8 +32,8 @@ test: $(VENV)/built $(VENV)/checks
 lint: $(VENV)/built $(VENV)/checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	$(BIN)/ruff format --check --quiet python
-	$(BIN)/ruff check --quiet python
+	$(BIN)/ruff format --check --quiet python tools/docs
+	$(BIN)/ruff check --quiet python tools/docs
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
 
@@ -41,11 +41,13 @@ bench: $(VENV)/built
 	cargo bench --workspace
 	$(BIN)/python python/benchmarks/speed.py
 
-docs: $(VENV)/built
-	cargo doc --workspace --no-deps --quiet
+docs: $(VENV)/built $(VENV)/checks
+	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet
 	$(BIN)/octavo compare --workload st --scale 0.0625 \
 	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force --quiet
 	mkdir -p docs/images && cp demo/speedup.png demo/breakdown.png docs/images/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Documentation: site/index.html"
 
 schema:
 	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema

@@ -90,7 +90,7 @@ def run(
     Raises:
         OctavoError: the scenario cannot be used or simulated, or the folder cannot be written.
 
-    Example:
+    Examples:
         >>> result = octavo.run(workload="fir", placement="grit", scale=0.01)
         >>> result.seconds < 1
         True

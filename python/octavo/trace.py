@@ -1,10 +1,10 @@
 """Recorded traces: opened, looked at, written. `docs/trace-format.md` says what they hold.
 
-import octavo
+Examples:
+    >>> trace = octavo.trace.open("traces/fir-16384.trace")
+    >>> trace.info["total"]["load_lines"] > 0
+    True
 
-trace = octavo.trace.open("fir.trace")
-print(trace.info["total"]["load_lines"], trace.head(5))
-octavo.run(workload="fir.trace")
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def write(
     Raises:
         TraceError: it breaks a rule of the format, or cannot be written.
 
-    Example:
+    Examples:
         >>> rows = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]}
         >>> launch = {"kernel": "copy", "grid": (64, 1, 1), "group": (64, 1, 1)}
         >>> trace = octavo.trace.write(

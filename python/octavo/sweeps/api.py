@@ -62,7 +62,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     Raises:
         OctavoError: the sweep cannot be used, its folder holds something else, or the cluster cannot be used.
 
-    Example:
+    Examples:
         >>> scenario = {"workload": {"name": "fir", "scale": 0.01}, "node": {"preset": "grit-4gpu"}}
         >>> table = octavo.sweep({"scenario": scenario, "grid": {"memory.placement": ["on-touch", "grit"]}})
         >>> table["status"].to_list()

@@ -1,0 +1,146 @@
+"""Every snippet of the README and of docs/ does what it says, and the documentation site builds without a warning.
+
+A page's snippets run one after another in one folder, as a reader would run them. A `toml` snippet whose first line is
+`# name.toml` is that file. What is not run says so, with the reason, in the line before: `<!-- not run: reason -->`.
+"""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import octavo
+from octavo import catalogue
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<language>\w+)[^\n]*\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+RUN = ("console", "sh", "bash", "python")
+
+
+@dataclass(frozen=True)
+class Snippet:
+    language: str
+    text: str
+    reason: str | None
+    """Why it is not run."""
+
+
+def snippets(page: Path) -> list[Snippet]:
+    found = FENCE.finditer(page.read_text(encoding="utf-8"))
+    return [Snippet(each["language"], each["text"], each["reason"]) for each in found]
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+WITH_SNIPPETS = [page for page in PAGES if any(each.language in RUN for each in snippets(page))]
+NOT_RUN = [(page, each) for page in PAGES for each in snippets(page) if each.reason]
+
+
+def prepare_convert_traces(folder: Path) -> None:
+    """Recorded traces as the page's commands expect them."""
+    data = ROOT / "crates" / "octavo-trace" / "tests" / "data"
+    shutil.copytree(data / "accel-sim", folder / "traces")
+    (folder / "mem_trace.txt.gz").write_bytes(gzip.compress((data / "mem-trace" / "numbered.txt").read_bytes()))
+
+
+PREPARE = {"docs/convert-traces.md": prepare_convert_traces}
+
+
+def test_there_is_something_to_test():
+    assert {"README.md", "docs/sweeps.md", "docs/tutorials/first-results.md"} <= {name(page) for page in WITH_SNIPPETS}
+
+
+@pytest.mark.parametrize("page", WITH_SNIPPETS, ids=name)
+def test_snippets(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PREPARE.get(name(page), lambda _: None)(tmp_path)
+    variables = {}
+    for snippet in snippets(page):
+        if snippet.reason:
+            continue
+        if snippet.language == "toml" and (file := re.match(r"# (\S+\.toml)\n", snippet.text)):
+            (tmp_path / file[1]).write_text(snippet.text)
+        elif snippet.language == "python":
+            exec(compile(snippet.text, name(page), "exec"), variables)  # noqa: S102 - our own text
+        elif snippet.language in RUN:
+            for command in commands(snippet):
+                run(command)
+
+
+def commands(snippet: Snippet) -> list[str]:
+    lines = snippet.text.replace("\\\n", " ").splitlines()
+    if snippet.language == "console":
+        return [line[2:] for line in lines if line.startswith("$ ")]
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def run(command: str) -> None:
+    words = shlex.split(command, comments=True)
+    assert words[0] == "octavo", f"neither run nor marked as not run: {command}"
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize(("page", "snippet"), NOT_RUN, ids=[f"{name(page)}: {each.reason}" for page, each in NOT_RUN])
+def test_what_is_not_run_is_listed(page, snippet):
+    pytest.skip(f"{name(page)} does not run `{commands(snippet)[0]}` ...: {snippet.reason}")
+
+
+@pytest.mark.parametrize("module", ["octavo.api", "octavo.sweeps.api", "octavo.trace"])
+def test_examples_of_docstrings(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "traces").symlink_to(ROOT / "traces")
+    globs = {"octavo": octavo, "folder": tmp_path}
+    found = doctest.testmod(importlib.import_module(module), extraglobs=globs)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_every_strategy_is_explained_with_its_source():
+    text = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+    kinds = catalogue.listing()
+    for kind in ("placements", "prefetchers", "evictions"):
+        for entry in kinds[kind]:
+            assert f"`{entry['name']}`" in text, entry["name"]
+            assert re.split(r"[,:(]", entry["source"])[0].strip() in text, entry["source"]
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    site = tmp_path / "site"
+    assert "fault_threshold" in (site / "reference" / "strategies.html").read_text()
+    assert "node.gpu_link.bandwidth" in (site / "reference" / "scenario.html").read_text()
+    assert "octavo sweep" in (site / "reference" / "command-line.html").read_text()
+    assert "octavo.compare" in (site / "reference" / "python.html").read_text()
+    assert (site / "repository" / "presets" / "nodes" / "grit-4gpu.toml").is_file()
+    loaded = re.compile(r'(src|href)="https?://[^"]+\.(js|css|woff2?)"')
+    outside = [path for path in site.rglob("*.html") if loaded.search(path.read_text(encoding="utf-8"))]
+    assert not outside, "a page loads something from elsewhere"

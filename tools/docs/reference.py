@@ -1,0 +1,169 @@
+"""Pages of the reference, made from the package: the listing, the JSON schema and every `--help`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+from octavo import catalogue
+from octavo.cli.app import app
+
+STRATEGIES = {
+    "placements": (
+        "Placement",
+        "memory.placement",
+        "migrate, map remotely, duplicate or pin a page when it is touched",
+    ),
+    "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
+    "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
+}
+
+
+def pages() -> dict[str, str]:
+    """Markdown by path below docs/."""
+    listing = catalogue.listing()
+    return {
+        "reference/command-line.md": _command_line(),
+        "reference/scenario.md": _scenario(catalogue.schema()),
+        "reference/strategies.md": _strategies(listing),
+        "reference/workloads.md": _workloads(listing["workloads"]),
+        "reference/nodes.md": _presets(listing["nodes"], listing["memories"]),
+    }
+
+
+def _strategies(listing: dict[str, list[dict[str, Any]]]) -> str:
+    parts = [
+        "# Strategies",
+        'A memory system is a composition of strategies, each chosen by name: `memory.placement = "grit"`, or with '
+        'options: `memory.placement = { name = "grit", fault_threshold = 2 }`.',
+        "[What each of them does and where it comes from](../systems.md) is explained elsewhere; `octavo list` prints "
+        "the same as this page.",
+    ]
+    for kind, (title, key, chooses) in STRATEGIES.items():
+        parts += [f"## {title}", f"`{key}`: {chooses}."]
+        parts += [_entry(entry) for entry in listing[kind]]
+    return _joined(parts)
+
+
+def _workloads(entries: list[dict[str, Any]]) -> str:
+    intro = (
+        "Kernels that `workload.name` (or `--workload`) takes, and their options; `workload.scale` is the footprint "
+        "relative to the published one. [Their characteristics in numbers](../workloads.md)."
+    )
+    return _joined(["# Workloads", intro, *(_entry(entry) for entry in entries)])
+
+
+def _entry(entry: dict[str, Any]) -> str:
+    options = [
+        (f"`{option['name']}`", f"`{_plain(option['default'])}`", _line(option["description"] or ""))
+        for option in entry["options"]
+    ]
+    table = _table(("option", "default", "meaning"), options) if options else ""
+    summary = entry["summary"][:1].upper() + entry["summary"][1:]
+    return _joined([f"### `{entry['name']}`", f"{summary}.", f"Source: {entry['source']}.", table])
+
+
+def _presets(nodes: list[dict[str, Any]], memories: list[dict[str, Any]]) -> str:
+    parts = ["# Nodes and memories", "Presets as they are: every number carries its source."]
+    for title, key, entries in (("Nodes", "node.preset", nodes), ("Memories", "memory.preset", memories)):
+        parts += [f"## {title}", f"`{key}`"]
+        parts += [f"### `{entry['name']}`\n\n{entry['summary']}\n\n```toml\n{entry['text']}\n```" for entry in entries]
+    return _joined(parts)
+
+
+def _scenario(schema: dict[str, Any]) -> str:
+    intro = (
+        "Every key of a scenario file by its dotted name, as `--set` and the axes of sweeps take it. What is left out "
+        "comes from presets. `octavo schema` prints the JSON schema that this page is made from."
+    )
+    parts = ["# Scenario files", intro]
+    for name, part in schema["properties"].items():
+        rows = _rows(name, part)
+        parts += [f"## `{name}`", _line(part.get("description", "")), _table(("key", "expects", "meaning"), rows)]
+    return _joined(parts)
+
+
+def _rows(key: str, schema: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """A row for every value below a key; variants with names of their own stand on their own pages."""
+    if "properties" in schema:
+        return [row for name, part in schema["properties"].items() for row in _rows(f"{key}.{name}", part)]
+    if "name" in _variants(schema):
+        return [(f"`{key}`", "a name, or a table with `name` and options", _line(schema.get("description", "")))]
+    tables = [part for part in schema.get("oneOf", schema.get("anyOf", [])) if "properties" in part]
+    own = (f"`{key}`", _expected(schema), _line(schema.get("description", "")))
+    return [own, *(row for part in tables for row in _rows(key, part))]
+
+
+def _variants(schema: dict[str, Any]) -> set[str]:
+    return {name for part in schema.get("oneOf", []) for name in part.get("properties", {})}
+
+
+def _expected(schema: dict[str, Any]) -> str:
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    for several in ("oneOf", "anyOf"):
+        if several in schema:
+            return ", ".join(dict.fromkeys(_expected(part) for part in schema[several]))
+    if "pattern" in schema:
+        return _quantity(schema["pattern"])
+    kind = schema.get("type", "a value")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _quantity(pattern: str) -> str:
+    """The kind of a quantity by the unit its pattern asks for."""
+    kinds = {"Hz": "a frequency", "B/s": "a bandwidth", "cycles": "a count of cycles", "ps|": "a time", "i?B": "a size"}
+    return next((kind for mark, kind in kinds.items() if mark in pattern), f"text like {_code(pattern)}")
+
+
+def _command_line() -> str:
+    runner = CliRunner()
+    os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    parts = ["# Command line", "What every `--help` says."]
+    parts.append(_help(runner, []))
+    for path in _commands(typer.main.get_command(app), []):
+        parts += [f"## `octavo {' '.join(path)}`", _help(runner, path)]
+    return _joined(parts)
+
+
+def _commands(command: Any, path: list[str]) -> list[list[str]]:
+    """Every command that does something, by the words that call it."""
+    below = getattr(command, "commands", None)
+    if not below:
+        return [path]
+    return [found for name in below for found in _commands(below[name], [*path, name])]
+
+
+def _help(runner: CliRunner, path: list[str]) -> str:
+    done = runner.invoke(app, [*path, "--help"])
+    if done.exit_code != 0:
+        raise RuntimeError(done.output)
+    return f"```text\n{done.output.rstrip()}\n```"
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [columns, tuple("---" for _ in columns), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
