@@ -47,7 +47,7 @@ docs: $(VENV)/built $(VENV)/checks
 	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force --quiet
 	mkdir -p docs/images && cp demo/speedup.png demo/breakdown.png docs/images/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	@echo "Documentation: site/index.html"
+	@echo "Documentation: site/index.html (with search: python3 -m http.server -d site)"
 
 schema:
 	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema

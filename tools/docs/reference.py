@@ -20,6 +20,14 @@ STRATEGIES = {
     "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
     "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
 }
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a table",
+}
+"""Types of the schema in the words of error messages."""
 
 
 def pages() -> dict[str, str]:
@@ -111,8 +119,9 @@ def _expected(schema: dict[str, Any]) -> str:
             return ", ".join(dict.fromkeys(_expected(part) for part in schema[several]))
     if "pattern" in schema:
         return _quantity(schema["pattern"])
-    kind = schema.get("type", "a value")
-    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+    kinds = schema.get("type", "a value")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds if kind != "null")
 
 
 def _quantity(pattern: str) -> str:

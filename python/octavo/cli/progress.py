@@ -48,12 +48,14 @@ class _Display:
 
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._all = bars.add_task("all runs", total=None)
+        self._all: TaskID | None = None
         self._running: dict[str, TaskID] = {}
 
     def update(self, progress: Progress) -> None:
         running = dict(progress.running)
-        self._bars.update(self._all, total=progress.total, completed=len(progress.done))
+        if self._all is None:  # What was finished before says nothing about how fast the rest will be.
+            self._all = self._bars.add_task("all runs", total=progress.total, completed=progress.kept)
+        self._bars.update(self._all, completed=len(progress.done) + sum(running.values()))
         for label in self._running.keys() - running.keys():
             self._bars.remove_task(self._running.pop(label))
         for label, share in running.items():

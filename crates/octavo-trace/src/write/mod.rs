@@ -106,7 +106,7 @@ impl TraceWriter {
         self.written + self.rows.len() as u64
     }
 
-    /// Writes the tables, reads everything once more to [`validate`] it, and lets the folder appear.
+    /// Writes the tables, reads everything once more to [`validate`](crate::validate()) it, and lets the folder appear.
     ///
     /// # Errors
     /// The trace breaks a rule of the format, or the disk is full.
