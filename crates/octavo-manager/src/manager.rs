@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::pages::Pages;
 use crate::{
     ConfigError, EVICTIONS, Event, Eviction, Fault, Geometry, MemoryConfig, Move, Needs, PLACEMENTS, PREFETCHERS,
-    PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Statistics, Step,
+    PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step,
     Topology, Unsubscribe,
 };
 
@@ -161,6 +161,22 @@ impl Manager {
     #[must_use]
     pub fn frames_held(&self, processor: ProcessorId) -> u32 {
         self.memory.frames.held(processor)
+    }
+
+    /// Copies of pages that a processor holds, replicas included, as the plans made so far will leave them.
+    #[must_use]
+    pub fn pages_held(&self, processor: ProcessorId) -> u64 {
+        self.memory.pages.residents(processor)
+    }
+
+    /// From now on, changes of the pages' schemes are kept until they are drained.
+    pub fn keep_scheme_changes(&mut self) {
+        self.memory.pages.keep_journal();
+    }
+
+    /// Changes of the pages' schemes since the last call, in order; none unless they are kept.
+    pub fn drain_scheme_changes(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
+        self.memory.pages.drain_journal()
     }
 
     /// Counts of what was decided so far.

@@ -2,7 +2,8 @@
 
 use crate::view::PageState;
 use crate::{
-    BlockMap, Fault, Geometry, GroupSize, HOST, Mode, PageId, PageRun, PageView, ProcessorId, ProcessorMask, Scheme,
+    BlockMap, Fault, Geometry, GroupSize, HOST, MAX_PROCESSORS, Mode, PageId, PageRun, PageView, ProcessorId,
+    ProcessorMask, Scheme,
 };
 
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
@@ -46,11 +47,23 @@ pub(crate) struct Pages {
     /// Sorted and disjoint.
     allocations: Vec<PageRun>,
     by_scheme: [u64; 4],
+    /// Copies of pages that each processor holds.
+    residents: [u64; MAX_PROCESSORS],
+    /// Changes of schemes since they were last taken, if anyone wants them.
+    journal: Option<Vec<(PageId, Scheme)>>,
 }
 
 impl Pages {
     pub fn new(geometry: Geometry) -> Self {
-        Self { geometry, words: Vec::new(), records: Vec::new(), allocations: Vec::new(), by_scheme: [0; 4] }
+        Self {
+            geometry,
+            words: Vec::new(),
+            records: Vec::new(),
+            allocations: Vec::new(),
+            by_scheme: [0; 4],
+            residents: [0; MAX_PROCESSORS],
+            journal: None,
+        }
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -70,6 +83,20 @@ impl Pages {
     /// Pages of each scheme, by its bits.
     pub fn by_scheme(&self) -> [u64; 4] {
         self.by_scheme
+    }
+
+    /// Copies of pages that `processor` holds, replicas included.
+    pub fn residents(&self, processor: ProcessorId) -> u64 {
+        self.residents[processor.index()]
+    }
+
+    pub fn keep_journal(&mut self) {
+        self.journal = Some(Vec::new());
+    }
+
+    /// Changes of schemes since the last call, in order; none unless a journal is kept.
+    pub fn drain_journal(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
+        self.journal.iter_mut().flat_map(|journal| journal.drain(..))
     }
 
     pub fn allocations(&self) -> &[PageRun] {
@@ -240,9 +267,15 @@ impl Pages {
 
     pub fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
         let pte = &mut self.records[page.index()].pte;
-        self.by_scheme[usize::from(*pte & 3)] -= 1;
+        let before = *pte & 3;
+        self.by_scheme[usize::from(before)] -= 1;
         self.by_scheme[scheme as usize] += 1;
         *pte = *pte & !3 | scheme as u8;
+        if let Some(journal) = &mut self.journal
+            && before != scheme as u8
+        {
+            journal.push((page, scheme));
+        }
     }
 
     pub fn group(&self, page: PageId) -> GroupSize {
@@ -281,6 +314,10 @@ impl Pages {
         let first = self.word(page, plane);
         for processor in ProcessorMask(before.0 ^ after.0).iter() {
             self.words[first + processor.index()] ^= 1 << (page.0 % 64);
+            if matches!(plane, Plane::Resident) {
+                let residents = &mut self.residents[processor.index()];
+                *residents = if after.contains(processor) { *residents + 1 } else { *residents - 1 };
+            }
         }
     }
 }

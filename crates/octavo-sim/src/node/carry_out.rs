@@ -44,6 +44,7 @@ impl Plans {
 impl Node<'_> {
     /// Starts the plans the manager has just made.
     pub fn start_made_plans(&mut self) {
+        self.recorder.schemes(self.now, self.manager.drain_scheme_changes());
         let mut made = std::mem::take(&mut self.made);
         for plan in made.drain(..) {
             let metadata = self.metadata_time(&plan);
@@ -210,11 +211,16 @@ impl Node<'_> {
 
     /// Frames are given up; nothing is written back.
     fn discard(&mut self, processor: ProcessorId, pages: PageRun) -> u64 {
+        self.recorder.discard(self.now, pages, processor);
+        self.drop_lines(processor, pages);
+        self.now
+    }
+
+    fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
         if let Some(gpu) = processor.gpu_index() {
             let (first, count) = self.lines(pages);
             self.gpus[gpu].l2.drop_lines(first, count);
         }
-        self.now
     }
 
     /// Writes entries. Translations that a change makes wrong are shot down; returns whether there were any.
@@ -231,6 +237,9 @@ impl Node<'_> {
         for processor in processors.iter() {
             let Some(gpu) = processor.gpu_index() else { continue };
             let target = target.unwrap_or(processor);
+            if target != processor {
+                self.recorder.remote_map(self.now, pages, processor, target);
+            }
             let entry = Entry::new(target, writable, broadcast);
             for page in pages.iter() {
                 if self.gpus[gpu].table.set(page, entry) {
@@ -309,7 +318,10 @@ impl Node<'_> {
                         _ = self.map(processors, pages, target, permission, mode);
                     }
                     Step::Wake { processor, pages } => self.wake_at_once(processor, pages, plan.cause),
-                    Step::Copy { pages, from, .. } => _ = self.discard(from, pages),
+                    Step::Copy { pages, from, to, .. } => {
+                        self.recorder.placed(self.now, pages, from, to);
+                        self.drop_lines(from, pages);
+                    }
                     Step::Discard { processor, pages } => _ = self.discard(processor, pages),
                     Step::Drain { .. } | Step::ClearCounters { .. } => {}
                 }

@@ -149,6 +149,9 @@ impl<'a> Node<'a> {
 
     /// Tells the manager about the workload's buffers and schedules the first events.
     fn allocate(&mut self, page_bytes: u64) {
+        if self.recorder.keeps_events() {
+            self.manager.keep_scheme_changes();
+        }
         for pages in pages_of(self.workload.buffers(), page_bytes).filter(|pages| !pages.is_empty()) {
             let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
             self.manager.handle(ManagerEvent::Allocate(run), &mut self.made);
@@ -232,9 +235,7 @@ impl<'a> Node<'a> {
 
     /// Writes a row of the interval tables.
     pub fn sample_last(&mut self) {
-        let lines = self.accesses.load_lines + self.accesses.store_lines;
-        let faults = self.accesses.faults;
         let links = self.links.usage();
-        self.recorder.sample(self.now, lines, faults, &links);
+        self.recorder.sample(self.now, &self.accesses, &self.manager, &links);
     }
 }

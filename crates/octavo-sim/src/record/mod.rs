@@ -1,63 +1,30 @@
 //! What a run writes down for its tables, besides totals.
 
+mod samples;
+mod timeline;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use octavo_manager::{Cause, PageRun, ProcessorId};
+use octavo_manager::{Cause, HOST, Manager, PageId, PageRun, ProcessorId, Scheme};
 use octavo_workload::{Buffer, Workload, pages_of};
 
+use self::samples::Samples;
+pub(crate) use self::timeline::EventKind;
+use self::timeline::Timeline;
 use crate::links::{LinkUse, Traffic};
-use crate::table::{Column, Table, Values};
+use crate::result::Accesses;
+use crate::table::{Column, Table};
 
 /// Address space summed up in one row of the `page_groups` table.
 const GROUP_BYTES: u64 = 64 << 10;
 
-/// Kinds of rows in the `events` table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum EventKind {
-    ReadFault,
-    WriteFault,
-    Counter,
-    Migration,
-    Duplication,
-    WriteCollapse,
-    Eviction,
-    Prefetch,
-}
-
-impl EventKind {
-    const NAMES: [&str; 8] =
-        ["read_fault", "write_fault", "counter", "migration", "duplication", "write_collapse", "eviction", "prefetch"];
-
-    const fn of(cause: Cause) -> Self {
-        match cause {
-            Cause::Migration | Cause::RemoteMap => Self::Migration,
-            Cause::Duplication => Self::Duplication,
-            Cause::WriteCollapse => Self::WriteCollapse,
-            Cause::Eviction => Self::Eviction,
-            Cause::Prefetch => Self::Prefetch,
-        }
-    }
-}
-
 /// Counts of one group of pages. Copies are counted in pages, by [`EventKind`].
 #[derive(Clone, Copy, Default)]
 struct GroupCounts {
-    kinds: [u64; EventKind::NAMES.len()],
+    kinds: [u64; EventKind::COUNTED],
     remote_lines: u64,
     gpus: u32,
-}
-
-/// One row of the `events` table.
-#[derive(Clone, Copy)]
-struct EventRow {
-    time: u64,
-    kind: EventKind,
-    page: u32,
-    pages: u32,
-    from: u8,
-    to: u8,
 }
 
 pub(crate) struct Recorder {
@@ -66,22 +33,7 @@ pub(crate) struct Recorder {
     groups: Vec<GroupCounts>,
     kernels: Vec<(Cow<'static, str>, u64, u64)>,
     samples: Samples,
-    events: Option<Vec<EventRow>>,
-}
-
-#[derive(Default)]
-struct Samples {
-    time: Vec<u64>,
-    lines: Vec<u64>,
-    faults: Vec<u64>,
-    /// One row for each sample and link.
-    link_time: Vec<u64>,
-    link: Vec<String>,
-    link_bytes: Vec<u64>,
-    link_busy: Vec<u64>,
-    /// Totals at the last sample.
-    last: (u64, u64),
-    last_links: Vec<(u64, u64)>,
+    timeline: Option<Timeline>,
 }
 
 impl Recorder {
@@ -94,7 +46,7 @@ impl Recorder {
             groups: vec![GroupCounts::default(); groups],
             kernels: Vec::new(),
             samples: Samples::default(),
-            events: events.then(Vec::new),
+            timeline: events.then(Timeline::default),
         }
     }
 
@@ -107,20 +59,49 @@ impl Recorder {
     }
 
     pub fn fault(&mut self, time: u64, kind: EventKind, gpu: u8, page: u32) {
-        let gpu = ProcessorId::gpu(gpu as usize);
-        self.count(page, 1, kind, gpu);
-        self.event(EventRow { time, kind, page, pages: 1, from: gpu.0, to: 0 });
+        self.request(time, kind, ProcessorId::gpu(gpu as usize), page);
     }
 
     pub fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {
-        self.count(page, 1, EventKind::Counter, gpu);
-        self.event(EventRow { time, kind: EventKind::Counter, page, pages: 1, from: gpu.0, to: 0 });
+        self.request(time, EventKind::Counter, gpu, page);
+    }
+
+    fn request(&mut self, time: u64, kind: EventKind, gpu: ProcessorId, page: u32) {
+        self.count(page, 1, kind, gpu);
+        self.event(time, kind, PageRun { first: PageId(page), count: 1 }, gpu, HOST);
     }
 
     pub fn copy(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
         let kind = EventKind::of(cause);
         self.count(pages.first.0, pages.count, kind, to);
-        self.event(EventRow { time, kind, page: pages.first.0, pages: pages.count, from: from.0, to: to.0 });
+        self.event(time, kind, pages, from, to);
+    }
+
+    /// A page got its place at no cost.
+    pub fn placed(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+        self.event(time, EventKind::Placed, pages, from, to);
+    }
+
+    /// `by` maps pages that `at` holds.
+    pub fn remote_map(&mut self, time: u64, pages: PageRun, by: ProcessorId, at: ProcessorId) {
+        self.event(time, EventKind::RemoteMap, pages, by, at);
+    }
+
+    /// A copy is given up.
+    pub fn discard(&mut self, time: u64, pages: PageRun, processor: ProcessorId) {
+        self.event(time, EventKind::Discard, pages, processor, processor);
+    }
+
+    /// Changes of schemes, in order.
+    pub fn schemes(&mut self, time: u64, changes: impl Iterator<Item = (PageId, Scheme)>) {
+        if let Some(timeline) = &mut self.timeline {
+            changes.for_each(|(page, scheme)| timeline.scheme(time, page, scheme));
+        }
+    }
+
+    /// Whether single events are kept.
+    pub fn keeps_events(&self) -> bool {
+        self.timeline.is_some()
     }
 
     #[inline]
@@ -130,26 +111,13 @@ impl Recorder {
     }
 
     /// A row of the interval tables: what happened since the last one.
-    pub fn sample(&mut self, time: u64, lines: u64, faults: u64, links: &[LinkUse]) {
-        let samples = &mut self.samples;
-        samples.time.push(time);
-        samples.lines.push(lines - samples.last.0);
-        samples.faults.push(faults - samples.last.1);
-        samples.last = (lines, faults);
-        samples.last_links.resize(links.len(), (0, 0));
-        for (link, last) in links.iter().zip(&mut samples.last_links) {
-            let bytes = link.bytes.iter().sum::<u64>();
-            samples.link_time.push(time);
-            samples.link.push(link.name.clone());
-            samples.link_bytes.push(bytes - last.0);
-            samples.link_busy.push(link.busy - last.1);
-            *last = (bytes, link.busy);
-        }
+    pub fn sample(&mut self, time: u64, accesses: &Accesses, manager: &Manager, links: &[LinkUse]) {
+        self.samples.push(time, accesses, manager, links);
     }
 
-    fn event(&mut self, row: EventRow) {
-        if let Some(events) = &mut self.events {
-            events.push(row);
+    fn event(&mut self, time: u64, kind: EventKind, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.push(time, kind, pages, from, to);
         }
     }
 
@@ -177,8 +145,8 @@ impl Recorder {
         if self.interval.is_some() {
             tables.extend(self.samples.tables());
         }
-        if let Some(events) = self.events {
-            tables.push(event_table(&events, self.page_bytes));
+        if let Some(timeline) = self.timeline {
+            tables.push(timeline.table(self.page_bytes));
         }
         tables
     }
@@ -227,7 +195,7 @@ fn groups_of(buffers: &[Buffer]) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn count_columns(counts: &[GroupCounts]) -> Vec<Column> {
-    let kinds = EventKind::NAMES.into_iter().enumerate();
+    let kinds = EventKind::COUNTED_NAMES.into_iter().enumerate();
     let mut columns: Vec<Column> =
         kinds.map(|(kind, name)| Column::u64(name, counts.iter().map(|group| group.kinds[kind]).collect())).collect();
     columns.push(Column::u64("remote_lines", counts.iter().map(|group| group.remote_lines).collect()));
@@ -255,39 +223,4 @@ fn kernel_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
             Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
         ],
     )
-}
-
-fn event_table(events: &[EventRow], page_bytes: u64) -> Table {
-    let column = |name, value: fn(&EventRow) -> u64| Column::u64(name, events.iter().map(value).collect());
-    let kinds =
-        Values::Category { codes: events.iter().map(|row| row.kind as u8).collect(), names: EventKind::NAMES.to_vec() };
-    let addresses = events.iter().map(|row| u64::from(row.page) * page_bytes).collect();
-    Table::new(
-        "events",
-        vec![
-            column("time_ps", |row| row.time),
-            Column { name: "kind", values: kinds },
-            Column::u64("address", addresses),
-            column("pages", |row| u64::from(row.pages)),
-            column("from", |row| u64::from(row.from)),
-            column("to", |row| u64::from(row.to)),
-        ],
-    )
-}
-
-impl Samples {
-    fn tables(self) -> [Table; 2] {
-        let totals = vec![
-            Column::u64("time_ps", self.time),
-            Column::u64("lines", self.lines),
-            Column::u64("faults", self.faults),
-        ];
-        let links = vec![
-            Column::u64("time_ps", self.link_time),
-            Column::text("link", self.link),
-            Column::u64("bytes", self.link_bytes),
-            Column::u64("busy_ps", self.link_busy),
-        ];
-        [Table::new("intervals", totals), Table::new("link_intervals", links)]
-    }
 }

@@ -1,0 +1,146 @@
+//! The recorded events tell where every page was: followed from the start, they lead to what the samples counted.
+
+mod support;
+
+use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
+use octavo_registry::Choice;
+use octavo_sim::config::{CapacityConfig, CapacityScope};
+use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
+use octavo_units::Time;
+use octavo_workload::Op;
+use support::{Script, node};
+
+const PAGES: u64 = 48;
+const PAGE_BYTES: u64 = 4096;
+const GPUS: usize = 3;
+
+/// Loads and stores of all GPUs on the same pages, and time at the end for what is still under way.
+fn script() -> Script {
+    let wavefront = |gpu: u64| {
+        let accesses = (0..60).map(|step| {
+            let line = (step * 7 + gpu * 5) % PAGES * 64;
+            if (step + gpu).is_multiple_of(4) { Op::store(line, 2) } else { Op::load(line, 3) }
+        });
+        accesses.chain([Op::WAIT]).chain(std::iter::repeat_n(Op::compute(1000), 2000)).collect::<Vec<_>>()
+    };
+    Script::new(PAGES, vec![(0..GPUS as u64).map(|gpu| vec![wavefront(gpu)]).collect()])
+}
+
+fn run(memory: &MemoryConfig, events: bool) -> RunResult {
+    let mut node = node(GPUS as u32);
+    node.capacity = CapacityConfig { footprint_percent: 60, scope: CapacityScope::PerGpu };
+    let options = RunOptions { record_events: events, interval: Time(1_000_000_000), progress: None };
+    simulate(&node, memory, &script(), options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
+}
+
+fn combinations() -> impl Iterator<Item = MemoryConfig> {
+    PLACEMENTS.names().flat_map(|placement| {
+        PREFETCHERS.names().flat_map(move |prefetch| {
+            EVICTIONS.names().map(move |eviction| MemoryConfig {
+                placement: Choice::named(placement),
+                prefetch: Choice::named(prefetch),
+                eviction: Choice::named(eviction),
+                ..MemoryConfig::default()
+            })
+        })
+    })
+}
+
+fn table<'a>(result: &'a RunResult, name: &str) -> &'a Table {
+    result.tables.iter().find(|table| table.name == name).expect("recorded")
+}
+
+fn values<'a>(table: &'a Table, name: &str) -> &'a Values {
+    &table.columns.iter().find(|column| column.name == name).expect("a column").values
+}
+
+fn numbers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
+    let Values::U64(numbers) = values(table, name) else { panic!("{name} holds numbers") };
+    numbers
+}
+
+/// Kind, pages, source and target of every event, in order.
+fn events(result: &RunResult) -> Vec<(&'static str, std::ops::Range<usize>, usize, usize)> {
+    let table = table(result, "events");
+    let Values::Category { codes, names } = values(table, "kind") else { panic!("kinds are names") };
+    let columns = ["address", "pages", "from", "to"].map(|name| numbers(table, name));
+    let rows = codes.iter().enumerate().map(|(row, &code)| {
+        let [address, pages, from, to] = columns.map(|column| column[row] as usize);
+        let first = address / PAGE_BYTES as usize;
+        (names[code as usize], first..first + pages, from, to)
+    });
+    rows.collect()
+}
+
+/// Bytes that each processor holds at the end, if the events are followed from pages that are all on the host.
+fn followed(result: &RunResult) -> Vec<u64> {
+    let mut holders = vec![1u32; PAGES as usize];
+    for (kind, pages, from, to) in events(result) {
+        for page in pages {
+            let holder = &mut holders[page];
+            match kind {
+                "migration" | "write_collapse" | "eviction" | "prefetch" | "placed" => {
+                    *holder = *holder & !(1 << from) | 1 << to;
+                }
+                "duplication" => *holder |= 1 << to,
+                "discard" => *holder &= !(1 << from),
+                _ => {}
+            }
+        }
+    }
+    let held = |processor: usize| holders.iter().filter(|&&mask| mask >> processor & 1 != 0).count() as u64;
+    (0..=GPUS).map(|processor| held(processor) * PAGE_BYTES).collect()
+}
+
+#[test]
+fn events_lead_to_the_memory_that_was_sampled() {
+    for memory in combinations() {
+        let result = run(&memory, true);
+        let sampled = numbers(table(&result, "memory_intervals"), "bytes");
+        assert_eq!(followed(&result), sampled[sampled.len() - GPUS - 1..], "{memory:?}");
+    }
+}
+
+#[test]
+fn schemes_of_the_events_are_those_counted_at_the_end() {
+    let memory = MemoryConfig { placement: Choice::named("grit"), ..MemoryConfig::default() };
+    let result = run(&memory, true);
+    let mut schemes = vec![""; PAGES as usize];
+    for (kind, pages, ..) in events(&result) {
+        if let Some(scheme) = kind.strip_prefix("scheme_") {
+            schemes[pages].fill(scheme);
+        }
+    }
+    let count = |name| schemes.iter().filter(|&&scheme| scheme == name).count() as u64;
+    let counted = result.summary.manager.pages_by_scheme;
+    let found = [count(""), count("on_touch"), count("access_counter"), count("duplication")];
+    assert_eq!(found, [counted.none, counted.on_touch, counted.access_counter, counted.duplication]);
+    assert!(count("duplication") > 0, "the script makes GRIT change its mind");
+}
+
+#[test]
+fn samples_add_up_to_the_totals() {
+    let memory = MemoryConfig { placement: Choice::named("access-counter"), ..MemoryConfig::default() };
+    let result = run(&memory, true);
+    let (accesses, manager) = (&result.summary.accesses, &result.summary.manager);
+    for (name, total) in [
+        ("lines", accesses.load_lines + accesses.store_lines),
+        ("translations", accesses.translations),
+        ("l1_tlb_hits", accesses.l1_tlb_hits),
+        ("walks", accesses.walks),
+        ("remote_gpu_lines", accesses.remote_gpu_lines),
+        ("remote_maps", manager.remote_maps),
+        ("evictions", manager.evictions_written + manager.evictions_dropped),
+    ] {
+        assert_eq!(numbers(table(&result, "intervals"), name).iter().sum::<u64>(), total, "{name}");
+    }
+    assert!(accesses.remote_gpu_lines > 0 && manager.remote_maps > 0);
+}
+
+#[test]
+fn recording_events_changes_nothing_else() {
+    let memory = MemoryConfig { placement: Choice::named("grit"), ..MemoryConfig::default() };
+    let (with, mut without) = (run(&memory, true), run(&memory, false));
+    without.tables.push(table(&with, "events").clone());
+    assert_eq!(with, without);
+}
