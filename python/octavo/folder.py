@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.result import SCENARIO_FILE, SUMMARY_FILE, RunResult, is_finished
+from octavo.result import RESULT_FORMAT, SCENARIO_FILE, SUMMARY_FILE, RunResult, is_finished
 from octavo.tables import frame
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     if force:
         return None
     result = RunResult(folder)
-    if result.summary.get("octavo") != version("octavo"):
+    if result.summary.get("octavo") != version("octavo") or result.summary.get("format", 1) != RESULT_FORMAT:
         raise OutputError(f"{folder} holds a result of another version of Octavo", "replace it with --force")
     if result.scenario == scenario:
         return result
@@ -76,7 +76,9 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
         (temporary / SCENARIO_FILE).write_text(scenario.toml, encoding="utf-8")
         for name, columns in tables:
             frame(columns).write_parquet(temporary / f"{name}.parquet", compression="zstd", statistics=True)
-        write_json(temporary / SUMMARY_FILE, {"octavo": version("octavo"), **json.loads(summary)})
+        write_json(
+            temporary / SUMMARY_FILE, {"octavo": version("octavo"), "format": RESULT_FORMAT, **json.loads(summary)}
+        )
     return RunResult(folder)
 
 
@@ -126,11 +128,22 @@ def replaced_file(path: Path | None) -> Iterator[Path | None]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file whole or not at all.
+
+    Raises:
+        OutputError: it cannot be written; what was there before stays.
+
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
 
 
 def write_json(path: Path, value: dict[str, Any] | Sequence[Any]) -> None:

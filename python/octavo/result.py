@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SCENARIO_FILE = "scenario.toml"
 SUMMARY_FILE = "summary.json"
+RESULT_FORMAT = 2
+"""What `summary.json` says as `format`; it grows with every change of what results hold or mean. 1 says nothing."""
+
+_AGAIN = "run it again with --force"
 
 
 @dataclass(frozen=True)
@@ -30,23 +34,55 @@ class RunResult:
         """Open a finished result.
 
         Raises:
-            OutputError: the folder holds no finished result.
+            OutputError: the folder holds no finished result, or one of another format.
 
         """
         folder = Path(folder)
         if not is_finished(folder):
             raise OutputError(f"{folder} holds no finished result", f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}")
-        return cls(folder)
+        result = cls(folder)
+        result.check_format()
+        return result
+
+    def check_format(self) -> None:
+        """Make sure that this Octavo can read the result.
+
+        Raises:
+            OutputError: it is of another format, or its summary is damaged.
+
+        """
+        found = self.summary.get("format", 1)
+        if found != RESULT_FORMAT:
+            raise OutputError(
+                f"{self.folder / SUMMARY_FILE}: expected a result of format {RESULT_FORMAT}, found format {found}",
+                "run it again with this version of Octavo (--force replaces a result)",
+            )
 
     @property
     def scenario(self) -> Scenario:
-        """What was run."""
-        return Scenario((self.folder / SCENARIO_FILE).read_text(encoding="utf-8"))
+        """What was run.
+
+        Raises:
+            OutputError: the file cannot be read.
+
+        """
+        return Scenario(_text(self.folder / SCENARIO_FILE))
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Totals; times are picoseconds of simulated time."""
-        summary: dict[str, Any] = json.loads((self.folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+        """Totals; times are picoseconds of simulated time.
+
+        Raises:
+            OutputError: the file cannot be read, or is damaged.
+
+        """
+        path = self.folder / SUMMARY_FILE
+        try:
+            summary = json.loads(_text(path))
+        except ValueError as error:
+            raise OutputError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
+        if not isinstance(summary, dict):
+            raise OutputError(f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN)
         return summary
 
     @property
@@ -63,17 +99,30 @@ class RunResult:
         """One table as a polars frame.
 
         Raises:
-            OutputError: there is no such table.
+            OutputError: there is no such table, or it is damaged.
 
         """
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             raise OutputError(f"no table `{name}` in {self.folder}", f"tables: {', '.join(self.tables)}")
-        return pl.read_parquet(path)
+        try:
+            return pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise OutputError(f"{path} is damaged: expected a Parquet table, found: {reason}", _AGAIN) from None
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
         return self.table(name).to_pandas()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise OutputError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
 
 
 def is_finished(folder: Path) -> bool:
