@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import compare, listing, new, options, reproduce, run, schema, sweep, trace, validate, workload
+from octavo.cli import compare, listing, new, options, report, reproduce, run, schema, sweep, trace, validate, workload
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     epilog=options.examples(
         "octavo compare --workload fir --scale 0.0625",
         "octavo run scenario.toml -o runs/first",
+        "octavo report runs/first -o first.html",
         "octavo list placements",
         "octavo reproduce grit --scale 0.0625",
     ),
@@ -47,6 +48,7 @@ def _root(
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
+app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_)
 app.add_typer(new.app, name="new")
 app.add_typer(workload.app, name="workload")

@@ -1,0 +1,82 @@
+"""Reports: one page with pictures of runs, made from their tables alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octavo import folder
+from octavo.errors import OutputError
+from octavo.report import speed
+from octavo.report.data import gather, has_events, legends, page_map
+from octavo.report.page import page
+from octavo.report.runs import Run, ordered, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DEFAULT_MEBIBYTES = 16
+MIN_MEBIBYTES = 4
+"""Least size of a page with maps: what it holds besides takes 1 to 2 MiB."""
+
+
+def report(
+    runs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    baseline: str | None = None,
+    mebibytes: int = DEFAULT_MEBIBYTES,
+    watch: Callable[[str], None] | None = None,
+) -> Path:
+    """Write a report of finished runs.
+
+    Args:
+        runs: folders of results, or of experiments with results below them.
+        output: the HTML file, which is written whole or not at all.
+        baseline: the variant that speed-ups are relative to, as the report names it; `on-touch` if left out and there
+            is such a run, otherwise the first.
+        mebibytes: size of the file, about. Histories of pages that do not fit lose their middles, and the page says
+            how much it leaves out.
+        watch: called with a line of text when something that takes long begins.
+
+    Raises:
+        OutputError: a folder holds no result that can be read, or the file cannot be written.
+        ScenarioError: the baseline is none of the variants.
+
+    """
+    output = Path(output)
+    _check_output(output)
+    if mebibytes < MIN_MEBIBYTES:
+        raise OutputError(f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB")
+    if not runs:
+        raise OutputError("nothing to report on", "name at least one folder of a result")
+    found = read(runs)
+    against = speed.baseline(found, baseline)
+    found = ordered(found, against)
+    data = gather(found, against)
+    frame = page("", data, {}, legends(found))
+    text = _with_maps(found, data, mebibytes * (1 << 20) - len(frame.encode()), watch or (lambda _: None))
+    folder.write_text(output, text)
+    return output
+
+
+def _with_maps(found: Sequence[Run], data: dict[str, object], room: int, watch: Callable[[str], None]) -> str:
+    recorded = [run for run in found if has_events(run)]
+    maps, texts = {}, {}
+    for run in recorded:
+        watch(f"page map of {run.label}")
+        packed = page_map(run, max(room // len(recorded), 0))
+        if packed is not None:
+            maps[run.number], texts[run.number] = packed.about, packed.text
+    return page(_title(found), {**data, "maps": maps}, texts, legends(found))
+
+
+def _title(found: Sequence[Run]) -> str:
+    groups = list(dict.fromkeys(run.group for run in found))
+    return f"Octavo: {', '.join(groups[:4])}{' and more' if len(groups) > 4 else ''}"
+
+
+def _check_output(output: Path) -> None:
+    if output.is_dir():
+        raise OutputError(f"cannot write {output}: it is a folder", "name a file with -o, such as report.html")
+    folder.check_writable(output.parent)

@@ -1,0 +1,117 @@
+"""Everything a report's page shows, gathered from the result tables."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from octavo import measures
+from octavo.report import speed
+from octavo.report.history import Footprint, history
+from octavo.report.pack import Packed, pack
+from octavo.report.runs import ABSENT, differences
+from octavo.report.series import over_time
+from octavo.report.translation import translation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.report.runs import Run
+
+_KERNELS = 400
+"""Kernel launches of a run that the page map marks, at most."""
+_TOTALS = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "remote_maps", "prefetched")
+
+
+def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
+    """All rows and texts of the page, apart from the page maps; speed-ups are over the variant `against`.
+
+    Raises:
+        OutputError: a table is damaged.
+
+    """
+    speedups = speed.speedups(runs, against)
+    return {
+        "octavo": version("octavo"),
+        "baseline": against,
+        "runs": [_run(run) for run in runs],
+        **_scenarios(runs),
+        "speedups": speedups,
+        "means": speed.means(speedups),
+        "published": speed.beside_published(runs, speedups),
+        "causes": speed.causes(runs),
+        "translation": translation(runs),
+        "allocations": [row for run in runs for row in _allocations(run)],
+        **over_time(runs),
+    }
+
+
+def page_map(run: Run, room: int) -> Packed | None:
+    """The page map of a run that has recorded events, in about `room` characters of text.
+
+    Raises:
+        OutputError: a table is damaged.
+
+    """
+    if not has_events(run):
+        return None
+    footprint = Footprint.of(run.result, run.values["memory.page_size"])
+    processors = int(run.values["node.gpus"]) + 1
+    past = history(run.result.table("events"), footprint, run.summary["time_ps"], processors)
+    return pack(past, footprint, room)
+
+
+def has_events(run: Run) -> bool:
+    """Whether single events were recorded."""
+    return "events" in run.result.tables
+
+
+def _run(run: Run) -> dict[str, Any]:
+    summary = run.summary
+    manager, accesses = summary["manager"], summary["accesses"]
+    kernels = run.result.table("kernels")
+    return {
+        "label": run.label,
+        "group": run.group,
+        "variant": run.variant,
+        "folder": run.result.folder.name,
+        "time_ms": summary["time_ps"] / 1e9,
+        "footprint": summary["footprint_bytes"],
+        "capacity": summary["capacity_bytes"],
+        "gpus": int(run.values["node.gpus"]),
+        "lines": accesses["load_lines"] + accesses["store_lines"],
+        "remote_lines": accesses["remote_gpu_lines"] + accesses["remote_host_lines"],
+        **{name: manager[name] for name in _TOTALS},
+        "schemes": any(count for scheme, count in manager["pages_by_scheme"].items() if scheme != "none"),
+        "events": has_events(run),
+        "intervals": "intervals" in run.result.tables,
+        "launches": kernels.height,
+        "kernels": [
+            [row["kernel"], row["began_ps"], row["ended_ps"]] for row in kernels.head(_KERNELS).iter_rows(named=True)
+        ],
+    }
+
+
+def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
+    """What all scenarios say, and what they do not all say."""
+    values = [run.values for run in runs]
+    differing = differences(values)
+    common = {key: value for key, value in values[0].items() if key not in differing}
+    return {
+        "common": common,
+        "differing": [{"key": key, "values": [flat.get(key, ABSENT) for flat in values]} for key in differing],
+    }
+
+
+def _allocations(run: Run) -> list[dict[str, Any]]:
+    return [{"run": run.number, **row} for row in run.result.table("allocations").to_dicts()]
+
+
+def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
+    """What colours stand for, in order: causes, processors, variants."""
+    gpus = max(int(run.values["node.gpus"]) for run in runs)
+    used = {row["cause"] for row in speed.causes(runs)}
+    causes = [cause.replace("_", " ") for cause in measures.CAUSES]
+    processors = ["host", *(f"gpu{number}" for number in range(gpus))]
+    variants = list(dict.fromkeys(run.variant for run in runs))
+    return [cause for cause in causes if cause in used], processors, variants

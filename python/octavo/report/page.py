@@ -1,0 +1,74 @@
+"""The page: one HTML file with everything in it, which opens from disk and asks no network for anything."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from octavo.report import charts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCRIPTS = (
+    "format.js",
+    "tables.js",
+    "charts.js",
+    "sections.js",
+    "pieces.js",
+    "view.js",
+    "paint.js",
+    "history.js",
+    "map.js",
+    "main.js",
+)
+"""In the order in which they stand in the page; together they are one module."""
+
+
+def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: tuple[list[str], ...]) -> str:
+    """The whole page.
+
+    Args:
+        title: what a browser's tab says.
+        data: everything but the page maps' pieces; `maps` in it says where these lie.
+        maps: the pieces of each run's page map, as text, by number of the run.
+        legends: causes, processors and variants that colours stand for.
+
+    """
+    return Template(asset("page.html")).substitute(
+        title=escape(title),
+        style=asset("page.css"),
+        library=_in_script(library()),
+        data=_json(data),
+        specifications=_json({"config": charts.config(), **charts.specifications(*legends)}),
+        maps="\n".join(f'<script type="text/plain" id="map-{run}">{text}</script>' for run, text in maps.items()),
+        script=_in_script("\n".join(asset(name) for name in SCRIPTS)),
+    )
+
+
+@cache
+def library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, as vl-convert bundles them."""
+    import vl_convert  # noqa: PLC0415 - importing it takes longer than most commands
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+
+
+def asset(name: str) -> str:
+    """A file of the page."""
+    return files("octavo").joinpath("report", "page", name).read_text(encoding="utf-8")
+
+
+def _in_script(code: str) -> str:
+    """JavaScript that cannot end the element it stands in: what looks like a tag is in a string or an expression."""
+    return re.sub(r"<(/script|!--)", r"<\\\1", code, flags=re.IGNORECASE)
+
+
+def _json(value: object) -> str:
+    """JSON that cannot end the element it stands in, whatever names it holds."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

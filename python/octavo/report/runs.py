@@ -1,0 +1,154 @@
+"""Which runs a report shows, what they are called, and what differs in their scenarios."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import OutputError
+from octavo.result import SUMMARY_FILE, RunResult, is_finished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+PLACEMENT = "memory.placement.name"
+ABSENT = "–"
+"""What stands for a key that a scenario does not have."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a report."""
+
+    number: int
+    """Place among the runs, from 0."""
+    result: RunResult
+    summary: Mapping[str, Any]
+    values: Mapping[str, str]
+    """The scenario, flat, by dotted key."""
+    group: str
+    """The workload: runs of a group are compared with one another."""
+    variant: str
+    """What tells it from the others of its group."""
+
+    @property
+    def label(self) -> str:
+        """Workload and variant."""
+        return f"{self.group} · {self.variant}"
+
+    @property
+    def placement(self) -> str:
+        """Name of its placement strategy."""
+        return self.values[PLACEMENT]
+
+
+def read(paths: Sequence[str | Path]) -> list[Run]:
+    """Read the runs in folders: results themselves, or folders of an experiment or a sweep with results below.
+
+    Raises:
+        OutputError: a folder holds no finished result, or one that this Octavo cannot read.
+
+    """
+    results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
+    values = [_flat(result.scenario.values) for result in results]
+    groups = _groups(values)
+    variants = _variants(results, values, groups)
+    return [
+        Run(number, result, result.summary, flat, group, variant)
+        for number, (result, flat, group, variant) in enumerate(zip(results, values, groups, variants, strict=True))
+    ]
+
+
+def ordered(runs: Sequence[Run], first: str) -> list[Run]:
+    """The runs group by group, each beginning with the variant `first`, and numbered anew."""
+    groups = list(dict.fromkeys(run.group for run in runs))
+    found = sorted(runs, key=lambda run: (groups.index(run.group), run.variant != first))
+    return [replace(run, number=number) for number, run in enumerate(found)]
+
+
+def differences(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
+    """Dotted keys whose values are not the same in all scenarios, in the order of the first that has them."""
+    keys = dict.fromkeys(key for values in scenarios for key in values)
+    return [key for key in keys if len({values.get(key) for values in scenarios}) > 1]
+
+
+def _results(path: Path) -> Iterator[RunResult]:
+    if not path.is_dir():
+        raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
+    if is_finished(path):
+        yield RunResult.load(path)
+        return
+    below = [file.parent for file in sorted(path.rglob(SUMMARY_FILE)) if not _hidden(file.relative_to(path))]
+    found = [folder for folder in below if is_finished(folder)]
+    if not found:
+        raise OutputError(
+            f"{path} holds no finished result",
+            f"expected {SUMMARY_FILE} and scenario.toml in it, or in folders below it; a run that was stopped has none",
+        )
+    for folder in found:
+        yield RunResult.load(folder)
+
+
+def _hidden(path: Path) -> bool:
+    """Whether something is part of a result that is still being written."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = _shown(value)
+    return flat
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _groups(values: Sequence[Mapping[str, str]]) -> list[str]:
+    """The workload's name, with those of its options that tell workloads of the same name apart."""
+    names = [_workload(flat) for flat in values]
+    labels = []
+    for name, own in zip(names, values, strict=True):
+        alike = [flat for other, flat in zip(names, values, strict=True) if other == name]
+        keys = [key for key in differences(alike) if key.startswith("workload.") or key == "seed"]
+        labels.append(" ".join([name, *(f"{_last(key)}={own.get(key, ABSENT)}" for key in keys)]))
+    return labels
+
+
+def _workload(flat: Mapping[str, str]) -> str:
+    path = flat.get("workload.path")
+    return flat["workload.name"] if path is None else Path(path).name.removesuffix(".trace")
+
+
+def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]], groups: Sequence[str]) -> list[str]:
+    """The placement and what else differs; folders tell apart what nothing else does."""
+    skipped = ("workload.", "record.")
+    keys = [
+        key for key in differences(values) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
+    ]
+    keys = [key for key in keys if _differs_alone(key, values)]
+    variants = [
+        ", ".join([own[PLACEMENT], *(f"{_last(key)}={own[key]}" for key in keys if key in own)]) for own in values
+    ]
+    count = Counter(zip(groups, variants, strict=True))
+    return [
+        variant if count[group, variant] == 1 else f"{variant} ({result.folder.name})"
+        for group, variant, result in zip(groups, variants, results, strict=True)
+    ]
+
+
+def _differs_alone(key: str, values: Sequence[Mapping[str, str]]) -> bool:
+    """Whether a key differs among scenarios that have it: options of another strategy say nothing new."""
+    return len({flat[key] for flat in values if key in flat}) > 1
+
+
+def _last(key: str) -> str:
+    return key.rsplit(".", 1)[-1] if key.count(".") == 1 else ".".join(key.rsplit(".", 2)[-2:])

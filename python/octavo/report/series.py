@@ -1,0 +1,123 @@
+"""What happened over time, from the interval tables, in few enough bins to draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.report.runs import Run
+
+_BINS = 160
+"""Bins of a run, at most."""
+_CELLS = 60_000
+"""Rows of the link and memory tables of all runs together, at most."""
+_MIN_BINS = 24
+LINE_BYTES = 64
+"""Bytes of a line, as the engine counts them."""
+_MILLISECOND = 1e9
+"""Picoseconds of a millisecond."""
+
+MOVES = {
+    "migrations": "migration",
+    "duplications": "duplication",
+    "collapses": "write collapse",
+    "prefetched": "prefetch",
+    "evictions": "eviction",
+}
+"""Columns of the `intervals` table that count pages, and what they are called."""
+
+
+def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
+    """Rows for the charts over time; runs without samples have none."""
+    sampled = [run for run in runs if "intervals" in run.result.tables]
+    rows: dict[str, list[dict[str, Any]]] = {"rates": [], "moves": [], "links": [], "memory": []}
+    for run in sampled:
+        totals = binned(run.result.table("intervals"), [], _BINS)
+        rows["rates"] += _rates(run.number, totals)
+        rows["moves"] += _moves(run.number, totals)
+        for name, key in (("links", "link"), ("memory", "processor")):
+            table = run.result.table("link_intervals" if name == "links" else "memory_intervals")
+            width = max(table[key].n_unique() * len(sampled), 1)
+            bins = max(min(_BINS, _CELLS // width), _MIN_BINS)
+            rows[name] += (_links if name == "links" else _memory)(run.number, binned(table, [key], bins))
+    return rows
+
+
+def binned(table: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
+    """Samples gathered into at most `bins` bins: counts are summed, and `from_ps` to `time_ps` is the bin's time.
+
+    `memory_intervals` holds levels, not counts: its `bytes` are the highest of the bin.
+    """
+    times = table.select(pl.col("time_ps").unique().sort()).with_row_index("sample")
+    step = max(-(-times.height // bins), 1)
+    times = times.with_columns(bin=pl.col("sample") // step)
+    levels = pl.col("bytes").max() if keys == ["processor"] else pl.exclude("time_ps", "from_ps", "bin", *keys).sum()
+    edges = times.group_by("bin").agg(pl.col("time_ps").max()).sort("bin")
+    edges = edges.with_columns(from_ps=pl.col("time_ps").shift(1, fill_value=0))
+    sums = table.join(times.select("time_ps", "bin"), on="time_ps").group_by("bin", *keys, maintain_order=True)
+    return sums.agg(levels).join(edges, on="bin").sort("bin", maintain_order=True)
+
+
+def _span(row: dict[str, Any]) -> dict[str, float]:
+    return {"from": _round(row["from_ps"] / _MILLISECOND), "to": _round(row["time_ps"] / _MILLISECOND)}
+
+
+def _rates(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    rows = []
+    for row in table.to_dicts():
+        milliseconds = max((row["time_ps"] - row["from_ps"]) / _MILLISECOND, 1e-9)
+        remote = (row["remote_gpu_lines"] + row["remote_host_lines"]) * LINE_BYTES
+        translations = max(row["translations"], 1)
+        rows.append(
+            {
+                "run": run,
+                **_span(row),
+                "faults": _round(row["faults"] / milliseconds),
+                "remote_bytes": _round(remote / milliseconds / 1e6),
+                "lines": _round(row["lines"] / milliseconds),
+                "l1_miss": _round(1 - row["l1_tlb_hits"] / translations) if row["translations"] else None,
+                "walks": _round(row["walks"] / translations) if row["translations"] else None,
+            }
+        )
+    return rows
+
+
+def _moves(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    rows = []
+    for row in table.to_dicts():
+        milliseconds = max((row["time_ps"] - row["from_ps"]) / _MILLISECOND, 1e-9)
+        rows += [
+            {"run": run, **_span(row), "cause": cause, "pages": _round(row[name] / milliseconds)}
+            for name, cause in MOVES.items()
+            if table[name].sum()
+        ]
+    return rows
+
+
+def _links(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": run,
+            **_span(row),
+            "link": row["link"],
+            "busy": _round(row["busy_ps"] / max(row["time_ps"] - row["from_ps"], 1)),
+            "bytes": _round(row["bytes"] / max(row["time_ps"] - row["from_ps"], 1) * 1e3),
+        }
+        for row in table.to_dicts()
+    ]
+
+
+def _memory(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {"run": run, **_span(row), "processor": row["processor"], "mebibytes": _round(row["bytes"] / (1 << 20))}
+        for row in table.to_dicts()
+    ]
+
+
+def _round(value: float) -> float:
+    """Five digits: what a chart can show, in little text."""
+    return float(f"{value:.5g}")

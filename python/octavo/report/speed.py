@@ -1,0 +1,130 @@
+"""Speed-ups, with published values beside ours, and where the time goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo import measures
+from octavo.errors import ScenarioError
+from octavo.report.runs import PLACEMENT, differences
+from octavo.reproduce.published import published
+from octavo.reproduce.study import KERNELS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.report.runs import Run
+
+_USUAL = "on-touch"
+"""The placement that others are compared with if the user names none."""
+
+
+def baseline(runs: Sequence[Run], named: str | None) -> str:
+    """The variant that speed-ups are relative to: the one that is named, on-touch, or the first.
+
+    Raises:
+        ScenarioError: no run is of the variant that is named.
+
+    """
+    variants = list(dict.fromkeys(run.variant for run in runs))
+    if named is not None and named not in variants:
+        raise ScenarioError(f"baseline `{named}` is none of the variants", f"variants: {'; '.join(variants)}")
+    return named or next((run.variant for run in runs if run.placement == _USUAL), variants[0])
+
+
+def speedups(runs: Sequence[Run], against: str) -> list[dict[str, Any]]:
+    """One row for each run; `speedup` is `None` in a group without the baseline."""
+    base = {run.group: run.summary["time_ps"] for run in runs if run.variant == against}
+    return [
+        {
+            "run": run.number,
+            "group": run.group,
+            "variant": run.variant,
+            "time_ms": run.summary["time_ps"] / 1e9,
+            "speedup": base[run.group] / run.summary["time_ps"] if run.group in base else None,
+        }
+        for run in runs
+    ]
+
+
+def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Geometric mean of each variant's speed-ups, of variants that every group has."""
+    groups = {row["group"] for row in rows}
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row["speedup"] is not None:
+            values.setdefault(row["variant"], {})[row["group"]] = row["speedup"]
+    return {name: measures.geometric_mean(found.values()) for name, found in values.items() if found.keys() == groups}
+
+
+def beside_published(runs: Sequence[Run], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What GRIT's publication says about these runs, beside what they found; empty if it says nothing.
+
+    The publication gives averages over its eight kernels and names the fastest uniform scheme of seven.
+    """
+    study = [run for run in runs if run.values["workload.name"] in KERNELS and _is_plain(run)]
+    if not study:
+        return {}
+    numbers = {run.number for run in study}
+    own = [row for row in rows if row["run"] in numbers]
+    placements = {run.variant: run.placement for run in study}
+    found = {placements[variant]: mean for variant, mean in means(own).items()}
+    averages = [
+        {"of": "grit", "over": rival, "published": 1 + gain, "found": found["grit"] / found[rival]}
+        for rival, gain in published().gain_of_grit_over.items()
+        if "grit" in found and rival in found
+    ]
+    averages += [
+        {"of": name, "over": _USUAL, "published": speed, "found": found[name] / found[_USUAL]}
+        for name, speed in published().fit_targets.items()
+        if name in found and _USUAL in found
+    ]
+    fastest = _fastest(study)
+    if not averages and not fastest:
+        return {}
+    return {
+        "source": published().source,
+        "kernels": sorted({run.values["workload.name"] for run in study}),
+        "kernels_published": len(KERNELS),
+        "differs": [key for key in differences([run.values for run in study]) if key.startswith("node.")],
+        "averages": averages,
+        "fastest": fastest,
+    }
+
+
+def _is_plain(run: Run) -> bool:
+    """Whether a run's variant is a placement and nothing else."""
+    return run.variant == run.values[PLACEMENT]
+
+
+def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
+    uniform = published().gain_of_grit_over
+    rows = []
+    for group in dict.fromkeys(run.group for run in study):
+        times = {run.placement: run.summary["time_ps"] for run in study if run.group == group}
+        kernel = next(run.values["workload.name"] for run in study if run.group == group)
+        named = published().best_uniform_scheme.get(kernel)
+        if named is not None and set(uniform) <= times.keys():
+            rows.append({"kernel": group, "found": min(uniform, key=lambda name: times[name]), "published": named})
+    return rows
+
+
+def causes(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """One row for each run and cause: its part of the run time, split as the accesses' time is."""
+    rows = []
+    for run in runs:
+        shares = measures.shares(run.summary["breakdown"])
+        rows += [
+            {
+                "run": run.number,
+                "group": run.group,
+                "variant": run.variant,
+                "cause": cause.replace("_", " "),
+                "share": share,
+                "time_ms": run.summary["time_ps"] / 1e9 * share,
+                "order": order,
+            }
+            for order, (cause, share) in enumerate(shares.items())
+        ]
+    used = {row["cause"] for row in rows if row["share"] > 0}
+    return [row for row in rows if row["cause"] in used]

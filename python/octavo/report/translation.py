@@ -1,0 +1,38 @@
+"""How far the TLBs reach and how often they miss, from totals and the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.report.history import size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.report.runs import Run
+
+
+def translation(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """One row for each run: reach in bytes and misses as shares of what was asked of each level."""
+    return [_row(run) for run in runs]
+
+
+def _row(run: Run) -> dict[str, Any]:
+    accesses, values = run.summary["accesses"], run.values
+    page = size(values["memory.page_size"])
+    asked = accesses["translations"]
+    missed = asked - accesses["l1_tlb_hits"]
+    return {
+        "run": run.number,
+        "group": run.group,
+        "variant": run.variant,
+        "page_bytes": page,
+        "l1_reach": int(values["node.l1_tlb.entries"]) * page,
+        "l2_reach": int(values["node.l2_tlb.entries"]) * page,
+        "footprint": run.summary["footprint_bytes"],
+        "translations": asked,
+        "l1_miss": missed / asked if asked else 0.0,
+        "l2_miss": 1 - accesses["l2_tlb_hits"] / missed if missed else 0.0,
+        "walks": accesses["walks"],
+        "levels_a_walk": accesses["walk_levels"] / accesses["walks"] if accesses["walks"] else 0.0,
+    }

@@ -1,0 +1,303 @@
+"""A report in a browser: it renders, zooms, filters, tells pages' histories, and everyone can use it."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from browser import Watched, chromium
+from conftest import SMALL
+
+import octavo
+from octavo.report import report
+from octavo.report.history import KINDS
+
+SECTIONS = ["Runs", "Speed-up", "Time by cause", "Page map", "Over time", "Translation", "Memory in use", "Allocations"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    for placement in ("on-touch", "grit"):
+        interval = {"record.interval": "50us"}
+        octavo.run(workload="st", placement=placement, scale=SMALL, overrides=interval, output=root / placement)
+    return root
+
+
+@pytest.fixture(scope="module")
+def path(runs):
+    return report([runs / "on-touch", runs / "grit"], runs / "report.html")
+
+
+@pytest.fixture(scope="module")
+def watched(browser, path):
+    """One page for all tests that leave it as it was."""
+    return Watched(browser, path)
+
+
+def canvas(page):
+    return page.get_by_role("application").first
+
+
+def seen(page):
+    """Pages and ticks of time that the page map shows."""
+    page.wait_for_timeout(80)
+    return int(canvas(page).get_attribute("data-pages")), int(canvas(page).get_attribute("data-span"))
+
+
+def colours(page):
+    """How often each colour stands in the picture of the page map."""
+    return page.evaluate("""() => {
+        const canvas = document.querySelector("canvas");
+        const image = canvas.getContext("2d").getImageData(200, 20, canvas.width - 220, canvas.height - 60);
+        const pixels = new Uint32Array(image.data.buffer);
+        const counts = {};
+        for (const pixel of pixels) counts[pixel] = (counts[pixel] ?? 0) + 1;
+        return counts;
+    }""")
+
+
+def test_every_section_is_there_and_nothing_went_wrong(watched):
+    page = watched.drawn()
+    assert page.get_by_role("heading", level=2).all_inner_texts() == SECTIONS
+    assert page.get_by_role("navigation").get_by_role("link").all_inner_texts() == SECTIONS
+    charts = page.locator(".chart[role=graphics-document]")
+    assert charts.count() >= 12
+    for chart in charts.all():
+        assert chart.get_attribute("aria-label")
+        assert chart.locator("path, rect, line").count() > 3
+    assert "grit is the fastest" in page.locator(".findings").inner_text() or "on-touch is" in page.inner_text(
+        ".findings"
+    )
+    assert watched.complaints == []
+
+
+def test_a_table_stands_behind_every_chart(watched):
+    page = watched.drawn()
+    charts = page.locator("figure:has(.chart)")
+    for chart in charts.all():
+        chart.locator("summary").click()
+        assert chart.locator("table tbody tr").count() > 0
+        chart.locator("summary").click()
+
+
+def test_the_map_shows_owners_and_changes_with_what_is_coloured(watched):
+    page = watched.drawn()
+    pictures = []
+    for layer in ("holder", "sharing", "access", "scheme", "requests", "copies"):
+        page.select_option("#map-colour", layer)
+        page.wait_for_timeout(150)
+        pictures.append(colours(page))
+    page.select_option("#map-colour", "holder")
+    assert len(pictures[0]) >= 4, "the host and several GPUs own pages"
+    assert len({tuple(sorted(picture.items())) for picture in pictures}) == len(pictures)
+
+
+def test_the_map_zooms_with_the_mouse_and_back(watched):
+    page = watched.drawn()
+    canvas(page).scroll_into_view_if_needed()
+    pages, span = seen(page)
+    box = canvas(page).bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 160, steps=3)
+    page.mouse.up()
+    near_pages, near_span = seen(page)
+    assert near_pages < pages / 2
+    assert near_span < span / 2
+    assert canvas(page).get_attribute("data-near") == "true"
+    page.mouse.wheel(0, -300)
+    assert seen(page)[0] <= near_pages
+    canvas(page).focus()
+    page.mouse.wheel(0, -300)
+    assert seen(page)[0] < near_pages
+    page.get_by_role("button", name="Reset").click()
+    assert seen(page) == (pages, span)
+
+
+def test_an_allocation_or_an_address_can_be_gone_to(watched):
+    page = watched.drawn()
+    pages, _ = seen(page)
+    page.select_option("#map-allocation", "0")
+    assert seen(page)[0] < pages
+    page.fill("#map-address", "0xfffffffff")
+    page.press("#map-address", "Enter")
+    assert page.eval_on_selector("#map-address", "box => box.validationMessage")
+    page.fill("#map-address", "0x1000")
+    page.press("#map-address", "Enter")
+    assert not page.eval_on_selector("#map-address", "box => box.validationMessage")
+    assert seen(page)[0] <= 48
+    page.select_option("#map-allocation", "")
+
+
+def test_a_click_opens_the_history_that_the_table_tells(watched, runs):
+    page = watched.drawn()
+    canvas(page).scroll_into_view_if_needed()
+    box = canvas(page).bounding_box()
+    page.mouse.click(box["x"] + 600, box["y"] + 150)
+    past = page.locator(".past")
+    past.wait_for(state="visible")
+    address = int(past.locator("h3").inner_text().split()[1], 16)
+    events = octavo.RunResult(runs / "on-touch").table("events")
+    own = events.filter((pl.col("address") <= address) & (address < pl.col("address") + pl.col("pages") * 4096))
+    assert own.height > 1
+    assert past.locator("caption").inner_text() == f"{own.height:,} of {own.height:,} events"
+    first = own.row(0, named=True)
+    told = past.locator("tbody tr").first.inner_text()
+    assert f"{first['time_ps'] // 1000 / 1000:,.3f} µs" in told
+    assert first["kind"].replace("_", " ") in told
+    past.get_by_label("migration").uncheck()
+    fewer = own.filter(pl.col("kind") != "migration").height
+    assert past.locator("caption").inner_text() == f"{fewer:,} of {own.height:,} events"
+    past.get_by_role("button", name="Close").click()
+    assert past.is_hidden()
+
+
+def test_runs_can_be_left_out(watched):
+    page = watched.drawn()
+    cards = page.locator("#memory .card")
+    assert cards.count() == 2
+    page.get_by_label("st · grit").first.uncheck()
+    assert cards.count() == 1
+    page.wait_for_selector("html[data-charts=drawn]")
+    page.get_by_label("st · grit").first.check()
+    assert cards.count() == 2
+
+
+def test_two_maps_show_the_same_pages(watched):
+    page = watched.drawn()
+    page.get_by_role("button", name="Second map").click()
+    assert page.get_by_role("application").count() == 2
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_timeout(100)
+    shown = [one.get_attribute("data-pages") for one in page.get_by_role("application").all()]
+    assert shown[0] == shown[1]
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_role("button", name="Second map").click()
+    assert page.get_by_role("application").count() == 1
+
+
+def test_the_keyboard_reaches_everything(browser, path):
+    page = Watched(browser, path).drawn()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    canvas(page).focus()
+    pages, span = seen(page)
+    for key in ("ArrowDown", "ArrowRight", "Shift+ArrowDown", "+", "+"):
+        page.keyboard.press(key)
+    assert seen(page)[0] < pages
+    page.keyboard.press("ArrowRight")
+    assert "held by" in page.inner_text("#live")
+    page.keyboard.press(".")
+    assert seen(page)[1] < span / 4
+    page.keyboard.press("Enter")
+    page.locator(".past").wait_for(state="visible")
+    assert page.evaluate("document.activeElement.tagName") == "H3"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
+    page.keyboard.press("0")
+    assert seen(page) == (pages, span)
+
+
+def test_dark_is_dark_and_can_be_switched(browser, path):
+    watched = Watched(browser, path, color_scheme="dark")
+    page = watched.drawn()
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    assert dark == "rgb(18, 22, 28)"
+    page.get_by_role("button", name="Light").click()
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    assert page.get_by_role("button", name="Light").get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="Auto").click()
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"{paper} === 'rgb(255, 255, 255)'")
+    assert watched.complaints == []
+
+
+def test_it_prints_light_and_without_buttons(browser, path):
+    page = Watched(browser, path, color_scheme="dark").drawn()
+    page.emulate_media(media="print")
+    assert page.get_by_role("button", name="Second map").is_hidden()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert len(page.pdf()) > 50_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_about(browser, path, scheme):
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - only where there is a browser
+
+    page = Watched(browser, path, color_scheme=scheme).drawn()
+    canvas(page).focus()
+    page.keyboard.press("Enter")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_runs_without_events_or_samples_say_which_option_records_them(browser, tmp_path):
+    overrides = {"record.events": False, "record.interval": "0ns"}
+    octavo.run(workload="fir", scale=SMALL, overrides=overrides, output=tmp_path / "bare")
+    watched = Watched(browser, report([tmp_path / "bare"], tmp_path / "bare.html"))
+    text = watched.drawn().inner_text("main")
+    assert "--set record.events=true" in text
+    assert "--set record.interval=100us" in text
+    assert watched.complaints == []
+
+
+def many_events(folder, count, pages):
+    """Replaces the events of a result by very many."""
+    choose = np.random.default_rng(1)
+    span = octavo.RunResult(folder).summary["time_ps"]
+    fault = np.arange(count) % 2 == 0
+    page = choose.integers(0, pages, count)
+    gpu = choose.integers(1, 5, count)
+    moves = pl.DataFrame({"page": page, "to": gpu, "fault": fault})
+    held = moves.select(pl.col("to").shift(1, fill_value=0).over("fault", "page")).to_series().to_numpy()
+    kinds = pl.Series(np.where(fault, 0, 3).astype(np.uint32))
+    pl.DataFrame(
+        {
+            "time_ps": np.sort(choose.integers(0, span, count)).astype(np.uint64),
+            "kind": kinds.replace_strict(range(len(KINDS)), KINDS, return_dtype=pl.Enum(KINDS)),
+            "address": (page * 4096).astype(np.uint64),
+            "pages": np.ones(count, np.uint64),
+            "from": np.where(fault, gpu, held).astype(np.uint64),
+            "to": np.where(fault, 0, gpu).astype(np.uint64),
+        }
+    ).write_parquet(folder / "events.parquet")
+    allocation = pl.read_parquet(folder / "allocations.parquet").head(1)
+    whole = allocation.with_columns(address=pl.lit(0, pl.UInt64), bytes=pl.lit(pages * 4096, pl.UInt64))
+    whole.write_parquet(folder / "allocations.parquet")
+
+
+def test_ten_million_events_fit_a_page_that_says_what_it_leaves_out(browser, runs, tmp_path):
+    folder = tmp_path / "many"
+    shutil.copytree(runs / "on-touch", folder)
+    many_events(folder, 10_000_000, 32_768)
+    path = report([folder], tmp_path / "many.html")
+    assert path.stat().st_size <= 16 << 20
+    watched = Watched(browser, path)
+    page = watched.drawn()
+    assert "of 10,000,000 events" in page.inner_text("#footer")
+    assert canvas(page).get_attribute("data-near") == "false"
+    assert len(colours(page)) >= 2
+    page.fill("#map-address", "0x3456000")
+    page.press("#map-address", "Enter")
+    page.wait_for_timeout(300)
+    assert canvas(page).get_attribute("data-near") == "true"
+    canvas(page).focus()
+    page.keyboard.press("Enter")
+    page.locator(".past").wait_for(state="visible")
+    assert "left out of this file" in page.inner_text(".past")
+    assert watched.complaints == []
