@@ -48,7 +48,6 @@ def config() -> dict[str, Any]:
     }
     return {
         "background": None,
-        "autosize": {"type": "fit-x", "contains": "padding"},
         "font": "system-ui, sans-serif",
         "view": {"stroke": None},
         "axis": axis,

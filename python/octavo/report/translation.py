@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def translation(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each run: reach in bytes and misses as shares of what was asked of each level."""
+    """One row for each run: reach in bytes, first-level misses as a share of translations, and what became of these.
+
+    A miss hits the second level, walks, or needs no walk because a fault of its GPU on the page is under way.
+    """
     return [_row(run) for run in runs]
 
 
@@ -32,7 +35,9 @@ def _row(run: Run) -> dict[str, Any]:
         "footprint": run.summary["footprint_bytes"],
         "translations": asked,
         "l1_miss": missed / asked if asked else 0.0,
-        "l2_miss": 1 - accesses["l2_tlb_hits"] / missed if missed else 0.0,
+        "l2_hit": accesses["l2_tlb_hits"] / missed if missed else 0.0,
+        "walked": accesses["walks"] / missed if missed else 0.0,
+        "joined": (missed - accesses["l2_tlb_hits"] - accesses["walks"]) / missed if missed else 0.0,
         "walks": accesses["walks"],
         "levels_a_walk": accesses["walk_levels"] / accesses["walks"] if accesses["walks"] else 0.0,
     }

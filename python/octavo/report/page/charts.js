@@ -8,6 +8,7 @@ const colourOfRun = (run) => `var(--c${(run % 10) + 1})`;
 class Chart {
   constructor(name, caption, columns) {
     this.name = name;
+    this.stepped = STEPPED.has(name);
     this.caption = caption;
     this.rows = [];
     this.host = element("div", { class: "chart" });
@@ -16,10 +17,14 @@ class Chart {
 
   async draw(rows, labels = null) {
     this.rows = rows;
+    loadLibrary();
     const specification = structuredClone(specifications[this.name]);
     delete specification.config;
+    specification.autosize = { type: "fit-x", contains: "padding" };
+    if (specification.height?.step) specification.height = specification.height.step * new Set(rows.map((row) => row.link ?? row.label)).size;
+    if (specification.layer) specification.layer = specification.layer.filter((layer) => drawable(layer, rows));
     specification.description = `${this.caption}. ${rows.length} rows; a table follows.`;
-    specification.datasets = { rows };
+    specification.datasets = { rows: this.stepped ? withBeginnings(rows) : rows };
     if (labels) nameRuns(specification, labels);
     this.drawn?.finalize();
     this.drawn = await vegaEmbed(this.host, specification, {
@@ -31,6 +36,31 @@ class Chart {
     const behind = this.figure.querySelector("details");
     if (behind.open) behind.dispatchEvent(new Event("toggle"));
   }
+}
+
+// The charts' library lies in the page as text, so that everything else is there before it is read.
+function loadLibrary() {
+  if (window.vegaEmbed) return;
+  document.head.append(element("script", {}, document.getElementById("library").textContent));
+}
+
+// Marks of published values, unless there are none.
+function drawable(layer, rows) {
+  return layer.mark.type !== "tick" || rows.some((row) => row.published);
+}
+
+// Lines and areas that step from bin to bin; each bin's value holds from its beginning on, the first one's too.
+const STEPPED = new Set(["faults", "remote", "walks", "l1miss", "moves", "memory"]);
+
+function withBeginnings(rows) {
+  const series = new Set();
+  const beginnings = [];
+  for (const row of rows) {
+    const key = `${row.run} ${row.cause} ${row.processor}`;
+    if (!series.has(key)) beginnings.push({ ...row, to: row.from });
+    series.add(key);
+  }
+  return [...beginnings, ...rows];
 }
 
 // Runs keep their colours whichever of them are shown.

@@ -17,7 +17,8 @@ class PageHistory {
     const [start, end] = [chunk.starts[place], chunk.starts[place + 1]];
     const events = Array.from({ length: end - start }, (_, nth) => start + nth);
     const kinds = [...new Set(events.map((event) => chunk.kind[event]))].sort((one, other) => one - other);
-    this.state = { map, page, chunk, time, events, chosen: new Set(kinds), limit: ROWS_AT_ONCE };
+    this.state = { map, page, chunk, time, events, chosen: new Set(kinds), limit: ROWS_AT_ONCE, meant: chunk.last(page, time) };
+    this.state.limit *= Math.ceil((this.state.meant - start + 1) / ROWS_AT_ONCE) || 1;
     const where = map.allocationOf(page);
     const heading = element("h3", { tabindex: "-1" }, `Page ${address(map.addressOf(page))} of ${where.name}, ${data.runs[map.run].label}`);
     const total = chunk.total[place];
@@ -27,6 +28,7 @@ class PageHistory {
     this.node.replaceChildren(heading, element("p", { class: "lead" }, lead), this.filters(kinds), this.body);
     this.node.hidden = false;
     this.fill();
+    this.scroll();
     if (moveFocus) heading.focus();
     announce(`History of page ${address(map.addressOf(page))}: ${number.format(total)} events`);
   }
@@ -63,7 +65,14 @@ class PageHistory {
     ];
     const caption = `${number.format(wanted.length)} of ${number.format(events.length)} events`;
     const more = element("button", { type: "button", click: () => this.more() }, `Show ${number.format(Math.min(ROWS_AT_ONCE, wanted.length - limit))} more`);
-    this.body.replaceChildren(table(caption, columns, rows), wanted.length > limit ? more : "");
+    this.body.replaceChildren(table(caption, columns, rows, (event) => event === this.state.meant), wanted.length > limit ? more : "");
+  }
+
+  // Scrolls the list, not the page, to the event at the time that was chosen.
+  scroll() {
+    const row = this.body.querySelector("tr[aria-current]");
+    const list = this.body.querySelector(".scroll");
+    if (row) list.scrollTop = row.offsetTop - list.clientHeight / 2;
   }
 
   more() {

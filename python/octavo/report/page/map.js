@@ -110,7 +110,7 @@ class PageMap {
     this.drawTime(context);
     this.drawCursor(context);
     const { first, pages, from, span } = this.view;
-    this.where.textContent = `${number.format(pages)} of ${number.format(this.about.pages)} pages (${bytes(pages * this.about.page_bytes)}) from ${address(this.addressOf(Math.floor(first)))}; ${duration(span * this.about.tick_ps)} from ${duration(from * this.about.tick_ps)}${this.near ? "; single pages" : `; rows of ${this.step} pages`}`;
+    this.where.textContent = `${number.format(pages)} of ${number.format(this.about.pages)} pages (${bytes(pages * this.about.page_bytes)}) from ${address(this.addressOf(Math.floor(first)))}; ${duration(span * this.about.tick_ps)} from ${duration(from * this.about.tick_ps)}${this.near ? "; single pages" : `; rows of ${this.step} page${this.step > 1 ? "s" : ""}`}`;
     this.canvas.dataset.near = this.near;
     this.canvas.dataset.pages = Math.round(pages);
     this.canvas.dataset.span = Math.round(span);

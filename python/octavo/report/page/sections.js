@@ -267,11 +267,13 @@ function translation() {
     reach("reach, second level of a GPU", "l2_reach"),
     { title: "translations", value: (row) => short.format(row.translations) },
     { title: "first-level misses", value: (row) => percent.format(row.l1_miss) },
-    { title: "second-level misses", value: (row) => percent.format(row.l2_miss) },
+    { title: "of these: second-level hits", value: (row) => percent.format(row.l2_hit) },
+    { title: "walks of these", value: (row) => percent.format(row.walked) },
+    { title: "waits for a fault under way", value: (row) => percent.format(row.joined) },
     { title: "walks", value: (row) => short.format(row.walks) },
     { title: "levels read a walk", value: (row) => digits.format(row.levels_a_walk) },
   ];
-  const made = section("translation", "Translation", "Reach is how much memory the entries of a TLB cover. Misses are shares of what was asked of that level; hits on entries that are still being filled count as hits.", table("TLB reach and misses", columns, rows));
+  const made = section("translation", "Translation", "Reach is how much memory the entries of a TLB cover. Hits on entries that are still being filled count as hits; a miss needs no walk of its own if a fault of its GPU on the page is under way.", table("TLB reach and misses", columns, rows));
   if (!data.rates.length) return;
   const share = (name, title) => [label, until, { title, value: (row) => (row[name] === null ? "–" : percent.format(row[name])) }];
   const charts = [new Chart("l1miss", "First-level misses per translation", share("l1_miss", "misses")), new Chart("walks", "Page-table walks per translation", share("walks", "walks"))];

@@ -1,9 +1,9 @@
 // Tables: of runs, and behind every chart.
 
-// `columns` are { title, value(row), text, differs(row), wrap }.
-function table(caption, columns, rows) {
+// `columns` are { title, value(row), text, differs(row), wrap }; `current` tells the row that is meant, if one is.
+function table(caption, columns, rows, current) {
   const head = element("tr", {}, ...columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : null }, column.title)));
-  const body = rows.map((row) => element("tr", {}, ...columns.map((column, index) => cell(column, row, index))));
+  const body = rows.map((row) => element("tr", { "aria-current": current?.(row) ? "true" : null }, ...columns.map((column, index) => cell(column, row, index))));
   return element(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
