@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -200,6 +203,30 @@ def test_a_search_finds_what_the_grid_has(direction, name, cli, tmp_path):
     done = cli("sweep", "s.toml", "--best", "faults", "--trials", "6", "--direction", direction)
     assert done.returncode == 0, done.stderr
     assert f"placement={name}" in done.stdout.split("Best faults")[1]
+
+
+def test_json_is_the_only_output_when_asked_for(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(FILE + "[grid]\nseed = [1, 2]\n")
+    document = json.loads(cli("sweep", "s.toml", "--json").stdout)
+    assert [(point["seed"], point["status"]) for point in document["points"]] == [(1, "ok"), (2, "ok")]
+    assert (tmp_path / document["folder"] / "points.parquet").is_file()
+
+
+def test_a_terminal_shows_bars(tmp_path):
+    pty = pytest.importorskip("pty")
+    (tmp_path / "s.toml").write_text(FILE + "[grid]\nseed = [1, 2]\n")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-o", "out"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # The other end is closed.
+        while piece := os.read(ours, 1 << 16):
+            shown += piece
+    os.close(ours)
+    assert running.wait(timeout=60) == 0, shown
+    assert b"all runs" in shown
+    assert b"/2" in shown
 
 
 def test_measures_have_the_names_that_rows_have(grid):

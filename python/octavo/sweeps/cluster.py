@@ -51,10 +51,9 @@ class RayCluster:
         try:
             self._ray.init(address=address or "local", log_to_driver=False, logging_level="error", **own)
         except Exception as error:
-            found = str(error).strip().splitlines() or [type(error).__name__]
             raise ClusterError(
-                f"cannot use the Ray cluster {address or 'on this machine'}: {found[0]}",
-                "start one with `ray start --head`, or leave the address out",
+                f"cannot use the Ray cluster {address or 'on this machine'}: {_said(error)}",
+                "start one with `ray start --head` (Ray may want its token: RAY_AUTH_TOKEN), or leave the address out",
             ) from None
 
     def start(self, job: Job) -> None:
@@ -74,7 +73,7 @@ class RayCluster:
         try:
             found = self._ray.get(reference)
         except Exception as error:
-            return f"the cluster lost it: {type(error).__name__}: {str(error).strip().splitlines()[-1]}"
+            return f"the cluster lost it: {_said(error)}"
         if found["octavo"] != version("octavo"):
             return f"the cluster has Octavo {found['octavo']}, here is {version('octavo')}"
         if found["error"] is not None:
@@ -104,6 +103,12 @@ def simulate(toml: str) -> dict[str, Any]:
     except BaseException as error:
         found["error"] = explained(error)
     return found
+
+
+def _said(error: Exception) -> str:
+    """What Ray says, without the traceback that it puts into its messages: the first line and the last."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}"
 
 
 def _imported() -> Any:
