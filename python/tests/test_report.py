@@ -225,6 +225,13 @@ def test_bins_lose_nothing():
     assert found["time_ps"].max() == 1000
 
 
+def test_memory_of_all_processors_is_that_of_one_moment():
+    """A page that moves within a bin is not counted twice."""
+    held = [(10, "host", 4), (10, "gpu0", 0), (20, "host", 0), (20, "gpu0", 4)]
+    table = pl.DataFrame(held, schema=["time_ps", "processor", "bytes"], orient="row")
+    assert binned(table, ["processor"], 1)["bytes"].sum() == 4
+
+
 def test_runs_are_named_after_what_differs(runs, tmp_path):
     found = read([runs / "st-grit", runs])
     assert [run.result.folder.name for run in found] == ["st-grit", "fir-grit", "fir-on-touch", "st-on-touch"]
@@ -238,6 +245,13 @@ def test_runs_are_named_after_what_differs(runs, tmp_path):
     ]
     shutil.copytree(runs / "st-grit", tmp_path / "again")
     assert [run.variant for run in read([runs / "st-grit", tmp_path / "again"])] == ["grit (st-grit)", "grit (again)"]
+
+
+def test_options_of_another_strategy_are_no_part_of_a_name(tmp_path):
+    """`access-counter` and `grit` both have `host_pages`, with other defaults."""
+    for placement in ("access-counter", "grit"):
+        octavo.run(workload="fir", placement=placement, scale=SMALL, output=tmp_path / placement)
+    assert [run.variant for run in read([tmp_path])] == ["access-counter", "grit"]
 
 
 def test_speedups_are_over_on_touch_unless_another_variant_is_named(runs):

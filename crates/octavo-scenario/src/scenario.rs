@@ -48,9 +48,9 @@ pub struct WorkloadChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Keep every fault and migration, one row each.
+    /// Keep everything that happens to pages, one row each.
     pub events: bool,
-    /// Simulated time between samples of the links' traffic; `0ns` for none.
+    /// Simulated time between samples of faults, copies, translation, links and memory; `0ns` for none.
     pub interval: Time,
 }
 

@@ -74,6 +74,7 @@ def _run(run: Run) -> dict[str, Any]:
         "label": run.label,
         "group": run.group,
         "variant": run.variant,
+        "placement": run.placement,
         "folder": run.result.folder.name,
         "time_ms": summary["time_ps"] / 1e9,
         "footprint": summary["footprint_bytes"],

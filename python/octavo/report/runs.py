@@ -146,8 +146,13 @@ def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]],
 
 
 def _differs_alone(key: str, values: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a key differs among scenarios that have it: options of another strategy say nothing new."""
-    return len({flat[key] for flat in values if key in flat}) > 1
+    """Whether a key differs among scenarios of the same strategy: that strategies have other options says nothing."""
+    strategy = f"{key.rpartition('.')[0]}.name"
+    found: dict[str | None, set[str]] = {}
+    for flat in values:
+        if key in flat:
+            found.setdefault(flat.get(strategy), set()).add(flat[key])
+    return any(len(different) > 1 for different in found.values())
 
 
 def _last(key: str) -> str:

@@ -50,12 +50,12 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 def binned(table: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
     """Samples gathered into at most `bins` bins: counts are summed, and `from_ps` to `time_ps` is the bin's time.
 
-    `memory_intervals` holds levels, not counts: its `bytes` are the highest of the bin.
+    `memory_intervals` holds levels, not counts: its `bytes` are those at the end of the bin, for every processor alike.
     """
     times = table.select(pl.col("time_ps").unique().sort()).with_row_index("sample")
     step = max(-(-times.height // bins), 1)
     times = times.with_columns(bin=pl.col("sample") // step)
-    levels = pl.col("bytes").max() if keys == ["processor"] else pl.exclude("time_ps", "from_ps", "bin", *keys).sum()
+    levels = pl.col("bytes").last() if keys == ["processor"] else pl.exclude("time_ps", "from_ps", "bin", *keys).sum()
     edges = times.group_by("bin").agg(pl.col("time_ps").max()).sort("bin")
     edges = edges.with_columns(from_ps=pl.col("time_ps").shift(1, fill_value=0))
     sums = table.join(times.select("time_ps", "bin"), on="time_ps").group_by("bin", *keys, maintain_order=True)

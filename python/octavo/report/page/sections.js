@@ -1,6 +1,7 @@
 // The sections of the page, apart from the page map.
 
 const MOST_SHOWN = 4;
+const MOST_COLUMNS = 6;
 const shown = new Set(data.runs.map((_, run) => run).slice(0, MOST_SHOWN));
 const listeners = [];
 
@@ -53,7 +54,7 @@ function figures(pairs) {
   return element("dl", { class: "figures" }, ...pairs.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
-// One sentence for each workload: the fastest variant, and what takes most of its time.
+// One sentence for each workload: the fastest variant apart from the bound, and what takes most of its time.
 function findings() {
   const groups = [...new Set(data.runs.map((run) => run.group))];
   const compared = groups.filter((group) => data.speedups.filter((row) => row.group === group && row.speedup).length > 1);
@@ -61,13 +62,16 @@ function findings() {
 }
 
 function finding(group) {
-  const rows = data.speedups.filter((row) => row.group === group);
+  const all = data.speedups.filter((row) => row.group === group);
+  const bound = all.find((row) => runOf(row).placement === "ideal");
+  const rows = all.filter((row) => row !== bound || row.variant === data.baseline || all.length < 3);
   const best = rows.reduce((one, other) => (other.time_ms < one.time_ms ? other : one));
   const part = (run) => data.causes.filter((row) => row.run === run).reduce((one, other) => (other.share > one.share ? other : one));
-  const base = rows.find((row) => row.variant === data.baseline);
+  const base = all.find((row) => row.variant === data.baseline);
   const [most, before] = [part(best.run), part(base.run)];
   const faster = best === base ? "is the fastest" : `is the fastest, ${digits.format(best.speedup)} times as fast as ${data.baseline}`;
-  const text = ` ${best.variant} ${faster}; most of its accesses' time is ${most.cause} (${percent.format(most.share)})`;
+  const limit = bound && !rows.includes(bound) ? ` (the ideal bound: ${digits.format(bound.speedup)})` : "";
+  const text = ` ${best.variant} ${faster}${limit}; most of its accesses' time is ${most.cause} (${percent.format(most.share)})`;
   return element("span", {}, element("strong", {}, `${group}:`), best === base ? `${text}.` : `${text}, under ${data.baseline} it is ${before.cause} (${percent.format(before.share)}).`);
 }
 
@@ -113,20 +117,27 @@ function missing() {
 
 function scenarios() {
   const many = data.runs.length > 1;
-  const byRun = data.runs.map((run, index) => ({ run, index }));
-  const columns = [
-    { title: "run", value: (row) => row.run.label, text: true },
-    ...data.differing.map((row) => ({ title: row.key, value: ({ index }) => row.values[index], text: true, differs: ({ index }) => row.values[index] !== row.values[0] })),
-  ];
   const same = Object.entries(data.common).map(([key, value]) => ({ key, value }));
   const shared = [{ title: "key", value: (row) => row.key, text: true }, { title: "value", value: (row) => row.value, text: true, wrap: true }];
   return element(
     "div",
     {},
     many ? element("h3", {}, data.differing.length ? "What differs in the scenarios" : "The scenarios do not differ") : null,
-    many && data.differing.length ? table("Keys that differ; values unlike the first run's are marked", columns, byRun) : null,
+    many && data.differing.length ? differences() : null,
     tableBehindText(many ? "What all scenarios share: machine, memory system, workload" : "Scenario: machine, memory system, workload", shared, same),
   );
+}
+
+// A column for each run, or, of many runs, a row.
+function differences() {
+  const caption = "Keys that differ; values unlike the first run's are marked";
+  const differs = (row, index) => row.values[index] !== row.values[0];
+  if (data.runs.length > MOST_COLUMNS) {
+    const columns = data.differing.map((row) => ({ title: row.key, text: true, value: ({ index }) => row.values[index], differs: ({ index }) => differs(row, index) }));
+    return table(caption, [{ title: "run", value: (row) => row.run.label, text: true }, ...columns], data.runs.map((run, index) => ({ run, index })));
+  }
+  const columns = data.runs.map((run, index) => ({ title: run.label, text: true, value: (row) => row.values[index], differs: (row) => differs(row, index) }));
+  return table(caption, [{ title: "key", value: (row) => row.key, text: true }, ...columns], data.differing);
 }
 
 function tableBehindText(summary, columns, rows) {
