@@ -4,6 +4,7 @@
 mod support;
 
 use octavo_sim::NodeConfig;
+use octavo_sim::config::LaunchDiscards;
 use octavo_units::{Bytes, Cycles};
 use octavo_workload::{InstructionMix, Op, Resources};
 use support::{Script, line, load, node, run};
@@ -164,6 +165,24 @@ fn work_groups_are_dispatched_a_few_a_cycle() {
     assert_eq!(run(&node, "on-touch", &script).summary.time_ps, 4_000);
     node.compute.groups_per_cycle = 4;
     assert_eq!(run(&node, "on-touch", &script).summary.time_ps, 3_000 + 4_000);
+}
+
+#[test]
+fn dispatch_begins_at_the_first_unit_or_goes_on_after_the_last() {
+    let launches = [3, 1, 1].map(|groups| vec![vec![load(0, 0)]; groups]);
+    let found = |goes_on: bool| {
+        let mut node = node(1);
+        node.launch_discards = LaunchDiscards::None;
+        (node.compute.units, node.compute.dispatch_goes_on) = (4, goes_on);
+        let summary = run(&node, "interleaved", &Script::new(8, launches.to_vec())).summary;
+        (summary.time_ps, summary.accesses.l1_tlb_hits, summary.accesses.l1_hits)
+    };
+    // The first launch is on units 0 to 2. Begun anew, the others find their page and line at unit 0. Going on, the
+    // second is on unit 3: 10 cycles for the second-level TLB, and 20 + 5 + 1 + 10 + 5 instead of 20 for the line.
+    // The third is on unit 0 again.
+    let anew = found(false);
+    assert_eq!((anew.1, anew.2), (2, 2));
+    assert_eq!(found(true), (anew.0 + (10 + 21) * 1_000, 1, 1));
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub struct ComputeConfig {
     pub group_launch: Cycles,
     /// Work-groups dispatched in one cycle on each GPU (0: no limit).
     pub groups_per_cycle: u32,
+    /// Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than at
+    /// the first.
+    pub dispatch_goes_on: bool,
     /// Cycles from a launch to the first dispatch, plus from the last wavefront's end to the end of the kernel.
     pub kernel_overhead: Cycles,
     /// Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer).

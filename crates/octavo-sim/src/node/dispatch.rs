@@ -38,6 +38,9 @@ impl Node<'_> {
             }
         }
         for gpu in 0..self.gpus.len() {
+            if !self.config.compute.dispatch_goes_on {
+                self.gpus[gpu].next_unit = 0;
+            }
             self.fill_gpu(gpu);
         }
         self.end_launch_if_done();
@@ -55,9 +58,10 @@ impl Node<'_> {
     /// Starts work-groups round robin over the units while any unit has room.
     fn fill_gpu(&mut self, gpu: usize) {
         let (mut started, mut count) = (true, 0);
+        let first = self.gpus[gpu].next_unit;
         while started {
             started = false;
-            for unit in 0..self.units {
+            for unit in (first..self.units).chain(0..first) {
                 let delay = count / u64::from(self.groups_per_cycle) * self.costs.cycle;
                 if self.start_group(gpu, unit, delay) {
                     (started, count) = (true, count + 1);
@@ -83,6 +87,7 @@ impl Node<'_> {
             return false;
         }
         let state = &mut self.gpus[gpu];
+        state.next_unit = (unit + 1) % self.units;
         state.units[unit].groups += 1;
         let group = self.queues[queue].start;
         self.queues[queue].start += 1;

@@ -28,6 +28,8 @@ pub(crate) struct Gpu {
     pub remote_queue: VecDeque<Waiting>,
     /// Work-groups in flight.
     pub running: u32,
+    /// Compute unit at which dispatch looks for room first.
+    pub next_unit: usize,
 }
 
 /// A compute unit.
@@ -87,6 +89,7 @@ impl Gpu {
             remote: Slots::new(node.remote.lines_in_flight),
             remote_queue: VecDeque::new(),
             running: 0,
+            next_unit: 0,
         }
     }
 

@@ -150,6 +150,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             memory_pipeline: Cycles(0),
             group_launch: Cycles(0),
             groups_per_cycle: 0,
+            dispatch_goes_on: false,
             kernel_overhead: Cycles(0),
             answers_in_order: false,
         },
