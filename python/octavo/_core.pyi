@@ -82,11 +82,18 @@ class TraceWriter:
 
     def __new__(cls, path: str, lanes: int, source: str, command: str, replace: bool) -> TraceWriter: ...
     def push(
-        self, columns: list[bytes], values: bytes, ends: bytes, are_addresses: bool, code: bytes, code_ends: bytes
+        self,
+        columns: list[bytes],
+        values: bytes,
+        ends: bytes,
+        are_addresses: bool,
+        code: bytes,
+        code_ends: bytes,
+        partial: tuple[bytes, bytes] | None,
     ) -> None:
         """Append rows, given as columns of little-endian numbers."""
 
-    def finish(self, allocations: list[tuple[str, int, int]], launches: list[tuple[Any, ...]]) -> None:
+    def finish(self, allocations: list[tuple[str, int, int, int]], launches: list[tuple[Any, ...]]) -> None:
         """Write the tables, check everything, and let the folder appear."""
 
     def abandon(self) -> None:

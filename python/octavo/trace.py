@@ -112,7 +112,7 @@ def write(
         instructions: columns as in `docs/trace-format.md`, as a frame or NumPy arrays by name, sorted for you; or an
             iterator of such pieces, or of single rows as dictionaries, in the order of the trace: memory then depends
             on the largest piece. Columns left out are 0, `sequence` counts rows of each wavefront.
-        allocations: `name`, `base`, `bytes`.
+        allocations: `name`, `base`, `bytes`, and `gpu` where the memory of one was asked for.
         launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and what else is known.
         lanes: lanes of a wavefront, 64 or 32.
         source: what recorded it.

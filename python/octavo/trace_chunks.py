@@ -20,11 +20,12 @@ _HALVES = ("wavefront", "bytes")
 _BYTES = ("kind", "lanes")
 _WAITS = ("vector_wait", "scalar_wait")
 _TOUCHED = ("lines", "addresses")
-_LISTS = (*_TOUCHED, "code_lines")
+_LISTS = (*_TOUCHED, "code_lines", "partial")
 _ROWS_AT_A_TIME = 1 << 15
 
-Columns = tuple[list[bytes], bytes, bytes, bool, bytes, bytes]
-"""Columns; values and ends of lists of lines, and whether they are addresses; the same of lines of code."""
+Columns = tuple[list[bytes], bytes, bytes, bool, bytes, bytes, "tuple[bytes, bytes] | None"]
+"""Columns; values and ends of lists of lines, and whether they are addresses; the same of lines of code, and of lines
+that are not filled, if it is known which."""
 
 
 class Chunks:
@@ -136,7 +137,8 @@ def _columns(frame: pl.DataFrame) -> Columns:
     if len(filled) > 1:
         raise TraceError("instructions: a piece has both `lines` and `addresses`")
     touched = _lists(frame, filled[0] if filled else "lines")
-    return columns, *touched, filled == ["addresses"], *_lists(frame, "code_lines")
+    partial = _lists(frame, "partial") if "partial" in frame.columns else None
+    return columns, *touched, filled == ["addresses"], *_lists(frame, "code_lines"), partial
 
 
 def _lists(frame: pl.DataFrame, name: str) -> tuple[bytes, bytes]:
@@ -152,14 +154,17 @@ def _bytes(series: pl.Series, dtype: str) -> bytes:
     return series.to_numpy().astype(dtype, copy=False).tobytes()
 
 
-def allocation_rows(table: Any) -> list[tuple[str, int, int]]:
+def allocation_rows(table: Any) -> list[tuple[str, int, int, int]]:
     """Rows of the table of allocations, by address.
 
     Raises:
         TraceError: a column is missing.
 
     """
-    rows = [(row["name"], int(row["base"]), int(row["bytes"])) for row in _rows(table, "allocations")]
+    rows = [
+        (row["name"], int(row["base"]), int(row["bytes"]), int(row.get("gpu") or 0))
+        for row in _rows(table, "allocations")
+    ]
     return sorted(rows, key=lambda row: row[1])
 
 
@@ -176,7 +181,8 @@ def launch_rows(table: Any, lanes: int) -> list[tuple[Any, ...]]:
 def _launch(row: _Row, lanes: int) -> tuple[Any, ...]:
     grid, group = _sizes(row, "grid"), _sizes(row, "group")
     split = [(share["gpu"], share["first"], share["groups"]) for share in row.get("split") or []]
-    numbers = [int(row.get(name) or 0) for name in ("vector_registers", "scalar_registers", "local_data_bytes")]
+    known = ("vector_registers", "scalar_registers", "local_data_bytes", "code_bytes")
+    numbers = [int(row.get(name) or 0) for name in known]
     wavefronts = row.get("wavefronts_per_group") or math.ceil(math.prod(group) / lanes)
     flushed = bool(row.get("flushed") or 0)
     return (row["kernel"], grid, group, wavefronts, *numbers, flushed, split)

@@ -15,6 +15,27 @@ ALLOCATIONS = [{"name": "input", "base": 4096, "bytes": 16384}, {"name": "output
 LAUNCH = {"kernel": "copy", "grid": (256, 1, 1), "group": (128, 1, 1)}
 
 
+def test_lines_that_a_store_does_not_fill_are_given_found_or_guessed(tmp_path):
+    """By position; from addresses; or all of them if there are too few bytes."""
+    end = {"kind": "end"}
+    store = {"kind": "store", "bytes": 4, "lanes": 64}
+    words = [4100 + 4 * lane for lane in range(64)]
+
+    def partial(name, row, **allocation):
+        allocations = [ALLOCATIONS[0] | allocation]
+        trace = octavo.trace.write(
+            tmp_path / f"{name}.trace", [row, end], allocations, [LAUNCH | {"grid": (64, 1, 1), "group": (64, 1, 1)}]
+        )
+        assert trace.allocations["gpu"].to_list() == [allocation.get("gpu", 0)]
+        return trace.head(1)[0]["partial"]
+
+    assert partial("given", store | {"lines": [64, 65, 66, 67, 68], "partial": [0, 4]}) == [0, 4]
+    assert partial("found", store | {"addresses": words}, gpu=2) == [0, 4]
+    assert partial("guessed", store | {"lines": [64, 65, 66, 67, 68]}) == [0, 1, 2, 3, 4]
+    with pytest.raises(octavo.TraceError, match="position 5 of 5 lines"):
+        partial("wrong", store | {"lines": [64, 65, 66, 67, 68], "partial": [5]})
+
+
 def instructions() -> pl.DataFrame:
     """Two groups of two wavefronts: load, wait, store, end."""
     rows = []

@@ -41,6 +41,8 @@ pub struct AccessCount {
 pub enum Event<'a> {
     /// Memory was allocated; it is resident on the host until something moves it.
     Allocate(PageRun),
+    /// The same by a program that asked for the memory of this GPU, which strategies that place explicitly give it.
+    AllocateOn(PageRun, ProcessorId),
     /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
     Free(PageRun),
     /// Faults in the order the driver services them.

@@ -101,7 +101,8 @@ impl Manager {
     /// Reacts to `event`; what is to be done about it is appended to `plans`.
     pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
         match event {
-            Event::Allocate(run) => self.allocate(run),
+            Event::Allocate(run) => self.allocate(run, None),
+            Event::AllocateOn(run, gpu) => self.allocate(run, Some(gpu)),
             Event::Free(run) => self.free(run, plans),
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
@@ -192,11 +193,14 @@ impl Manager {
         memory.pages.bytes() + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
     }
 
-    fn allocate(&mut self, run: PageRun) {
+    fn allocate(&mut self, run: PageRun, asked_for: Option<ProcessorId>) {
         self.memory.pages.allocate(run);
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
-        self.ask_placement(|placement, context| placement.on_allocate(run, context));
+        self.ask_placement(|placement, context| match asked_for {
+            Some(gpu) => placement.on_allocate_on(run, gpu, context),
+            None => placement.on_allocate(run, context),
+        });
     }
 
     fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use octavo_trace::{Allocation, Counts, Filter, Header, Key, Kind, LaunchRow, Row, Share, Touched};
+use octavo_trace::{Allocation, Counts, Filter, Header, Key, Kind, LaunchRow, Row, Share, Touched, partial_together};
 use pyo3::prelude::*;
 
 use crate::errors::{self, TraceError};
@@ -37,11 +37,11 @@ pub fn trace_head(
     Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
 }
 
-/// Name, first byte, bytes.
-type PyAllocation = (String, u64, u64);
-/// Kernel, grid, group, wavefronts per group, vector registers, scalar registers, local data bytes, split (GPU, first
-/// work-group, work-groups).
-type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, bool, Vec<(u8, u32, u32)>);
+/// Name, first byte, bytes, GPU from 1 (0: none in particular).
+type PyAllocation = (String, u64, u64, u8);
+/// Kernel, grid, group, wavefronts per group, vector registers, scalar registers, local data bytes, bytes of code,
+/// whether caches were flushed, split (GPU, first work-group, work-groups).
+type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, u32, bool, Vec<(u8, u32, u32)>);
 
 /// Writes a trace chunk by chunk.
 #[pyclass]
@@ -64,7 +64,8 @@ impl TraceWriter {
     /// `columns` are launch, group, sequence, vector_alu, scalar_alu, local_data and branch (uint32), wavefront and
     /// bytes (uint16), kind (uint8, in the order of the format's table), lanes (uint8), vector_wait and scalar_wait
     /// (int16, negative for null); `values` are the lines, or the addresses, of all rows (uint64), and `ends` where
-    /// those of each row end (uint64); `code` and `code_ends` are the same of the lines of code.
+    /// those of each row end (uint64); `code` and `code_ends` are the same of the lines of code, `partial` and
+    /// `partial_ends` of the positions of lines that stores do not fill, unless these are not known.
     #[expect(clippy::too_many_arguments, reason = "one for each piece of a chunk; called by our own Python alone")]
     fn push(
         &mut self,
@@ -75,10 +76,12 @@ impl TraceWriter {
         are_addresses: bool,
         code: Vec<u8>,
         code_ends: Vec<u8>,
+        partial: Option<(Vec<u8>, Vec<u8>)>,
     ) -> PyResult<()> {
         let writer = self.writer.as_mut().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
         py.detach(|| {
-            let chunk = Chunk::new(&columns, [&values, &ends], are_addresses, [&code, &code_ends])
+            let partial = partial.as_ref().map(|(values, ends)| [&values[..], &ends[..]]);
+            let chunk = Chunk::new(&columns, [&values, &ends], are_addresses, [&code, &code_ends], partial)
                 .ok_or_else(|| TraceError::new_err("columns differ in length"))?;
             (0..chunk.rows).try_for_each(|index| chunk.push(writer, index))
         })
@@ -87,7 +90,7 @@ impl TraceWriter {
     /// Writes the tables, checks everything, and lets the folder appear.
     fn finish(&mut self, py: Python<'_>, allocations: Vec<PyAllocation>, launches: Vec<PyLaunch>) -> PyResult<()> {
         let writer = self.writer.take().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
-        let allocation = |(name, base, bytes)| Allocation { name, base, bytes };
+        let allocation = |(name, base, bytes, gpu)| Allocation { name, base, bytes, gpu };
         let allocations: Vec<Allocation> = allocations.into_iter().map(allocation).collect();
         let launches: Vec<LaunchRow> = launches.into_iter().map(launch).collect();
         py.detach(|| writer.finish(&allocations, &launches)).map_err(|error| errors::trace(&error))
@@ -99,7 +102,7 @@ impl TraceWriter {
     }
 }
 
-fn launch((kernel, grid, group, wavefronts, vector, scalar, local, flushed, split): PyLaunch) -> LaunchRow {
+fn launch((kernel, grid, group, wavefronts, vector, scalar, local, code, flushed, split): PyLaunch) -> LaunchRow {
     LaunchRow {
         kernel,
         grid,
@@ -108,6 +111,7 @@ fn launch((kernel, grid, group, wavefronts, vector, scalar, local, flushed, spli
         vector_registers: vector,
         scalar_registers: scalar,
         local_data_bytes: local,
+        code_bytes: code,
         flushed,
         split: split.into_iter().map(|(gpu, first, groups)| Share { gpu, first, groups }).collect(),
     }
@@ -123,6 +127,8 @@ struct Chunk {
     touched: Lists,
     are_addresses: bool,
     code: Lists,
+    /// Lines that stores do not fill, if it is known which.
+    partial: Option<Lists>,
 }
 
 /// A list of numbers for each row.
@@ -149,7 +155,13 @@ impl Lists {
 }
 
 impl Chunk {
-    fn new(columns: &[Vec<u8>], touched: [&[u8]; 2], are_addresses: bool, code: [&[u8]; 2]) -> Option<Self> {
+    fn new(
+        columns: &[Vec<u8>],
+        touched: [&[u8]; 2],
+        are_addresses: bool,
+        code: [&[u8]; 2],
+        partial: Option<[&[u8]; 2]>,
+    ) -> Option<Self> {
         let [
             launch,
             group,
@@ -178,10 +190,12 @@ impl Chunk {
             touched: Lists::new(touched),
             are_addresses,
             code: Lists::new(code),
+            partial: partial.map(Lists::new),
         };
         let lengths = chunk.words.iter().map(Vec::len).chain(chunk.halves.iter().map(Vec::len));
         let whole = lengths.chain([chunk.lanes.len()]).all(|length| length == chunk.rows);
-        (whole && chunk.touched.fit(chunk.rows) && chunk.code.fit(chunk.rows)).then_some(chunk)
+        let fit = [&chunk.touched, &chunk.code].into_iter().chain(&chunk.partial).all(|list| list.fit(chunk.rows));
+        (whole && fit).then_some(chunk)
     }
 
     fn push(&self, writer: &mut octavo_trace::TraceWriter, index: usize) -> PyResult<()> {
@@ -192,6 +206,15 @@ impl Chunk {
             self.words.each_ref().map(|column| column[index]);
         let [wavefront, bytes, vector_wait, scalar_wait] = self.halves.each_ref().map(|column| column[index]);
         let values = self.touched.get(index);
+        let mut together = Vec::new();
+        let partial = match &self.partial {
+            Some(partial) => partial.get(index),
+            None if kind.is_written() && !self.are_addresses => {
+                partial_together(u64::from(bytes) * u64::from(self.lanes[index]), values.len(), &mut together);
+                &together
+            }
+            None => &[],
+        };
         let row = Row {
             key: Key { launch, group, wavefront, sequence },
             kind,
@@ -199,6 +222,7 @@ impl Chunk {
             bytes,
             lanes: self.lanes[index],
             touched: if self.are_addresses { Touched::Addresses(values) } else { Touched::Lines(values) },
+            partial,
             counts: Counts { vector_alu, scalar_alu, local_data, branch },
             // Null is stored as a negative number, which no byte is.
             vector_wait: u8::try_from(vector_wait).ok(),

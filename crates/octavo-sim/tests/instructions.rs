@@ -66,6 +66,31 @@ fn the_first_pass_through_code_fetches_it_and_later_ones_hit() {
 }
 
 #[test]
+fn a_buffer_fills_ahead_of_a_branch_up_to_the_end_of_the_code() {
+    let found = |buffer_lines, code_lines: u64, ops: &[Op]| {
+        let mut node = node(1);
+        node.fetch.buffer_lines = buffer_lines;
+        let mut script = Script::sequence(8, vec![ops.to_vec()]);
+        script.code_bytes = 64 * code_lines - 60;
+        let summary = run(&node, "interleaved", &script).summary;
+        (summary.accesses.dram_reads, summary.accesses.code_lines, summary.time_ps)
+    };
+    let one = [Op::fetch(0, 1)];
+    let miss = (1 + 10 + 10 + 101 + 30) * 1_000;
+    let long = [Op::fetch(0, 1), Op::compute(250)];
+    let time = 400_000 + miss + 1_000_000;
+    assert_eq!(found(1, 10, &long), (1, 1, time));
+    assert_eq!(found(4, 10, &long), (4, 1, time), "nobody waits for what is not executed");
+    assert_eq!(found(4, 3, &long), (3, 1, time), "the code ends");
+    assert_eq!(found(4, 10, &one), (1, 1, 400_000 + miss), "there is no time");
+    assert_eq!(found(4, 10, &[Op::fetch(0, 1), Op::compute(50)]), (3, 1, 400_000 + miss + 200_000), "for two of three");
+    assert_eq!(found(4, 10, &[Op::fetch(0, 2)]), (2, 2, 400_000 + 2 * miss), "what is executed comes no sooner");
+    // After a branch over line 1, line 2 is there: it was asked for third. Lines 3 to 5 are asked for, too.
+    let over = [&long[..], &[mix(0, 0, 0, 1), Op::fetch(2, 1), Op::compute(250)]].concat();
+    assert_eq!(found(4, 10, &over), (6, 2, time + 3_000 + 30_000 + 30_000 + 1_000_000));
+}
+
+#[test]
 fn code_that_is_written_anew_is_cold_at_every_launch_and_flushed_code_but_for_its_translation() {
     let launches = || vec![vec![Op::fetch(0, 1)], vec![Op::fetch(0, 1)]];
     let miss = (1 + 10 + 10 + 101 + 30) * 1_000;

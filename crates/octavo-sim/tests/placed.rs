@@ -39,6 +39,21 @@ fn the_first_page_is_on_the_last_gpu_or_where_it_is_said() {
 }
 
 #[test]
+fn allocations_are_dealt_out_in_one_round_but_for_those_that_asked_for_a_gpu() {
+    // Whether GPU 0 finds the first page of the last buffer in its own memory. Pages go to GPUs 3, 0, 1, 2 in turn.
+    let is_local = |buffers: &[(u64, u8)]| {
+        let page = 512 * (buffers.len() as u64 - 1);
+        let script = Script::one_group_per_gpu(8, vec![load(page, 0)]).with_buffers(buffers);
+        run(&node(4), "interleaved", &script).summary.accesses.remote_gpu_lines == 0
+    };
+    assert!(!is_local(&[(1, 0)]) && is_local(&[(1, 0), (3, 0)]) && !is_local(&[(2, 0), (1, 0)]));
+    assert!(is_local(&[(5, 0), (1, 0)]), "the turn after five pages");
+    assert!(is_local(&[(1, 1)]) && !is_local(&[(1, 0), (1, 3)]), "asked for");
+    assert!(is_local(&[(1, 0), (7, 3), (1, 0)]), "they do not take a turn");
+    assert!(is_local(&[(1, 0), (1, 9)]), "there is no GPU 9");
+}
+
+#[test]
 fn far_walkers_cost_the_way_there_and_back() {
     let mut node = node(1);
     node.walker.distance = Cycles(294);

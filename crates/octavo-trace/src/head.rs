@@ -62,6 +62,8 @@ pub struct RowView {
     pub lines: Vec<u64>,
     /// Addresses of lanes, if they are recorded.
     pub addresses: Vec<u64>,
+    /// Positions of lines that a store does not fill.
+    pub partial: Vec<u64>,
     /// Vector-ALU instructions since the row before.
     pub vector_alu: u32,
     /// Scalar-ALU and other instructions since the row before.
@@ -94,6 +96,7 @@ impl RowView {
             lanes: row.lanes,
             lines,
             addresses,
+            partial: row.partial.to_vec(),
             vector_alu: row.counts.vector_alu,
             scalar_alu: row.counts.scalar_alu,
             local_data: row.counts.local_data,

@@ -23,6 +23,7 @@ mod write;
 pub use error::TraceError;
 pub use head::{Filter, RowView, head};
 pub use info::{Info, KernelInfo, info};
+pub use lines::partial_together;
 pub use read::TraceReader;
 pub use replay::{ENTRY, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};

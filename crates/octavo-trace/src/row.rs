@@ -60,6 +60,12 @@ impl Kind {
         matches!(self, Self::Load | Self::Store | Self::Atomic)
     }
 
+    /// Whether memory changes.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        matches!(self, Self::Store | Self::Atomic)
+    }
+
     /// Whether bytes move at all.
     #[must_use]
     pub const fn is_memory(self) -> bool {
@@ -131,6 +137,9 @@ pub struct Row<'a> {
     pub lanes: u8,
     /// What it touches.
     pub touched: Touched<'a>,
+    /// Stores and atomics by [`Touched::Lines`] only: positions among them, ascending, of the lines of which some bytes
+    /// stay as they were. Empty for all other rows: it follows from addresses.
+    pub partial: &'a [u64],
     /// Instructions since the row before.
     pub counts: Counts,
     /// `wait` only: vector memory instructions that may stay outstanding.
@@ -150,6 +159,7 @@ impl Row<'_> {
             bytes: 0,
             lanes: 0,
             touched: Touched::NOTHING,
+            partial: &[],
             counts,
             vector_wait: None,
             scalar_wait: None,

@@ -15,6 +15,7 @@ pub struct Rows {
     pub(crate) lanes: Vec<u8>,
     pub(crate) lines: Lists,
     pub(crate) addresses: Lists,
+    pub(crate) partial: Lists,
     pub(crate) vector_alu: Vec<u32>,
     pub(crate) scalar_alu: Vec<u32>,
     pub(crate) local_data: Vec<u32>,
@@ -70,7 +71,8 @@ impl Rows {
 
     /// Values of the longest list column, of which a row group has but so many.
     pub(crate) fn longest(&self) -> usize {
-        self.lines.values.len().max(self.addresses.values.len()).max(self.code_lines.values.len())
+        let lists = [&self.lines, &self.addresses, &self.partial, &self.code_lines];
+        lists.into_iter().map(|list| list.values.len()).max().unwrap_or(0)
     }
 
     /// Row `index`, below [`Rows::len`].
@@ -89,6 +91,7 @@ impl Rows {
             } else {
                 Touched::Addresses(addresses)
             },
+            partial: self.partial.get(index),
             counts: Counts {
                 vector_alu: self.vector_alu[index],
                 scalar_alu: self.scalar_alu[index],
@@ -133,6 +136,7 @@ impl Rows {
         self.lanes.push(row.lanes);
         self.lines.push(lines);
         self.addresses.push(addresses);
+        self.partial.push(row.partial);
         self.vector_alu.push(row.counts.vector_alu);
         self.scalar_alu.push(row.counts.scalar_alu);
         self.local_data.push(row.counts.local_data);
@@ -153,6 +157,7 @@ impl Rows {
         self.lanes.clear();
         self.lines.clear();
         self.addresses.clear();
+        self.partial.clear();
         self.vector_alu.clear();
         self.scalar_alu.clear();
         self.local_data.clear();

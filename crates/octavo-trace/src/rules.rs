@@ -105,9 +105,10 @@ impl RowRules {
             return Err(format!("line {line} of the code, expected fewer than {CODE_LINES_END}"));
         }
         match row.touched {
-            Touched::Lines(lines) => check_lines(row, lines),
-            Touched::Addresses(addresses) => check_addresses(row, addresses),
+            Touched::Lines(lines) => check_lines(row, lines)?,
+            Touched::Addresses(addresses) => check_addresses(row, addresses)?,
         }
+        if row.partial.is_empty() { Ok(()) } else { check_partial(row) }
     }
 }
 
@@ -153,6 +154,24 @@ fn check_addresses(row: &Row<'_>, addresses: &[u64]) -> Result<(), String> {
     match addresses.iter().find(|address| address.checked_add(last).is_none()) {
         Some(address) => Err(format!("{} bytes at address {address} reach beyond 64 bits", row.bytes)),
         None => Ok(()),
+    }
+}
+
+fn check_partial(row: &Row<'_>) -> Result<(), String> {
+    let Touched::Lines(lines) = row.touched else {
+        return Err("`partial` beside `addresses`, from which it follows".to_owned());
+    };
+    if !row.kind.is_written() {
+        return Err(format!("a `{}` with `partial`, which belongs to stores", row.kind.name()));
+    }
+    if !row.partial.is_sorted_by(|a, b| a < b) {
+        return Err("`partial` does not ascend".to_owned());
+    }
+    match row.partial.last() {
+        Some(last) if *last >= lines.len() as u64 => {
+            Err(format!("`partial` names position {last} of {} lines", lines.len()))
+        }
+        _ => Ok(()),
     }
 }
 

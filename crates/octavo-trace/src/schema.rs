@@ -25,6 +25,7 @@ pub(crate) const INSTRUCTIONS_SCHEMA: &str = "message instructions {
     required int32 bytes (INTEGER(16,false));
     required int32 lanes (INTEGER(8,false));
     required group lines (LIST) { repeated group list { required int64 element (INTEGER(64,false)); } }
+    required group partial (LIST) { repeated group list { required int64 element (INTEGER(64,false)); } }
     required int32 vector_alu (INTEGER(32,false));
     required int32 scalar_alu (INTEGER(32,false));
     required int32 local_data (INTEGER(32,false));
@@ -37,6 +38,7 @@ pub(crate) const ALLOCATIONS_SCHEMA: &str = "message allocations {
     required binary name (STRING);
     required int64 base (INTEGER(64,false));
     required int64 bytes (INTEGER(64,false));
+    required int32 gpu (INTEGER(8,false));
 }";
 
 pub(crate) const LAUNCHES_SCHEMA: &str = "message launches {
@@ -52,6 +54,7 @@ pub(crate) const LAUNCHES_SCHEMA: &str = "message launches {
     required int32 vector_registers (INTEGER(16,false));
     required int32 scalar_registers (INTEGER(16,false));
     required int32 local_data_bytes (INTEGER(32,false));
+    required int32 code_bytes (INTEGER(32,false));
     required int32 flushed (INTEGER(8,false));
     required group split (LIST) {
         repeated group list {

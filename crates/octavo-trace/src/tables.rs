@@ -20,6 +20,8 @@ pub struct Allocation {
     pub base: u64,
     /// Size as asked for, more than 0.
     pub bytes: u64,
+    /// GPU whose memory was asked for, from 1; 0 for none in particular.
+    pub gpu: u8,
 }
 
 /// One row of `launches.parquet`; its number is its position.
@@ -39,6 +41,8 @@ pub struct LaunchRow {
     pub scalar_registers: u16,
     /// Local data share a work-group, in bytes.
     pub local_data_bytes: u32,
+    /// Size of the kernel's code, from where its lines are counted; 0 when unknown.
+    pub code_bytes: u32,
     /// Whether all caches were written back and emptied since the launch before, because the host copied from or to
     /// memory that it may have written.
     pub flushed: bool,

@@ -30,7 +30,8 @@ struct Step {
     instructions: [u64; 4],
     kind: Option<OpKind>,
     lines: Vec<u64>,
-    partial: bool,
+    /// Positions of lines that a store does not fill.
+    partial: Vec<u64>,
     outstanding: u32,
 }
 
@@ -57,8 +58,7 @@ fn expected(program: &Program, wanted: (u32, u32, u16), place: impl Fn(u64) -> u
         if row.kind == Kind::Wait {
             step.outstanding = row.vector_wait.unwrap_or(255).min(row.scalar_wait.unwrap_or(255)).into();
         }
-        let bytes = u64::from(row.lanes) * u64::from(row.bytes);
-        step.partial = step.kind == Some(OpKind::Store) && bytes < 64 * step.lines.len() as u64;
+        step.partial = row.partial.to_vec();
         // Without lines nothing happens: what came before belongs to the next row.
         if !row.kind.is_memory() || !step.lines.is_empty() {
             steps.push(std::mem::take(&mut step));
@@ -83,12 +83,17 @@ fn flattened(ops: &[Op]) -> Vec<Step> {
                 step.instructions.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
                 continue;
             }
-            OpKind::Load | OpKind::Store | OpKind::ScalarLoad => step.lines.extend(lines),
+            OpKind::Load | OpKind::Store | OpKind::ScalarLoad => {
+                if op.is_partial() {
+                    let before = step.lines.len() as u64;
+                    step.partial.extend(before..before + u64::from(op.count()));
+                }
+                step.lines.extend(lines);
+            }
             OpKind::Wait => step.outstanding = op.count(),
             OpKind::Barrier | OpKind::End => {}
         }
         step.kind = Some(op.kind());
-        step.partial = op.is_partial();
         if !op.continues() {
             steps.push(std::mem::take(&mut step));
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use octavo_trace::{Allocation, Counts, Header, Key, Kind, LaunchRow, Row, Touched, TraceWriter};
+use octavo_trace::{Allocation, Counts, Header, Key, Kind, LaunchRow, Row, Touched, TraceReader, TraceWriter};
 
 fn header() -> Header {
     Header { lanes: 64, source: "test 1".to_owned(), command: "by hand".to_owned() }
@@ -24,6 +24,10 @@ fn load(wavefront: u16, sequence: u32, lines: &[u64]) -> Row<'_> {
     Row { bytes: 4, lanes: 64, touched: Touched::Lines(lines), ..plain }
 }
 
+fn store(wavefront: u16, sequence: u32, lines: &[u64]) -> Row<'_> {
+    Row { kind: Kind::Store, ..load(wavefront, sequence, lines) }
+}
+
 fn end(wavefront: u16, sequence: u32) -> Row<'static> {
     Row::plain(key(wavefront, sequence), Kind::End, Counts { vector_alu: 3, ..Counts::default() })
 }
@@ -37,10 +41,11 @@ fn tables() -> ([Allocation; 1], [LaunchRow; 1]) {
         vector_registers: 8,
         scalar_registers: 16,
         local_data_bytes: 0,
+        code_bytes: 0,
         flushed: false,
         split: Vec::new(),
     };
-    ([Allocation { name: "input".to_owned(), base: 0, bytes: 4096 }], [launch])
+    ([Allocation { name: "input".to_owned(), base: 0, bytes: 4096, gpu: 0 }], [launch])
 }
 
 #[test]
@@ -69,6 +74,24 @@ fn hidden(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
 }
 
 #[test]
+fn lane_addresses_say_which_lines_a_store_fills() {
+    let path = folder("addresses.trace");
+    let mut writer = TraceWriter::create(&path, header()).unwrap();
+    let words: Vec<u64> = (0..64).map(|lane| 4 + 4 * lane).collect();
+    for wavefront in 0..2 {
+        writer.push(Row { touched: Touched::Addresses(&words), ..store(wavefront, 0, &[]) }).unwrap();
+        writer.push(end(wavefront, 1)).unwrap();
+    }
+    let (mut allocations, launches) = tables();
+    allocations[0].gpu = 3;
+    writer.finish(&allocations, &launches).unwrap();
+    let reader = TraceReader::open(&path).unwrap();
+    let rows = reader.rows(0).unwrap();
+    assert_eq!((rows.get(0).touched, rows.get(0).partial), (Touched::Lines(&[0, 1, 2, 3, 4]), &[0, 4][..]));
+    assert_eq!(reader.allocations(), &allocations);
+}
+
+#[test]
 fn rows_that_break_a_rule_are_named() {
     let mut writer = TraceWriter::create(&folder("refused.trace"), header()).unwrap();
     writer.push(load(1, 0, &[0])).unwrap();
@@ -83,6 +106,10 @@ fn rows_that_break_a_rule_are_named() {
         (Row { bytes: 4, ..end(1, 1) }, "`end` that moves bytes"),
         (Row { vector_wait: Some(0), ..end(1, 1) }, "belong to `wait`"),
         (Row { touched: Touched::Addresses(&[4, 8]), ..load(1, 1, &[]) }, "2 addresses for 64 active lanes"),
+        (Row { partial: &[0], ..load(1, 1, &[0]) }, "a `load` with `partial`"),
+        (Row { partial: &[1, 0], ..store(1, 1, &[0, 1]) }, "`partial` does not ascend"),
+        (Row { partial: &[0, 2], ..store(1, 1, &[0, 1]) }, "position 2 of 2 lines"),
+        (Row { partial: &[0], touched: Touched::Addresses(&[0; 64]), ..store(1, 1, &[]) }, "from which it follows"),
     ] {
         let error = writer.push(row).unwrap_err();
         assert!(error.row == Some(1) && error.reason.contains(reason), "{error}");

@@ -15,6 +15,8 @@ pub struct Buffer {
     pub base: u64,
     /// Size in bytes as the program asked for it.
     pub bytes: u64,
+    /// GPU whose memory the program asked for, from 1; 0 for none in particular.
+    pub gpu: u8,
 }
 
 impl Buffer {
@@ -46,7 +48,7 @@ pub struct AddressSpace {
 impl AddressSpace {
     /// Places a buffer after the ones before it.
     pub fn allocate(&mut self, name: &str, bytes: u64) -> Buffer {
-        let buffer = Buffer { name: name.to_owned(), base: self.end(), bytes };
+        let buffer = Buffer { name: name.to_owned(), base: self.end(), bytes, gpu: 0 };
         self.buffers.push(buffer.clone());
         buffer
     }
@@ -70,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_page_belongs_to_the_first_buffer_that_has_a_part_of_it() {
-        let buffer = |base, bytes| Buffer { name: String::new(), base, bytes };
+        let buffer = |base, bytes| Buffer { name: String::new(), base, bytes, gpu: 0 };
         let buffers = [buffer(100, 4000), buffer(4100, 100), buffer(4200, 5000), buffer(16384, 1)];
         let pages: Vec<_> = pages_of(&buffers, 4096).collect();
         assert_eq!(pages, [0..2, 2..2, 2..3, 4..5]);

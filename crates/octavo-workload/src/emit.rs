@@ -4,7 +4,7 @@
 //! lines become one [`Op`]. All functions push one whole instruction, so callers check [`OpSink::remaining`] before:
 //! one slot for a span, at most [`WAVEFRONT_LANES`] for a gather.
 
-use crate::{LINE_BYTES, Op, OpKind, OpSink};
+use crate::{LINE_BYTES, Op, OpSink};
 
 /// Lanes of a wavefront (GCN).
 pub const WAVEFRONT_LANES: u32 = 64;
@@ -22,8 +22,7 @@ pub fn load_span(out: &mut OpSink<'_>, address: u64, bytes: u64) {
 #[inline]
 pub fn store_span(out: &mut OpSink<'_>, address: u64, bytes: u64) {
     if bytes != 0 {
-        let (line, count) = lines_of_span(address, bytes);
-        out.push(store(line, count, bytes));
+        out.push(store(address, bytes));
     }
 }
 
@@ -33,11 +32,12 @@ pub fn load_scalar(out: &mut OpSink<'_>, address: u64) {
     out.push(Op::scalar_load(address / LINE_BYTES, 1));
 }
 
-/// A store of `bytes` bytes to `count` lines from `line` on.
+/// A store of the contiguous bytes `[address, address + bytes)`, of which there are some: it fills the lines between
+/// the first and the last.
 #[inline]
-fn store(line: u64, count: u32, bytes: u64) -> Op {
-    let op = Op::store(line, count);
-    if bytes < u64::from(count) * LINE_BYTES { op.partial() } else { op }
+pub fn store(address: u64, bytes: u64) -> Op {
+    let (line, count) = lines_of_span(address, bytes);
+    Op::store(line, count).ragged(!address.is_multiple_of(LINE_BYTES), !(address + bytes).is_multiple_of(LINE_BYTES))
 }
 
 /// One load of several contiguous spans of (address, bytes) that ascend without overlapping; empty ones count for
@@ -74,28 +74,25 @@ fn lines_of_span(address: u64, bytes: u64) -> (u64, u32) {
 /// At most [`WAVEFRONT_LANES`] addresses, each of an element that does not straddle a line.
 #[inline]
 pub fn load_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>) {
-    push_lanes(out, OpKind::Load, addresses, 0);
-}
-
-/// One store of `bytes` different bytes in all by lanes at `addresses`; as [`load_lanes`].
-#[inline]
-pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
-    push_lanes(out, OpKind::Store, addresses, bytes);
-}
-
-#[inline]
-fn push_lanes(out: &mut OpSink<'_>, kind: OpKind, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
-    let mut lines = Gather { start: out.len(), seen: Seen::default(), kind };
+    let mut lines = Gather { start: out.len(), seen: Seen::default() };
     // Internal iteration: nested and filtered iterators become plain loops.
     addresses.into_iter().for_each(|address| lines.touch(out, address / LINE_BYTES));
-    lines.finish(out, bytes);
+    lines.finish(out);
+}
+
+/// One store of `bytes` bytes by each of the lanes at `addresses`; as [`load_lanes`].
+#[inline]
+pub fn store_lanes(out: &mut OpSink<'_>, addresses: impl IntoIterator<Item = u64>, bytes: u64) {
+    let mut lines = Scatter { lines: [(0, 0); WAVEFRONT_LANES as usize], count: 0, seen: Seen::default() };
+    let written = u64::MAX >> (LINE_BYTES - bytes);
+    addresses.into_iter().for_each(|address| lines.touch(address / LINE_BYTES, written << (address % LINE_BYTES)));
+    lines.finish(out);
 }
 
 /// One instruction under construction: what was pushed since `start` are its runs of distinct lines so far.
 struct Gather {
     start: usize,
     seen: Seen,
-    kind: OpKind,
 }
 
 impl Gather {
@@ -104,7 +101,7 @@ impl Gather {
         let runs = &out.as_slice()[self.start..];
         let Some(last) = runs.last().copied() else {
             self.seen.insert(line);
-            return out.push(self.run(line, 1));
+            return out.push(Op::load(line, 1).continued());
         };
         let (behind, count) = (line.wrapping_sub(last.line()), u64::from(last.count()));
         // Neighbouring lanes often touch the same line.
@@ -112,28 +109,63 @@ impl Gather {
             return;
         }
         if behind == count {
-            out.replace_last(self.run(last.line(), last.count() + 1));
+            out.replace_last(Op::load(last.line(), last.count() + 1).continued());
         } else {
-            out.push(self.run(line, 1));
+            out.push(Op::load(line, 1).continued());
         }
     }
 
+    /// The last run ends the instruction.
     #[inline]
-    fn run(&self, line: u64, count: u32) -> Op {
-        if self.kind == OpKind::Store { Op::store(line, count).continued() } else { Op::load(line, count).continued() }
-    }
-
-    /// The last run ends the instruction, which moves `bytes` bytes if it stores.
-    #[inline]
-    fn finish(self, out: &mut OpSink<'_>, bytes: u64) {
+    fn finish(self, out: &mut OpSink<'_>) {
         if let Some(last) = out.as_slice()[self.start..].last().copied() {
             out.replace_last(last.last());
         }
-        if self.kind == OpKind::Store {
-            let lines: u64 = out.as_slice()[self.start..].iter().map(|op| u64::from(op.count())).sum();
-            if bytes < lines * LINE_BYTES {
-                out.change(self.start, Op::partial);
-            }
+    }
+}
+
+/// A store under construction: its distinct lines, with a bit for each byte that is written.
+struct Scatter {
+    lines: [(u64, u64); WAVEFRONT_LANES as usize],
+    count: usize,
+    seen: Seen,
+}
+
+impl Scatter {
+    #[inline]
+    fn touch(&mut self, line: u64, written: u64) {
+        if self.seen.insert(line)
+            && let Some((_, bytes)) = self.lines[..self.count].iter_mut().rev().find(|(found, _)| *found == line)
+        {
+            *bytes |= written;
+            return;
+        }
+        self.lines[self.count] = (line, written);
+        self.count += 1;
+    }
+
+    /// Consecutive lines, all of them filled or none, are one operation.
+    #[inline]
+    fn finish(self, out: &mut OpSink<'_>) {
+        let lines = self.lines[..self.count].iter().map(|(line, bytes)| (*line, *bytes != u64::MAX));
+        let mut run: Option<(u64, u32, bool)> = None;
+        let store = |(first, count, partial): (u64, u32, bool)| {
+            if partial { Op::store(first, count).partial() } else { Op::store(first, count) }
+        };
+        for (line, partial) in lines {
+            run = match run {
+                Some((first, count, before)) if line == first + u64::from(count) && partial == before => {
+                    Some((first, count + 1, partial))
+                }
+                Some(before) => {
+                    out.push(store(before).continued());
+                    Some((line, 1, partial))
+                }
+                None => Some((line, 1, partial)),
+            };
+        }
+        if let Some(last) = run {
+            out.push(store(last));
         }
     }
 }
@@ -178,7 +210,9 @@ mod tests {
     fn spans_cover_every_line_they_touch() {
         assert_eq!(collect(|out| load_span(out, 60, 8)), [Op::load(0, 2)]);
         assert_eq!(collect(|out| store_span(out, 128, 256)), [Op::store(2, 4)]);
-        assert_eq!(collect(|out| store_span(out, 128, 255)), [Op::store(2, 4).partial()]);
+        assert_eq!(collect(|out| store_span(out, 128, 255)), [Op::store(2, 4).ragged(false, true)]);
+        assert_eq!(collect(|out| store_span(out, 132, 252)), [Op::store(2, 4).ragged(true, false)]);
+        assert_eq!(collect(|out| store_span(out, 132, 4)), [Op::store(2, 1).partial()]);
         assert_eq!(collect(|out| load_span(out, 128, 0)), []);
     }
 
@@ -198,8 +232,14 @@ mod tests {
         assert_eq!(collect(|out| load_lanes(out, addresses)), expected);
         assert_eq!(collect(|out| store_lanes(out, [], 0)), []);
         let partial = [Op::store(1, 1).partial().continued(), Op::store(0, 1).partial()];
-        assert_eq!(collect(|out| store_lanes(out, [64, 0], 127)), partial);
-        assert_eq!(collect(|out| store_lanes(out, [0, 64], 128)), [Op::store(0, 2)]);
+        assert_eq!(collect(|out| store_lanes(out, [64, 0], 4)), partial);
+        assert_eq!(collect(|out| store_lanes(out, [0, 64], 64)), [Op::store(0, 2)]);
+        let words = (1..36).rev().map(|word| 4 * word);
+        let filled = [(2, true), (1, false), (0, true)].map(|(line, partial)| {
+            let op = if partial { Op::store(line, 1).partial() } else { Op::store(line, 1) };
+            if line == 0 { op } else { op.continued() }
+        });
+        assert_eq!(collect(|out| store_lanes(out, words, 4)), filled, "line 1 is filled, the others are not");
     }
 
     #[test]

@@ -61,6 +61,8 @@ const KIND_SHIFT: u32 = LINE_BITS + COUNT_BITS;
 const KIND_MASK: u64 = 0xF;
 const CONTINUES: u64 = 1 << 63;
 const PARTIAL: u64 = 1 << 62;
+const PARTIAL_FIRST: u64 = 1 << 61;
+const PARTIAL_LAST: u64 = 1 << 60;
 /// Where a compute operation keeps its other counts, in what is the line of a memory operation.
 const SCALAR_BITS: u32 = 14;
 const LOCAL_DATA_BITS: u32 = 13;
@@ -150,17 +152,49 @@ impl Op {
         Self(self.0 | CONTINUES)
     }
 
-    /// Marks a store that does not write all bytes of each of its lines.
+    /// Marks a store that leaves some bytes of each of its lines as they were.
     #[must_use]
     pub const fn partial(self) -> Self {
         Self(self.0 | PARTIAL)
     }
 
-    /// Whether a store leaves bytes of its lines as they were.
+    /// Marks a store that leaves some bytes of its first line, of its last, or of both as they were, and fills those
+    /// between.
+    #[must_use]
+    #[inline]
+    pub const fn ragged(self, first: bool, last: bool) -> Self {
+        if self.count() == 1 {
+            return if first || last { self.partial() } else { self };
+        }
+        Self(self.0 | if first { PARTIAL_FIRST } else { 0 } | if last { PARTIAL_LAST } else { 0 })
+    }
+
+    /// Whether a store leaves bytes of all of its lines as they were.
     #[must_use]
     #[inline]
     pub const fn is_partial(self) -> bool {
         self.0 & PARTIAL != 0
+    }
+
+    /// Whether a store leaves bytes of some of its lines as they were and fills others.
+    #[must_use]
+    #[inline]
+    pub const fn is_ragged(self) -> bool {
+        self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
+    }
+
+    /// The same store as up to three, each of which fills all of its lines or none; together they are one instruction
+    /// still.
+    #[inline]
+    pub fn uniform(self) -> impl Iterator<Item = Self> {
+        let (first, last) = (self.0 & PARTIAL_FIRST != 0, self.0 & PARTIAL_LAST != 0);
+        let plain = Self(self.0 & !(PARTIAL_FIRST | PARTIAL_LAST));
+        let (line, count) = (self.line() + u64::from(first), self.count() - u32::from(first) - u32::from(last));
+        let part = move |line, count| Self(plain.0 & !((1 << KIND_SHIFT) - 1) | Self::new(self.kind(), line, count).0);
+        let head = first.then(|| part(self.line(), 1).partial());
+        let body = (count > 0).then(|| part(line, count));
+        let tail = last.then(|| part(line + u64::from(count), 1).partial());
+        head.into_iter().chain(body).chain(tail)
     }
 
     /// Marks that the operation ends its memory instruction.
@@ -262,12 +296,6 @@ impl<'a> OpSink<'a> {
         self.len += 1;
     }
 
-    /// Changes the operations from number `from` on.
-    #[inline]
-    pub(crate) fn change(&mut self, from: usize, change: impl Fn(Op) -> Op) {
-        self.ops[from..self.len].iter_mut().for_each(|op| *op = change(*op));
-    }
-
     /// Replaces the operation appended last, of which there is one.
     #[inline]
     pub(crate) fn replace_last(&mut self, op: Op) {
@@ -316,6 +344,19 @@ mod tests {
         let scalar = Op::scalar_load(5, 2);
         assert_eq!((scalar.kind(), scalar.line(), scalar.count()), (OpKind::ScalarLoad, 5, 2));
         assert_eq!((Op::fetch(9, 1).kind(), Op::wait_until(3).count()), (OpKind::Fetch, 3));
+    }
+
+    #[test]
+    fn ragged_stores_fall_apart_into_what_they_fill_and_what_not() {
+        let parts = |op: Op| op.uniform().collect::<Vec<_>>();
+        let store = Op::store(7, 5).continued();
+        assert!(!store.is_ragged() && parts(store) == [store]);
+        let (head, tail) = (Op::store(7, 1).partial().continued(), Op::store(11, 1).partial().continued());
+        assert_eq!(parts(store.ragged(true, true)), [head, Op::store(8, 3).continued(), tail]);
+        assert_eq!(parts(store.ragged(false, true)), [Op::store(7, 4).continued(), tail]);
+        assert_eq!(parts(Op::store(7, 2).ragged(true, true)), [Op::store(7, 1).partial(), Op::store(8, 1).partial()]);
+        assert_eq!(Op::store(7, 1).ragged(false, true), Op::store(7, 1).partial());
+        assert!(store.ragged(true, false).is_ragged() && !store.partial().is_ragged());
     }
 
     #[test]

@@ -55,6 +55,12 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Size of the code of the `index`-th launch's kernel; 0 when unknown. [`Op::fetch`](crate::Op::fetch) counts its
+    /// lines from the start.
+    fn code_bytes(&self, _index: u32) -> u64 {
+        0
+    }
+
     /// Whether any wait leaves memory operations outstanding ([`Op::wait_until`](crate::Op::wait_until) more than 0).
     fn waits_for_some(&self) -> bool {
         false

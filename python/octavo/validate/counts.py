@@ -2,8 +2,8 @@
 
 `found` is written in terms of the summary of a run (`accesses`), `reference` in terms of the columns of the reference
 table. Nothing is corrected to agree: where definitions differ, `differs` says how. `code` names the reference's
-instruction fetches in its count (an upper bound of what fetches can explain): Octavo fetches each line of code once for
-each instruction cache, the reference also ahead of branches and again.
+instruction fetches in its count (an upper bound of what fetches can explain): Octavo fetches a line of code when a
+wavefront first comes near it, the reference again in later passes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ COUNTS = (
         _l2_hits,
         "`l2_hits`; `l1v_read_miss` + `l1s_read_miss` + `l1i_read_miss` − `l2_read_miss` + `l2_write_hit` + "
         "`l2_write_mshr_hit`: found there or on its way",
-        "instruction fetches: ours are first passes through code only",
+        "instruction fetches: ours are those of first passes and ahead of them",
         code="l1i_read_miss",
     ),
     Count(
@@ -107,16 +107,17 @@ COUNTS = (
         _sum("walks"),
         _sum("l2_tlb_miss"),
         "`walks`; `l2_tlb_miss`",
-        "walks for pages of code: ours are those of first passes only",
+        "walks for pages of code: ours are those of first passes and ahead of them",
         code="l1i_tlb_miss",
     ),
     Count(
         "dram_reads",
         "DRAM reads",
-        _sum("dram_reads"),
+        lambda found: found["dram_reads"] - found["store_fetches"],
         _sum("l2_read_miss"),
-        "`dram_reads`; `l2_read_miss` (the reference's own `dram_reads` contain copies)",
-        "ours contain lines fetched for stores of part of a line, the reference's instruction fetches are in its count",
+        "loads and instruction fetches that the second level reads from memory: `dram_reads` − `store_fetches`; "
+        "`l2_read_miss` (the reference's own `dram_reads` contain copies)",
+        "instruction fetches: ours are those of first passes and ahead of them",
         code="l1i_read_miss",
     ),
     Count(

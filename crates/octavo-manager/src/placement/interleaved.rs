@@ -11,15 +11,15 @@ use crate::{Context, Fault, Geometry, Needs, PageId, PageRun, PageView, Processo
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// GPU that holds the first page of each allocation (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0
-    /// does (`driver/internal/memoryallocator.go`).
+    /// GPU that holds the first page of all (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0 does
+    /// (`driver/internal/device.go`, `allocateUnifiedGPUPage`).
     first_gpu: u32,
 }
 
 pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
     name: "interleaved",
     summary: "explicit allocation: pages are dealt out to the GPUs in turn and never move; no faults",
-    source: "MGPUSim v4.2.0, memory of a unified GPU without unified memory (driver/internal/memoryallocator.go)",
+    source: "MGPUSim v4.2.0, memory of a unified GPU without unified memory (driver/internal/device.go)",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
@@ -29,22 +29,42 @@ pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
         if first >= gpus {
             return Err(OptionError::new("first_gpu", format!("expected 0 to {gpus}, found {}", options.first_gpu)));
         }
-        Ok(Box::new(Interleaved { gpus, first, allocations: Vec::new() }))
+        Ok(Box::new(Interleaved { gpus, first, allocations: Vec::new(), dealt: 0 }))
     },
 };
 
 struct Interleaved {
     gpus: u32,
     first: u32,
-    /// First pages of allocations, ascending.
-    allocations: Vec<PageId>,
+    /// First pages of allocations, ascending, and where their pages are.
+    allocations: Vec<(PageId, Homes)>,
+    /// Pages dealt out so far: an allocation goes on where the one before it ended.
+    dealt: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Homes {
+    /// Dealt out, after so many others.
+    Dealt(u32),
+    /// All on the GPU that the program asked for.
+    On(ProcessorId),
 }
 
 impl Interleaved {
     fn home(&self, page: PageId) -> ProcessorId {
-        let after = self.allocations.partition_point(|first| *first <= page);
-        let offset = page.0 - self.allocations[after - 1].0;
-        ProcessorId::gpu(((self.first + offset) % self.gpus) as usize)
+        let after = self.allocations.partition_point(|(first, _)| *first <= page);
+        match self.allocations[after - 1] {
+            (_, Homes::On(gpu)) => gpu,
+            (first, Homes::Dealt(before)) => {
+                let turn = u64::from(self.first) + u64::from(before) + u64::from(page.0 - first.0);
+                ProcessorId::gpu((turn % u64::from(self.gpus)) as usize)
+            }
+        }
+    }
+
+    fn insert(&mut self, first: PageId, homes: Homes) {
+        let at = self.allocations.partition_point(|(before, _)| *before < first);
+        self.allocations.insert(at, (first, homes));
     }
 }
 
@@ -54,12 +74,17 @@ impl Placement for Interleaved {
     }
 
     fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        let at = self.allocations.partition_point(|first| *first < pages.first);
-        self.allocations.insert(at, pages.first);
+        self.insert(pages.first, Homes::Dealt(self.dealt));
+        // Only the remainder matters.
+        self.dealt = (self.dealt + pages.count % self.gpus) % self.gpus;
+    }
+
+    fn on_allocate_on(&mut self, pages: PageRun, gpu: ProcessorId, _context: &mut Context<'_>) {
+        self.insert(pages.first, Homes::On(gpu));
     }
 
     fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        self.allocations.retain(|first| *first != pages.first);
+        self.allocations.retain(|(first, _)| *first != pages.first);
     }
 
     fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
@@ -67,6 +92,6 @@ impl Placement for Interleaved {
     }
 
     fn bytes(&self) -> usize {
-        self.allocations.len() * size_of::<PageId>()
+        self.allocations.len() * size_of::<(PageId, Homes)>()
     }
 }

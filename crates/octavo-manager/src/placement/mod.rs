@@ -88,6 +88,11 @@ pub trait Placement: Send {
     /// Pages were allocated; they are on the host.
     fn on_allocate(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
 
+    /// The same for a program that asked for the memory of `gpu`, which those that decide for themselves pass over.
+    fn on_allocate_on(&mut self, pages: PageRun, _gpu: ProcessorId, context: &mut Context<'_>) {
+        self.on_allocate(pages, context);
+    }
+
     /// Pages are about to be freed; their entries are still there.
     fn on_free(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
 

@@ -64,6 +64,9 @@ pub struct FetchConfig {
     pub units: u32,
     /// Cycles to fetch 64 bytes of code on a hit; after a branch the wavefront waits for this.
     pub latency: Cycles,
+    /// Lines of 64 bytes that a wavefront's buffer holds: it is filled ahead of execution up to the end of the kernel's
+    /// code, also with what a branch passes over. Only for workloads that say how long the code is.
+    pub buffer_lines: u32,
     /// Code is written anew before each launch, so that every launch fetches it from memory.
     pub cold: bool,
 }

@@ -68,6 +68,14 @@ impl Node<'_> {
         }
     }
 
+    /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
+    pub fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
+        for part in op.uniform() {
+            let before = (part.line() - op.line()) * self.costs.line;
+            self.access(gpu, unit, slot, Run::of(part), time + before);
+        }
+    }
+
     /// Accesses lines of one page: at once, or when its fault is resolved.
     #[inline]
     pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
@@ -237,9 +245,11 @@ impl Node<'_> {
     #[inline]
     pub fn l2_line(&mut self, gpu: usize, line: u64, access: LineAccess, time: u64) -> u64 {
         let state = &mut self.gpus[gpu];
+        let is_store = access != LineAccess::Load;
         let access = state.l2.access(self.now, time, line, access, &mut state.dram);
         self.accesses.l2_hits += u64::from(access.hit);
         self.accesses.dram_reads += u64::from(access.fetched);
+        self.accesses.store_fetches += u64::from(access.fetched & is_store);
         self.accesses.dram_writes += u64::from(access.wrote_back);
         access.done
     }

@@ -30,7 +30,7 @@ impl Node<'_> {
         if flushed {
             self.flush_caches();
         }
-        self.fetch.begin_launch(&self.launch_shape.kernel);
+        self.fetch.begin_launch(&self.launch_shape.kernel, self.workload.code_bytes(self.launch));
         if flushed || self.config.launch_discards == LaunchDiscards::FirstLevel {
             for gpu in &mut self.gpus {
                 gpu.l1.discard_all();
@@ -127,6 +127,7 @@ impl Node<'_> {
     pub fn end_wave(&mut self, slot: usize) {
         let (gpu, unit) = self.place(slot);
         let leader = self.waves.waves[slot].leader as usize;
+        self.fetched_ahead((gpu, unit), slot, self.now);
         self.waves.end(slot);
         let group = &mut self.waves.groups[leader];
         group.running -= 1;

@@ -1,12 +1,14 @@
 //! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
 //!
 //! Only first passes through code cost fetches one by one: a wavefront's buffer asks for the next line as soon as the
-//! one before has come, so that a warm cache keeps ahead of execution and a cold one does not. Later passes through a
-//! loop pay the latency of a hit at each branch, which empties the buffer.
+//! one before has come, so that a warm cache keeps ahead of execution and a cold one does not. What a branch passes over
+//! or an end leaves unexecuted is fetched, too, as far as the buffer reaches and time allows. Later passes through a loop
+//! pay the latency of a hit at each branch, which empties the buffer.
 
 use std::collections::BTreeSet;
 
 use octavo_units::Cycles;
+use octavo_workload::LINE_BYTES;
 
 use super::Node;
 use crate::config::NodeConfig;
@@ -37,17 +39,31 @@ struct Asked {
     walk: bool,
 }
 
+/// What a wavefront's buffer asks for beyond the line that was reached last, from `first` on: lines `next..end` are
+/// still to be asked for, the next one at `asked`, when the one before has come.
+#[derive(Clone, Copy, Default)]
+struct Ahead {
+    first: u64,
+    next: u64,
+    end: u64,
+    asked: u64,
+}
+
 pub(crate) struct Fetch {
     codes: Vec<Code>,
     /// The code of the running launch, an index into `codes`.
     running: usize,
     /// By wavefront slot: when the last line that its buffer asked for arrives.
     arrived: Vec<u64>,
+    ahead: Vec<Ahead>,
     gpus: usize,
     caches: usize,
     units_per_cache: usize,
     /// Every launch finds its code in memory only.
     cold: bool,
+    /// Lines that a wavefront's buffer holds, and lines of the running kernel's code.
+    buffer: u64,
+    code_lines: u64,
     /// From a miss to an answer by the second level, and more from memory.
     second_level: u64,
     memory: u64,
@@ -67,10 +83,13 @@ impl Fetch {
             codes: Vec::new(),
             running: 0,
             arrived: vec![0; slots],
+            ahead: vec![Ahead::default(); slots],
             gpus: node.gpus as usize,
             caches: (node.compute.units as usize).div_ceil(units_per_cache),
             units_per_cache,
             cold: node.fetch.cold,
+            buffer: node.fetch.buffer_lines.into(),
+            code_lines: 0,
             second_level: time(node.scalar.tlb.latency.0 + 2 * node.l2.crossbar.0 + node.l2.latency.0),
             memory: time(node.dram.latency.0 + node.dram.line_cycles.0),
             second_level_tlb: time(node.l2_tlb.latency.0),
@@ -79,8 +98,9 @@ impl Fetch {
         }
     }
 
-    /// A launch of `kernel` begins.
-    pub fn begin_launch(&mut self, kernel: &str) {
+    /// A launch of `kernel` begins, which has so many bytes of code (0: nobody knows).
+    pub fn begin_launch(&mut self, kernel: &str, bytes: u64) {
+        self.code_lines = bytes.div_ceil(LINE_BYTES);
         if self.cold {
             self.codes.clear();
         }
@@ -107,6 +127,7 @@ impl Fetch {
     /// A wavefront begins in `slot` at `time`.
     pub fn begin_wave(&mut self, slot: usize, time: u64) {
         self.arrived[slot] = time;
+        self.ahead[slot] = Ahead::default();
     }
 
     /// When `line` is at the instruction cache of `unit`, asked for at `time`.
@@ -143,17 +164,40 @@ fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
 
 impl Node<'_> {
     /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
-    pub fn fetch_code(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
-        for line in line..line + u64::from(count) {
-            let asked = self.fetch.arrived[slot];
-            let (there, beyond) = self.fetch.line(gpu, unit, line as usize, asked);
-            self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
-            self.accesses.dram_reads += u64::from(beyond.memory);
-            self.accesses.walks += u64::from(beyond.walk);
-            self.fetch.arrived[slot] = there.max(asked) + self.costs.fetch;
+    pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
+        self.fetched_ahead(place, slot, time);
+        let before = self.fetch.ahead[slot];
+        if line != before.first {
+            // After a branch, what is on its way comes first.
+            self.fetch.arrived[slot] = self.fetch.arrived[slot].max(before.asked);
         }
+        let end = line + u64::from(count);
+        for line in line..end {
+            self.fetch.arrived[slot] = self.fetch_line(place, line, self.fetch.arrived[slot]);
+        }
+        let Fetch { buffer, code_lines, arrived, ahead, .. } = &mut self.fetch;
+        ahead[slot] = Ahead { first: end, next: end, end: (end - 1 + *buffer).min(*code_lines), asked: arrived[slot] };
         self.accesses.code_lines += u64::from(count);
         time.max(self.fetch.arrived[slot])
+    }
+
+    /// What the buffer of the wavefront in `slot` has asked for until `time`, before it goes on elsewhere or ends.
+    pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
+        let mut ahead = self.fetch.ahead[slot];
+        while ahead.next < ahead.end && ahead.asked < time {
+            ahead.asked = self.fetch_line(place, ahead.next, ahead.asked);
+            ahead.next += 1;
+        }
+        self.fetch.ahead[slot] = ahead;
+    }
+
+    /// One line asked for at `asked`; when it is in the buffer.
+    fn fetch_line(&mut self, (gpu, unit): (usize, usize), line: u64, asked: u64) -> u64 {
+        let (there, beyond) = self.fetch.line(gpu, unit, line as usize, asked);
+        self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
+        self.accesses.dram_reads += u64::from(beyond.memory);
+        self.accesses.walks += u64::from(beyond.walk);
+        there.max(asked) + self.costs.fetch
     }
 
     /// The wavefront has branched at `time`: its buffer is empty and fills anew.

@@ -94,7 +94,12 @@ impl Node<'_> {
         let issued = (*port).max(time);
         let over = issued + u64::from(op.count()) * self.costs.line;
         *port = over;
-        self.access(gpu, unit, slot, super::access::Run::of(op), issued + self.costs.memory_pipeline);
+        let entered = issued + self.costs.memory_pipeline;
+        if op.is_ragged() {
+            self.access_ragged(gpu, unit, slot, op, entered);
+        } else {
+            self.access(gpu, unit, slot, super::access::Run::of(op), entered);
+        }
         if op.continues() {
             return over;
         }

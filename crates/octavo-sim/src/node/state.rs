@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan};
+use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan, ProcessorId};
 use octavo_workload::{LINE_BYTES, Launch, Workload, pages_of};
 
 use super::broadcast::Broadcast;
@@ -152,9 +152,17 @@ impl<'a> Node<'a> {
         if self.recorder.keeps_events() {
             self.manager.keep_scheme_changes();
         }
-        for pages in pages_of(self.workload.buffers(), page_bytes).filter(|pages| !pages.is_empty()) {
+        let buffers = self.workload.buffers();
+        for (buffer, pages) in buffers.iter().zip(pages_of(buffers, page_bytes)).filter(|(_, pages)| !pages.is_empty())
+        {
             let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
-            self.manager.handle(ManagerEvent::Allocate(run), &mut self.made);
+            // A program recorded on more GPUs than the node has may have asked for one that is not there.
+            let gpu = usize::from(buffer.gpu).checked_sub(1).filter(|gpu| *gpu < self.gpus.len());
+            let event = match gpu {
+                Some(gpu) => ManagerEvent::AllocateOn(run, ProcessorId::gpu(gpu)),
+                None => ManagerEvent::Allocate(run),
+            };
+            self.manager.handle(event, &mut self.made);
         }
         self.start_made_plans();
         self.schedule(0, Kind::Launch, 0);

@@ -14,6 +14,8 @@ pub struct Script {
     pub resources: Resources,
     /// Launches before which the host has caches emptied.
     pub flushed: Vec<u32>,
+    /// Size of the code of every launch.
+    pub code_bytes: u64,
     buffers: Vec<Buffer>,
     launches: Vec<Vec<Vec<Vec<Op>>>>,
 }
@@ -27,7 +29,19 @@ impl Script {
         let mut space = AddressSpace::default();
         space.allocate("data", pages * 4096);
         let buffers = space.buffers().to_vec();
-        Self { resources: Resources::default(), flushed: Vec::new(), buffers, launches }
+        Self { resources: Resources::default(), flushed: Vec::new(), code_bytes: 0, buffers, launches }
+    }
+
+    /// The same over several buffers: so many pages each, and the GPU (from 1) that was asked for, or 0. Each begins
+    /// 512 pages after the one before.
+    pub fn with_buffers(mut self, buffers: &[(u64, u8)]) -> Self {
+        let mut space = AddressSpace::default();
+        let buffer = |(number, (pages, gpu)): (usize, &(u64, u8))| Buffer {
+            gpu: *gpu,
+            ..space.allocate(&format!("data {number}"), pages * 4096)
+        };
+        self.buffers = buffers.iter().enumerate().map(buffer).collect();
+        self
     }
 
     /// One launch in which work-group `i` (one wavefront) runs on GPU `i`.
@@ -92,6 +106,9 @@ impl Workload for Script {
     fn flushed_before(&self, index: u32) -> bool {
         self.flushed.contains(&index)
     }
+    fn code_bytes(&self, _index: u32) -> u64 {
+        self.code_bytes
+    }
     fn waits_for_some(&self) -> bool {
         true
     }
@@ -154,7 +171,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             kernel_overhead: Cycles(0),
             answers_in_order: false,
         },
-        fetch: FetchConfig { units: 2, latency: Cycles(30), cold: false },
+        fetch: FetchConfig { units: 2, latency: Cycles(30), buffer_lines: 1, cold: false },
         scalar: ScalarConfig {
             units: 2,
             cache: l1.clone(),

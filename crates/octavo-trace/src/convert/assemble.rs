@@ -130,6 +130,7 @@ pub(super) fn shape(kernel: String, blocks: [u32; 3], threads: [u32; 3]) -> Resu
         vector_registers: 0,
         scalar_registers: 0,
         local_data_bytes: 0,
+        code_bytes: 0,
         flushed: false,
         split: Vec::new(),
     };

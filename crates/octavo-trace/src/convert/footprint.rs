@@ -87,6 +87,7 @@ impl Footprint {
                 name: format!("{what} {number}"),
                 base: span.base,
                 bytes: span.end - span.base,
+                gpu: 0,
             };
             spans.iter().enumerate().map(name).collect::<Vec<_>>()
         };

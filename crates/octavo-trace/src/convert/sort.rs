@@ -15,6 +15,8 @@ const RUN_BYTES: usize = 64 << 20;
 const MERGED: usize = 64;
 /// Lines of a row, at most: 32 lanes of 32 bytes that straddle lines touch fewer.
 const MAX_LINES: usize = 1 << 10;
+/// Set in the number of a line that the row's store does not fill; lines are numbered with 58 bits.
+const PARTIAL: u64 = 1 << 63;
 /// Bytes of a record before its lines: key, kind, lanes, bytes, counts, waits, number of lines.
 const FIXED: usize = 32 + 1 + 1 + 2 + 16 + 4 + 2;
 
@@ -174,6 +176,7 @@ struct Record {
     key: SortKey,
     fixed: Vec<u8>,
     lines: Vec<u64>,
+    partial: Vec<u64>,
     bytes: Vec<u8>,
 }
 
@@ -191,7 +194,14 @@ impl Record {
         self.bytes.resize(record_length(&self.fixed) - FIXED, 0);
         from.read_exact(&mut self.bytes)?;
         self.lines.clear();
-        self.lines.extend(self.bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)));
+        self.partial.clear();
+        for (position, bytes) in (0..).zip(self.bytes.as_chunks::<8>().0) {
+            let line = u64::from_le_bytes(*bytes);
+            self.lines.push(line & !PARTIAL);
+            if line & PARTIAL != 0 {
+                self.partial.push(position);
+            }
+        }
         Ok(true)
     }
 
@@ -206,6 +216,7 @@ impl Record {
             bytes: u16::from_le_bytes([small[2], small[3]]),
             lanes: small[1],
             touched: Touched::Lines(&self.lines),
+            partial: &self.partial,
             counts: Counts { vector_alu: count(0), scalar_alu: count(4), local_data: count(8), branch: count(12) },
             vector_wait: wait(0),
             scalar_wait: wait(2),
@@ -227,7 +238,12 @@ fn encode(key: SortKey, row: &Row<'_>, out: &mut Vec<u8>) {
         out.extend([u8::from(wait.is_some()), wait.unwrap_or(0)]);
     }
     out.extend((lines.len() as u16).to_le_bytes());
-    lines.iter().for_each(|line| out.extend(line.to_le_bytes()));
+    let mut partial = row.partial;
+    for (position, line) in (0..).zip(lines) {
+        let is_partial = partial.first() == Some(&position);
+        partial = &partial[usize::from(is_partial)..];
+        out.extend((if is_partial { line | PARTIAL } else { *line }).to_le_bytes());
+    }
 }
 
 /// Bytes of the record that `bytes` begins with.
@@ -240,18 +256,23 @@ mod tests {
     use super::{SortKey, Sorter};
     use crate::{Counts, Key, Kind, Row, Touched};
 
-    fn drained(run_bytes: usize, rows: u64) -> Vec<(SortKey, Vec<u64>, u32)> {
+    fn drained(run_bytes: usize, rows: u64) -> Vec<(SortKey, Vec<u64>, Vec<u64>, u32)> {
         let mut sorter = Sorter::with_run_bytes(&std::env::temp_dir(), run_bytes);
         for order in 0..rows {
             let lines: Vec<u64> = (0..order % 5).map(|line| order * 7 + line).collect();
-            let plain = Row::plain(Key::default(), Kind::Load, Counts { branch: order as u32, ..Counts::default() });
-            let row = Row { touched: Touched::Lines(&lines), vector_wait: Some(order as u8), ..plain };
+            let partial: Vec<u64> = (0..lines.len() as u64).filter(|position| (order + position) % 3 == 0).collect();
+            let plain = Row::plain(Key::default(), Kind::Store, Counts { branch: order as u32, ..Counts::default() });
+            let row =
+                Row { touched: Touched::Lines(&lines), partial: &partial, vector_wait: Some(order as u8), ..plain };
             sorter.push([0, order * 7919 % 101, 3, order], &row).unwrap();
         }
         let mut all = Vec::new();
         let take = |key, row: Row<'_>| {
-            assert_eq!((row.kind, row.vector_wait, row.scalar_wait), (Kind::Load, Some(row.counts.branch as u8), None));
-            all.push((key, row.touched.values().to_vec(), row.counts.branch));
+            assert_eq!(
+                (row.kind, row.vector_wait, row.scalar_wait),
+                (Kind::Store, Some(row.counts.branch as u8), None)
+            );
+            all.push((key, row.touched.values().to_vec(), row.partial.to_vec(), row.counts.branch));
             Ok(())
         };
         sorter.drain(take).unwrap();

@@ -6,6 +6,7 @@ use parquet::data_type::{ByteArrayType, DataType, Int32Type, Int64Type};
 
 use super::column::{Chunk, Column, Holds};
 use super::footer::ParquetFile;
+use crate::lines::partial_together;
 use crate::rows::Lists;
 use crate::{Key, Kind, Rows, TraceError};
 
@@ -23,6 +24,7 @@ pub(super) struct Instructions {
     /// One of the two, or both.
     lines: Option<Column>,
     addresses: Option<Column>,
+    partial: Option<Column>,
     vector_alu: Column,
     scalar_alu: Column,
     local_data: Column,
@@ -51,6 +53,7 @@ impl Instructions {
             lanes: unsigned("lanes", 8)?,
             lines,
             addresses,
+            partial: list("partial")?,
             vector_alu: unsigned("vector_alu", 32)?,
             scalar_alu: unsigned("scalar_alu", 32)?,
             local_data: unsigned("local_data", 32)?,
@@ -114,6 +117,7 @@ pub(crate) struct Batches<'a> {
     lanes: Numbers<'a>,
     lines: Option<LargeNumbers<'a>>,
     addresses: Option<LargeNumbers<'a>>,
+    partial: Option<LargeNumbers<'a>>,
     vector_alu: Numbers<'a>,
     scalar_alu: Numbers<'a>,
     local_data: Numbers<'a>,
@@ -146,6 +150,7 @@ impl<'a> Batches<'a> {
             lanes: numbers(&instructions.lanes)?,
             lines: lists(&instructions.lines)?,
             addresses: lists(&instructions.addresses)?,
+            partial: lists(&instructions.partial)?,
             vector_alu: numbers(&instructions.vector_alu)?,
             scalar_alu: numbers(&instructions.scalar_alu)?,
             local_data: numbers(&instructions.local_data)?,
@@ -174,6 +179,10 @@ impl<'a> Batches<'a> {
         narrow(from, &mut self.lanes, &mut rows.lanes, (first, count), "lanes")?;
         lists(&mut self.lines, &mut rows.lines, count)?;
         lists(&mut self.addresses, &mut rows.addresses, count)?;
+        match self.partial {
+            Some(_) => lists(&mut self.partial, &mut rows.partial, count)?,
+            None => partial_lines_not_recorded(rows, count),
+        }
         plain(&mut self.vector_alu, &mut rows.vector_alu, count)?;
         plain(&mut self.scalar_alu, &mut rows.scalar_alu, count)?;
         plain(&mut self.local_data, &mut rows.local_data, count)?;
@@ -239,6 +248,17 @@ fn lists(column: &mut Option<LargeNumbers<'_>>, lists: &mut Lists, count: usize)
         None => lists.ends.resize(count, 0),
     }
     Ok(())
+}
+
+/// Before the column `partial` there was, a store filled all of its lines or none.
+fn partial_lines_not_recorded(rows: &mut Rows, count: usize) {
+    for row in 0..count {
+        if rows.kind[row].is_written() {
+            let bytes = u64::from(rows.bytes[row]) * u64::from(rows.lanes[row]);
+            partial_together(bytes, rows.lines.get(row).len(), &mut rows.partial.values);
+        }
+        rows.partial.ends.push(rows.partial.values.len() as u32);
+    }
 }
 
 fn waits(

@@ -54,14 +54,25 @@ pub(super) fn allocations(path: &Path, expected: &Header) -> Result<Vec<Allocati
     let name = Column::required(&file, "name", None, Holds::Text, false)?;
     let base = Column::required(&file, "base", None, Holds::Unsigned(64), false)?;
     let bytes = Column::required(&file, "bytes", None, Holds::Unsigned(64), false)?;
+    let gpu = Column::find(&file, "gpu", None, Holds::Unsigned(8), false)?;
     let mut table: Vec<Allocation> = Vec::new();
     for group in 0..file.groups() {
         let rows = file.group_rows(group);
         let names = texts(&file, &name, group, rows)?;
         let bases = base.large_numbers(&file, group, rows)?;
         let sizes = bytes.large_numbers(&file, group, rows)?;
-        let row = |((name, base), bytes)| Allocation { name, base: base as u64, bytes: bytes as u64 };
-        table.extend(names.into_iter().zip(bases).zip(sizes).map(row));
+        let gpus = match &gpu {
+            Some(gpu) => gpu.numbers(&file, group, rows)?,
+            None => vec![0; rows],
+        };
+        for (row, name) in names.into_iter().enumerate() {
+            let wide = |_| {
+                let reason = format!("allocation `{name}` is on GPU {}, expected 0 to 255", gpus[row]);
+                TraceError::at(path, file.first_row(group) + row as u64, reason)
+            };
+            let gpu = u8::try_from(gpus[row]).map_err(wide)?;
+            table.push(Allocation { name, base: bases[row] as u64, bytes: sizes[row] as u64, gpu });
+        }
     }
     check_allocations(&table).map_err(|(row, reason)| TraceError::at(path, row as u64, reason))?;
     Ok(table)
@@ -72,7 +83,7 @@ pub(super) fn allocations(path: &Path, expected: &Header) -> Result<Vec<Allocati
 pub(crate) fn check_allocations(table: &[Allocation]) -> Result<(), (usize, String)> {
     let mut names = HashSet::new();
     let mut end = 0;
-    for (row, Allocation { name, base, bytes }) in table.iter().enumerate() {
+    for (row, Allocation { name, base, bytes, .. }) in table.iter().enumerate() {
         if !names.insert(name) {
             return Err((row, format!("the name `{name}` is taken")));
         }
@@ -120,6 +131,8 @@ const SHARE: [(&str, u8); 3] = [("gpu", 8), ("first", 32), ("groups", 32)];
 struct LaunchColumns {
     kernel: Column,
     numbers: Vec<Column>,
+    /// Columns of younger recordings.
+    code_bytes: Option<Column>,
     flushed: Option<Column>,
     split: Vec<Column>,
 }
@@ -131,6 +144,7 @@ impl LaunchColumns {
         Ok(Self {
             kernel: Column::required(file, "kernel", None, Holds::Text, false)?,
             numbers: NUMBERS.into_iter().map(number).collect::<Result<_, _>>()?,
+            code_bytes: Column::find(file, "code_bytes", None, Holds::Unsigned(32), false)?,
             flushed: Column::find(file, "flushed", None, Holds::Unsigned(8), false)?,
             split: SHARE.into_iter().map(share).collect::<Result<_, _>>()?,
         })
@@ -141,10 +155,11 @@ impl LaunchColumns {
         let kernels = texts(file, &self.kernel, group, rows)?;
         let numbers: Vec<Vec<i32>> =
             self.numbers.iter().map(|column| column.numbers(file, group, rows)).collect::<Result<_, _>>()?;
-        let flushed = match &self.flushed {
-            Some(column) => column.numbers(file, group, rows)?,
-            None => vec![0; rows],
+        let or_zeros = |column: &Option<Column>| match column {
+            Some(column) => column.numbers(file, group, rows),
+            None => Ok(vec![0; rows]),
         };
+        let (code_bytes, flushed) = (or_zeros(&self.code_bytes)?, or_zeros(&self.flushed)?);
         let shares: Vec<(Vec<i32>, Vec<u32>)> =
             self.split.iter().map(|column| column.small_lists(file, group, rows)).collect::<Result<_, _>>()?;
         for (row, kernel) in kernels.into_iter().enumerate() {
@@ -167,6 +182,7 @@ impl LaunchColumns {
                 vector_registers: small(8)?,
                 scalar_registers: small(9)?,
                 local_data_bytes: number(10),
+                code_bytes: code_bytes[row] as u32,
                 flushed: flushed[row] != 0,
                 split: split(&shares, row).ok_or_else(|| {
                     TraceError::at(file.path(), at(), "`split` has a share without all its fields, or a GPU above 255")

@@ -50,7 +50,8 @@ impl Placement {
                 MAX_LINES * LINE_BYTES
             ));
         }
-        let place = |(old, base): (&Allocation, u64)| Buffer { name: old.name.clone(), base, bytes: old.bytes };
+        let place =
+            |(old, base): (&Allocation, u64)| Buffer { name: old.name.clone(), base, bytes: old.bytes, gpu: old.gpu };
         let buffers: Vec<Buffer> = allocations.iter().zip(bases).map(place).collect();
         let shift = |(old, new): (&Allocation, &Buffer)| (new.base / LINE_BYTES).wrapping_sub(old.base / LINE_BYTES);
         let shifts = allocations.iter().zip(&buffers).map(shift).collect();
@@ -101,6 +102,7 @@ mod tests {
             name: index.to_string(),
             base: *base,
             bytes: *bytes,
+            gpu: 0,
         };
         places.iter().enumerate().map(allocation).collect()
     }

@@ -1,9 +1,9 @@
 //! From rows of a trace to operations of a wavefront.
 
-use octavo_workload::{InstructionMix, LINE_BYTES, Op, OpSink};
+use octavo_workload::{InstructionMix, Op, OpSink};
 
 use super::layout::Placement;
-use crate::lines::lines_of_addresses;
+use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::ranges::outside;
 use crate::{Counts, Kind, Row, Touched};
 
@@ -19,6 +19,7 @@ const MAX_CODE_LINE: u64 = 1 << 20;
 #[derive(Default)]
 pub(crate) struct Scratch {
     lines: Vec<u64>,
+    partial: Vec<u64>,
     /// The allocation that the last line was in.
     hint: usize,
 }
@@ -36,10 +37,7 @@ pub(crate) fn ops_of_row(
     instructions(row, ops)?;
     match row.kind {
         Kind::Load => memory(row, placement, scratch, ops, Op::load),
-        Kind::Store | Kind::Atomic if writes_whole_lines(row) => memory(row, placement, scratch, ops, Op::store),
-        Kind::Store | Kind::Atomic => {
-            memory(row, placement, scratch, ops, |line, count| Op::store(line, count).partial())
-        }
+        Kind::Store | Kind::Atomic => memory(row, placement, scratch, ops, Op::store),
         Kind::Scalar => memory(row, placement, scratch, ops, Op::scalar_load),
         Kind::Barrier => push(Op::BARRIER, ops),
         Kind::Wait => push(Op::wait_until(outstanding(row).into()), ops),
@@ -50,16 +48,6 @@ pub(crate) fn ops_of_row(
 fn push(op: Op, ops: &mut Vec<Op>) -> Result<(), String> {
     ops.push(op);
     Ok(())
-}
-
-/// Whether lanes write as many bytes as their lines have. A plain count: lanes that write the same bytes, or lines
-/// unevenly, are rare.
-fn writes_whole_lines(row: &Row<'_>) -> bool {
-    let lines = match row.touched {
-        Touched::Lines(lines) => lines.len() as u64,
-        Touched::Addresses(_) => (u64::from(row.lanes) * u64::from(row.bytes)).div_ceil(LINE_BYTES),
-    };
-    u64::from(row.lanes) * u64::from(row.bytes) >= lines * LINE_BYTES
 }
 
 /// What a wait leaves outstanding. Vector memory counts among what the scalar counter waits for (GCN's flat
@@ -133,18 +121,25 @@ fn memory(
     ops: &mut Vec<Op>,
     make: fn(u64, u32) -> Op,
 ) -> Result<(), String> {
-    let lines = match row.touched {
-        Touched::Lines(lines) => lines,
+    let Scratch { lines: made, partial: found, hint } = scratch;
+    let (lines, mut partial) = match row.touched {
+        Touched::Lines(lines) => (lines, row.partial),
         Touched::Addresses(addresses) => {
-            scratch.lines.clear();
-            lines_of_addresses(addresses, row.bytes, &mut scratch.lines);
-            &scratch.lines
+            made.clear();
+            found.clear();
+            lines_of_addresses(addresses, row.bytes, made);
+            if row.kind.is_written() {
+                partial_of_addresses(addresses, row.bytes, made, found);
+            }
+            (&made[..], &found[..])
         }
     };
-    let mut runs = Runs { ops, make, first: 0, count: 0, pushed: 0 };
-    for line in lines {
-        match placement.line(*line, &mut scratch.hint) {
-            Some(line) => runs.touch(line),
+    let mut runs = Runs { ops, make, first: 0, count: 0, partial: false, pushed: 0 };
+    for (position, line) in (0..).zip(lines) {
+        let is_partial = partial.first() == Some(&position);
+        partial = &partial[usize::from(is_partial)..];
+        match placement.line(*line, hint) {
+            Some(line) => runs.touch(line, is_partial),
             None => return Err(outside(*line)),
         }
     }
@@ -152,33 +147,42 @@ fn memory(
     Ok(())
 }
 
-/// Consecutive lines of one instruction as one operation each.
+/// Consecutive lines of one instruction, all of them filled by it or none, as one operation each.
 struct Runs<'a> {
     ops: &'a mut Vec<Op>,
     make: fn(u64, u32) -> Op,
     first: u64,
     count: u32,
+    partial: bool,
     pushed: usize,
 }
 
 impl Runs<'_> {
     #[inline]
-    fn touch(&mut self, line: u64) {
-        if line == self.first + u64::from(self.count) && self.count < Op::MAX_COUNT && self.count > 0 {
+    fn touch(&mut self, line: u64, partial: bool) {
+        let follows = line == self.first + u64::from(self.count) && partial == self.partial;
+        if follows && self.count < Op::MAX_COUNT && self.count > 0 {
             self.count += 1;
             return;
         }
         if self.count > 0 {
             self.pushed += 1;
-            let run = (self.make)(self.first, self.count);
+            let run = self.run();
             self.ops.push(if self.pushed.is_multiple_of(MAX_RUNS) { run } else { run.continued() });
         }
-        (self.first, self.count) = (line, 1);
+        (self.first, self.count, self.partial) = (line, 1, partial);
+    }
+
+    #[inline]
+    fn run(&self) -> Op {
+        let run = (self.make)(self.first, self.count);
+        if self.partial { run.partial() } else { run }
     }
 
     fn finish(self) {
         if self.count > 0 {
-            self.ops.push((self.make)(self.first, self.count));
+            let run = self.run();
+            self.ops.push(run);
         }
     }
 }

@@ -197,6 +197,10 @@ impl Workload for TraceWorkload {
         })
     }
 
+    fn code_bytes(&self, index: u32) -> u64 {
+        self.row(index).map_or(0, |row| row.code_bytes.into())
+    }
+
     fn flushed_before(&self, index: u32) -> bool {
         self.row(index).is_some_and(|row| row.flushed)
     }

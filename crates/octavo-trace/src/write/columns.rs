@@ -12,7 +12,8 @@ use crate::{Allocation, Header, Kind, LaunchRow, Rows, Share, TraceError};
 type Written = Result<(), parquet::errors::ParquetError>;
 
 /// Columns whose neighbouring values differ by little.
-const DELTAS: [&[&str]; 3] = [&["sequence"], &["code_lines", "list", "element"], &["lines", "list", "element"]];
+const DELTAS: [&[&str]; 4] =
+    [&["sequence"], &["code_lines", "list", "element"], &["lines", "list", "element"], &["partial", "list", "element"]];
 
 pub(super) fn create_instructions(path: &Path, header: &Header) -> Result<ParquetFile, TraceError> {
     ParquetFile::create(path, INSTRUCTIONS_SCHEMA, header, &DELTAS)
@@ -29,6 +30,7 @@ pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), Trac
         numbers(group, &rows.bytes)?;
         numbers(group, &rows.lanes)?;
         lists(group, &rows.lines)?;
+        lists(group, &rows.partial)?;
         numbers(group, &rows.vector_alu)?;
         numbers(group, &rows.scalar_alu)?;
         numbers(group, &rows.local_data)?;
@@ -43,7 +45,8 @@ pub(super) fn write_allocations(path: &Path, header: &Header, table: &[Allocatio
     file.row_group(|group| {
         texts(group, table.iter().map(|row| row.name.as_str()))?;
         large_numbers(group, table.iter().map(|row| row.base))?;
-        large_numbers(group, table.iter().map(|row| row.bytes))
+        large_numbers(group, table.iter().map(|row| row.bytes))?;
+        numbers(group, &table.iter().map(|row| row.gpu).collect::<Vec<u8>>())
     })?;
     file.finish()
 }
@@ -64,6 +67,7 @@ pub(super) fn write_launches(path: &Path, header: &Header, table: &[LaunchRow]) 
         numbers(group, &column(|row| row.vector_registers.into()))?;
         numbers(group, &column(|row| row.scalar_registers.into()))?;
         numbers(group, &column(|row| row.local_data_bytes))?;
+        numbers(group, &column(|row| row.code_bytes))?;
         numbers(group, &column(|row| row.flushed.into()))?;
         shares(group, table)
     })?;

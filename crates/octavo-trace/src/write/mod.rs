@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use self::file::ParquetFile;
 use self::staged::Staged;
-use crate::lines::lines_of_addresses;
+use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
 use crate::{Allocation, Header, LaunchRow, Row, RowRules, Rows, Touched, TraceError};
 
@@ -17,7 +17,7 @@ const GROUP_LINES: usize = 1 << 20;
 
 /// Writes a trace from rows in program order; the folder appears under its name only when all is written.
 ///
-/// Lane addresses become the lines they touch. Memory is bounded whatever the number of rows. Dropped before
+/// Lane addresses become the lines they touch, and those of them that they do not fill. Memory is bounded whatever the number of rows. Dropped before
 /// [`TraceWriter::finish`], nothing is left behind.
 pub struct TraceWriter {
     staged: Staged,
@@ -30,6 +30,7 @@ pub struct TraceWriter {
     /// Rows in the row groups before.
     written: u64,
     lines: Vec<u64>,
+    partial: Vec<u64>,
     group_rows: usize,
 }
 
@@ -67,6 +68,7 @@ impl TraceWriter {
             rows: Rows::default(),
             written: 0,
             lines: Vec::new(),
+            partial: Vec::new(),
             group_rows: MAX_GROUP_ROWS,
         })
     }
@@ -90,8 +92,12 @@ impl TraceWriter {
             Touched::Lines(_) => self.rows.push(row),
             Touched::Addresses(addresses) => {
                 self.lines.clear();
+                self.partial.clear();
                 lines_of_addresses(addresses, row.bytes, &mut self.lines);
-                self.rows.push(Row { touched: Touched::Lines(&self.lines), ..row });
+                if row.kind.is_written() {
+                    partial_of_addresses(addresses, row.bytes, &self.lines, &mut self.partial);
+                }
+                self.rows.push(Row { touched: Touched::Lines(&self.lines), partial: &self.partial, ..row });
             }
         }
         if self.rows.len() >= self.group_rows || self.rows.longest() >= GROUP_LINES {

@@ -74,9 +74,11 @@ pub struct PageProfile {
 pub struct Event {
     pub before: InstructionMix,
     pub what: OpKind,
-    /// What a wait leaves outstanding; for a store, whether it leaves bytes of its lines as they were.
-    pub detail: u32,
+    /// What a wait leaves outstanding.
+    pub outstanding: u32,
     pub lines: Vec<(String, u64)>,
+    /// Which of them a store leaves some bytes of as they were.
+    pub partial: Vec<usize>,
 }
 
 impl Profile {
@@ -184,7 +186,10 @@ impl Events<'_> {
             workload.fill(launch, group, wavefront, &mut cursor, &mut sink);
             let mut continued = false;
             for op in sink.as_slice().iter().copied() {
-                self.push(op, continued);
+                for part in op.uniform() {
+                    self.push(part, continued);
+                    continued = true;
+                }
                 continued = op.continues();
                 if op.kind() == OpKind::End {
                     return self.events;
@@ -203,11 +208,16 @@ impl Events<'_> {
             },
             OpKind::Wait | OpKind::Barrier | OpKind::End => Vec::new(),
         };
-        if let (true, Some(last)) = (continued, self.events.last_mut()) {
-            return last.lines.extend(lines);
+        if !continued || self.events.is_empty() {
+            let outstanding = if op.kind() == OpKind::Wait { op.count() } else { 0 };
+            let (before, what) = (std::mem::take(&mut self.before), op.kind());
+            self.events.push(Event { before, what, outstanding, lines: Vec::new(), partial: Vec::new() });
         }
-        let detail = if op.kind() == OpKind::Wait { op.count() } else { u32::from(op.is_partial()) };
-        self.events.push(Event { before: std::mem::take(&mut self.before), what: op.kind(), detail, lines });
+        let Some(event) = self.events.last_mut() else { return };
+        if op.is_partial() {
+            event.partial.extend(event.lines.len()..event.lines.len() + lines.len());
+        }
+        event.lines.extend(lines);
     }
 
     /// Nothing if they are of a buffer that is not compared.

@@ -53,13 +53,15 @@ impl Program {
 pub struct Instruction {
     kind: Kind,
     lines: Vec<u64>,
+    /// Whether a store leaves every other line, the first among them, partly as it was.
+    partial: bool,
     code_lines: Vec<u64>,
     counts: Counts,
     waits: (Option<u8>, Option<u8>),
 }
 
 pub fn allocations() -> Vec<Allocation> {
-    let allocation = |name: &str, base, bytes| Allocation { name: name.to_owned(), base, bytes };
+    let allocation = |name: &str, base, bytes| Allocation { name: name.to_owned(), base, bytes, gpu: (base % 3) as u8 };
     vec![allocation("low", 0x1000, 4000), allocation("high", 0x7000_0000, 5 << 20), allocation("end", 0x7080_0040, 64)]
 }
 
@@ -84,18 +86,21 @@ fn instruction() -> impl Strategy<Value = Instruction> {
         .prop_map(|(vector_alu, scalar_alu, local_data, branch)| Counts { vector_alu, scalar_alu, local_data, branch });
     let code = prop::collection::vec(0u64..1000, 0..3);
     let waits = (any::<Option<u8>>(), any::<Option<u8>>());
-    (kind, lines(), code, counts, waits).prop_map(|(kind, lines, code_lines, counts, waits)| {
+    (kind, lines(), any::<bool>(), code, counts, waits).prop_map(|(kind, lines, partial, code_lines, counts, waits)| {
         let lines = match kind {
             Kind::Scalar => lines.into_iter().take(1).collect(),
             kind if kind.is_memory() => lines,
             _ => Vec::new(),
         };
-        Instruction { kind, lines, code_lines, counts, waits: if kind == Kind::Wait { waits } else { (None, None) } }
+        let partial = partial && kind.is_written();
+        let waits = if kind == Kind::Wait { waits } else { (None, None) };
+        Instruction { kind, lines, partial, code_lines, counts, waits }
     })
 }
 
 fn push(rows: &mut Rows, key: Key, instruction: &Instruction) {
-    let Instruction { kind, lines, code_lines, counts, waits } = instruction;
+    let Instruction { kind, lines, partial, code_lines, counts, waits } = instruction;
+    let every_other: Vec<u64> = (0..lines.len() as u64).step_by(2).collect();
     let vector = kind.is_vector() && !lines.is_empty();
     rows.push(Row {
         key,
@@ -104,6 +109,7 @@ fn push(rows: &mut Rows, key: Key, instruction: &Instruction) {
         bytes: if kind.is_memory() { 4 } else { 0 },
         lanes: if vector { 64 } else { 0 },
         touched: Touched::Lines(lines),
+        partial: if *partial { &every_other } else { &[] },
         counts: *counts,
         vector_wait: waits.0,
         scalar_wait: waits.1,
@@ -124,6 +130,7 @@ fn launch(groups: u32, wavefronts: u32, gpus: u32) -> LaunchRow {
         vector_registers: 10,
         scalar_registers: 20,
         local_data_bytes: 4096,
+        code_bytes: 100 * groups,
         flushed: false,
         split: (0..gpus).map(share).collect(),
     }
@@ -140,6 +147,7 @@ pub fn programs(longest: usize) -> impl Strategy<Value = Program> {
         let end = Instruction {
             kind: Kind::End,
             lines: Vec::new(),
+            partial: false,
             code_lines: Vec::new(),
             counts: Counts::default(),
             waits: (None, None),

@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
         if count > 0 {
             self.compute(out, BEFORE_STORE);
             let addresses = writers.map(|edge| levels.base + u64::from(graph.edges[edge as usize]) * WORD);
-            store_lanes(out, addresses, count * WORD);
+            store_lanes(out, addresses, WORD);
             self.compute(out, BEFORE_FLAG);
             store_span(out, flag.base, WORD);
         } else {

@@ -109,8 +109,14 @@ struct Pairs {
     segments: u64,
     lines: u32,
     stride: u64,
-    /// Whether they are all that there is on their lines.
-    whole: bool,
+    filled: Filled,
+}
+
+/// Which lines of a run its keys fill.
+enum Filled {
+    All,
+    AllButTheLast,
+    None,
 }
 
 impl Pairs {
@@ -122,7 +128,7 @@ impl Pairs {
         if distance < KEYS_PER_LINE {
             // Left and right keys alternate within every line the pairs span.
             let lines = (2 * lanes).div_ceil(KEYS_PER_LINE) as u32;
-            return Self { left: line, right: line, segments: 1, lines, stride: 0, whole: false };
+            return Self { left: line, right: line, segments: 1, lines, stride: 0, filled: Filled::None };
         }
         let run = distance.min(lanes);
         Self {
@@ -131,7 +137,7 @@ impl Pairs {
             segments: lanes / run,
             lines: run.div_ceil(KEYS_PER_LINE) as u32,
             stride: 2 * distance / KEYS_PER_LINE,
-            whole: run.is_multiple_of(KEYS_PER_LINE),
+            filled: if run.is_multiple_of(KEYS_PER_LINE) { Filled::All } else { Filled::AllButTheLast },
         }
     }
 
@@ -143,7 +149,11 @@ impl Pairs {
 
     #[inline]
     fn store(&self, out: &mut OpSink<'_>) {
-        let store = if self.whole { Op::store } else { |line, count| Op::store(line, count).partial() };
+        let store = match self.filled {
+            Filled::All => Op::store,
+            Filled::AllButTheLast => |line, count| Op::store(line, count).ragged(false, true),
+            Filled::None => |line, count| Op::store(line, count).partial(),
+        };
         self.push(out, self.left, store);
         self.push(out, self.right, store);
     }

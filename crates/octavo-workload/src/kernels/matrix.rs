@@ -2,6 +2,7 @@
 
 use octavo_registry::OptionError;
 
+use crate::emit::store;
 use crate::{AddressSpace, LINE_BYTES, Op, OpSink, scale};
 
 /// Bytes of a matrix element (fp32).
@@ -50,29 +51,30 @@ impl Matrix {
     /// One load of `rows`, which share no line; as many operations as rows.
     #[inline]
     pub fn load(&self, out: &mut OpSink<'_>, rows: Rows) {
-        self.push(out, rows, Op::load);
+        self.push(out, rows, |address, bytes| {
+            let (line, last) = (address / LINE_BYTES, (address + bytes - 1) / LINE_BYTES);
+            Op::load(line, (last - line + 1) as u32)
+        });
     }
 
     /// One store to `rows`, which share no line; as many operations as rows.
     #[inline]
     pub fn store(&self, out: &mut OpSink<'_>, rows: Rows) {
-        let before = out.len();
-        self.push(out, rows, Op::store);
-        let lines: u64 = out.as_slice()[before..].iter().map(|op| u64::from(op.count())).sum();
-        if u64::from(rows.count) * rows.columns * ELEMENT_BYTES < lines * LINE_BYTES {
-            out.change(before, Op::partial);
-        }
+        self.push(out, rows, store);
     }
 
     #[inline]
-    fn push(&self, out: &mut OpSink<'_>, rows: Rows, op: impl Fn(u64, u32) -> Op) {
+    fn push(&self, out: &mut OpSink<'_>, rows: Rows, op: impl Fn(u64, u64) -> Op) {
         let stride = rows.step * self.pitch;
         let mut first = self.at(rows.row, rows.column);
         debug_assert!(rows.count > 0 && rows.columns > 0);
         for left in (0..rows.count).rev() {
-            let (line, last) = (first / LINE_BYTES, (first + rows.columns * ELEMENT_BYTES - 1) / LINE_BYTES);
-            debug_assert!(left == 0 || (first + stride) / LINE_BYTES > last, "rows share a line");
-            let run = op(line, (last - line + 1) as u32);
+            let bytes = rows.columns * ELEMENT_BYTES;
+            debug_assert!(
+                left == 0 || (first + stride) / LINE_BYTES > (first + bytes - 1) / LINE_BYTES,
+                "rows share a line"
+            );
+            let run = op(first, bytes);
             out.push(if left == 0 { run } else { run.continued() });
             first += stride;
         }

@@ -59,7 +59,7 @@ func nameBuffers(buffers []buffer, uploads []upload, gpus int, names []string) (
 	for i, b := range buffers {
 		index[b.base] = i
 	}
-	given := make([]string, len(buffers))
+	given, owners := make([]string, len(buffers)), make([]uint8, len(buffers))
 	for launch, u := range uploads {
 		code, known := index[u.code]
 		if !known {
@@ -75,14 +75,15 @@ func nameBuffers(buffers []buffer, uploads []upload, gpus int, names []string) (
 		for gpu := range gpus {
 			for i, what := range []string{"code", "kernarg", "packet"} {
 				given[code+3*gpu+i] = fmt.Sprintf("%s %d gpu %d", what, launch, firstGPU+gpu)
+				owners[code+3*gpu+i] = uint8(firstGPU + gpu)
 			}
 		}
 	}
-	return finishNames(buffers, given, names), nil
+	return finishNames(buffers, given, owners, names), nil
 }
 
 // finishNames names what is left in the order of the list, and makes the names unique.
-func finishNames(buffers []buffer, given, names []string) []trace.Allocation {
+func finishNames(buffers []buffer, given []string, owners []uint8, names []string) []trace.Allocation {
 	allocations := make([]trace.Allocation, len(buffers))
 	taken := make(map[string]int)
 	for i, b := range buffers {
@@ -97,7 +98,7 @@ func finishNames(buffers []buffer, given, names []string) []trace.Allocation {
 		if count := taken[name]; count > 1 {
 			name = fmt.Sprintf("%s (%d)", name, count)
 		}
-		allocations[i] = trace.Allocation{Name: name, Base: b.base, Bytes: b.bytes}
+		allocations[i] = trace.Allocation{Name: name, Base: b.base, Bytes: b.bytes, GPU: owners[i]}
 	}
 	return allocations
 }

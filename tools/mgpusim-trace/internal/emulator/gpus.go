@@ -74,7 +74,16 @@ func newLaunch(index int, request *protocol.LaunchKernelReq) trace.Launch {
 		VectorRegisters:    code.WIVgprCount,
 		ScalarRegisters:    code.WFSgprCount,
 		LocalDataBytes:     packet.GroupSegmentSize,
+		CodeBytes:          codeBytes(request),
 	}
+}
+
+// codeBytes gives the size of a kernel from where its code lines are counted, as far as MGPUSim fetches ahead.
+func codeBytes(request *protocol.LaunchKernelReq) uint32 {
+	if request.CodeObject.Symbol == nil {
+		return 0
+	}
+	return uint32(request.CodeObject.Symbol.Size)
 }
 
 func kernelName(request *protocol.LaunchKernelReq) string {

@@ -132,6 +132,7 @@ func (s *session) benchmark(job Job) {
 	benchmark := job.Build(s.driver)
 	benchmark.SelectGPU([]int{device})
 	if eager, ok := benchmark.(interface{ EnableVerification() }); ok && job.Verify {
+		s.checking = true
 		eager.EnableVerification()
 	}
 	benchmark.Run()

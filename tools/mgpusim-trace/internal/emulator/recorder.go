@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -35,6 +36,8 @@ type recorder struct {
 	current *wavefrontLog
 	touched []access
 	lines   []uint64
+	written []uint64 // of each line of the store at hand, one bit for each byte
+	partial []uint64
 }
 
 // access is what one lane, or the scalar unit, asked of memory.
@@ -81,7 +84,7 @@ func (r *recorder) Write(pid vm.PID, address uint64, data []byte) {
 func (r *recorder) begin(launch, group uint32, wavefronts []*kernels.Wavefront) {
 	r.launch, r.group = launch, group
 	r.current = nil
-	r.lines = r.lines[:0]
+	r.lines, r.partial = r.lines[:0], r.partial[:0]
 	for len(r.logs) < len(wavefronts) {
 		r.logs = append(r.logs, wavefrontLog{})
 	}
@@ -179,27 +182,45 @@ func (r *recorder) vectorMemory(inst *insts.Inst, active uint64) {
 			inst.InstName, len(r.touched), bits.OnesCount64(active)))
 	}
 	start := len(r.lines)
+	r.written = r.written[:0]
 	for _, lane := range r.touched {
 		for offset := uint64(0); offset < uint64(bytes); offset += 4 {
-			r.touch(start, (lane.address+offset)/trace.LineBytes)
+			r.touch(start, lane.address+offset, min(4, uint64(bytes)))
 		}
 	}
 	r.append(trace.Row{
-		Kind:  kind,
-		Bytes: bytes,
-		Lanes: uint8(len(r.touched)),
-		Lines: r.lines[start:len(r.lines):len(r.lines)],
+		Kind:    kind,
+		Bytes:   bytes,
+		Lanes:   uint8(len(r.touched)),
+		Lines:   r.lines[start:len(r.lines):len(r.lines)],
+		Partial: r.unfilled(kind),
 	})
 }
 
-// touch adds a line to those of the instruction whose lines begin at start, unless it is there.
-func (r *recorder) touch(start int, line uint64) {
-	for i := len(r.lines) - 1; i >= start; i-- {
-		if r.lines[i] == line {
-			return
+// touch adds the line of a word, or of part of one, to those of the instruction whose lines begin at start, unless it
+// is there, and notes which of its bytes are touched.
+func (r *recorder) touch(start int, address, bytes uint64) {
+	line := address / trace.LineBytes
+	i := len(r.lines) - 1
+	for i >= start && r.lines[i] != line {
+		i--
+	}
+	if i < start {
+		i = len(r.lines)
+		r.lines, r.written = append(r.lines, line), append(r.written, 0)
+	}
+	r.written[i-start] |= (1<<bytes - 1) << (address % trace.LineBytes)
+}
+
+// unfilled gives the positions of the lines that a store does not fill.
+func (r *recorder) unfilled(kind string) []uint64 {
+	start := len(r.partial)
+	for i, written := range r.written {
+		if kind == trace.Store && written != math.MaxUint64 {
+			r.partial = append(r.partial, uint64(i))
 		}
 	}
-	r.lines = append(r.lines, line)
+	return r.partial[start:len(r.partial):len(r.partial)]
 }
 
 func (r *recorder) append(row trace.Row) {

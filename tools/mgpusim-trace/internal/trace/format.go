@@ -49,6 +49,7 @@ type Row struct {
 	Bytes     uint16   `parquet:"bytes,dict"`
 	Lanes     uint8    `parquet:"lanes,dict"`
 	Lines     []uint64 `parquet:"lines,list" parquet-element:",delta"`
+	Partial   []uint64 `parquet:"partial,list" parquet-element:",delta"`
 	Counts
 	VectorWait *uint8 `parquet:"vector_wait,optional,dict"`
 	ScalarWait *uint8 `parquet:"scalar_wait,optional,dict"`
@@ -75,6 +76,7 @@ type Allocation struct {
 	Name  string `parquet:"name"`
 	Base  uint64 `parquet:"base"`
 	Bytes uint64 `parquet:"bytes"`
+	GPU   uint8  `parquet:"gpu"`
 }
 
 // Contains tells whether a line lies in the allocation rounded out to whole lines.
@@ -96,6 +98,7 @@ type Launch struct {
 	VectorRegisters    uint16  `parquet:"vector_registers"`
 	ScalarRegisters    uint16  `parquet:"scalar_registers"`
 	LocalDataBytes     uint32  `parquet:"local_data_bytes"`
+	CodeBytes          uint32  `parquet:"code_bytes"`
 	Flushed            uint8   `parquet:"flushed"`
 	Split              []Share `parquet:"split,list"`
 }

@@ -7,7 +7,7 @@ use super::instruction::Instruction;
 use crate::convert::sass::{Class, Opcode, SHARED_END};
 use crate::convert::scoreboard::Scoreboard;
 use crate::convert::watch::Notes;
-use crate::lines::lines_of_addresses;
+use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::{Counts, Key, Kind, Row, Touched};
 
 /// Bytes of the windows through which generic addresses reach shared and local memory.
@@ -32,6 +32,7 @@ pub(super) struct Warp {
     /// The instruction before was an exit, which the `end` stands for if nothing follows.
     exited: bool,
     lines: Vec<u64>,
+    partial: Vec<u64>,
     /// Instructions of all warps.
     pub instructions: u64,
 }
@@ -51,6 +52,7 @@ impl Warp {
             copy_groups: VecDeque::new(),
             exited: false,
             lines: Vec::new(),
+            partial: Vec::new(),
             instructions: 0,
         }
     }
@@ -143,13 +145,18 @@ impl Warp {
         let bytes = opcode.bytes_or(instruction.width);
         let mut lines = std::mem::take(&mut self.lines);
         lines.clear();
+        let mut partial = std::mem::take(&mut self.partial);
+        partial.clear();
         lines_of_addresses(addresses, bytes, &mut lines);
+        if kind.is_written() {
+            partial_of_addresses(addresses, bytes, &lines, &mut partial);
+        }
         if !lines.is_empty() {
             self.memory.issue(instruction.destinations.as_slice().first().copied(), opcode.operands.destination());
         }
-        let row = Row { bytes, lanes: addresses.len() as u8, touched: Touched::Lines(&lines), ..self.plain(kind) };
-        let outcome = out(row);
-        self.lines = lines;
+        let (lanes, touched) = (addresses.len() as u8, Touched::Lines(&lines));
+        let outcome = out(Row { bytes, lanes, touched, partial: &partial, ..self.plain(kind) });
+        (self.lines, self.partial) = (lines, partial);
         outcome
     }
 

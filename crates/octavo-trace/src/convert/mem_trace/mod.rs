@@ -17,7 +17,7 @@ use super::sort::Sorter;
 use super::text::Lines;
 use super::watch::{Notes, Watch};
 use super::{Conversion, ConvertError, Converter, Summary, folder_of};
-use crate::lines::lines_of_addresses;
+use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::{Counts, Header, Key, Kind, Row, Touched};
 
 /// Lines among which an access must be for the format to be recognised.
@@ -78,12 +78,13 @@ struct Reading {
     order: u64,
     instructions: u64,
     lines: Vec<u64>,
+    partial: Vec<u64>,
 }
 
 impl Reading {
     fn new(sorter: Sorter) -> Self {
         let (launches, notes) = (Launches::default(), Notes::default());
-        Self { sorter, launches, notes, order: 0, instructions: 0, lines: Vec::new() }
+        Self { sorter, launches, notes, order: 0, instructions: 0, lines: Vec::new(), partial: Vec::new() }
     }
 
     fn read(&mut self, mut lines: Lines, watch: &mut Watch<'_>) -> Result<(), ConvertError> {
@@ -119,10 +120,14 @@ impl Reading {
         };
         let bytes = opcode.bytes_or(0);
         self.lines.clear();
+        self.partial.clear();
         lines_of_addresses(addresses, bytes, &mut self.lines);
+        if kind.is_written() {
+            partial_of_addresses(addresses, bytes, &self.lines, &mut self.partial);
+        }
         let plain = Row::plain(Key::default(), kind, Counts::default());
         let touched = Touched::Lines(&self.lines);
-        self.sorter.push(key, &Row { bytes, lanes: addresses.len() as u8, touched, ..plain })
+        self.sorter.push(key, &Row { bytes, lanes: addresses.len() as u8, touched, partial: &self.partial, ..plain })
     }
 
     /// Counts of an instruction without a row.

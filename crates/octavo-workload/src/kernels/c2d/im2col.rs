@@ -162,8 +162,7 @@ impl Im2col {
         }
         let threads = (tile.row..tile.row + tile.rows)
             .flat_map(|row| (tile.column..tile.column + tile.columns).map(move |column| (row, column)));
-        let bytes = tile.rows * tile.columns * ELEMENT_BYTES;
-        store_lanes(out, threads.map(|(row, column)| self.columns.at(row, column)), bytes);
+        store_lanes(out, threads.map(|(row, column)| self.columns.at(row, column)), ELEMENT_BYTES);
     }
 
     fn position(&self, column: u64) -> Position {

@@ -40,6 +40,11 @@ impl Tile {
         let (first, last) = (self.column, self.column + self.columns - 1);
         (self.row..self.row + self.rows).flat_map(move |row| [matrix.at(row, first), matrix.at(row, last)])
     }
+
+    fn elements(&self, matrix: Matrix) -> impl Iterator<Item = u64> {
+        let columns = self.column..self.column + self.columns;
+        (self.row..self.row + self.rows).flat_map(move |row| columns.clone().map(move |column| matrix.at(row, column)))
+    }
 }
 
 impl Product {
@@ -87,7 +92,7 @@ impl Product {
         out.push(Op::compute(3));
         out.push(Op::WAIT);
         out.push(Op::compute(1));
-        store_lanes(out, tile.ends(self.d), tile.rows * tile.columns * ELEMENT_BYTES);
+        store_lanes(out, tile.elements(self.d), ELEMENT_BYTES);
         out.push(Op::END);
     }
 }

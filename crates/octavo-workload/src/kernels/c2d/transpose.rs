@@ -151,9 +151,11 @@ impl Transpose {
     /// One store to an index buffer, which leaves the other axes' ints as they are.
     fn store_index(&self, buffer: u64, axis: u64, threads: &Threads, out: &mut OpSink<'_>) {
         let (address, bytes) = self.index(buffer, axis, threads);
+        if self.axes() == 1 {
+            return store_span(out, address, bytes);
+        }
         let (first, last) = (address / LINE_BYTES, (address + bytes - 1) / LINE_BYTES);
-        let op = Op::store(first, (last - first + 1) as u32);
-        out.push(if threads.bytes() < u64::from(op.count()) * LINE_BYTES { op.partial() } else { op });
+        out.push(Op::store(first, (last - first + 1) as u32).partial());
     }
 }
 
