@@ -230,7 +230,7 @@ mod tests {
         let expected =
             [Op::load(10, 2).continued(), Op::load(1, 1).continued(), Op::load(0, 1).continued(), Op::load(3, 3)];
         assert_eq!(collect(|out| load_lanes(out, addresses)), expected);
-        assert_eq!(collect(|out| store_lanes(out, [], 0)), []);
+        assert_eq!(collect(|out| store_lanes(out, [], 4)), []);
         let partial = [Op::store(1, 1).partial().continued(), Op::store(0, 1).partial()];
         assert_eq!(collect(|out| store_lanes(out, [64, 0], 4)), partial);
         assert_eq!(collect(|out| store_lanes(out, [0, 64], 64)), [Op::store(0, 2)]);

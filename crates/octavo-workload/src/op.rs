@@ -183,16 +183,16 @@ impl Op {
         self.0 & (PARTIAL_FIRST | PARTIAL_LAST) != 0
     }
 
-    /// The same store as up to three, each of which fills all of its lines or none; together they are one instruction
-    /// still.
+    /// The same operation as up to three, which are one instruction still: a store becomes stores each of which fills
+    /// all of its lines or none.
     #[inline]
     pub fn uniform(self) -> impl Iterator<Item = Self> {
         let (first, last) = (self.0 & PARTIAL_FIRST != 0, self.0 & PARTIAL_LAST != 0);
-        let plain = Self(self.0 & !(PARTIAL_FIRST | PARTIAL_LAST));
         let (line, count) = (self.line() + u64::from(first), self.count() - u32::from(first) - u32::from(last));
-        let part = move |line, count| Self(plain.0 & !((1 << KIND_SHIFT) - 1) | Self::new(self.kind(), line, count).0);
+        let continues = self.0 & CONTINUES;
+        let part = move |line, count| Self(Self::new(self.kind(), line, count).0 | continues);
         let head = first.then(|| part(self.line(), 1).partial());
-        let body = (count > 0).then(|| part(line, count));
+        let body = if first || last { (count > 0).then(|| part(line, count)) } else { Some(self) };
         let tail = last.then(|| part(line + u64::from(count), 1).partial());
         head.into_iter().chain(body).chain(tail)
     }
@@ -357,6 +357,9 @@ mod tests {
         assert_eq!(parts(Op::store(7, 2).ragged(true, true)), [Op::store(7, 1).partial(), Op::store(8, 1).partial()]);
         assert_eq!(Op::store(7, 1).ragged(false, true), Op::store(7, 1).partial());
         assert!(store.ragged(true, false).is_ragged() && !store.partial().is_ragged());
+        for other in [Op::END, Op::WAIT, Op::mix(0, 1, 0, 2), store.partial()] {
+            assert_eq!(parts(other), [other]);
+        }
     }
 
     #[test]
