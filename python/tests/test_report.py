@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import zlib
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -198,7 +199,9 @@ def test_pieces_hold_every_event_when_there_is_room():
     assert len(unpack(packed, level["tiles"][0][2:])) == len(LAYERS) * rows * TILE_COLUMNS
 
 
-def test_histories_lose_their_middles_when_there_is_none():
+@pytest.mark.parametrize("guess", [1, 4])
+def test_histories_lose_their_middles_when_there_is_none(guess, monkeypatch):
+    monkeypatch.setattr("octavo.report.pack._GUESS", guess)
     pages = 300
     past = history(random_events(60_000, pages), footprint(pages), 1000 * 10**6, processors=4)
     room = 400_000
@@ -375,6 +378,18 @@ def test_output_that_cannot_be_written_is_refused_before_anything_is_read(tmp_pa
     (tmp_path / "file").write_text("mine")
     with pytest.raises(octavo.OutputError, match="it is not a folder"):
         report([tmp_path / "typo"], tmp_path / "file" / "report.html")
+
+
+def test_a_disk_that_fills_up_leaves_the_last_page(runs, tmp_path, monkeypatch):
+    (tmp_path / "report.html").write_text("the last one")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(octavo.OutputError, match=r"cannot write .*report.html: No space left on device"):
+        report([runs / "st-grit"], tmp_path / "report.html")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "the last one"}
 
 
 def test_the_command_says_where_the_page_is_and_what_is_wrong(runs, cli, tmp_path):

@@ -24,6 +24,7 @@ SCRIPTS = (
     "view.js",
     "paint.js",
     "history.js",
+    "picture.js",
     "map.js",
     "main.js",
 )

@@ -1,6 +1,5 @@
-// The pieces of a page map: they lie in the page as text and are unpacked when they are needed.
-
-const KEPT_PIECES = 400;
+// The pieces of a page map: they lie in the page as text and are unpacked when they are needed. Unpacked ones are kept:
+// the size of the file bounds how much that is.
 
 class Pieces {
   constructor(run) {
@@ -18,7 +17,6 @@ class Pieces {
     this.unpacked.set(key, { value: undefined });
     this.load(place).then((bytes) => {
       this.unpacked.set(key, { value: make(bytes) });
-      if (this.unpacked.size > KEPT_PIECES) this.unpacked.delete(this.unpacked.keys().next().value);
       ready();
     });
     return undefined;
