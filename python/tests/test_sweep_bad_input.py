@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 
 import pytest
 import ray
@@ -110,6 +111,23 @@ def test_another_sweep_is_never_replaced_unless_forced(cli, tmp_path):
     assert contents(tmp_path / "out") == kept
     assert cli("sweep", "s.toml", "-o", "out", "--force").returncode == 0
     assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == ["00000-gpus-2", "00001-gpus-4"]
+
+
+def test_a_damaged_run_is_named_and_costs_no_other(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(GRID)
+    assert cli("sweep", "s.toml", "-o", "out", "-q").returncode == 0
+    kept = contents(tmp_path / "out")
+    damaged = tmp_path / "out" / "runs" / "00001-gpus-3"
+    (damaged / "summary.json").write_text('{"octavo"')
+    done = cli("sweep", "s.toml", "-o", "out")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2, said
+    assert "runs/00001-gpus-3/summary.json is damaged" in said
+    assert "remove out/runs/00001-gpus-3" in said
+    assert (tmp_path / "out" / "points.parquet").read_bytes() == kept["points.parquet"]
+    shutil.rmtree(damaged)
+    assert cli("sweep", "s.toml", "-o", "out", "-q").returncode == 0
+    assert contents(tmp_path / "out") == kept
 
 
 @pytest.mark.parametrize(

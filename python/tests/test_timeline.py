@@ -12,6 +12,7 @@ from conftest import SMALL, contents
 from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
 
 import octavo
+from octavo import catalogue
 
 CHAIN = """
 select f.name, s.name, p.name, c.name, w.name
@@ -129,6 +130,17 @@ def test_counters_hold_memory_and_bandwidth(traced):
     carried = sum(value * (end - begin) for (_, begin, value), end in zip(rows, ends, strict=True))
     links = result.table("links").filter(pl.col("link") == "host->gpu0").drop("link", "busy_ps")
     assert carried == pytest.approx(links.sum_horizontal()[0], rel=1e-3)  # GB/s × ns = bytes
+
+
+@pytest.mark.parametrize("placement", catalogue.names("placements"))
+def test_every_placement_leaves_slices_that_nest(placement, tmp_path):
+    overrides = {"memory.prefetch": "tree", "node.capacity.footprint_percent": 60}
+    result = octavo.run(
+        workload="mm", placement=placement, scale=SMALL, overrides=overrides, perfetto=tmp_path / "t.pftrace"
+    )
+    database = pftrace.tables(tmp_path / "t.pftrace")
+    faults = result.summary["accesses"]["faults"]
+    assert count(database, "select count(*) from slice where name like '% fault'") == faults
 
 
 def test_batches_are_slices_too(tmp_path):

@@ -187,15 +187,18 @@ pub fn simulate(
     if let Some(reason) = workload.failure() {
         return Err(SimError::Workload { reason });
     }
-    if let Some(reason) = running.spans.as_ref().and_then(|spans| spans.failure()) {
-        return Err(SimError::Timeline { reason });
-    }
     if !running.finished {
         return Err(SimError::Stuck {
             launch: running.launch,
             time: Time(running.now),
             waiting: running.faults.open(),
         });
+    }
+    if let Some(spans) = &mut running.spans {
+        spans.finish(running.ended, &running.links.usage());
+        if let Some(reason) = spans.failure() {
+            return Err(SimError::Timeline { reason });
+        }
     }
     Ok(finish(running, capacity.map(|pages| u64::from(pages) * page_bytes), events))
 }
@@ -261,9 +264,6 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         node.sample_last();
     }
     let links = node.links.usage();
-    if let Some(spans) = &mut node.spans {
-        spans.links(node.ended, &links);
-    }
     let summary = Summary {
         time_ps: node.ended,
         launches: node.launch,

@@ -90,6 +90,7 @@ class Sweep:
             try:
                 running.all(self)
             except KeyboardInterrupt:
+                store.collect(running.rows)
                 kept = sum(row["status"] != FAILED for row in running.rows)
                 raise InterruptedRun(
                     f"stopped: {kept} of {self.total} points are finished and kept",
@@ -97,8 +98,7 @@ class Sweep:
                 ) from None
             finally:
                 running.close()
-                table = store.collect(running.rows)
-        return table
+            return store.collect(running.rows)
 
 
 def crew(on: str | None, jobs: int | None) -> Crew:

@@ -52,8 +52,17 @@ class Store:
         return self.root / _RUNS / point.folder
 
     def finished(self, point: Point, *, force: bool) -> RunResult | None:
-        """The result of a point that is finished already; errors as `octavo.folder.finished`."""
-        return folder.finished(self.run_folder(point), point.scenario, force=force)
+        """The result of a point that is finished already.
+
+        Raises:
+            OutputError: the folder of its run holds something else, or a damaged result.
+
+        """
+        try:
+            return folder.finished(self.run_folder(point), point.scenario, force=force)
+        except OutputError as error:
+            hint = f"remove {self.run_folder(point)}: the same command then runs that point again"
+            raise OutputError(error.message, hint) from error
 
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
         """Write the row of a point that is over; returns it."""
@@ -155,9 +164,15 @@ def _parquet(table: pl.DataFrame) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; one that has the content already is left alone."""
-    if path.is_file() and path.read_bytes() == content:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    try:
+        if path.is_file() and path.read_bytes() == content:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}", "what is finished is kept; the same command goes on from there"
+        ) from error

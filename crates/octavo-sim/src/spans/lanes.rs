@@ -38,6 +38,13 @@ impl Lanes {
         self.take(writer, began, OPEN)
     }
 
+    /// Ends what is open when the run ends.
+    pub fn close(&mut self, writer: &mut Writer<'_>, time: u64) {
+        for lane in self.lanes.iter().filter(|lane| lane.until == OPEN) {
+            writer.end_with_run(lane.track, time);
+        }
+    }
+
     pub fn release(&mut self, track: u64, ended: u64) {
         if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.track == track) {
             lane.until = ended;

@@ -50,6 +50,8 @@ pub(crate) struct Spans<'a> {
     gpus: Vec<GpuTracks>,
     service: Lanes,
     batches: u64,
+    /// Whether a batch is being served.
+    serving: bool,
     plans: Lanes,
     links_root: u64,
     copies: BTreeMap<(ProcessorId, ProcessorId), Lanes>,
@@ -78,6 +80,7 @@ impl<'a> Spans<'a> {
             gpus,
             service: Lanes::new(driver, "service"),
             batches,
+            serving: false,
             plans: Lanes::new(driver, "plans"),
             links_root,
             copies: BTreeMap::new(),
@@ -86,6 +89,18 @@ impl<'a> Spans<'a> {
             open_faults: Vec::new(),
             open_plans: Vec::new(),
             flows: 0,
+        }
+    }
+
+    /// The last kernel has ended at `time`: what the driver was still at ends with it.
+    pub fn finish(&mut self, time: u64, links: &[LinkUse]) {
+        self.links(time, links);
+        for gpu in &mut self.gpus {
+            gpu.faults.close(&mut self.writer, time);
+        }
+        self.plans.close(&mut self.writer, time);
+        if self.serving {
+            self.writer.end_with_run(self.batches, time);
         }
     }
 
@@ -139,11 +154,13 @@ impl<'a> Spans<'a> {
 
     /// The driver serves a batch until `served`, and then carries out its plans.
     pub fn batch_began(&mut self, time: u64, served: u64, requests: usize, flows: &[u64]) {
+        self.serving = true;
         self.writer.begin(self.batches, Word::Batch, time, &[(Note::Requests, requests as u64)], &[]);
         self.writer.slice(self.batches, Word::Service, (time, served), &[], flows);
     }
 
     pub fn batch_ended(&mut self, time: u64) {
+        self.serving = false;
         self.writer.end(self.batches, time);
     }
 

@@ -86,12 +86,14 @@ pub(crate) struct Writer<'a> {
     out: &'a mut dyn Write,
     failed: Option<io::Error>,
     tracks: u64,
+    /// When the last slice ends.
+    latest: u64,
     buffer: Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
     pub fn new(out: &'a mut dyn Write) -> Self {
-        let mut writer = Self { out, failed: None, tracks: 0, buffer: Vec::new() };
+        let mut writer = Self { out, failed: None, tracks: 0, latest: 0, buffer: Vec::new() };
         let interned = Interned { events: numbered(&Word::NAMES), annotations: numbered(&Note::NAMES) };
         writer.packet(Packet { interned: Some(interned), sequence_flags: STATE_CLEARED, ..Packet::default() });
         writer
@@ -152,8 +154,14 @@ impl<'a> Writer<'a> {
         self.end(track, ended);
     }
 
+    /// The innermost open slice ends, and the run with it: not before any slice inside it.
+    pub fn end_with_run(&mut self, track: u64, time: u64) {
+        self.end(track, self.latest.max(time));
+    }
+
     /// The innermost open slice ends.
     pub fn end(&mut self, track: u64, time: u64) {
+        self.latest = self.latest.max(time);
         self.event(time, event(track, END, &[(Note::EndedPs, time)]));
     }
 
