@@ -47,9 +47,14 @@ def canvas(page):
     return page.get_by_role("application").first
 
 
+def painted(page):
+    """Waits until what was asked for is drawn, which happens in the next frame."""
+    page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+
+
 def seen(page):
     """Pages and ticks of time that the page map shows."""
-    page.wait_for_timeout(80)
+    painted(page)
     return int(canvas(page).get_attribute("data-pages")), int(canvas(page).get_attribute("data-span"))
 
 
@@ -85,7 +90,7 @@ def test_a_table_stands_behind_every_chart(watched):
     charts = page.locator("figure:has(.chart)")
     for chart in charts.all():
         chart.locator("summary").click()
-        assert chart.locator("table tbody tr").count() > 0
+        chart.locator("table tbody tr").first.wait_for()
         chart.locator("summary").click()
 
 
@@ -94,7 +99,7 @@ def test_the_map_shows_owners_and_changes_with_what_is_coloured(watched):
     pictures = []
     for layer in ("holder", "sharing", "access", "scheme", "requests", "copies"):
         page.select_option("#map-colour", layer)
-        page.wait_for_timeout(150)
+        painted(page)
         pictures.append(colours(page))
     page.select_option("#map-colour", "holder")
     assert len(pictures[0]) >= 4, "the host and several GPUs own pages"
@@ -177,7 +182,7 @@ def test_two_maps_show_the_same_pages(watched):
     page.get_by_role("button", name="Second map").click()
     assert page.get_by_role("application").count() == 2
     page.get_by_role("button", name="Zoom in").click()
-    page.wait_for_timeout(100)
+    painted(page)
     shown = [one.get_attribute("data-pages") for one in page.get_by_role("application").all()]
     assert shown[0] == shown[1]
     page.get_by_role("button", name="Reset").click()
@@ -294,8 +299,7 @@ def test_ten_million_events_fit_a_page_that_says_what_it_leaves_out(browser, run
     assert len(colours(page)) >= 2
     page.fill("#map-address", "0x3456000")
     page.press("#map-address", "Enter")
-    page.wait_for_timeout(300)
-    assert canvas(page).get_attribute("data-near") == "true"
+    page.wait_for_selector("canvas[data-near=true]")
     canvas(page).focus()
     page.keyboard.press("Enter")
     page.locator(".past").wait_for(state="visible")
