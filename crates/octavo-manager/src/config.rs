@@ -62,10 +62,10 @@ impl MemoryConfig {
     }
 }
 
-/// Fills in defaults, and builds once so that values out of range are found here too.
+/// Fills in defaults, and finds values out of range too.
 fn resolved<P>(registry: &Registry<P, Geometry>, choice: &Choice, geometry: &Geometry) -> Result<Choice, ConfigError> {
-    built(registry, choice, geometry)?;
-    registry.resolve(choice).map_err(|error| ConfigError::below(registry.kind, error))
+    let checked = registry.check(choice, geometry).and_then(|()| registry.resolve(choice));
+    checked.map_err(|error| ConfigError::below(registry.kind, error))
 }
 
 pub(crate) fn built<P>(

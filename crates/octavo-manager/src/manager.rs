@@ -8,9 +8,9 @@ use crate::frames::Frames;
 use crate::memory::Memory;
 use crate::pages::Pages;
 use crate::{
-    ConfigError, EVICTIONS, Event, Eviction, Fault, Geometry, MemoryConfig, Move, Needs, PLACEMENTS, PREFETCHERS,
-    PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step,
-    Topology, Unsubscribe,
+    ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, MemoryConfig, Move, Needs, PLACEMENTS,
+    PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme,
+    Statistics, Step, Topology, Unsubscribe,
 };
 
 /// Decides where the pages of a node live.
@@ -37,6 +37,8 @@ pub struct Manager {
     /// Faults of each processor that wait for a frame, oldest first.
     pub(crate) starved: Vec<VecDeque<Pending>>,
     pub(crate) scratch: Scratch,
+    /// The first failure of a strategy.
+    pub(crate) failure: Option<Box<Failure>>,
 }
 
 /// Vectors kept for their capacity.
@@ -83,7 +85,9 @@ impl Manager {
         let memory = Memory { pages, frames, eviction, statistics: Statistics::default(), victims: Vec::new() };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
         let (flights, scratch) = (Flights::default(), Scratch::default());
-        Ok(Self { memory, placement, prefetch, flights, starved, scratch })
+        let mut manager = Self { memory, placement, prefetch, flights, starved, scratch, failure: None };
+        manager.note_failure(None);
+        Ok(manager)
     }
 
     /// What the node has to count, report or forgive.
@@ -110,7 +114,7 @@ impl Manager {
             Event::KernelEnd => self.kernel_end(plans),
             Event::Capacity { processor, pages } => self.resize(processor, pages, plans),
         }
-        self.refresh_statistics();
+        self.settle();
     }
 
     /// Plan `id` was carried out. Faults that waited for its pages are served.
@@ -125,7 +129,7 @@ impl Manager {
         self.shrink(plans);
         self.retry_starved(plans);
         self.serve(&waiting, plans);
-        self.refresh_statistics();
+        self.settle();
     }
 
     /// Plan `id` could not be carried out, and what was done of it has been undone: its pages are again where they
@@ -144,7 +148,7 @@ impl Manager {
         self.flights.close(slot, flight);
         self.shrink(plans);
         self.retry_starved(plans);
-        self.refresh_statistics();
+        self.settle();
     }
 
     /// Takes a plan back for its memory. Optional; saves an allocation for each plan.
@@ -243,7 +247,9 @@ impl Manager {
         self.retry_starved(plans);
     }
 
-    fn refresh_statistics(&mut self) {
+    /// Ends every call from outside.
+    fn settle(&mut self) {
+        self.note_failure(None);
         let [none, on_touch, access_counter, duplication] = self.memory.pages.by_scheme();
         self.memory.statistics.pages_by_scheme = PagesByScheme { none, on_touch, access_counter, duplication };
     }

@@ -56,6 +56,7 @@ impl Manager {
             self.bring_more(&faults[0].fault, migrated, &mut draft);
         }
         self.commit(draft, plans);
+        self.note_failure(Some(&faults[0].fault));
     }
 
     /// Adds to `draft` what has to be done about one fault, or has it wait. Whether its page moved to the processor.

@@ -1,15 +1,17 @@
 //! Things a user chooses by name and configures with typed options: placement strategies, prefetchers, workloads.
 //!
 //! Each implementation is one file that ends in one [`Entry`]; a [`Registry`] is the list of them, and the only
-//! place that knows them all.
+//! place that knows them all. What a user wrote elsewhere joins through [`Outside`].
 #![forbid(unsafe_code)]
 
 mod choice;
 mod entry;
 mod nearest;
+mod outside;
 mod registry;
 
 pub use choice::{Choice, Options};
 pub use entry::{Entry, OptionError, typed};
 pub use nearest::nearest;
+pub use outside::{DIGEST, Outside, is_place};
 pub use registry::{Registry, UnknownName};

@@ -1,11 +1,14 @@
-use crate::{Choice, Entry, OptionError, Options, nearest};
+use std::sync::OnceLock;
 
-/// Every [`Entry`] of one kind, in the order listings show them.
+use crate::{Choice, Entry, OptionError, Options, Outside, is_place, nearest};
+
+/// Every [`Entry`] of one kind, in the order listings show them, and where others come from.
 pub struct Registry<P: 'static, C: ?Sized + 'static> {
     /// What the entries are, for messages: `placement`, `workload`.
     pub kind: &'static str,
     /// The entries.
     pub entries: &'static [&'static Entry<P, C>],
+    outside: OnceLock<&'static dyn Outside<P, C>>,
 }
 
 /// A name that is not registered.
@@ -24,6 +27,17 @@ pub struct UnknownName {
 }
 
 impl<P, C: ?Sized> Registry<P, C> {
+    /// A registry of these entries.
+    #[must_use]
+    pub const fn new(kind: &'static str, entries: &'static [&'static Entry<P, C>]) -> Self {
+        Self { kind, entries, outside: OnceLock::new() }
+    }
+
+    /// Says once where names that [are places](is_place) are looked for; later calls change nothing.
+    pub fn extend(&self, outside: &'static dyn Outside<P, C>) {
+        self.outside.get_or_init(|| outside);
+    }
+
     /// The entry registered as `name`.
     ///
     /// # Errors
@@ -42,7 +56,19 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// # Errors
     /// An unknown name (key `name`) or an unusable option.
     pub fn build(&self, choice: &Choice, context: &C) -> Result<P, OptionError> {
-        (self.entry(choice)?.build)(&choice.options, context)
+        match self.outside_of(choice) {
+            Some(outside) => outside.build(choice, context),
+            None => (self.entry(choice)?.build)(&choice.options, context),
+        }
+    }
+
+    /// Builds once for the sake of what only building finds, such as values out of range. What comes from outside is
+    /// not built: it may do anything, and is checked when it is resolved.
+    ///
+    /// # Errors
+    /// As [`Registry::build`].
+    pub fn check(&self, choice: &Choice, context: &C) -> Result<(), OptionError> {
+        if self.outside_of(choice).is_some() { Ok(()) } else { self.build(choice, context).map(drop) }
     }
 
     /// `choice` with every default filled in.
@@ -50,6 +76,9 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// # Errors
     /// As [`Registry::build`].
     pub fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
+        if let Some(outside) = self.outside_of(choice) {
+            return outside.resolve(choice);
+        }
         let options: Options = (self.entry(choice)?.resolve)(&choice.options)?;
         Ok(Choice { name: choice.name.clone(), options })
     }
@@ -57,6 +86,10 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// The registered names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|entry| entry.name)
+    }
+
+    fn outside_of(&self, choice: &Choice) -> Option<&'static dyn Outside<P, C>> {
+        self.outside.get().copied().filter(|_| is_place(&choice.name))
     }
 
     fn entry(&self, choice: &Choice) -> Result<&'static Entry<P, C>, OptionError> {

@@ -1,6 +1,6 @@
 //! Choosing by name and configuring with typed options, as strategies and workloads do.
 
-use octavo_registry::{Choice, Entry, Options, Registry, typed};
+use octavo_registry::{Choice, DIGEST, Entry, OptionError, Options, Outside, Registry, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,7 +40,7 @@ static TREE: Entry<String, u32> = Entry {
     resolve: typed::resolve::<Tree>,
     build: |options, pages| typed::parse::<Tree>(options).map(|tree| format!("{}% of {pages}", tree.threshold)),
 };
-static PREFETCHERS: Registry<String, u32> = Registry { kind: "prefetch", entries: &[&NONE, &TREE] };
+static PREFETCHERS: Registry<String, u32> = Registry::new("prefetch", &[&NONE, &TREE]);
 
 fn choice(value: serde_json::Value) -> Choice {
     serde_json::from_value(value).unwrap()
@@ -77,4 +77,33 @@ fn unknown_and_wrong_options_are_refused_with_their_key() {
     assert!(error.message.contains("expected u8"), "{error}");
     let error = PREFETCHERS.resolve(&choice(json!({"name": "none", "threshold": 1}))).unwrap_err();
     assert_eq!(error.to_string(), "`threshold`: unknown option, expected no options");
+}
+
+/// Finds trees in a forest: `forest:7` is the tree numbered 7.
+struct Forest;
+
+impl Outside<String, u32> for Forest {
+    fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
+        let number = choice.name.strip_prefix("forest:").ok_or_else(|| OptionError::new("name", "no forest"))?;
+        let mut resolved = choice.clone();
+        resolved.options.insert(DIGEST.to_owned(), format!("bark of {number}").into());
+        Ok(resolved)
+    }
+
+    fn build(&self, choice: &Choice, pages: &u32) -> Result<String, OptionError> {
+        Ok(format!("{} of {pages}", self.resolve(choice)?.name))
+    }
+}
+
+#[test]
+fn what_lies_outside_is_found_by_its_place_alone() {
+    static NAMES: Registry<String, u32> = Registry::new("prefetch", &[&NONE]);
+    let tree = Choice::named("forest:7");
+    assert!(NAMES.build(&tree, &8).unwrap_err().message.contains("unknown prefetch `forest:7`"));
+    NAMES.extend(&Forest);
+    assert_eq!(NAMES.build(&tree, &8), Ok("forest:7 of 8".to_owned()));
+    assert_eq!(NAMES.resolve(&tree).unwrap().options[DIGEST], "bark of 7");
+    assert_eq!(NAMES.build(&Choice::named("none"), &8), Ok("none".to_owned()));
+    assert_eq!(NAMES.resolve(&Choice::named("oak.py")).unwrap_err().message, "no forest");
+    assert!(NAMES.build(&Choice::named("forest"), &8).unwrap_err().message.contains("unknown prefetch"));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use octavo_registry::{DIGEST, is_place};
 use serde_json::{Map, Value};
 
 use crate::Origin;
@@ -80,13 +81,19 @@ fn spell_out_names(values: &mut Map<String, Value>) {
         let first = parts.next().and_then(|part| values.get_mut(part));
         let slot = parts.fold(first, |slot, part| slot?.as_object_mut()?.get_mut(part));
         if let Some(slot) = slot.filter(|slot| slot.is_string()) {
-            let name = slot.take();
-            *slot = Value::Object(Map::from_iter([("name".to_owned(), name)]));
+            *slot = Value::Object(named(slot.take()));
         }
     }
     if let Some(workload) = values.get_mut("workload").and_then(Value::as_object_mut) {
         spell_out_trace(workload);
     }
+}
+
+/// A choice of which only the name was written. What lies at a place is taken as it is now, whatever was there before.
+fn named(name: Value) -> Map<String, Value> {
+    let place = name.as_str().is_some_and(is_place);
+    let digest = place.then(|| (DIGEST.to_owned(), Value::Null));
+    [("name".to_owned(), name)].into_iter().chain(digest).collect()
 }
 
 fn overlay(prefix: &str, below: &mut Map<String, Value>, above: Map<String, Value>, note: &mut dyn FnMut(&str)) {

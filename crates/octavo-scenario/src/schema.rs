@@ -19,7 +19,7 @@ pub fn schema() -> Value {
     let workload = schema["properties"]["workload"].take();
     let memory = &mut schema["properties"]["memory"];
     for (key, choice) in
-        [("placement", choice(&PLACEMENTS)), ("prefetch", choice(&PREFETCHERS)), ("eviction", choice(&EVICTIONS))]
+        [("placement", strategy(&PLACEMENTS)), ("prefetch", strategy(&PREFETCHERS)), ("eviction", strategy(&EVICTIONS))]
     {
         let description = memory["properties"][key]["description"].take();
         memory["properties"][key] = described(choice, description);
@@ -29,6 +29,36 @@ pub fn schema() -> Value {
     schema["properties"]["workload"] = workload_choice(&workload);
     schema["properties"]["node"] = node;
     schema["required"] = json!(["workload", "memory", "node"]);
+    schema
+}
+
+/// Names that [`octavo_registry::is_place`] takes for places of Python classes.
+const PLACE: &str = r"(^[^:]+\.py$)|(^.+:[A-Za-z_][\w.<>]*$)";
+
+/// As [`choice`], or a Python class in either form; its options are its own.
+fn strategy<P, C: ?Sized>(registry: &Registry<P, C>) -> Value {
+    let mut schema = choice(registry);
+    let place = json!({
+        "type": "string",
+        "pattern": PLACE,
+        "description": "A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several.",
+    });
+    let table = json!({
+        "type": "object",
+        "description": "A Python class and the options it declares.",
+        "properties": {
+            "name": place,
+            "digest": {
+                "type": ["string", "null"],
+                "description": "Digest of its source, so that results are not taken for those of another class. Default: computed.",
+            },
+        },
+        "required": ["name"],
+    });
+    schema["oneOf"]
+        .as_array_mut()
+        .into_iter()
+        .for_each(|alternatives| alternatives.extend([place.clone(), table.clone()]));
     schema
 }
 

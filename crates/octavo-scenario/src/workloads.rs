@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
     let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
     let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY]).collect();
-    Registry { kind: octavo_workload::WORKLOADS.kind, entries: entries.leak() }
+    Registry::new(octavo_workload::WORKLOADS.kind, entries.leak())
 });
 
 /// Lets the folder of a trace stand where the name of a workload is expected.

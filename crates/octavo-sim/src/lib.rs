@@ -8,6 +8,7 @@ mod aligned;
 mod clock;
 pub mod config;
 mod costs;
+mod failure;
 mod links;
 mod node;
 mod record;
@@ -23,6 +24,7 @@ mod ways;
 mod memory;
 
 pub use config::NodeConfig;
+pub use failure::StrategyFailure;
 pub use result::{Accesses, Breakdown, RunResult, Summary};
 pub use simulate::{Progress, RunOptions, SimError, simulate};
 pub use table::{Column, Table, Values};

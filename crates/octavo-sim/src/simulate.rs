@@ -8,6 +8,7 @@ use octavo_units::Time;
 use octavo_workload::{Workload, pages_of};
 
 use crate::config::{CapacityScope, NodeConfig, NodeError};
+use crate::failure::StrategyFailure;
 use crate::node::{Lacking, Node};
 use crate::record::Recorder;
 use crate::result::{RunResult, Summary};
@@ -139,6 +140,9 @@ pub enum SimError {
         /// What the system says.
         reason: String,
     },
+    /// A strategy could no longer decide.
+    #[error("{0}")]
+    Strategy(Box<StrategyFailure>),
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -183,6 +187,10 @@ pub fn simulate(
         {
             return Err(SimError::Interrupted);
         }
+    }
+    if let Some(failure) = running.manager.failure() {
+        let failure = StrategyFailure::new(failure, running.now, page_bytes, workload);
+        return Err(SimError::Strategy(Box::new(failure)));
     }
     if let Some(reason) = workload.failure() {
         return Err(SimError::Workload { reason });

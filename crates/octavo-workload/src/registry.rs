@@ -17,9 +17,9 @@ pub struct Size {
 pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 
 /// All workloads: those of the published table in its order, then further ones.
-pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
-    kind: "workload",
-    entries: &[
+pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
+    "workload",
+    &[
         &kernels::bfs::ENTRY,
         &kernels::bs::ENTRY,
         &kernels::c2d::ENTRY,
@@ -32,4 +32,4 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry {
         &kernels::transpose::ENTRY,
         &kernels::vectoradd::ENTRY,
     ],
-};
+);

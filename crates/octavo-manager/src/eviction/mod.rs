@@ -11,19 +11,13 @@ mod tree_neighborhood;
 use octavo_registry::Registry;
 
 use crate::pages::Pages;
-use crate::{BlockMap, Geometry, Mode, PageId, PageRun, ProcessorId};
+use crate::{BlockMap, Failure, Geometry, Mode, PageId, PageRun, PageView, ProcessorId};
 
 /// Every eviction strategy, by name.
-pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry {
-    kind: "eviction",
-    entries: &[
-        &lru_page::ENTRY,
-        &lru_block::ENTRY,
-        &tree_neighborhood::ENTRY,
-        &sequential_local::ENTRY,
-        &random_page::ENTRY,
-    ],
-};
+pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(
+    "eviction",
+    &[&lru_page::ENTRY, &lru_block::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+);
 
 /// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
 ///
@@ -51,6 +45,11 @@ pub trait Eviction: Send {
         victims: &mut Vec<PageId>,
     );
 
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
+
     /// Whether it would ever find `page` in `processor`'s memory; for tests.
     fn knows(&self, processor: ProcessorId, page: PageId) -> bool;
 
@@ -64,6 +63,12 @@ pub struct Residency<'a> {
 }
 
 impl Residency<'_> {
+    /// Everything known about a page.
+    #[must_use]
+    pub fn page(&self, page: PageId) -> PageView {
+        self.pages.view(page)
+    }
+
     /// Whether `page` takes up a frame of `processor`.
     #[must_use]
     pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {

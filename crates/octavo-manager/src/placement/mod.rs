@@ -14,14 +14,14 @@ mod on_touch;
 use octavo_registry::Registry;
 
 use crate::{
-    AccessCount, Context, CounterNotification, Fault, Geometry, HOST, Needs, PageId, PageRun, PageView, ProcessorId,
-    ProcessorMask,
+    AccessCount, Context, CounterNotification, Failure, Fault, Geometry, HOST, Needs, PageId, PageRun, PageView,
+    ProcessorId, ProcessorMask,
 };
 
 /// Every placement strategy, by name.
-pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
-    kind: "placement",
-    entries: &[
+pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
+    "placement",
+    &[
         &on_touch::ENTRY,
         &first_touch::ENTRY,
         &access_counter::ENTRY,
@@ -32,7 +32,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry {
         &ideal::ENTRY,
         &interleaved::ENTRY,
     ],
-};
+);
 
 /// What to do about a fault. Mechanisms carry it out whatever state the page is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +120,11 @@ pub trait Placement: Send {
     /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.
     fn may_prefetch(&self, page: &PageView) -> bool {
         page.owner == HOST
+    }
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
     }
 
     /// What the strategy knows holds together; for tests.

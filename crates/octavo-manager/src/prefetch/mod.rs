@@ -10,13 +10,13 @@ use std::ops::Range;
 
 use octavo_registry::Registry;
 
-use crate::{BlockMap, Geometry, PageRun, ProcessorId};
+use crate::{BlockMap, Failure, Geometry, PageRun, ProcessorId};
 
 /// Every prefetcher, by name.
-pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry {
-    kind: "prefetch",
-    entries: &[&none::ENTRY, &tree::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
-};
+pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
+    "prefetch",
+    &[&none::ENTRY, &tree::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+);
 
 /// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
 /// the service is woken, as the driver does it.
@@ -34,6 +34,11 @@ pub trait Prefetch: Send {
 
     /// Which more pages of the block to bring.
     fn pages(&mut self, service: &Service) -> BlockMap;
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
 
     /// Bytes of its state.
     fn bytes(&self) -> usize {

@@ -42,8 +42,12 @@ impl Plans {
 }
 
 impl Node<'_> {
-    /// Starts the plans the manager has just made.
+    /// Starts the plans the manager has just made. If a strategy failed they mean nothing, and the run is over.
     pub fn start_made_plans(&mut self) {
+        if self.manager.failure().is_some() {
+            self.finished = true;
+            return self.made.clear();
+        }
         self.recorder.schemes(self.now, self.manager.drain_scheme_changes());
         let mut made = std::mem::take(&mut self.made);
         for plan in made.drain(..) {

@@ -1,0 +1,29 @@
+use crate::{Choice, OptionError};
+
+/// Where things come from that are not compiled in: a user's own classes.
+///
+/// A name that [is a place](is_place) is looked for here instead of among the entries. What is found is checked when a
+/// scenario is resolved; a choice that carries a digest of what was found is resolved already and stays what it is.
+pub trait Outside<P, C: ?Sized>: Send + Sync {
+    /// Finds what `choice` names, checks its options, and spells out their defaults and the digest of what was found.
+    ///
+    /// # Errors
+    /// It cannot be found or used, or an option cannot.
+    fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError>;
+
+    /// Builds what `choice` names.
+    ///
+    /// # Errors
+    /// As [`Outside::resolve`]; or what is found now is not what the digest is of.
+    fn build(&self, choice: &Choice, context: &C) -> Result<P, OptionError>;
+}
+
+/// Option that holds the digest of what a place held when the choice was resolved.
+pub const DIGEST: &str = "digest";
+
+/// Whether `name` says where something is found (`my_policy.py`, `my_policy.py:Mine`, `package.module:Mine`), as no
+/// registered name does.
+#[must_use]
+pub fn is_place(name: &str) -> bool {
+    name.contains(':') || name.ends_with(".py")
+}

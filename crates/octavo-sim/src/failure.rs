@@ -1,0 +1,50 @@
+//! A strategy's failure with what only the node knows: when it was, where the page lies, whose it is.
+
+use std::fmt;
+
+use octavo_manager::{Failure, PageId};
+use octavo_units::Time;
+use octavo_workload::{Workload, pages_of};
+
+/// A strategy that could no longer decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrategyFailure {
+    /// What it did, and what it was asked about.
+    pub failure: Failure,
+    /// Simulated time.
+    pub time: Time,
+    /// First address of the page, if it is about one.
+    pub address: Option<u64>,
+    /// Name of the buffer that the page is part of.
+    pub buffer: Option<String>,
+}
+
+impl StrategyFailure {
+    pub(crate) fn new(failure: &Failure, time: u64, page_bytes: u64, workload: &dyn Workload) -> Self {
+        Self {
+            failure: failure.clone(),
+            time: Time(time),
+            address: failure.page.map(|page| u64::from(page.0) * page_bytes),
+            buffer: failure.page.and_then(|page| buffer_of(page, page_bytes, workload)),
+        }
+    }
+}
+
+fn buffer_of(page: PageId, page_bytes: u64, workload: &dyn Workload) -> Option<String> {
+    let mut pages = pages_of(workload.buffers(), page_bytes);
+    let found = pages.position(|pages| pages.contains(&u64::from(page.0)))?;
+    Some(workload.buffers()[found].name.clone())
+}
+
+impl fmt::Display for StrategyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { message, occasion, processor, page, .. } = &self.failure;
+        write!(f, "{message}, asked about {occasion}")?;
+        processor.map_or(Ok(()), |processor| write!(f, " of {processor}"))?;
+        if let (Some(page), Some(address)) = (page, self.address) {
+            let buffer = self.buffer.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default();
+            write!(f, " on page {} (address {address:#x}{buffer})", page.0)?;
+        }
+        write!(f, " at {}", self.time)
+    }
+}
