@@ -6,7 +6,7 @@ comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], sca
 print(comparison.speedups())
 """
 
-from octavo import trace, validate
+from octavo import policies, trace, validate
 from octavo.api import compare, inspect_workload, run, scenario
 from octavo.catalogue import listing, schema
 from octavo.comparison import Comparison
@@ -14,6 +14,7 @@ from octavo.errors import (
     InterruptedRun,
     OctavoError,
     OutputError,
+    PolicyError,
     ScenarioError,
     SimulationError,
     TraceError,
@@ -29,6 +30,7 @@ __all__ = [
     "InterruptedRun",
     "OctavoError",
     "OutputError",
+    "PolicyError",
     "Progress",
     "RunResult",
     "Scenario",
@@ -39,6 +41,7 @@ __all__ = [
     "compare",
     "inspect_workload",
     "listing",
+    "policies",
     "run",
     "scenario",
     "schema",

@@ -1,15 +1,29 @@
 """Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any, final
+from typing import Any, Final, Literal, final
 
 __all__ = [
+    "AccessCount",
+    "CounterNotification",
+    "Decision",
+    "Fault",
     "Interrupted",
+    "Memory",
+    "Move",
+    "Needs",
+    "Node",
+    "OptionError",
+    "Page",
+    "PolicyError",
+    "Residency",
     "ScenarioError",
+    "Service",
     "SimulationError",
     "TraceError",
     "TraceWriter",
+    "Unsubscribe",
     "inspect_workload",
     "listing",
     "resolve",
@@ -29,6 +43,12 @@ class ScenarioError(Exception):
 
 class SimulationError(Exception):
     """A scenario that cannot be simulated; argument: message."""
+
+class PolicyError(SimulationError):
+    """A policy that raised or answered nonsense; arguments: message, traceback (empty for nonsense)."""
+
+class OptionError(Exception):
+    """A choice that cannot be used; arguments: key, message."""
 
 class TraceError(Exception):
     """A trace that cannot be read or written; argument: message."""
@@ -98,3 +118,273 @@ class TraceWriter:
 
     def abandon(self) -> None:
         """Give up; nothing is left behind."""
+
+@final
+class Node:
+    """Sizes of the node."""
+
+    @property
+    def gpus(self) -> int:
+        """GPUs, numbered from 0."""
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page."""
+
+    @property
+    def block_pages(self) -> int:
+        """Pages of a block of 2 MiB, the span that prefetchers and block evictors work on."""
+
+    @property
+    def counter_group_pages(self) -> int:
+        """Pages that share an access counter: 64 KiB of them, at least one."""
+
+@final
+class Fault:
+    """An access that a processor's page table could not serve."""
+
+    @property
+    def processor(self) -> int:
+        """Who touched the page: a GPU from 0, or HOST."""
+
+    @property
+    def page(self) -> int:
+        """Number of the page: its address divided by the page size."""
+
+    @property
+    def address(self) -> int:
+        """First address of the page, in bytes."""
+
+    @property
+    def write(self) -> bool:
+        """Whether it was a store or an atomic, or a load."""
+
+@final
+class Page:
+    """Where a page is and who can reach it, when the policy was asked; nothing can change it."""
+
+    @property
+    def number(self) -> int:
+        """Its address divided by the page size."""
+
+    @property
+    def address(self) -> int:
+        """Its first address, in bytes."""
+
+    @property
+    def owner(self) -> int:
+        """Who has the copy that remote mappings point at and that is written back on eviction."""
+
+    @property
+    def resident(self) -> frozenset[int]:
+        """Whose memories hold a copy."""
+
+    @property
+    def mapped(self) -> frozenset[int]:
+        """Who can access it without a far fault."""
+
+    @property
+    def writable(self) -> frozenset[int]:
+        """Who can write it without a protection fault."""
+
+    @property
+    def replicated(self) -> bool:
+        """Whether more than one memory holds a copy."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether an unfinished plan names it."""
+
+    @property
+    def touched(self) -> bool:
+        """Whether a GPU ever faulted on it since it was allocated, this fault not counted."""
+
+    @property
+    def mode(self) -> Literal["plain", "broadcast", "everywhere"]:
+        """How its copies relate.
+
+        `plain`: one copy that anyone may map, or identical ones mapped read-only; `broadcast`: copies that stores keep
+        alike; `everywhere`: mapped on every GPU as if local.
+        """
+
+    @property
+    def scheme(self) -> Literal["on_touch", "access_counter", "duplication"] | None:
+        """The scheme that a placement wrote into its entry, if any."""
+
+@final
+class CounterNotification:
+    """An access counter that reached its threshold: one GPU's remote lines of one group of pages."""
+
+    @property
+    def processor(self) -> int:
+        """Which GPU accessed remotely."""
+
+    @property
+    def page(self) -> int:
+        """Number of the page whose access made the counter reach the threshold."""
+
+    @property
+    def group(self) -> range:
+        """Numbers of the pages that share the counter, that one among them."""
+
+@final
+class AccessCount:
+    """Accesses of one GPU to one page since the last report."""
+
+    @property
+    def processor(self) -> int:
+        """Whose accesses."""
+
+    @property
+    def page(self) -> int:
+        """Number of the page."""
+
+    @property
+    def lines(self) -> int:
+        """Lines of 64 bytes that left the first-level cache."""
+
+@final
+class Service:
+    """Pages of one 2 MiB block that migrate to one processor because of faults."""
+
+    @property
+    def destination(self) -> int:
+        """To whom: a GPU from 0, or HOST."""
+
+    @property
+    def block(self) -> range:
+        """Numbers of the pages of the 2 MiB block."""
+
+    @property
+    def extent(self) -> range:
+        """Those of them that belong to the faulting pages' allocation."""
+
+    @property
+    def faulted(self) -> list[int]:
+        """Pages that were asked for and migrate, ascending."""
+
+    @property
+    def resident(self) -> frozenset[int]:
+        """Pages that are at the destination, those among them."""
+
+@final
+class Decision:
+    """What to do about a fault. Mechanisms carry it out whatever state the page is in."""
+
+    MIGRATE: Final[Decision]
+    """The page moves to the faulting processor, which becomes its only holder and can write it."""
+    MAP_REMOTE: Final[Decision]
+    """The faulting processor maps the page where it is, for reading and writing; read-only replicas go, but for the
+    owner's."""
+    DUPLICATE: Final[Decision]
+    """A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it the
+    only holder. A page on the host moves."""
+    DUPLICATE_AND_DRAIN: Final[Decision]
+    """The same, and processors that lose the right to write, or their mapping, are drained first."""
+    SUBSCRIBE: Final[Decision]
+    """The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves."""
+    EVERYWHERE: Final[Decision]
+    """The page moves to the faulting GPU and is mapped on every GPU as if it were local: a bound, no policy."""
+
+    @staticmethod
+    def at(processor: int) -> Decision:
+        """The page is at home on a processor from its allocation on; the faulting processor maps it there."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Move:
+    """A page that a policy moves without a fault."""
+
+    def __new__(cls, page: int, to: int) -> Move: ...
+    @property
+    def page(self) -> int:
+        """Number of the page."""
+
+    @property
+    def to(self) -> int:
+        """Where it goes: a GPU from 0, or HOST."""
+
+@final
+class Unsubscribe:
+    """Replicas of a page in broadcast mode that a policy gives up; the owner's stays."""
+
+    def __new__(cls, page: int, processors: Iterable[int]) -> Unsubscribe: ...
+    @property
+    def page(self) -> int:
+        """Number of the page."""
+
+    @property
+    def processors(self) -> list[int]:
+        """Whose replicas."""
+
+@final
+class Needs:
+    """What a placement wants the node to count, report or forgive.
+
+    Args:
+        counter_threshold: remote lines of one GPU to one 64 KiB group after which `on_counter` is called, 1 to 65535.
+        report_cycles: GPU clock cycles between calls of `on_report`, at least 1.
+        report_entry_bytes: bytes that each entry of a report costs on the link to the host; 8 as in Griffin.
+        free_faults: faults cost no more than the walk that finds the page unmapped, for explicit allocation.
+        free_store_faults: faults by stores cost nothing, for bounds.
+
+    """
+
+    def __new__(
+        cls,
+        *,
+        counter_threshold: int | None = None,
+        report_cycles: int | None = None,
+        report_entry_bytes: int = 8,
+        free_faults: bool = False,
+        free_store_faults: bool = False,
+    ) -> Needs: ...
+
+@final
+class Memory:
+    """The node's pages as a placement sees them, while a method of it is called."""
+
+    def __new__(cls) -> Memory: ...
+    def page(self, number: int) -> Page:
+        """Everything known about a page; ValueError if it is not part of an allocation."""
+
+    def allocated(self, number: int) -> bool:
+        """Whether a page is part of an allocation."""
+
+    def allocations(self) -> list[range]:
+        """Numbers of the pages of each allocation, ascending."""
+
+    def used(self, processor: int) -> int:
+        """Pages of memory in use on a processor, those that unfinished plans will fill among them."""
+
+    def set_scheme(self, number: int, scheme: Literal["on_touch", "access_counter", "duplication"]) -> None:
+        """Write a scheme into a page's entry, where summaries count it. No copy and no mapping changes."""
+
+    def charge(self, metadata: int, *, overlapped: int = 0) -> None:
+        """The decision needs accesses to metadata in host memory: before anything else, or beside the host's walk."""
+
+@final
+class Residency:
+    """Which pages are where, as an eviction policy sees it, while a method of it is called."""
+
+    def __new__(cls) -> Residency: ...
+    def page(self, number: int) -> Page:
+        """Everything known about a page; ValueError if it is not part of an allocation."""
+
+    def holds(self, processor: int, page: int) -> bool:
+        """Whether a page takes up memory of a processor."""
+
+    def evictable(self, processor: int, page: int) -> bool:
+        """Whether a page takes up memory of a processor and is in no unfinished plan, as every victim must."""
+
+    def may_return(self, processor: int, page: int) -> bool:
+        """Whether a page takes up memory of a processor, or could again because a plan that holds it may fail."""
+
+    def block(self, page: int) -> range:
+        """Numbers of the pages of the 2 MiB block that contains a page."""
+
+    def resident_in_block(self, processor: int, page: int) -> list[int]:
+        """Pages of that block that take up memory of a processor, ascending."""

@@ -14,21 +14,25 @@ from octavo.errors import ScenarioError
 from octavo.execute import Point, Progress, execute
 from octavo.experiment import Experiment, Variant
 from octavo.folder import check_writable
+from octavo.policies.names import label, strategy_name
 from octavo.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from octavo.policies.names import Strategy
     from octavo.result import RunResult
 
 DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
 
 
-def recipe(
+def recipe(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
     workload: str | Path | None = None,
-    placement: str | None = None,
+    placement: Strategy | None = None,
+    prefetch: Strategy | None = None,
+    eviction: Strategy | None = None,
     node: str | None = None,
     scale: float | None = None,
     seed: int | None = None,
@@ -40,14 +44,16 @@ def recipe(
         ScenarioError: the file cannot be read, or neither a file nor a workload is named.
 
     """
-    changes = overrides_of(overrides, scale, seed)
+    strategies = {"memory.placement": placement, "memory.prefetch": prefetch, "memory.eviction": eviction}
+    named = {key: strategy_name(value) for key, value in strategies.items() if value is not None}
+    changes = overrides_of({**named, **(overrides or {})}, scale, seed)
     workload = trace_name(workload) if isinstance(workload, Path) else workload
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
-        return Recipe.from_names(workload, placement or "on-touch", node or DEFAULT_NODE).with_overrides(changes)
-    named = {"workload.name": workload, "memory.placement": placement, "node.preset": node}
-    changes = [f"{key}={name}" for key, name in named.items() if name is not None] + changes
+        return Recipe.from_names(workload, node=node or DEFAULT_NODE).with_overrides(changes)
+    presets = {"workload.name": workload, "node.preset": node}
+    changes = [f"{key}={name}" for key, name in presets.items() if name is not None] + changes
     base = Recipe(source.toml, "scenario") if isinstance(source, Scenario) else Recipe.from_file(source)
     return base.with_overrides(changes)
 
@@ -57,9 +63,10 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`, `placement`, `node`: names of a workload (or the folder of a trace), a placement
-            strategy and a node preset; `scale`: footprint relative to the published one; `seed`: seed of everything
-            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
+        **arguments: `workload`, `node`: names of a workload (or the folder of a trace) and a node preset; `placement`,
+            `prefetch`, `eviction`: strategies by name, as a Python file, or as a class of `octavo.policies`; `scale`:
+            footprint relative to the published one; `seed`: seed of everything random; `overrides`: further values by
+            dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -109,7 +116,7 @@ def compare(
     source: str | Path | Scenario | None = None,
     *,
     workloads: Sequence[str] | None = None,
-    placements: Sequence[str] = DEFAULT_PLACEMENTS,
+    placements: Sequence[Strategy] = DEFAULT_PLACEMENTS,
     baseline: str | None = None,
     output: str | Path | None = None,
     jobs: int | None = None,
@@ -122,7 +129,8 @@ def compare(
     Args:
         source: a TOML file or a scenario; or leave it out and name `workloads`.
         workloads: names of workloads; the scenario's own if left out.
-        placements: names of placement strategies.
+        placements: placement strategies by name, as Python files, or as classes of `octavo.policies`, which their own
+            names stand for.
         baseline: the placement that speed-ups are relative to; the first if left out.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
         jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
@@ -137,9 +145,12 @@ def compare(
     workloads = [arguments.pop("workload")] if workloads is None and "workload" in arguments else workloads
     base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
     workloads = workloads or [base.resolve().workload]
-    experiment = Experiment(base, workloads, [Variant(name, (f"memory.placement={name}",)) for name in placements])
-    if baseline is not None and baseline not in placements:
-        raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(placements)}")
+    variants = [
+        Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements
+    ]
+    experiment = Experiment(base, workloads, variants)
+    if baseline is not None and baseline not in (labels := [variant.label for variant in variants]):
+        raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
     root, keep = _folder(output)
     check_report(root, experiment.digest, force=force)
     comparison = Comparison.of(experiment.run(root, jobs=jobs, force=force, watch=watch), baseline)

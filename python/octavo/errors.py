@@ -7,6 +7,8 @@ class OctavoError(Exception):
     """Something the user can do something about: a message, perhaps a hint, and the command's exit status."""
 
     exit_code = 1
+    details = ""
+    """Lines that belong below the message, such as a traceback."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -24,6 +26,14 @@ class SimulationError(OctavoError):
     """A scenario that is well formed but cannot be simulated, such as one with too little memory."""
 
     exit_code = 2
+
+
+class PolicyError(SimulationError):
+    """A policy written in Python that raised or answered nonsense; what it raised is the cause."""
+
+    def __init__(self, message: str, traceback: str = "") -> None:
+        super().__init__(message)
+        self.details = traceback.rstrip()
 
 
 class OutputError(OctavoError):

@@ -5,6 +5,7 @@ The engine releases Python's global lock, so threads use every core; results do 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from octavo import _core, folder
-from octavo.errors import InterruptedRun, SimulationError
+from octavo.errors import InterruptedRun, PolicyError, SimulationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from octavo.scenario import Scenario
 
 _POLL_SECONDS = 0.1
+_GRACE_SECONDS = 1.0
+"""Wall time in which every run stops, unless it is in the middle of a policy's code."""
+_RUNNING: set[int] = set()
+"""Threads that are in the engine."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +121,27 @@ def _run_all(
 def _settle(pool: ThreadPoolExecutor, stop: threading.Event, pending: dict[Future[RunResult], int]) -> int:
     """Stop what is running and wait for it; returns how many were finished meanwhile."""
     stop.set()
-    pool.shutdown(cancel_futures=True)
+    pool.shutdown(wait=False, cancel_futures=True)
+    _, busy = wait([future for future in pending if not future.cancelled()], timeout=_GRACE_SECONDS)
+    while busy:
+        _interrupt_policies()
+        _, busy = wait(busy, timeout=_POLL_SECONDS)
+    pool.shutdown()
     return sum(not future.cancelled() and future.exception() is None for future in pending)
+
+
+def _interrupt_policies() -> None:
+    """Raise an exception in the runs that have not stopped: they are in the middle of a policy's code."""
+    for thread in list(_RUNNING):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 def _outcome(future: Future[RunResult], point: Point) -> RunResult:
     try:
         return future.result()
+    except _core.PolicyError as error:
+        message, traceback = error.args
+        raise PolicyError(f"{point.label}: {message}", traceback) from error.__cause__
     except _core.SimulationError as error:
         raise SimulationError(f"{point.label}: {error.args[0]}") from None
 
@@ -133,9 +152,11 @@ def _run_one(point: Point, stop: threading.Event, progress: Progress) -> RunResu
         return not stop.is_set()
 
     progress.running[point.label] = 0.0
+    _RUNNING.add(threading.get_ident())
     try:
         with folder.replaced_file(point.timeline) as timeline:
             summary, tables = _core.run(point.scenario.toml, report, timeline)
-        return folder.save(point.folder, point.scenario, summary, tables)
     finally:
+        _RUNNING.discard(threading.get_ident())
         del progress.running[point.label]
+    return folder.save(point.folder, point.scenario, summary, tables)

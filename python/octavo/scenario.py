@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo import _core
 from octavo.errors import ScenarioError
+from octavo.policies.names import strategy_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,6 +116,8 @@ def overrides_of(
 
 
 def _toml_value(value: object) -> str:
+    if isinstance(value, (type, Path)):
+        return json.dumps(strategy_name(value))
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):

@@ -1,8 +1,10 @@
 //! What can go wrong, as Python exceptions.
 
-use octavo_sim::SimError;
-use pyo3::exceptions::PyException;
-use pyo3::{PyErr, create_exception};
+use octavo_sim::{SimError, StrategyFailure};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::{PyErr, Python, create_exception};
+
+use crate::policies::take_raised;
 
 create_exception!(
     _core,
@@ -11,6 +13,12 @@ create_exception!(
     "A scenario that cannot be used; arguments: message, hint or None."
 );
 create_exception!(_core, SimulationError, PyException, "A scenario that cannot be simulated; argument: message.");
+create_exception!(
+    _core,
+    PolicyError,
+    SimulationError,
+    "A policy that raised or answered nonsense; arguments: message, traceback (empty for nonsense)."
+);
 create_exception!(_core, Interrupted, PyException, "The run was stopped by its progress callback.");
 
 create_exception!(_core, TraceError, PyException, "A trace that cannot be read or written; argument: message.");
@@ -24,9 +32,21 @@ pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err((error.to_string(), hint))
 }
 
-pub fn simulation(error: &SimError) -> PyErr {
+pub fn simulation(py: Python<'_>, error: &SimError) -> PyErr {
     match error {
         SimError::Interrupted => Interrupted::new_err("the run was stopped"),
+        SimError::Strategy(failure) => policy(py, failure),
         other => SimulationError::new_err(other.to_string()),
     }
+}
+
+/// What the policy raised becomes the cause. Ctrl-C may have struck in the middle of its code.
+fn policy(py: Python<'_>, failure: &StrategyFailure) -> PyErr {
+    let raised = take_raised();
+    if raised.as_ref().is_some_and(|raised| raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        return Interrupted::new_err("the run was stopped");
+    }
+    let error = PolicyError::new_err((failure.to_string(), failure.failure.details.clone()));
+    error.set_cause(py, raised);
+    error
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod describe;
 mod errors;
+mod policies;
 mod run;
 mod scenario;
 mod tables;
@@ -13,16 +14,29 @@ use pyo3::prelude::*;
 /// Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time.
 #[pymodule]
 mod _core {
+    use super::*;
+
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
     use crate::describe::{inspect_workload, listing, schema};
     #[pymodule_export]
-    use crate::errors::{Interrupted, ScenarioError, SimulationError, TraceError};
+    use crate::errors::{Interrupted, PolicyError, ScenarioError, SimulationError, TraceError};
+    #[pymodule_export]
+    use crate::policies::{
+        AccessCount, CounterNotification, Decision, Fault, Memory, Move, Needs, Node, OptionError, Page, Residency,
+        Service, Unsubscribe,
+    };
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]
     use crate::scenario::resolve;
     #[pymodule_export]
     use crate::trace::{TraceWriter, trace_head, trace_info, trace_validate};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::policies::extend();
+        Ok(())
+    }
 }

@@ -10,6 +10,7 @@ use octavo_sim::{Progress, RunOptions, RunResult, SimError, simulate};
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::policies::take_raised;
 use crate::scenario::load;
 use crate::tables::{PyTable, to_python};
 
@@ -31,6 +32,7 @@ pub fn run(
 ) -> PyResult<(String, Vec<PyTable>)> {
     let mut timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     let (scenario, workload) = py.detach(|| load(resolved))?;
+    drop(take_raised()); // Of an earlier run that could not end in it.
     let mut raised = None;
     let mut told = Instant::now();
     let outcome = py.detach(|| -> Result<RunResult, SimError> {
@@ -61,7 +63,7 @@ pub fn run(
     });
     match (raised, outcome) {
         (Some(error), _) => Err(error),
-        (None, Err(error)) => Err(errors::simulation(&error)),
+        (None, Err(error)) => Err(errors::simulation(py, &error)),
         (None, Ok(RunResult { summary, tables })) => {
             let summary = serde_json::to_string(&summary).expect("a summary can be written as JSON");
             Ok((summary, tables.into_iter().map(|table| to_python(py, table)).collect()))

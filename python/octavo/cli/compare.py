@@ -24,6 +24,7 @@ EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
     "octavo compare -w bfs -w st -p on-touch,grit,ideal --node grit-8gpu -o runs/eight",
     "octavo compare scenario.toml -p duplication,grit --baseline duplication --json",
+    "octavo compare --workload st -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
 )
 
 Workloads = Annotated[
@@ -34,7 +35,8 @@ Placements = Annotated[
     typer.Option(
         "--placement",
         "-p",
-        help=f"Placements by name, repeated or separated by commas; {','.join(DEFAULT_PLACEMENTS)} if left out.",
+        help="Placements by name, or Python files, repeated or separated by commas; "
+        f"{','.join(DEFAULT_PLACEMENTS)} if left out.",
     ),
 ]
 Baseline = Annotated[
@@ -47,6 +49,8 @@ def compare(
     workload: Workloads = None,
     placement: Placements = None,
     baseline: Baseline = None,
+    prefetch: options.Prefetch = None,
+    eviction: options.Eviction = None,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -66,7 +70,7 @@ def compare(
     if baseline is not None and baseline not in placements:
         raise ScenarioError(f"baseline `{baseline}` is none of the placements {', '.join(placements)}")
     base = recipe(scenario, workloads[0] if workloads else None, None, node)
-    base = base.with_overrides(options.overrides(assignments, scale, seed))
+    base = base.with_overrides(options.overrides(assignments, scale, seed, prefetch, eviction))
     workloads = workloads or [base.resolve().workload]
     experiment = Experiment(base, workloads, [Variant(name, (f"memory.placement={name}",)) for name in placements])
     root = output or Path("runs") / f"compare-{slug('-'.join(workloads))}-{experiment.digest}"

@@ -12,11 +12,14 @@ from octavo import folder
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
+from octavo.policies import new
 
 app = typer.Typer(help="Write a commented file to begin with.", no_args_is_help=True)
 
 Target = Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)]
 Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+
+_RUN = "octavo run --workload st --scale 0.0625"
 
 
 @app.callback()
@@ -24,15 +27,41 @@ def _group() -> None:
     pass
 
 
+@app.command(epilog=options.examples("octavo new placement my_policy.py", f"{_RUN} --placement my_policy.py"))
+def placement(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a placement policy in Python that runs as it is: who gets a page when a GPU touches it."""
+    _policy("placement", file, f"{_RUN} --placement {file}", force=force, quiet=quiet)
+
+
+@app.command(epilog=options.examples("octavo new prefetch my_policy.py", f"{_RUN} --prefetch my_policy.py"))
+def prefetch(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a prefetch policy in Python that runs as it is: what else to bring when pages migrate."""
+    _policy("prefetch", file, f"{_RUN} --prefetch {file}", force=force, quiet=quiet)
+
+
+@app.command(epilog=options.examples("octavo new eviction my_policy.py", f"{_RUN} --eviction my_policy.py"))
+def eviction(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write an eviction policy in Python that runs as it is: what leaves a full memory."""
+    run = f"{_RUN} --eviction {file} --set node.capacity.footprint_percent=20"
+    _policy("eviction", file, run, force=force, quiet=quiet)
+
+
 @app.command(epilog=options.examples("octavo new sweep sweep.toml", "octavo sweep sweep.toml"))
 def sweep(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
     """Write a small sweep that runs as it is, with every kind of axis explained."""
-    write(file, "sweep.toml", force=force)
+    write(file, (files("octavo") / "templates" / "sweep.toml").read_text(encoding="utf-8"), force=force)
     Sink(as_json=False, quiet=quiet).say(f"{file} is written; run it with: octavo sweep {file}")
 
 
-def write(file: Path, template: str, *, force: bool) -> None:
-    """Copy a template to `file`.
+def _policy(kind: str, file: Path, run: str, *, force: bool, quiet: bool) -> None:
+    text = new.template(kind, file)
+    write(file, text, force=force)
+    name = new.class_name(file.stem)
+    Sink(as_json=False, quiet=quiet).say(f"{file} is written, with the class {name}; run it with: {run}")
+
+
+def write(file: Path, text: str, *, force: bool) -> None:
+    """Write a template to `file`.
 
     Raises:
         OutputError: the file exists already, and `force` does not allow to replace it, or it cannot be written.
@@ -41,6 +70,6 @@ def write(file: Path, template: str, *, force: bool) -> None:
     if file.exists() and not force:
         raise OutputError(f"{file} exists already", "choose another name, or replace it with --force")
     try:
-        folder.write_text(file, (files("octavo") / "templates" / template).read_text(encoding="utf-8"))
+        folder.write_text(file, text)
     except OSError as error:
         raise OutputError(f"cannot write {file}: {error.strerror}") from error

@@ -17,6 +17,12 @@ Workload = Annotated[
     ),
 ]
 Node = Annotated[str | None, typer.Option("--node", "-n", help="Node preset; grit-4gpu without a scenario file.")]
+Prefetch = Annotated[
+    str | None, typer.Option("--prefetch", help="Prefetcher by name, or a Python file.", show_default=False)
+]
+Eviction = Annotated[
+    str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
@@ -33,9 +39,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
-def overrides(assignments: list[str] | None, scale: float | None = None, seed: int | None = None) -> list[str]:
-    """All changes as `key=value`; `--scale` and `--seed` win over `--set`."""
-    changes = list(assignments or [])
+def overrides(
+    assignments: list[str] | None,
+    scale: float | None = None,
+    seed: int | None = None,
+    prefetch: str | None = None,
+    eviction: str | None = None,
+) -> list[str]:
+    """All changes as `key=value`; `--scale` and `--seed` win over `--set`, which may set options of the strategies."""
+    named = {"memory.prefetch": prefetch, "memory.eviction": eviction}
+    changes = [f"{key}={name}" for key, name in named.items() if name is not None] + list(assignments or [])
     if scale is not None:
         changes.append(f"workload.scale={scale}")
     if seed is not None:

@@ -13,6 +13,7 @@ from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.execute import Point, execute
+from octavo.experiment import slug
 from octavo.scenario import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
     "octavo run --workload fir.trace --node grit-4gpu",
     "octavo run --workload mm --scale 0.015625 --perfetto mm.pftrace",
+    "octavo run --workload st --placement my_policy.py --set memory.placement.moves=4",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -31,13 +33,17 @@ Perfetto = Annotated[
         metavar="FILE", help="Also write the run's timeline, for ui.perfetto.dev; a finished result is run again."
     ),
 ]
-Placement = Annotated[str | None, typer.Option("--placement", "-p", help="Placement strategy by name.")]
+Placement = Annotated[
+    str | None, typer.Option("--placement", "-p", help="Placement strategy by name, or a Python file.")
+]
 
 
 def run(
     scenario: options.Source = None,
     workload: options.Workload = None,
     placement: Placement = None,
+    prefetch: options.Prefetch = None,
+    eviction: options.Eviction = None,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -52,10 +58,10 @@ def run(
     sink = Sink(as_json=as_json, quiet=quiet)
     resolved = (
         recipe(scenario, workload, placement, node)
-        .with_overrides(options.overrides(assignments, scale, seed))
+        .with_overrides(options.overrides(assignments, scale, seed, prefetch, eviction))
         .resolve()
     )
-    name = f"{resolved.label}-{resolved.placement}-{resolved.digest}"
+    name = slug(f"{resolved.label}-{resolved.placement}-{resolved.digest}")
     point = Point(f"{resolved.label} {resolved.placement}", resolved, output or Path("runs") / name, perfetto)
     with watching(quiet=quiet) as watch:
         result = execute([point], jobs=1, force=force, watch=watch)[0]

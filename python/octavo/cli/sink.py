@@ -61,5 +61,7 @@ def complain(error: OctavoError) -> None:
     """What went wrong and what may help, on standard error."""
     console = Console(stderr=True, highlight=False)
     console.print("[bold red]error:[/]", escape(error.message), soft_wrap=True)
+    if error.details:
+        console.print(escape(error.details), soft_wrap=True)
     if error.hint:
         console.print("[bold]hint:[/]", escape(error.hint), soft_wrap=True)

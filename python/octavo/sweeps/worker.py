@@ -55,6 +55,8 @@ def _run(scenario: Scenario, target: Path, answer: Callable[[dict[str, Any]], No
 
 def explained(error: BaseException) -> str:
     """An error as text: our own as they are, others with their kind."""
+    if isinstance(error, _core.PolicyError):
+        return "\n".join(error.args).rstrip()
     if isinstance(error, (OctavoError, _core.SimulationError, _core.ScenarioError)):
         return str(error.args[0])
     if isinstance(error, OSError):

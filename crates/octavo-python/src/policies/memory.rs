@@ -1,0 +1,224 @@
+//! The node's pages, to be looked at during a call of a policy and never after it.
+//!
+//! A strategy borrows them for a call; the Python objects that stand for them reach whatever the call in progress lent.
+
+use octavo_manager::{Context, Geometry, PageId, PageRun, PageView, ProcessorId, Scheme};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyRange;
+use scoped_tls_hkt::scoped_thread_local;
+
+use super::call::Trouble;
+use super::processors::processor;
+use super::views::{Page, SCHEMES, range, scheme_name};
+
+/// What a placement is lent: its context, whatever that borrows from.
+pub trait Lent {
+    fn geometry(&self) -> Geometry;
+    fn page(&self, page: PageId) -> PageView;
+    fn allocations(&self) -> &[PageRun];
+    fn held(&self, processor: ProcessorId) -> u32;
+    fn set_scheme(&mut self, page: PageId, scheme: Scheme);
+    fn charge(&mut self, metadata: u32, overlapped: u32);
+}
+
+impl Lent for Context<'_> {
+    fn geometry(&self) -> Geometry {
+        self.geometry()
+    }
+
+    fn page(&self, page: PageId) -> PageView {
+        self.page(page)
+    }
+
+    fn allocations(&self) -> &[PageRun] {
+        self.allocations()
+    }
+
+    fn held(&self, processor: ProcessorId) -> u32 {
+        self.held(processor)
+    }
+
+    fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
+        self.set_scheme(page, scheme);
+    }
+
+    fn charge(&mut self, metadata: u32, overlapped: u32) {
+        self.charge_metadata(metadata);
+        self.charge_overlapped(overlapped);
+    }
+}
+
+/// What an eviction strategy is lent, and the sizes of the node.
+pub struct LentResidency<'a> {
+    pub residency: &'a octavo_manager::Residency<'a>,
+    pub geometry: Geometry,
+}
+
+scoped_thread_local!(static mut CONTEXT: for<'a> &'a mut (dyn Lent + 'a));
+scoped_thread_local!(static RESIDENCY: for<'a> &'a LentResidency<'a>);
+
+/// Lends `context` to [`Memory`] for as long as `act` lasts.
+pub fn lend<T>(context: &mut Context<'_>, act: impl FnOnce() -> T) -> T {
+    CONTEXT.set(context, act)
+}
+
+/// Lends `residency` to [`Residency`] for as long as `act` lasts.
+pub fn lend_residency<T>(residency: &LentResidency<'_>, act: impl FnOnce() -> T) -> T {
+    RESIDENCY.set(residency, act)
+}
+
+fn not_now() -> PyErr {
+    PyRuntimeError::new_err("the memory can be looked at only while a method of the policy is called by the node")
+}
+
+fn existing(number: i64, gpus: usize) -> PyResult<ProcessorId> {
+    processor(number, gpus).map_err(|trouble| match trouble {
+        Trouble::Nonsense { expected, found } => PyValueError::new_err(format!("expected {expected}, found {found}")),
+        Trouble::Raised(error) => error,
+    })
+}
+
+fn allocated(number: i64, view: impl Fn(PageId) -> PageView) -> Option<PageView> {
+    u32::try_from(number).ok().map(|number| view(PageId(number))).filter(|view| view.allocated)
+}
+
+fn demanded(number: i64, view: impl Fn(PageId) -> PageView) -> PyResult<PageView> {
+    allocated(number, view).ok_or_else(|| PyValueError::new_err(format!("page {number} is not part of an allocation")))
+}
+
+/// The node's pages as a placement sees them, during a call of one of its methods.
+#[pyclass(frozen, module = "octavo.policies")]
+#[derive(Default)]
+pub struct Memory;
+
+impl Memory {
+    fn with<T>(act: impl FnOnce(&mut dyn Lent) -> PyResult<T>) -> PyResult<T> {
+        if CONTEXT.is_set() { CONTEXT.with(act) } else { Err(not_now()) }
+    }
+}
+
+#[pymethods]
+impl Memory {
+    #[new]
+    fn new() -> Self {
+        Self
+    }
+
+    /// Everything known about a page.
+    fn page(&self, number: i64) -> PyResult<Page> {
+        Self::with(|lent| {
+            let view = demanded(number, |page| lent.page(page))?;
+            Ok(Page { view, page_bytes: lent.geometry().page_size.0 })
+        })
+    }
+
+    /// Whether a page is part of an allocation.
+    fn allocated(&self, number: i64) -> PyResult<bool> {
+        Self::with(|lent| Ok(allocated(number, |page| lent.page(page)).is_some()))
+    }
+
+    /// Pages of each allocation, ascending.
+    fn allocations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyRange>>> {
+        Self::with(|lent| lent.allocations().iter().map(|&run| range(py, run)).collect())
+    }
+
+    /// Pages of memory in use on a processor, those that unfinished plans will fill among them.
+    fn used(&self, processor: i64) -> PyResult<u32> {
+        Self::with(|lent| Ok(lent.held(existing(processor, lent.geometry().gpus)?)))
+    }
+
+    /// Writes a scheme into a page's entry, where summaries count it. No copy and no mapping changes.
+    fn set_scheme(&self, number: i64, scheme: &str) -> PyResult<()> {
+        let found = SCHEMES.into_iter().find(|&known| scheme_name(known) == scheme);
+        let names = SCHEMES.map(scheme_name).join(", ");
+        let found = found.ok_or_else(|| PyValueError::new_err(format!("expected one of {names}, found {scheme}")))?;
+        Self::with(|lent| {
+            let view = demanded(number, |page| lent.page(page))?;
+            lent.set_scheme(view.page, found);
+            Ok(())
+        })
+    }
+
+    /// The decision needs accesses to metadata in host memory: before anything else, or beside the host's walk.
+    #[pyo3(signature = (metadata, *, overlapped=0))]
+    fn charge(&self, metadata: u32, overlapped: u32) -> PyResult<()> {
+        Self::with(|lent| {
+            lent.charge(metadata, overlapped);
+            Ok(())
+        })
+    }
+}
+
+/// Which pages are where, as an eviction policy sees it, during a call of one of its methods.
+#[pyclass(frozen, module = "octavo.policies")]
+#[derive(Default)]
+pub struct Residency;
+
+impl Residency {
+    fn with<T>(act: impl FnOnce(&LentResidency<'_>) -> PyResult<T>) -> PyResult<T> {
+        if RESIDENCY.is_set() { RESIDENCY.with(act) } else { Err(not_now()) }
+    }
+
+    /// Asks about an allocated page of a processor; `false` for pages that are not allocated.
+    fn ask(
+        processor: i64,
+        number: i64,
+        ask: impl FnOnce(&octavo_manager::Residency<'_>, ProcessorId, PageId) -> bool,
+    ) -> PyResult<bool> {
+        Self::with(|lent| {
+            let processor = existing(processor, lent.geometry.gpus)?;
+            let view = allocated(number, |page| lent.residency.page(page));
+            Ok(view.is_some_and(|view| ask(lent.residency, processor, view.page)))
+        })
+    }
+}
+
+#[pymethods]
+impl Residency {
+    #[new]
+    fn new() -> Self {
+        Self
+    }
+
+    /// Everything known about a page.
+    fn page(&self, number: i64) -> PyResult<Page> {
+        Self::with(|lent| {
+            let view = demanded(number, |page| lent.residency.page(page))?;
+            Ok(Page { view, page_bytes: lent.geometry.page_size.0 })
+        })
+    }
+
+    /// Whether a page takes up memory of a processor.
+    fn holds(&self, processor: i64, page: i64) -> PyResult<bool> {
+        Self::ask(processor, page, |residency, processor, page| residency.resident(processor, page))
+    }
+
+    /// Whether a page takes up memory of a processor and is in no unfinished plan: only such pages can be victims.
+    fn evictable(&self, processor: i64, page: i64) -> PyResult<bool> {
+        Self::ask(processor, page, |residency, processor, page| residency.evictable(processor, page))
+    }
+
+    /// Whether a page takes up memory of a processor, or could again because a plan that holds it may fail.
+    fn may_return(&self, processor: i64, page: i64) -> PyResult<bool> {
+        Self::ask(processor, page, |residency, processor, page| residency.may_return(processor, page))
+    }
+
+    /// Numbers of the pages of the 2 MiB block that contains a page.
+    fn block<'py>(&self, py: Python<'py>, page: i64) -> PyResult<Bound<'py, PyRange>> {
+        Self::with(|lent| {
+            let view = demanded(page, |page| lent.residency.page(page))?;
+            range(py, lent.residency.block(view.page))
+        })
+    }
+
+    /// Pages of that block that take up memory of a processor, ascending.
+    fn resident_in_block(&self, processor: i64, page: i64) -> PyResult<Vec<u32>> {
+        Self::with(|lent| {
+            let processor = existing(processor, lent.geometry.gpus)?;
+            let view = demanded(page, |page| lent.residency.page(page))?;
+            let PageId(first) = lent.residency.block(view.page).first;
+            Ok(lent.residency.resident_in_block(processor, view.page).iter().map(|place| first + place).collect())
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! Strategies written as Python classes, behind the manager's traits.
+//!
+//! The package `octavo.policies` finds classes, checks their options and builds them; here their methods are called and
+//! their answers checked. Python's lock is taken for a call and given back after it. A policy that raises, or answers
+//! nonsense, is not asked again: it goes on with harmless answers until the node looks at its failure.
+
+mod answers;
+mod call;
+mod eviction;
+mod memory;
+mod outside;
+mod placement;
+mod prefetch;
+mod processors;
+mod views;
+
+pub use answers::{Decision, Move, Needs, Unsubscribe};
+pub use call::take_raised;
+pub use memory::{Memory, Residency};
+pub use outside::{OptionError, extend};
+pub use views::{AccessCount, CounterNotification, Fault, Node, Page, Service};

@@ -1,0 +1,55 @@
+"""Placement, prefetch and eviction policies written in Python.
+
+A policy is a class. Where a scenario or an option takes the name of a built-in strategy, it takes the place of a class
+too (`my_policy.py`, `my_policy.py:Mine`, `package.module:Mine`), and from Python the class itself:
+
+    import octavo
+    from octavo.policies import Decision, Fault, Page, PlacementPolicy
+
+    class Mine(PlacementPolicy):
+        def on_fault(self, fault: Fault, page: Page) -> Decision:
+            return Decision.MIGRATE
+
+    octavo.run(workload="st", scale=1 / 64, placement=Mine)
+
+Methods are called by fault, by notification of an access counter, by report; never by access. Pages are numbers
+(address divided by the page size), GPUs are numbers from 0, the host is `HOST`. `octavo new placement my_policy.py`
+writes a commented template.
+"""
+
+from octavo._core import (
+    AccessCount,
+    CounterNotification,
+    Decision,
+    Fault,
+    Memory,
+    Move,
+    Needs,
+    Node,
+    Page,
+    Residency,
+    Service,
+    Unsubscribe,
+)
+from octavo.policies.base import HOST, EvictionPolicy, PlacementPolicy, PrefetchPolicy
+from octavo.policies.options import option
+
+__all__ = [
+    "HOST",
+    "AccessCount",
+    "CounterNotification",
+    "Decision",
+    "EvictionPolicy",
+    "Fault",
+    "Memory",
+    "Move",
+    "Needs",
+    "Node",
+    "Page",
+    "PlacementPolicy",
+    "PrefetchPolicy",
+    "Residency",
+    "Service",
+    "Unsubscribe",
+    "option",
+]

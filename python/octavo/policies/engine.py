@@ -1,0 +1,58 @@
+"""What the engine asks of this package: to resolve the choice of a policy, and to build it for a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from octavo._core import OptionError
+from octavo.policies import options
+from octavo.policies.find import find
+
+if TYPE_CHECKING:
+    from octavo._core import Node
+    from octavo.policies.base import Policy
+
+
+def resolve(kind: str, name: str, given: str) -> tuple[str, str]:
+    """The full name of a policy, and its options with the digest of its source, as JSON in and out.
+
+    With a digest the choice is resolved already: it stays what it is, wherever its source has gone.
+
+    Raises:
+        OptionError: the policy cannot be found or used, or an option cannot.
+
+    """
+    values, digest = _read(given)
+    if digest is not None:
+        return name, given
+    found = find(kind, name)
+    return found.name, json.dumps({**options.settled(found.policy, values), "digest": found.digest})
+
+
+def build(kind: str, name: str, given: str, node: Node) -> Policy:
+    """A new policy with its options and its node set; `start` is not called yet.
+
+    Raises:
+        OptionError: as `resolve`, or its source is not what the digest is of.
+
+    """
+    values, digest = _read(given)
+    found = find(kind, name, digest)
+    settled = options.settled(found.policy, values)
+    try:
+        policy = found.policy()
+    except Exception as error:
+        raise OptionError("name", f"{found.name}: __init__ raised {type(error).__name__}: {error}") from error
+    for key, value in settled.items():
+        setattr(policy, key, value)
+    policy.node = node
+    return policy
+
+
+def _read(given: str) -> tuple[dict[str, Any], str | None]:
+    values: dict[str, Any] = json.loads(given)
+    digest = values.pop("digest", None)
+    if digest is not None and not isinstance(digest, str):
+        raise OptionError("digest", f"expected text, found {digest}")
+    return values, digest

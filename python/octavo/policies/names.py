@@ -1,0 +1,34 @@
+"""Strategies as they are written in Python: names, files, classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias
+
+from octavo._core import OptionError
+from octavo.errors import ScenarioError
+from octavo.policies.base import Policy
+from octavo.policies.find import name_of
+
+Strategy: TypeAlias = str | Path | type[Policy]
+"""A built-in strategy by name, a class by its place (`my_policy.py`), or the class itself."""
+
+
+def strategy_name(strategy: object) -> str:
+    """What stands for a strategy in a scenario.
+
+    Raises:
+        ScenarioError: it is neither a name nor a policy class.
+
+    """
+    if isinstance(strategy, (str, Path)):
+        return str(strategy)
+    try:
+        return name_of(strategy)
+    except OptionError as error:
+        raise ScenarioError(error.args[1]) from None
+
+
+def label(strategy: Strategy) -> str:
+    """What a strategy is called in comparisons."""
+    return strategy.__name__ if isinstance(strategy, type) else str(strategy)

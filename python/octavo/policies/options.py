@@ -1,0 +1,168 @@
+"""Options of a policy: annotated class attributes with defaults, checked like those of built-in strategies."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import sys
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from octavo._core import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.policies.base import Policy
+
+Value = bool | int | float | str
+T = TypeVar("T", bool, int, float, str)
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+RESERVED = ("name", "digest")
+"""Keys that stand beside the options in a scenario."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What `option` says about an option beside its type."""
+
+    default: Value
+    meaning: str
+    minimum: float | None
+    maximum: float | None
+
+
+def option(default: T, meaning: str = "", *, minimum: float | None = None, maximum: float | None = None) -> T:
+    """Declare an option of a policy.
+
+    Args:
+        default: its value if a scenario does not set it; its unit and source belong into `meaning`.
+        meaning: what it is, for readers and messages.
+        minimum: the lowest permitted number, if there is one.
+        maximum: the highest permitted number, if there is one.
+
+    Returns:
+        The option, which is its value in instances: `threshold: int = option(8, "faults", minimum=1)`.
+
+    """
+    # The class keeps the default; see Policy.__init_subclass__.
+    return cast("T", Declared(default, meaning, minimum, maximum))
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a policy class."""
+
+    name: str
+    kind: type
+    """`bool`, `int`, `float` or `str`."""
+    words: tuple[str, ...]
+    """The permitted words, of a `Literal`; empty for any."""
+    default: Value
+    meaning: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def expected(self) -> str:
+        """What it accepts, in words."""
+        if self.words:
+            return f"one of {', '.join(self.words)}"
+        bounds = [(self.minimum, "from"), (self.maximum, "to")]
+        return _WORDS[self.kind] + "".join(f" {word} {bound:g}" for bound, word in bounds if bound is not None)
+
+    def check(self, value: object) -> Value:
+        """The value as its type has it.
+
+        Raises:
+            OptionError: it is no value of this option.
+
+        """
+        fits = type(value) in ((int, float) if self.kind is float else (self.kind,))
+        if fits and isinstance(value, (int, float)):
+            below = self.minimum is not None and value < self.minimum
+            fits = not below and not (self.maximum is not None and value > self.maximum)
+        if not fits or (self.words and value not in self.words):
+            raise OptionError(self.name, f"expected {self.expected}, found {_shown(value)}")
+        return cast("Value", self.kind(value))
+
+
+def declared(policy: type[Policy]) -> dict[str, Option]:
+    """The options of a policy class by name, in the order of their declaration, those of its bases first.
+
+    Raises:
+        OptionError: an annotation or a default cannot be an option's.
+
+    """
+    found: dict[str, Option] = {}
+    for cls in reversed(policy.__mro__):
+        if cls.__module__ == "octavo.policies.base":
+            continue
+        for name, annotation in inspect.get_annotations(cls).items():
+            if name in vars(cls) and not name.startswith("_"):
+                described = _option(cls, name, annotation)
+                if described is not None:
+                    found[name] = described
+    return found
+
+
+def settled(policy: type[Policy], given: Mapping[str, object]) -> dict[str, Value]:
+    """Every option with its value: the given one, or its default.
+
+    Raises:
+        OptionError: a value is given for something that is no option, or is none of its values.
+
+    """
+    options = declared(policy)
+    for name in given:
+        if name not in options:
+            near = difflib.get_close_matches(name, options, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise OptionError(name, f"unknown option, expected {', '.join(options) or 'no options'}{hint}")
+    return {name: option.check(given.get(name, option.default)) for name, option in options.items()}
+
+
+def _option(cls: type[Policy], name: str, annotation: object) -> Option | None:
+    annotation = _evaluated(cls, name, annotation)
+    if typing.ClassVar in (annotation, typing.get_origin(annotation)):
+        return None
+    if name in RESERVED or name == "node":
+        raise OptionError("name", f"{cls.__name__}: an option cannot be called `{name}`")
+    about = cls._declared.get(name) or Declared(vars(cls)[name], "", None, None)
+    kind, words = _kind(cls, name, annotation)
+    found = Option(name, kind, words, about.default, about.meaning, about.minimum, about.maximum)
+    try:
+        found.check(about.default)
+    except OptionError as error:
+        raise OptionError("name", f"{cls.__name__}: default of option `{name}`: {error.args[1]}") from None
+    return found
+
+
+def _evaluated(cls: type, name: str, annotation: object) -> Any:
+    """An annotation as the type that it is, where it is kept as text."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))  # noqa: S307 - the user's own code
+    except Exception as error:
+        raise OptionError("name", f"{cls.__name__}: annotation of `{name}` cannot be read: {error}") from None
+
+
+def _kind(policy: type[Policy], name: str, annotation: Any) -> tuple[type, tuple[str, ...]]:
+    words = typing.get_args(annotation) if typing.get_origin(annotation) is Literal else ()
+    if words and all(isinstance(word, str) for word in words):
+        return str, words
+    if annotation in _WORDS:
+        return annotation, ()
+    shown = getattr(annotation, "__name__", None) or str(annotation)
+    raise OptionError(
+        "name",
+        f"{policy.__name__}: option `{name}`: expected bool, int, float, str or a Literal of words, found {shown}; "
+        "what is no option is made in `start`",
+    )
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,39 @@
+"""A prefetch policy for Octavo: what else to bring when pages migrate.
+
+Try it, compare it, change its option:
+
+    octavo run --workload st --scale 0.0625 --prefetch my_policy.py
+    octavo compare --workload st --scale 0.0625 --placement on-touch,first-touch --prefetch my_policy.py
+    octavo run --workload st --scale 0.0625 --prefetch my_policy.py --set memory.prefetch.ahead=8
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.policies import PrefetchPolicy, Service, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class MyPolicy(PrefetchPolicy):
+    """Brings the pages that follow each faulting page."""
+
+    # An option, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
+    ahead: int = option(4, "pages to bring after each page that was asked for", minimum=0)
+
+    def pages(self, service: Service) -> Iterable[int]:
+        """Called when faults of one GPU migrate pages of one 2 MiB block. Returns numbers of pages of `service.block`.
+
+        `service` has `destination` (a GPU, from 0), `faulted` (pages that migrate), `resident` (pages that are there),
+        `block` and `extent` (the part of the block that belongs to the same allocation), all as page numbers.
+
+        A wish: pages that are there, busy, replicated, or that the placement keeps where they are, are passed over.
+        """
+        end = service.extent.stop
+        wanted = {page for first in service.faulted for page in range(first + 1, min(first + 1 + self.ahead, end))}
+        return wanted.difference(service.resident)
+
+    # More methods, for policies that need them: start() prepares state, once, when options and `self.node` are set;
+    # on_free(pages) says that a range of page numbers is no longer allocated.
