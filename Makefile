@@ -40,6 +40,7 @@ lint: $(VENV)/built $(VENV)/checks
 bench: $(VENV)/built
 	cargo bench --workspace
 	$(BIN)/python python/benchmarks/speed.py
+	$(BIN)/python python/benchmarks/policies.py
 
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet
