@@ -322,16 +322,7 @@ class Unsubscribe:
 
 @final
 class Needs:
-    """What a placement wants the node to count, report or forgive.
-
-    Args:
-        counter_threshold: remote lines of one GPU to one 64 KiB group after which `on_counter` is called, 1 to 65535.
-        report_cycles: GPU clock cycles between calls of `on_report`, at least 1.
-        report_entry_bytes: bytes that each entry of a report costs on the link to the host; 8 as in Griffin.
-        free_faults: faults cost no more than the walk that finds the page unmapped, for explicit allocation.
-        free_store_faults: faults by stores cost nothing, for bounds.
-
-    """
+    """What a placement wants the node to count, report or forgive."""
 
     def __new__(
         cls,
@@ -341,7 +332,17 @@ class Needs:
         report_entry_bytes: int = 8,
         free_faults: bool = False,
         free_store_faults: bool = False,
-    ) -> Needs: ...
+    ) -> Needs:
+        """Ask for something; nothing unless said.
+
+        Args:
+            counter_threshold: remote lines of a GPU to a 64 KiB group after which `on_counter` is called, 1 to 65535.
+            report_cycles: GPU clock cycles between calls of `on_report`, at least 1.
+            report_entry_bytes: bytes that each entry of a report costs on the link to the host; 8 as in Griffin.
+            free_faults: faults cost no more than the walk that finds the page unmapped, for explicit allocation.
+            free_store_faults: faults by stores cost nothing, for bounds.
+
+        """
 
 @final
 class Memory:

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from conftest import SMALL, contents
 from copies import COPIES, HotPages, OnTouch
@@ -23,6 +24,13 @@ from octavo.policies import Decision, PlacementPolicy
 class Mine(PlacementPolicy):
     def on_fault(self, fault, page):
         return Decision.MIGRATE
+"""
+BROKEN = """\
+class HotPages(PlacementPolicy):
+    lines: int = 4
+
+    def on_fault(self, fault, page):
+        raise ValueError("broken")
 """
 NODES = {
     "one GPU": {"node.preset": "grit-2gpu", "node.gpus": 1},
@@ -78,6 +86,23 @@ def test_results_do_not_depend_on_jobs(cli, tmp_path):
     runs = [name for name in one if name.startswith("runs/")]
     assert len(runs) > 6
     assert [name for name in runs if one[name] != two[name]] == []
+
+
+def test_a_sweep_varies_a_policy_and_its_options(cli, tmp_path):
+    shutil.copy(COPIES_FILE, tmp_path)
+    (tmp_path / "sweep.toml").write_text(
+        '[scenario]\nworkload = { name = "st", scale = 0.01 }\nnode.preset = "grit-2gpu"\n'
+        'memory.placement = "copies.py:HotPages"\n[grid]\n"memory.placement.lines" = [4, 10000]\n'
+    )
+    assert cli("sweep", "sweep.toml", "-o", "out", "--jobs", "2").returncode == 0
+    points = pl.read_parquet(tmp_path / "out" / "points.parquet")
+    assert points["status"].to_list() == ["ok", "ok"]
+    assert points["migrations"][0] > points["migrations"][1]
+    (tmp_path / "copies.py").write_text("from octavo.policies import *\n" + BROKEN)
+    assert cli("sweep", "sweep.toml", "-o", "broken").returncode == 1
+    errors = pl.read_parquet(tmp_path / "broken" / "points.parquet")["error"].to_list()
+    assert all("on_fault raised ValueError: broken, asked about" in error for error in errors)
+    assert all("Traceback" in error for error in errors)
 
 
 def test_reports_move_pages():

@@ -5,6 +5,9 @@ use crate::{Choice, OptionError};
 /// A name that [is a place](is_place) is looked for here instead of among the entries. What is found is checked when a
 /// scenario is resolved; a choice that carries a digest of what was found is resolved already and stays what it is.
 pub trait Outside<P, C: ?Sized>: Send + Sync {
+    /// What it finds and how that is named, in words, such as `a Python class such as my_policy.py`.
+    fn expected(&self) -> &'static str;
+
     /// Finds what `choice` names, checks its options, and spells out their defaults and the digest of what was found.
     ///
     /// # Errors

@@ -13,7 +13,8 @@ pub struct Registry<P: 'static, C: ?Sized + 'static> {
 
 /// A name that is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} `{found}`, expected one of {}{}", known.join(", "),
+#[error("unknown {kind} `{found}`, expected one of {}{}{}", known.join(", "),
+        outside.map(|expected| format!(", or {expected}")).unwrap_or_default(),
         nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
 pub struct UnknownName {
     /// What was looked for.
@@ -24,6 +25,8 @@ pub struct UnknownName {
     pub nearest: Option<String>,
     /// Every registered name.
     pub known: Vec<&'static str>,
+    /// What else is expected, in words.
+    pub outside: Option<&'static str>,
 }
 
 impl<P, C: ?Sized> Registry<P, C> {
@@ -48,6 +51,7 @@ impl<P, C: ?Sized> Registry<P, C> {
             found: name.to_owned(),
             nearest: nearest(name, self.names()).map(str::to_owned),
             known: self.names().collect(),
+            outside: self.outside.get().map(|outside| outside.expected()),
         })
     }
 

@@ -83,6 +83,10 @@ fn unknown_and_wrong_options_are_refused_with_their_key() {
 struct Forest;
 
 impl Outside<String, u32> for Forest {
+    fn expected(&self) -> &'static str {
+        "a tree such as forest:7"
+    }
+
     fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
         let number = choice.name.strip_prefix("forest:").ok_or_else(|| OptionError::new("name", "no forest"))?;
         let mut resolved = choice.clone();
@@ -105,5 +109,9 @@ fn what_lies_outside_is_found_by_its_place_alone() {
     assert_eq!(NAMES.resolve(&tree).unwrap().options[DIGEST], "bark of 7");
     assert_eq!(NAMES.build(&Choice::named("none"), &8), Ok("none".to_owned()));
     assert_eq!(NAMES.resolve(&Choice::named("oak.py")).unwrap_err().message, "no forest");
-    assert!(NAMES.build(&Choice::named("forest"), &8).unwrap_err().message.contains("unknown prefetch"));
+    let message = NAMES.build(&Choice::named("nona"), &8).unwrap_err().message;
+    assert_eq!(
+        message,
+        "unknown prefetch `nona`, expected one of none, or a tree such as forest:7; did you mean `none`?"
+    );
 }

@@ -37,6 +37,10 @@ impl Placement for Limited {
 struct Limits;
 
 impl Outside<Box<dyn Placement>, Geometry> for Limits {
+    fn expected(&self) -> &'static str {
+        "a limit such as limited:3"
+    }
+
     fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
         Ok(choice.clone())
     }

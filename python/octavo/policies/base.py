@@ -47,7 +47,7 @@ class PlacementPolicy(Policy):
     """
 
     memory: Memory = Memory()
-    """The other pages, to be looked at while a method is called."""
+    """The other pages, to be looked at while a method is called (`needs` and `may_prefetch` aside)."""
 
     def needs(self) -> Needs:
         """What the node has to count, report or forgive; nothing unless overridden. Called once, after `start`."""

@@ -7,7 +7,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
 thread_local! {
-    /// What a policy raised in the run of this thread.
+    /// What a policy raised first in the run of this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
@@ -134,7 +134,7 @@ impl Caller {
         let (what, details) = match trouble {
             Trouble::Raised(error) => {
                 let described = (format!("raised {error}"), traceback(py, &error));
-                RAISED.set(Some(error));
+                RAISED.with_borrow_mut(|raised| _ = raised.get_or_insert(error));
                 described
             }
             Trouble::Nonsense { expected, found } => (format!("returned {found}, expected {expected}"), String::new()),

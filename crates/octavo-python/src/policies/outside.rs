@@ -19,11 +19,18 @@ pub fn extend() {
     EVICTIONS.extend(&Evictions);
 }
 
+/// What may stand where a strategy is named, in words.
+const EXPECTED: &str = "a Python class such as my_policy.py";
+
 struct Placements;
 struct Prefetchers;
 struct Evictions;
 
 impl Outside<Box<dyn Placement>, Geometry> for Placements {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
     fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
         resolve("placement", choice)
     }
@@ -37,6 +44,10 @@ impl Outside<Box<dyn Placement>, Geometry> for Placements {
 }
 
 impl Outside<Box<dyn Prefetch>, Geometry> for Prefetchers {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
     fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
         resolve("prefetch", choice)
     }
@@ -50,6 +61,10 @@ impl Outside<Box<dyn Prefetch>, Geometry> for Prefetchers {
 }
 
 impl Outside<Box<dyn Eviction>, Geometry> for Evictions {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
     fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
         resolve("eviction", choice)
     }
