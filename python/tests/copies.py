@@ -86,8 +86,8 @@ class Interleaved(PlacementPolicy):
         return Needs(free_faults=True)
 
     def on_fault(self, fault: Fault, page: Page) -> Decision:
-        (first,) = (pages.start for pages in self.memory.allocations() if fault.page in pages)
-        return Decision.at((self.node.gpus - 1 + fault.page - first) % self.node.gpus)
+        before = sum(min(len(pages), max(0, fault.page - pages.start)) for pages in self.memory.allocations())
+        return Decision.at((self.node.gpus - 1 + before) % self.node.gpus)
 
 
 class HotPages(PlacementPolicy):
