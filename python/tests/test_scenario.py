@@ -55,7 +55,12 @@ def test_every_registered_name_makes_a_scenario():
     assert len(kernels) + 1 == len(listing["workloads"])
     for kernel in kernels:
         octavo.scenario(workload=kernel)
-    for kind, key in (("placements", "placement"), ("prefetchers", "prefetch"), ("evictions", "eviction")):
+    for kind, key in (
+        ("placements", "placement"),
+        ("prefetchers", "prefetch"),
+        ("evictions", "eviction"),
+        ("sizings", "sizing"),
+    ):
         for entry in listing[kind]:
             octavo.scenario(workload="fir", overrides={f"memory.{key}": entry["name"]})
             assert entry["summary"]

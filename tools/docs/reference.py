@@ -19,6 +19,7 @@ STRATEGIES = {
     ),
     "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
     "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
+    "sizings": ("Page sizes", "memory.sizing", "which sizes pages have"),
 }
 _KINDS = {
     "string": "text",

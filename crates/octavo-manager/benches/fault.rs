@@ -45,7 +45,7 @@ fn faults(criterion: &mut Criterion) {
         let config = MemoryConfig { placement, prefetch, ..MemoryConfig::default() };
         let topology = Topology { gpus: 4, capacity_pages: vec![PAGES * 7 / 10; 4] };
         let mut manager = Manager::new(&config, &topology).unwrap();
-        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }), &mut Vec::new());
+        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut Vec::new());
         let mut random = Random(1);
         serve(&mut manager, &mut random);
         group.bench_function(name, |bencher| bencher.iter(|| serve(&mut manager, &mut random)));

@@ -5,13 +5,14 @@ use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EVICTIONS, MAX_PROCESSORS, PLACEMENTS, PREFETCHERS};
+use crate::{EVICTIONS, MAX_PROCESSORS, PLACEMENTS, PREFETCHERS, SIZINGS};
 
 /// Span of virtual memory that prefetch and block eviction work on, one page-table page of 4 KiB entries.
 const BLOCK_BYTES: u64 = 2 << 20;
 /// Address space that shares one hardware access counter.
 const COUNTER_GROUP_BYTES: u64 = 64 << 10;
-const PAGE_SIZES: [u64; 3] = [4 << 10, 64 << 10, BLOCK_BYTES];
+/// Sizes of pages that decisions can be taken on.
+pub(crate) const PAGE_SIZES: [u64; 3] = [4 << 10, 64 << 10, BLOCK_BYTES];
 
 /// A memory system: a page size and one strategy of each kind, by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,8 @@ pub struct MemoryConfig {
     pub prefetch: Choice,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
+    /// Which sizes pages have; `base` unless said otherwise.
+    pub sizing: Choice,
 }
 
 impl Default for MemoryConfig {
@@ -34,6 +37,7 @@ impl Default for MemoryConfig {
             placement: Choice::named("on-touch"),
             prefetch: Choice::named("none"),
             eviction: Choice::named("lru-page"),
+            sizing: Choice::named("base"),
         }
     }
 }
@@ -50,10 +54,26 @@ impl MemoryConfig {
             placement: resolved(&PLACEMENTS, &self.placement, &geometry)?,
             prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
         })
     }
 
+    /// Bytes of the pages that all decisions are taken on: those of the driver of the manager, and of a [`Topology`].
+    ///
+    /// # Errors
+    /// As [`MemoryConfig::resolve`], for the keys that sizes depend on.
+    pub fn decision_size(&self) -> Result<Bytes, ConfigError> {
+        Ok(self.geometry(1)?.page_size)
+    }
+
     pub(crate) fn geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
+        let base = self.base_geometry(gpus)?;
+        let sizing = built(&SIZINGS, &self.sizing, &base)?;
+        Ok(Geometry { page_size: sizing.page_size(base.page_size), ..base })
+    }
+
+    /// As if there were base pages alone.
+    fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
         if PAGE_SIZES.contains(&self.page_size.0) {
             return Ok(Geometry { gpus, page_size: self.page_size });
         }

@@ -1,6 +1,6 @@
 //! What happens to a memory manager.
 
-use crate::{Access, PageId, PageRun, ProcessorId};
+use crate::{Access, PageId, PageRun, ProcessorId, SpaceId};
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
 /// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding
@@ -36,13 +36,29 @@ pub struct AccessCount {
     pub lines: u32,
 }
 
+/// Pages that come into being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Which pages.
+    pub run: PageRun,
+    /// Whose they are.
+    pub space: SpaceId,
+    /// The GPU whose memory the program asked for, which strategies that place explicitly give it.
+    pub gpu: Option<ProcessorId>,
+}
+
+impl From<PageRun> for Allocation {
+    /// Pages of the only application, anywhere.
+    fn from(run: PageRun) -> Self {
+        Self { run, space: SpaceId::default(), gpu: None }
+    }
+}
+
 /// Something the manager has to react to.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// Memory was allocated; it is resident on the host until something moves it.
-    Allocate(PageRun),
-    /// The same by a program that asked for the memory of this GPU, which strategies that place explicitly give it.
-    AllocateOn(PageRun, ProcessorId),
+    Allocate(Allocation),
     /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
     Free(PageRun),
     /// Faults in the order the driver services them.

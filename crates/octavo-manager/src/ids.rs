@@ -145,6 +145,10 @@ impl PageId {
     }
 }
 
+/// A virtual address space, one for each application. Pages of different spaces have different numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpaceId(pub u16);
+
 /// Consecutive pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageRun {

@@ -8,9 +8,9 @@ use crate::frames::Frames;
 use crate::memory::Memory;
 use crate::pages::Pages;
 use crate::{
-    ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, MemoryConfig, Move, Needs, PLACEMENTS,
-    PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme,
-    Statistics, Step, Topology, Unsubscribe,
+    Allocation, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, MemoryConfig, MemoryUse, Move,
+    Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId,
+    Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
 };
 
 /// Decides where the pages of a node live.
@@ -105,8 +105,7 @@ impl Manager {
     /// Reacts to `event`; what is to be done about it is appended to `plans`.
     pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
         match event {
-            Event::Allocate(run) => self.allocate(run, None),
-            Event::AllocateOn(run, gpu) => self.allocate(run, Some(gpu)),
+            Event::Allocate(allocation) => self.allocate(&allocation),
             Event::Free(run) => self.free(run, plans),
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
@@ -174,6 +173,30 @@ impl Manager {
         self.memory.pages.residents(processor)
     }
 
+    /// Whether `page` is translated by a large page on `processor`, as the plans made so far will leave it.
+    #[must_use]
+    pub fn coalesced(&self, _processor: ProcessorId, _page: PageId) -> bool {
+        false
+    }
+
+    /// The base frame of `processor`'s memory that holds `page`; `None` if none does, or if frames have no numbers.
+    #[must_use]
+    pub fn frame(&self, _processor: ProcessorId, _page: PageId) -> Option<u32> {
+        None
+    }
+
+    /// How `processor`'s memory is used; `None` if frames have no numbers.
+    #[must_use]
+    pub fn memory_use(&self, _processor: ProcessorId) -> Option<MemoryUse> {
+        None
+    }
+
+    /// The first fault that can never be served, if there is one: it is woken by no plan.
+    #[must_use]
+    pub fn out_of_memory(&self) -> Option<OutOfMemory> {
+        None
+    }
+
     /// From now on, changes of the pages' schemes are kept until they are drained.
     pub fn keep_scheme_changes(&mut self) {
         self.memory.pages.keep_journal();
@@ -197,11 +220,12 @@ impl Manager {
         memory.pages.bytes() + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
     }
 
-    fn allocate(&mut self, run: PageRun, asked_for: Option<ProcessorId>) {
-        self.memory.pages.allocate(run);
+    fn allocate(&mut self, allocation: &Allocation) {
+        let run = allocation.run;
+        self.memory.pages.allocate(allocation);
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
-        self.ask_placement(|placement, context| match asked_for {
+        self.ask_placement(|placement, context| match allocation.gpu {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate(run, context),
         });

@@ -2,8 +2,8 @@
 
 use crate::view::PageState;
 use crate::{
-    BlockMap, Fault, Geometry, GroupSize, HOST, MAX_PROCESSORS, Mode, PageId, PageRun, PageView, ProcessorId,
-    ProcessorMask, Scheme,
+    Allocation, BlockMap, Fault, Geometry, GroupSize, HOST, MAX_PROCESSORS, Mode, PageId, PageRun, PageView,
+    ProcessorId, ProcessorMask, Scheme, SpaceId,
 };
 
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
@@ -46,6 +46,8 @@ pub(crate) struct Pages {
     records: Vec<Record>,
     /// Sorted and disjoint.
     allocations: Vec<PageRun>,
+    /// Whose each allocation is.
+    spaces: Vec<SpaceId>,
     by_scheme: [u64; 4],
     /// Copies of pages that each processor holds.
     residents: [u64; MAX_PROCESSORS],
@@ -60,6 +62,7 @@ impl Pages {
             words: Vec::new(),
             records: Vec::new(),
             allocations: Vec::new(),
+            spaces: Vec::new(),
             by_scheme: [0; 4],
             residents: [0; MAX_PROCESSORS],
             journal: None,
@@ -103,8 +106,19 @@ impl Pages {
         &self.allocations
     }
 
+    /// Whose `page` is, which is allocated.
+    #[allow(dead_code)]
+    pub fn space(&self, page: PageId) -> SpaceId {
+        self.spaces[self.allocation(page)]
+    }
+
+    /// Index of the allocation that `page` is part of.
+    fn allocation(&self, page: PageId) -> usize {
+        self.allocations.partition_point(|known| known.first <= page) - 1
+    }
+
     /// Puts new pages on the host.
-    pub fn allocate(&mut self, run: PageRun) {
+    pub fn allocate(&mut self, &Allocation { run, space, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
         for page in run.iter() {
@@ -115,6 +129,7 @@ impl Pages {
         self.by_scheme[0] += u64::from(run.count);
         let at = self.allocations.partition_point(|known| known.first < run.first);
         self.allocations.insert(at, run);
+        self.spaces.insert(at, space);
     }
 
     fn grow(&mut self, pages: usize) {
@@ -140,16 +155,18 @@ impl Pages {
             let (from, to) = (known.first.0, known.first.0 + known.count);
             [(from, to.min(first)), (from.max(end), to)]
         };
-        let pieces = self.allocations.iter().flat_map(cut).filter(|(from, to)| from < to);
-        self.allocations = pieces.map(|(from, to)| PageRun { first: PageId(from), count: to - from }).collect();
+        let owned = self.allocations.iter().zip(&self.spaces);
+        let pieces = owned.flat_map(|(known, &space)| cut(known).map(|piece| (piece, space)));
+        let left = pieces.filter(|((from, to), _)| from < to);
+        (self.allocations, self.spaces) =
+            left.map(|((from, to), space)| (PageRun { first: PageId(from), count: to - from }, space)).unzip();
     }
 
     /// The part of `page`'s allocation that lies in its 2 MiB block.
     pub fn extent(&self, page: PageId) -> PageRun {
         let block = self.block(page);
         assert!(self.allocated(page), "page {} is not allocated", page.0);
-        let after = self.allocations.partition_point(|known| known.first <= page);
-        let known = self.allocations[after - 1];
+        let known = self.allocations[self.allocation(page)];
         let first = known.first.max(block.first);
         let end = (known.first.0 + known.count).min(block.first.0 + block.count);
         PageRun { first, count: end - first.0 }
@@ -340,7 +357,7 @@ mod tests {
     #[test]
     fn states_of_neighbours_do_not_mix() {
         let mut pages = pages(4096);
-        pages.allocate(PageRun { first: PageId(60), count: 10 });
+        pages.allocate(&PageRun { first: PageId(60), count: 10 }.into());
         let all = ProcessorMask((1 << 17) - 1);
         let state = PageState {
             owner: ProcessorId(16),
@@ -360,7 +377,7 @@ mod tests {
     #[test]
     fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
         let mut pages = pages(64 << 10);
-        pages.allocate(PageRun { first: PageId(0), count: 96 });
+        pages.allocate(&PageRun { first: PageId(0), count: 96 }.into());
         let map = pages.resident_in_block(HOST, PageId(40));
         assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
         assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
@@ -369,12 +386,25 @@ mod tests {
     #[test]
     fn extents_end_with_the_allocation_or_the_block() {
         let mut pages = pages(4096);
-        pages.allocate(PageRun { first: PageId(100), count: 500 });
-        pages.allocate(PageRun { first: PageId(10), count: 5 });
+        pages.allocate(&PageRun { first: PageId(100), count: 500 }.into());
+        pages.allocate(&PageRun { first: PageId(10), count: 5 }.into());
         assert_eq!(pages.extent(PageId(12)), PageRun { first: PageId(10), count: 5 });
         assert_eq!(pages.extent(PageId(100)), PageRun { first: PageId(100), count: 412 });
         assert_eq!(pages.extent(PageId(512)), PageRun { first: PageId(512), count: 88 });
         pages.deallocate(PageRun { first: PageId(200), count: 10 });
         assert_eq!(pages.extent(PageId(150)), PageRun { first: PageId(100), count: 100 });
+    }
+
+    #[test]
+    fn pages_stay_in_their_space_when_a_part_of_their_allocation_goes() {
+        let mut pages = pages(4096);
+        let allocation = |first, space| {
+            let run = PageRun { first: PageId(first), count: 100 };
+            Allocation { space: SpaceId(space), ..run.into() }
+        };
+        pages.allocate(&allocation(100, 2));
+        pages.allocate(&allocation(0, 1));
+        pages.deallocate(PageRun { first: PageId(120), count: 10 });
+        assert_eq!([0, 99, 100, 119, 130].map(|page| pages.space(PageId(page)).0), [1, 1, 2, 2, 2]);
     }
 }

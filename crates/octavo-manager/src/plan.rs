@@ -1,5 +1,8 @@
 //! What the driver of the manager has to do.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::{PageRun, ProcessorId, ProcessorMask};
 
 /// Number of a plan, for its acknowledgement.
@@ -41,6 +44,18 @@ pub enum MappingMode {
     /// Loads from the target's memory: the local replica, or, for a processor without one, the owner's copy. Stores
     /// also go to every other processor that holds a replica.
     Broadcast,
+}
+
+/// What it costs to move base pages within a memory so that a large frame becomes free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compaction {
+    /// The whole GPU stops, its pipelines are flushed, and the pages pass through the memory's bus.
+    WorstCase,
+    /// Pages are copied in bulk inside the memory.
+    BulkCopy,
+    /// Nothing.
+    Ideal,
 }
 
 /// One thing to do. Steps are done in order; each is finished before the next starts.
@@ -99,6 +114,34 @@ pub enum Step {
         permission: Permission,
         /// How it is served.
         mode: MappingMode,
+    },
+    /// The base pages of a block become one large page: the large bit is set in the entry above theirs by one atomic
+    /// write, then their entries are marked disabled. No data moves and no translation is flushed; translations of
+    /// base pages stay valid until they are evicted. The block's pages are held by the plan.
+    Coalesce {
+        /// Whose page table.
+        processor: ProcessorId,
+        /// The aligned span of one large page.
+        block: PageRun,
+    },
+    /// A large page becomes base pages again: the bits are cleared and its one large translation is flushed everywhere
+    /// on the processor. Plans that change the block's pages while another splinter of it is unfinished bring one of
+    /// their own, which then finds nothing to do. It is not undone when the plan fails. The step holds no page.
+    Splinter {
+        /// Whose page table.
+        processor: ProcessorId,
+        /// The aligned span of one large page.
+        block: PageRun,
+    },
+    /// Base pages are moved to other frames of the same memory. Those that have a number are invalidated before and
+    /// mapped again after it; foreign ones are only counted.
+    Compact {
+        /// Whose memory.
+        processor: ProcessorId,
+        /// How many base pages move.
+        pages: u32,
+        /// What that costs.
+        model: Compaction,
     },
     /// The access counters of the groups that contain these pages are cleared for every GPU.
     ClearCounters {

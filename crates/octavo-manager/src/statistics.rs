@@ -45,6 +45,22 @@ pub struct Statistics {
     pub evictions_dropped: u64,
     /// Replicas given up because nobody read them.
     pub unsubscribed: u64,
+    /// Times the base pages of a block became a large page.
+    pub coalesced: u64,
+    /// Times a large page became base pages again.
+    pub splintered: u64,
+    /// Times base pages were moved so that a large frame became free.
+    pub compactions: u64,
+    /// Base pages moved for that, foreign ones included.
+    pub pages_compacted: u64,
+    /// Large frames that became free by that.
+    pub frames_freed_by_compaction: u64,
+    /// Large pages with holes that were splintered because no other frame was left.
+    pub emergency_splinters: u64,
+    /// Base pages that were put into a large frame with pages of another application.
+    pub soft_guarantee_broken: u64,
+    /// Base pages of a whole block that did not get their own place in a large frame.
+    pub identity_missed: u64,
     /// Plans that failed.
     pub failed_plans: u64,
     /// Decisions about the scheme of a page.

@@ -102,7 +102,7 @@ impl Pair {
             second: false,
             made: Vec::new(),
         };
-        pair.manager.handle(Event::Allocate(FIRST), &mut Vec::new());
+        pair.manager.handle(Event::Allocate(FIRST.into()), &mut Vec::new());
         pair.machine.allocate(FIRST);
         pair
     }
@@ -168,7 +168,7 @@ impl Pair {
     fn toggle(&mut self) {
         if !self.second {
             self.machine.allocate(SECOND);
-            self.handle(Event::Allocate(SECOND));
+            self.handle(Event::Allocate(SECOND.into()));
             self.second = true;
         } else if self.machine.idle(SECOND) {
             self.machine.free(SECOND);

@@ -97,6 +97,7 @@ fn registered() -> impl Strategy<Value = MemoryConfig> {
             placement,
             prefetch,
             eviction,
+            ..MemoryConfig::default()
         },
     )
 }

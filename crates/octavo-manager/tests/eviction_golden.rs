@@ -81,7 +81,7 @@ fn handle(manager: &mut Manager, page: u32) -> Vec<Plan> {
 #[test]
 fn pick_root_chunk_to_evict_passes_over_what_is_pinned_and_retries_if_nothing_else_is_left() {
     let mut manager = Manager::new(&config("on-touch"), &topology(3)).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }), &mut Vec::new());
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
     let settled = handle(&mut manager, 1);
     manager.complete(settled[0].id, &mut Vec::new());
     let first = handle(&mut manager, 0);

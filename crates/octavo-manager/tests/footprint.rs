@@ -11,7 +11,7 @@ fn bytes_per_page(name: &str, gpus: usize) -> f64 {
     let topology = Topology { gpus, capacity_pages: vec![PAGES * 7 / 10; gpus] };
     let mut manager = Manager::new(&placement(name, "{}"), &topology).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }), &mut plans);
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut plans);
     for round in 0..3 {
         for touch in 0..PAGES * gpus as u32 {
             let (gpu, page) = (touch as usize % gpus, touch / gpus as u32 * 7 % PAGES);

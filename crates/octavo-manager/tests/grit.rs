@@ -153,7 +153,7 @@ fn memory_allocated_into_a_group_is_not_part_of_it() {
     node.event(Event::Free(PageRun { first: PageId(6), count: 1 }));
     group_of_eight(&mut node, 0, Scheme::Duplication);
     assert_eq!(node.manager.page(PageId(0)).group, GroupSize::Eight);
-    node.event(Event::Allocate(PageRun { first: PageId(6), count: 1 }));
+    node.event(Event::Allocate(PageRun { first: PageId(6), count: 1 }.into()));
     node.manager.check().unwrap();
     assert_eq!(node.manager.page(PageId(0)).group, GroupSize::One);
     assert_eq!(scheme(&node, 6), Scheme::OnTouch);
@@ -183,7 +183,7 @@ fn pages_stay_in_the_pa_cache_until_their_set_is_full() {
 fn charges(options: &str) -> (u32, u32) {
     let mut manager = Manager::new(&placement("grit", options), &Topology::unlimited(1)).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(PageRun::one(PageId(0))), &mut plans);
+    manager.handle(Event::Allocate(PageRun::one(PageId(0)).into()), &mut plans);
     manager.handle(Event::Faults(&[common::fault(0, 0, octavo_manager::Access::Read)]), &mut plans);
     (plans[0].metadata_accesses, plans[0].overlapped_accesses)
 }

@@ -52,7 +52,7 @@ fn pages_elsewhere_move_along_but_not_those_of_schemes_that_leave_pages_where_th
         let mut node = Node::new(&tree(placed));
         node.read(0, 0);
         node.event(Event::Free(PageRun { first: PageId(8), count: 1 }));
-        node.event(Event::Allocate(PageRun { first: PageId(8), count: 1 }));
+        node.event(Event::Allocate(PageRun { first: PageId(8), count: 1 }.into()));
         // Page 8 is an allocation, and so a tree, of its own.
         assert_eq!(copies(&node.read(1, 8)), ["copy 8 host gpu1 migration"]);
         node.read(1, 40);
@@ -93,7 +93,7 @@ fn each_allocation_counts_its_own_faults_and_forgets_them_when_it_is_freed() {
     let part = PageRun { first: PageId(64), count: 64 };
     let renew = |node: &mut Node| {
         node.event(Event::Free(part));
-        node.event(Event::Allocate(part));
+        node.event(Event::Allocate(part.into()));
     };
     renew(&mut node);
     node.read(0, 5);

@@ -104,7 +104,7 @@ fn the_page_serviced_least_recently_is_written_back() {
 fn manager(capacity: u32) -> Manager {
     let topology = Topology { gpus: 2, capacity_pages: vec![capacity; 2] };
     let mut manager = Manager::new(&placement("on-touch", "{}"), &topology).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }), &mut Vec::new());
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     manager
 }
 
@@ -159,7 +159,7 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
 fn plans_say_which_of_their_steps_make_room() {
     let topology = Topology { gpus: 2, capacity_pages: vec![2, 1] };
     let mut manager = Manager::new(&placement("duplication", "{}"), &topology).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }), &mut Vec::new());
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     let mut room = |event: Event<'_>| {
         let mut plans = Vec::new();
         manager.handle(event, &mut plans);
@@ -195,6 +195,6 @@ fn freed_memory_makes_room() {
     node.read(0, 3);
     node.event(Event::Free(PageRun { first: PageId(0), count: 8 }));
     assert_eq!(node.read(0, 9)[0], "copy 9 host gpu0 migration");
-    node.event(Event::Allocate(PageRun { first: PageId(2), count: 4 }));
+    node.event(Event::Allocate(PageRun { first: PageId(2), count: 4 }.into()));
     assert_eq!(node.read(1, 3)[0], "copy 3 host gpu1 migration");
 }

@@ -98,7 +98,7 @@ fn traverse_and_fill_lp_tree_what_is_filled_counts_further_up_unlike_in_the_driv
 fn cuda_malloc_managed_rounds_trees_up_to_a_power_of_two() {
     let mut node = roomy("tree-neighborhood");
     node.event(Event::Free(PageRun { first: PageId(0), count: 512 }));
-    node.event(Event::Allocate(PageRun { first: PageId(0), count: 5 * LEAF }));
+    node.event(Event::Allocate(PageRun { first: PageId(0), count: 5 * LEAF }.into()));
     assert_eq!(kib(&mut node, 0, &[0, 16, 32]), [64, 64, 128], "of eight leaves half are there, though of five most");
     assert_eq!(kib(&mut node, 0, &[64]), [64]);
 }

@@ -27,7 +27,7 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
             gpus: scenario.node.gpus,
             compute_units_per_gpu: scenario.node.compute.units,
             dispatch: scenario.node.dispatch,
-            page_bytes: scenario.memory.page_size.0,
+            page_bytes: scenario.memory.decision_size().expect("a resolved scenario has valid sizes").0,
         };
         characterise(workload.as_ref(), &setting).map_err(|error| SimulationError::new_err(error.to_string()))
     })?;

@@ -129,6 +129,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
         eviction: set(memory.eviction),
+        sizing: set(memory.sizing),
     }
 }
 

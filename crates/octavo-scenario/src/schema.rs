@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, for editors.
 
-use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS};
+use octavo_manager::{EVICTIONS, PLACEMENTS, PREFETCHERS, SIZINGS};
 use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
@@ -18,9 +18,12 @@ pub fn schema() -> Value {
     add_preset(&mut node["properties"]["driver"], presets::driver_names().collect());
     let workload = schema["properties"]["workload"].take();
     let memory = &mut schema["properties"]["memory"];
-    for (key, choice) in
-        [("placement", strategy(&PLACEMENTS)), ("prefetch", strategy(&PREFETCHERS)), ("eviction", strategy(&EVICTIONS))]
-    {
+    for (key, choice) in [
+        ("placement", strategy(&PLACEMENTS)),
+        ("prefetch", strategy(&PREFETCHERS)),
+        ("eviction", strategy(&EVICTIONS)),
+        ("sizing", choice(&SIZINGS)),
+    ] {
         let description = memory["properties"][key]["description"].take();
         memory["properties"][key] = described(choice, description);
     }

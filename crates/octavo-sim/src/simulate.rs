@@ -161,7 +161,7 @@ pub fn simulate(
     mut options: RunOptions<'_>,
 ) -> Result<RunResult, SimError> {
     node.validate()?;
-    let page_bytes = memory.page_size.0;
+    let page_bytes = memory.decision_size()?.0;
     let capacity = capacity_pages(node, page_bytes, workload)?;
     let groups = check_launches(node, workload)?;
     let topology =

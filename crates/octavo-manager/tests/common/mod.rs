@@ -31,7 +31,7 @@ impl Node {
 
     pub fn with(config: &MemoryConfig, topology: &Topology) -> Self {
         let mut manager = Manager::new(config, topology).unwrap();
-        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }), &mut Vec::new());
+        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
         Self { manager, plans: Vec::new() }
     }
 
@@ -83,6 +83,9 @@ pub fn show(step: &Step) -> String {
             let mode = if mode == MappingMode::Broadcast { " broadcast" } else { "" };
             format!("map {} {} -> {target} {rights}{mode}", who(processors), run(pages))
         }
+        Step::Coalesce { processor, block } => format!("coalesce {processor} {}", run(block)),
+        Step::Splinter { processor, block } => format!("splinter {processor} {}", run(block)),
+        Step::Compact { processor, pages, model } => format!("compact {processor} {pages} {model:?}"),
         Step::ClearCounters { pages } => format!("clear {}", run(pages)),
         Step::Wake { processor, pages } => format!("wake {processor} {}", run(pages)),
     }

@@ -172,6 +172,7 @@ impl Machine {
                     }
                 });
             }
+            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
             Step::ClearCounters { .. } | Step::Wake { .. } => {}
         }
     }
@@ -264,7 +265,8 @@ fn held_run(step: &Step) -> Option<PageRun> {
         | Step::Copy { pages, .. }
         | Step::Discard { pages, .. }
         | Step::Map { pages, .. } => Some(pages),
-        Step::ClearCounters { .. } | Step::Wake { .. } => None,
+        Step::Coalesce { block, .. } => Some(block),
+        Step::Splinter { .. } | Step::Compact { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => None,
     }
 }
 

@@ -48,7 +48,7 @@ impl Harness {
     pub fn allocate(&mut self, first: u32, count: u32) {
         let run = PageRun { first: PageId(first), count };
         run.iter().for_each(|page| self.machine.allocate(page));
-        self.event(Event::Allocate(run));
+        self.event(Event::Allocate(run.into()));
         self.model.iter_mut().for_each(|model| model.allocate(run));
         self.compare();
     }

@@ -69,8 +69,13 @@ fn check_room(plan: &Plan) {
     assert!(pages(room).is_disjoint(&pages(rest)), "a page makes room and does something else: {plan:?}");
     let for_room = |step: &Step| match step {
         Step::Copy { cause, .. } => *cause == Cause::Eviction,
-        Step::Protect { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => false,
-        Step::Drain { .. } | Step::Invalidate { .. } | Step::Discard { .. } | Step::Map { .. } => true,
+        Step::Protect { .. } | Step::Coalesce { .. } | Step::Compact { .. } => false,
+        Step::ClearCounters { .. } | Step::Wake { .. } => false,
+        Step::Splinter { .. }
+        | Step::Drain { .. }
+        | Step::Invalidate { .. }
+        | Step::Discard { .. }
+        | Step::Map { .. } => true,
     };
     assert!(room.iter().all(for_room), "makes no room: {plan:?}");
 }
@@ -82,7 +87,9 @@ fn held(step: &Step) -> Option<PageRun> {
         | Step::Copy { pages, .. }
         | Step::Discard { pages, .. }
         | Step::Map { pages, .. } => Some(pages),
-        Step::Drain { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => None,
+        Step::Coalesce { block, .. } => Some(block),
+        Step::Drain { .. } | Step::Splinter { .. } | Step::Compact { .. } => None,
+        Step::ClearCounters { .. } | Step::Wake { .. } => None,
     }
 }
 
@@ -92,7 +99,7 @@ impl Machine {
         let Some(step) = running.next_step().copied() else { return Ok(Vec::new()) };
         running.next += 1;
         let mut woken = Vec::new();
-        for page in pages_of(&step).iter() {
+        for page in pages_of(&step).into_iter().flat_map(PageRun::iter) {
             match step {
                 Step::Drain { processors, .. } => {
                     running.drained.extend(processors.iter().map(|processor| (processor, page)));
@@ -102,7 +109,7 @@ impl Machine {
                 Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
                 Step::Discard { processor, .. } => self.discard(running, page, processor)?,
                 Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
-                Step::ClearCounters { .. } => {}
+                Step::ClearCounters { .. } | Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
                 Step::Wake { processor, .. } => woken.push(self.wake(processor, page)?),
             }
             if held(&step).is_some() {
@@ -214,7 +221,7 @@ impl Machine {
     }
 }
 
-fn pages_of(step: &Step) -> PageRun {
+fn pages_of(step: &Step) -> Option<PageRun> {
     match *step {
         Step::Drain { pages, .. }
         | Step::Invalidate { pages, .. }
@@ -223,6 +230,8 @@ fn pages_of(step: &Step) -> PageRun {
         | Step::Discard { pages, .. }
         | Step::Map { pages, .. }
         | Step::ClearCounters { pages }
-        | Step::Wake { pages, .. } => pages,
+        | Step::Wake { pages, .. } => Some(pages),
+        Step::Coalesce { block, .. } | Step::Splinter { block, .. } => Some(block),
+        Step::Compact { .. } => None,
     }
 }

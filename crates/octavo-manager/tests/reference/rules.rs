@@ -81,7 +81,13 @@ impl Rules {
             .tree
             .map_or_else(|| choice("none", json!({})), |threshold| choice("tree", json!({ "threshold": threshold })));
         let eviction = choice(if self.evicts_blocks { "lru-block" } else { "lru-page" }, json!({}));
-        MemoryConfig { page_size: Bytes(self.page_size), placement: self.placement.choice(), prefetch, eviction }
+        MemoryConfig {
+            page_size: Bytes(self.page_size),
+            placement: self.placement.choice(),
+            prefetch,
+            eviction,
+            ..MemoryConfig::default()
+        }
     }
 }
 

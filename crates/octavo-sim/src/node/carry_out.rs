@@ -100,6 +100,8 @@ impl Node<'_> {
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
                 self.now + self.costs.entry_write + shootdown
             }
+            // To be paid for by the node once it translates large pages.
+            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => self.now,
             Step::ClearCounters { pages } => {
                 self.counters.clear(pages);
                 self.now
@@ -327,6 +329,7 @@ impl Node<'_> {
                         self.drop_lines(from, pages);
                     }
                     Step::Discard { processor, pages } => _ = self.discard(processor, pages),
+                    Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
                     Step::Drain { .. } | Step::ClearCounters { .. } => {}
                 }
             }

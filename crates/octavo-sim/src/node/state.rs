@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use octavo_manager::{Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan, ProcessorId};
+use octavo_manager::{Allocation, Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan, ProcessorId};
 use octavo_workload::{LINE_BYTES, Launch, Workload, pages_of};
 
 use super::broadcast::Broadcast;
@@ -158,11 +158,8 @@ impl<'a> Node<'a> {
             let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
             // A program recorded on more GPUs than the node has may have asked for one that is not there.
             let gpu = usize::from(buffer.gpu).checked_sub(1).filter(|gpu| *gpu < self.gpus.len());
-            let event = match gpu {
-                Some(gpu) => ManagerEvent::AllocateOn(run, ProcessorId::gpu(gpu)),
-                None => ManagerEvent::Allocate(run),
-            };
-            self.manager.handle(event, &mut self.made);
+            let allocation = Allocation { gpu: gpu.map(ProcessorId::gpu), ..run.into() };
+            self.manager.handle(ManagerEvent::Allocate(allocation), &mut self.made);
         }
         self.start_made_plans();
         self.schedule(0, Kind::Launch, 0);

@@ -52,6 +52,7 @@ impl Node<'_> {
             Step::Invalidate { pages, .. } => (Word::Invalidate, pages),
             Step::Protect { pages, .. } => (Word::Protect, pages),
             Step::Map { pages, .. } => (Word::Map, pages),
+            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => return,
             Step::Discard { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => return,
         };
         spans.step(number, word, span, pages);
