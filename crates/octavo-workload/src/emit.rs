@@ -4,10 +4,30 @@
 //! lines become one [`Op`]. All functions push one whole instruction, so callers check [`OpSink::remaining`] before:
 //! one slot for a span, at most [`WAVEFRONT_LANES`] for a gather.
 
-use crate::{LINE_BYTES, Op, OpSink};
+use crate::{Cursor, LINE_BYTES, Op, OpSink};
 
 /// Lanes of a wavefront (GCN).
 pub const WAVEFRONT_LANES: u32 = 64;
+
+/// Lets `part` push the parts of a wavefront in order, numbered from 0 in the first word of `cursor`, as long as there is
+/// room. A part is at most [`OpSink::MIN_CAPACITY`] operations, and may be none; the one that pushes [`Op::END`] is the
+/// last.
+#[inline]
+pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32, &mut OpSink<'_>)) {
+    while out.remaining() >= OpSink::MIN_CAPACITY {
+        part(cursor.0[0], out);
+        if out.as_slice().last() == Some(&Op::END) {
+            return;
+        }
+        cursor.0[0] += 1;
+    }
+}
+
+/// All of `ops`.
+#[inline]
+pub fn push_all(out: &mut OpSink<'_>, ops: &[Op]) {
+    ops.iter().for_each(|op| out.push(*op));
+}
 
 /// One load of the contiguous bytes `[address, address + bytes)`; nothing when `bytes` is zero.
 #[inline]

@@ -16,7 +16,7 @@ pub struct Size {
 /// A registered workload.
 pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 
-/// All workloads: those of the published table in its order, then further ones.
+/// All workloads: those of GRIT's table in its order, further ones, then applications of Mosaic's.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -31,5 +31,11 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::relu::ENTRY,
         &kernels::transpose::ENTRY,
         &kernels::vectoradd::ENTRY,
+        &kernels::trd::ENTRY,
+        &kernels::red::ENTRY,
+        &kernels::scan::ENTRY,
+        &kernels::scp::ENTRY,
+        &kernels::blk::ENTRY,
+        &kernels::fwt::ENTRY,
     ],
 );

@@ -50,6 +50,25 @@ pub fn given(key: &str, elements: u64) -> Result<u64, OptionError> {
     Err(OptionError::new(key, format!("expected 1 to 2^{LARGEST_EXPONENT}, found {elements}")))
 }
 
+/// `elements` themselves, as the option `key` gives them, if they are a multiple of `granule` that [`given`] allows.
+///
+/// # Errors
+/// Otherwise.
+pub fn multiple(key: &str, elements: u64, granule: u64) -> Result<u64, OptionError> {
+    if elements.is_multiple_of(granule) {
+        return given(key, elements);
+    }
+    Err(OptionError::new(key, format!("expected a multiple of {granule}, found {elements}")))
+}
+
+/// `count` itself, as the option `key` gives it, if it is not 0.
+///
+/// # Errors
+/// Otherwise.
+pub fn at_least_one(key: &str, count: u32) -> Result<u32, OptionError> {
+    if count > 0 { Ok(count) } else { Err(OptionError::new(key, "expected at least 1, found 0")) }
+}
+
 /// `scale` itself when it is a positive, finite number.
 ///
 /// # Errors

@@ -6,14 +6,21 @@
 //! [`random`](crate::random) for data.
 
 pub mod bfs;
+pub mod blk;
 pub mod bs;
 pub mod c2d;
 pub mod fir;
+pub mod fwt;
 pub mod gemm;
+mod group_sum;
 pub mod matrix;
 pub mod mm;
+pub mod red;
 pub mod relu;
 pub mod sc;
+pub mod scan;
+pub mod scp;
 pub mod st;
 pub mod transpose;
+pub mod trd;
 pub mod vectoradd;

@@ -1,0 +1,39 @@
+//! Mosaic's applications against lane-by-lane models of their kernels, and against counts derived by hand.
+
+#[path = "../lanes/mod.rs"]
+mod lanes;
+
+mod blk;
+mod fwt;
+mod red;
+mod scan;
+mod scp;
+mod trd;
+
+use octavo_registry::Choice;
+use octavo_workload::{Size, WORKLOADS, Workload};
+
+/// Threads of a wavefront.
+const LANES: u64 = 64;
+
+/// The registered application at its published or chosen size.
+fn full_size(name: &str) -> Box<dyn Workload> {
+    WORKLOADS.build(&Choice::named(name), &Size { scale: 1.0, seed: 7 }).unwrap()
+}
+
+/// The key that is to blame when `options` are given.
+fn refused(name: &str, options: &[(&str, u64)]) -> String {
+    let mut choice = Choice::named(name);
+    choice.options.extend(options.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())));
+    WORKLOADS.build(&choice, &Size { scale: 0.01, seed: 7 }).err().map_or_else(String::new, |error| error.key)
+}
+
+/// Footprints in MiB: published ones, or the ones that docs/applications.md records as chosen.
+#[test]
+fn footprints_at_scale_1() {
+    let expected = [("trd", 96.0), ("red", 64.0), ("scan", 128.0), ("scp", 8.0), ("blk", 40.0), ("fwt", 64.0)];
+    for (name, megabytes) in expected {
+        let found = full_size(name).footprint() as f64 / f64::from(1 << 20);
+        assert!((found / megabytes - 1.0).abs() < 0.001, "{name} has {found} MiB");
+    }
+}
