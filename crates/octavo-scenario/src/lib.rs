@@ -10,6 +10,7 @@ mod error;
 mod layer;
 mod listing;
 mod merge;
+mod mix;
 mod origin;
 pub mod presets;
 mod resolve;

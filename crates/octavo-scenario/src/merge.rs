@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::Origin;
 use crate::error::Problem;
 use crate::layer::{Layer, join, lookup, take};
-use crate::workloads::spell_out_trace;
+use crate::workloads::spell_out_name;
 
 /// Keys that say what a table is; options of something else do not apply to it.
 const TAGS: [&str; 2] = ["name", "model"];
@@ -85,7 +85,7 @@ fn spell_out_names(values: &mut Map<String, Value>) {
         }
     }
     if let Some(workload) = values.get_mut("workload").and_then(Value::as_object_mut) {
-        spell_out_trace(workload);
+        spell_out_name(workload);
     }
 }
 

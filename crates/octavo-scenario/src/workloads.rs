@@ -1,4 +1,4 @@
-//! Every workload that a scenario can name: the kernels, and recorded traces.
+//! Every workload that a scenario can name: the kernels, recorded traces, and mixes of them.
 
 use std::sync::LazyLock;
 
@@ -6,20 +6,27 @@ use octavo_registry::Registry;
 use octavo_workload::{Size, Workload};
 use serde_json::{Map, Value};
 
-/// All workloads, traces last.
+use crate::mix;
+
+/// All workloads, traces and mixes last.
 pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
     let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
-    let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY]).collect();
+    let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY, &mix::ENTRY]).collect();
     Registry::new(octavo_workload::WORKLOADS.kind, entries.leak())
 });
 
-/// Lets the folder of a trace stand where the name of a workload is expected.
-pub(crate) fn spell_out_trace(workload: &mut Map<String, Value>) {
+/// Lets the folder of a trace, or the names of several programs (`hs+gups`), stand where the name of a workload is
+/// expected.
+pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
     let Some(Value::String(name)) = workload.get("name") else { return };
     if name.contains(['/', std::path::MAIN_SEPARATOR]) || name.trim_end_matches('/').ends_with(".trace") {
         let path = std::mem::replace(&mut workload["name"], octavo_trace::ENTRY.name.into());
         workload.insert("path".to_owned(), path);
         // Whatever trace was there before.
         workload.insert("digest".to_owned(), Value::Null);
+    } else if name.contains('+') {
+        let programs: Vec<Value> = name.split('+').map(|name| name.trim().into()).collect();
+        workload.insert("name".to_owned(), mix::ENTRY.name.into());
+        workload.insert("applications".to_owned(), programs.into());
     }
 }

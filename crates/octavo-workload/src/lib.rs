@@ -10,6 +10,7 @@ mod characterise;
 mod dispatch;
 pub mod emit;
 pub mod kernels;
+mod mix;
 mod op;
 pub mod random;
 mod registry;
@@ -21,6 +22,7 @@ pub use characterise::{
     BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
 };
 pub use dispatch::Dispatch;
+pub use mix::{Application, Mix};
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use registry::{Size, WORKLOADS, WorkloadEntry};
 pub use workload::{Cursor, Launch, Resources, Workload};

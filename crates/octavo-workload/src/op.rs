@@ -251,6 +251,19 @@ impl Op {
         self.0 & ((1 << LINE_BITS) - 1)
     }
 
+    /// The same operation in a program that lies so many lines further up; only data move, not code.
+    #[must_use]
+    #[inline]
+    pub const fn relocated(self, lines: u64) -> Self {
+        match self.kind() {
+            OpKind::Load | OpKind::Store | OpKind::ScalarLoad => {
+                debug_assert!(self.line() + lines < 1 << LINE_BITS);
+                Self(self.0 + lines)
+            }
+            OpKind::End | OpKind::Compute | OpKind::Wait | OpKind::Barrier | OpKind::Fetch => self,
+        }
+    }
+
     /// Lines of a memory operation, vector-ALU instructions of a compute operation, or what a wait leaves outstanding.
     #[must_use]
     #[inline]
@@ -300,6 +313,12 @@ impl<'a> OpSink<'a> {
     #[inline]
     pub(crate) fn replace_last(&mut self, op: Op) {
         self.ops[self.len - 1] = op;
+    }
+
+    /// Moves everything pushed so far up by so many lines.
+    #[inline]
+    pub(crate) fn relocate(&mut self, lines: u64) {
+        self.ops[..self.len].iter_mut().for_each(|op| *op = op.relocated(lines));
     }
 
     /// What was pushed so far.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Buffer, OpSink};
+use crate::{Application, Buffer, OpSink};
 
 /// One kernel launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,11 +33,16 @@ pub struct Cursor(pub [u32; 4]);
 /// A GPU program as a memory system sees it.
 ///
 /// Streams are pure: the operations of wavefront (`launch`, `group`, `wavefront`) do not depend on when, where or in
-/// which order they are produced, so any split over GPUs sees the same program. Launches run one after another, as
-/// on one in-order stream.
+/// which order they are produced, so any split over GPUs sees the same program. Launches of one application run one
+/// after another, as on one in-order stream.
 pub trait Workload: Send + Sync {
     /// The managed allocations, in address order, none overlapping.
     fn buffers(&self) -> &[Buffer];
+
+    /// The programs that run at the same time: mostly this one alone.
+    fn applications(&self) -> Vec<Application> {
+        vec![Application { name: String::new(), launches: 0..self.launches(), buffers: 0..self.buffers().len() }]
+    }
 
     /// How many kernels are launched.
     fn launches(&self) -> u32;

@@ -1,0 +1,164 @@
+//! Several programs side by side, each in its own part of the address space.
+
+use std::ops::Range;
+
+use crate::{BUFFER_ALIGNMENT, Buffer, Cursor, LINE_BYTES, Launch, OpSink, Resources, Workload};
+
+/// One of the programs that share a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// What tables call it; empty for a program alone.
+    pub name: String,
+    /// Its launches, which run one after another.
+    pub launches: Range<u32>,
+    /// Its buffers, by index.
+    pub buffers: Range<usize>,
+}
+
+/// Programs that run at the same time. Buffers and launches are those of the first, then of the next; names of both
+/// begin with the name of the application.
+pub struct Mix {
+    parts: Vec<Part>,
+    applications: Vec<Application>,
+    buffers: Vec<Buffer>,
+}
+
+struct Part {
+    workload: Box<dyn Workload>,
+    first_launch: u32,
+    /// Lines before its part of the address space.
+    lines: u64,
+}
+
+impl Mix {
+    /// Puts programs beside one another; those with the same name are numbered from the second on (`hs`, `hs.2`).
+    #[must_use]
+    pub fn new(programs: Vec<(String, Box<dyn Workload>)>) -> Self {
+        let mut mix = Self { parts: Vec::new(), applications: Vec::new(), buffers: Vec::new() };
+        let names: Vec<String> = programs.iter().map(|(name, _)| name.clone()).collect();
+        for (index, (name, workload)) in programs.into_iter().enumerate() {
+            let copies = names[..index].iter().filter(|other| **other == name).count();
+            let label = if copies == 0 { name } else { format!("{name}.{}", copies + 1) };
+            mix.push(label, workload);
+        }
+        mix
+    }
+
+    fn push(&mut self, name: String, workload: Box<dyn Workload>) {
+        let base = self.address_end().next_multiple_of(BUFFER_ALIGNMENT);
+        let first_launch = self.launches();
+        let first_buffer = self.buffers.len();
+        let moved = workload.buffers().iter().map(|buffer| Buffer {
+            name: format!("{name}/{}", buffer.name),
+            base: base + buffer.base,
+            ..buffer.clone()
+        });
+        self.buffers.extend(moved);
+        self.applications.push(Application {
+            name,
+            launches: first_launch..first_launch + workload.launches(),
+            buffers: first_buffer..self.buffers.len(),
+        });
+        self.parts.push(Part { workload, first_launch, lines: base / LINE_BYTES });
+    }
+
+    /// The program that a launch belongs to, and the launch's number there.
+    fn part(&self, launch: u32) -> (usize, u32) {
+        let index = self.applications.partition_point(|application| application.launches.end <= launch);
+        (index, launch - self.parts[index].first_launch)
+    }
+}
+
+impl Workload for Mix {
+    fn applications(&self) -> Vec<Application> {
+        self.applications.clone()
+    }
+
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    fn launches(&self) -> u32 {
+        self.applications.last().map_or(0, |last| last.launches.end)
+    }
+
+    fn launch(&self, index: u32) -> Launch {
+        let (part, own) = self.part(index);
+        let launch = self.parts[part].workload.launch(own);
+        Launch { kernel: format!("{}/{}", self.applications[part].name, launch.kernel).into(), ..launch }
+    }
+
+    fn resources(&self, index: u32) -> Resources {
+        let (part, own) = self.part(index);
+        self.parts[part].workload.resources(own)
+    }
+
+    fn flushed_before(&self, index: u32) -> bool {
+        let (part, own) = self.part(index);
+        self.parts[part].workload.flushed_before(own)
+    }
+
+    fn code_bytes(&self, index: u32) -> u64 {
+        let (part, own) = self.part(index);
+        self.parts[part].workload.code_bytes(own)
+    }
+
+    fn waits_for_some(&self) -> bool {
+        self.parts.iter().any(|part| part.workload.waits_for_some())
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let (index, own) = self.part(launch);
+        let part = &self.parts[index];
+        part.workload.fill(own, group, wavefront, cursor, out);
+        out.relocate(part.lines);
+    }
+
+    fn failure(&self) -> Option<String> {
+        let failures = self.parts.iter().zip(&self.applications);
+        failures
+            .filter_map(|(part, application)| Some((part.workload.failure()?, &application.name)))
+            .next()
+            .map(|(reason, name)| format!("{name}: {reason}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Op, Size, WORKLOADS};
+    use octavo_registry::Choice;
+
+    fn kernel(name: &str) -> Box<dyn Workload> {
+        WORKLOADS.build(&Choice::named(name), &Size { scale: 0.001, seed: 1 }).unwrap()
+    }
+
+    fn stream(workload: &dyn Workload, launch: u32, group: u32) -> Vec<Op> {
+        let (mut cursor, mut all) = (Cursor::default(), Vec::new());
+        while all.last() != Some(&Op::END) {
+            let mut ops = [Op::END; OpSink::MIN_CAPACITY];
+            let mut sink = OpSink::new(&mut ops);
+            workload.fill(launch, group, 0, &mut cursor, &mut sink);
+            all.extend_from_slice(sink.as_slice());
+        }
+        all
+    }
+
+    #[test]
+    fn programs_lie_beside_one_another_and_keep_their_streams() {
+        let mix = Mix::new(["vectoradd", "fir", "vectoradd"].map(|name| (name.to_owned(), kernel(name))).into());
+        let labels: Vec<_> = mix.applications().into_iter().map(|application| application.name).collect();
+        assert_eq!(labels, ["vectoradd", "fir", "vectoradd.2"]);
+        assert!(mix.buffers().windows(2).all(|pair| pair[0].base + pair[0].bytes <= pair[1].base));
+        for (application, alone) in mix.applications().iter().zip(["vectoradd", "fir", "vectoradd"].map(kernel)) {
+            let (first, buffer) = (application.launches.start, &mix.buffers()[application.buffers.start]);
+            let lines = (buffer.base - alone.buffers()[0].base) / LINE_BYTES;
+            let moved = stream(alone.as_ref(), 0, 1).into_iter().map(|op| op.relocated(lines)).collect::<Vec<_>>();
+            assert_eq!(stream(&mix, first, 1), moved, "{}", application.name);
+            assert_eq!(mix.launch(first).work_groups, alone.launch(0).work_groups);
+            let name = format!("{}/{}", application.name, alone.launch(0).kernel);
+            assert_eq!(mix.launch(first).kernel, name);
+        }
+        assert!(stream(&mix, mix.launches() - 1, 1).iter().any(|op| op.line() > mix.buffers()[1].base / LINE_BYTES));
+    }
+}
