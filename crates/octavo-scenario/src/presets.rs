@@ -13,11 +13,13 @@ const NODES: Presets = &[
     ("grit-16gpu", include_str!("../../../presets/nodes/grit-16gpu.toml")),
     ("r9nano", include_str!("../../../presets/nodes/r9nano.toml")),
     ("r9nano-4", include_str!("../../../presets/nodes/r9nano-4.toml")),
+    ("mosaic-30sm", include_str!("../../../presets/nodes/mosaic-30sm.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
     ("hardware", include_str!("../../../presets/drivers/hardware.toml")),
     ("uvmsmart", include_str!("../../../presets/drivers/uvmsmart.toml")),
+    ("demand-paging", include_str!("../../../presets/drivers/demand-paging.toml")),
 ];
 const MEMORIES: Presets = &[
     ("uvm", include_str!("../../../presets/memory/uvm.toml")),

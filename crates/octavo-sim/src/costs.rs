@@ -32,6 +32,8 @@ pub(crate) struct Costs {
     /// Shooting down one translation at both TLB levels and rewriting the page-table entry.
     pub shootdown: u64,
     pub entry_write: u64,
+    /// Moving a page inside a memory: read and then written over one channel.
+    pub page_move: u64,
     pub host_memory: u64,
     pub host_walk: u64,
     pub host_link: u64,
@@ -58,10 +60,11 @@ impl Class {
 }
 
 impl Costs {
-    pub fn new(node: &NodeConfig, walk_levels: u32) -> Self {
+    pub fn new(node: &NodeConfig, page_bytes: u64, walk_levels: u32) -> Self {
         let time = |cycles: Cycles| node.clock.time_for(cycles).0;
         let class =
             |class: &InstructionConfig| Class { occupancy: time(class.occupancy), latency: time(class.latency) };
+        let lines_a_bank = (page_bytes / 64).div_ceil(u64::from(node.dram.channel_banks));
         Self {
             cycle: time(Cycles(1)),
             vector_alu: class(&node.compute.vector_alu),
@@ -87,6 +90,7 @@ impl Costs {
             l2_tlb: time(node.l2_tlb.latency),
             shootdown: time(node.l1_tlb.invalidation) + time(node.l2_tlb.invalidation) + time(node.driver.entry_write),
             entry_write: time(node.driver.entry_write),
+            page_move: 2 * (time(node.dram.latency) + time(node.dram.line_cycles) * lines_a_bank),
             host_memory: time(node.host.memory_latency),
             host_walk: time(node.host.level) * u64::from(walk_levels),
             host_link: time(node.host_link.latency),

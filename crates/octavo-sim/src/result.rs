@@ -10,7 +10,8 @@ use crate::Table;
 pub struct RunResult {
     /// Totals.
     pub summary: Summary,
-    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, and `events` when recorded.
+    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `events` when recorded, and `applications` of a
+    /// mix.
     pub tables: Vec<Table>,
 }
 
@@ -76,8 +77,12 @@ pub struct Accesses {
     pub translations: u64,
     /// First-level TLB hits (or merged with an outstanding miss).
     pub l1_tlb_hits: u64,
+    /// Those of them in its entries for large pages, where several page sizes are used at once.
+    pub l1_tlb_large_hits: u64,
     /// Second-level TLB hits (or merged).
     pub l2_tlb_hits: u64,
+    /// Those of them in its entries for large pages, where several page sizes are used at once.
+    pub l2_tlb_large_hits: u64,
     /// Page-table walks on GPUs.
     pub walks: u64,
     /// Page-table levels read from memory by those walks.

@@ -9,7 +9,7 @@ use octavo_workload::{Workload, pages_of};
 
 use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::failure::StrategyFailure;
-use crate::node::{Lacking, Node};
+use crate::node::{Lacking, Node, applications_table};
 use crate::record::Recorder;
 use crate::result::{RunResult, Summary};
 use crate::spans::Spans;
@@ -27,8 +27,8 @@ const TIMELINE_INTERVAL: Time = Time(1_000_000);
 /// below this a run measures nothing but eviction.
 const MIN_CAPACITY_PAGES: u64 = 3;
 
-/// Lines are numbered with 32 bits.
-const MAX_BYTES: u64 = (u32::MAX as u64) * 64;
+/// Lines are numbered with 32 bits; the last 64th of them is for page tables.
+const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
 
 /// What a run records and whom it tells about its progress.
 #[derive(Default)]
@@ -116,6 +116,14 @@ pub enum SimError {
         /// Name of the kernel.
         kernel: String,
     },
+    /// There are more programs than compute units.
+    #[error("`workload.applications`: {programs} programs share the {units} compute units of a GPU, expected no more")]
+    TooManyPrograms {
+        /// Programs of the workload.
+        programs: usize,
+        /// Compute units of a GPU.
+        units: u32,
+    },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
         "the simulation is stuck in launch {launch} at {time} with {waiting} faults open; please report this scenario"
@@ -163,6 +171,10 @@ pub fn simulate(
     node.validate()?;
     let page_bytes = memory.decision_size()?.0;
     let capacity = capacity_pages(node, page_bytes, workload)?;
+    let programs = workload.applications().len();
+    if programs > node.compute.units as usize {
+        return Err(SimError::TooManyPrograms { programs, units: node.compute.units });
+    }
     let groups = check_launches(node, workload)?;
     let topology =
         Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
@@ -197,7 +209,7 @@ pub fn simulate(
     }
     if !running.finished {
         return Err(SimError::Stuck {
-            launch: running.launch,
+            launch: running.launches_done,
             time: Time(running.now),
             waiting: running.faults.open(),
         });
@@ -217,16 +229,17 @@ fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -
     if bytes > MAX_BYTES {
         return Err(SimError::TooLarge { bytes });
     }
+    let footprint: u64 = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
     let percent = u64::from(node.capacity.footprint_percent);
-    if percent == 0 {
+    let bytes = node.capacity.bytes.0;
+    if percent == 0 && bytes == 0 {
         return Ok(None);
     }
     let sharers = match node.capacity.scope {
         CapacityScope::PerGpu => 1,
         CapacityScope::Total => u64::from(node.gpus),
     };
-    let footprint: u64 = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
-    let pages = (footprint * percent).div_ceil(100 * sharers);
+    let pages = if bytes > 0 { bytes / page_bytes } else { (footprint * percent).div_ceil(100 * sharers) };
     if pages < MIN_CAPACITY_PAGES.min(footprint) {
         return Err(SimError::Capacity { pages, page_bytes });
     }
@@ -257,11 +270,11 @@ fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, Sim
 
 fn progress(node: &Node<'_>, groups: u64) -> Progress {
     Progress {
-        launches_done: node.launch,
+        launches_done: node.launches_done.min(node.workload.launches()),
         launches: node.workload.launches(),
         time: Time(node.now),
         lines: node.accesses.load_lines + node.accesses.store_lines,
-        groups_done: node.groups_done,
+        groups_done: node.groups_done.min(groups),
         groups,
     }
 }
@@ -274,7 +287,7 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
     let links = node.links.usage();
     let summary = Summary {
         time_ps: node.ended,
-        launches: node.launch,
+        launches: node.launches_done,
         footprint_bytes: node.workload.footprint(),
         capacity_bytes,
         accesses: node.accesses,
@@ -283,5 +296,9 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         manager_state_bytes: node.manager.state_bytes() as u64,
         manager: node.manager.statistics().clone(),
     };
-    RunResult { summary, tables: node.recorder.tables(node.workload, &links) }
+    let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))
+        .then(|| applications_table(&node.applications));
+    let mut tables = node.recorder.tables(node.workload, &links);
+    tables.extend(programs);
+    RunResult { summary, tables }
 }

@@ -3,13 +3,12 @@
 mod support;
 
 use octavo_sim::NodeConfig;
-use octavo_sim::config::{CapacityConfig, CapacityScope};
 use octavo_workload::Op;
 use support::{Script, load, node, run, store};
 
 fn limited(gpus: u32, percent: u32) -> NodeConfig {
     let mut node = node(gpus);
-    node.capacity = CapacityConfig { footprint_percent: percent, scope: CapacityScope::PerGpu };
+    node.capacity.footprint_percent = percent;
     node
 }
 

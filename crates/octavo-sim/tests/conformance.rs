@@ -42,7 +42,7 @@ fn batched(mut node: NodeConfig) -> NodeConfig {
 }
 
 fn half_the_memory(mut node: NodeConfig) -> NodeConfig {
-    node.capacity = CapacityConfig { footprint_percent: 50, scope: CapacityScope::Total };
+    node.capacity = CapacityConfig { footprint_percent: 50, scope: CapacityScope::Total, ..node.capacity };
     node
 }
 
@@ -143,7 +143,7 @@ fn what_cannot_run_is_refused() {
     let script = fight(2);
     let refused = |node: &NodeConfig| simulate(node, &MemoryConfig::default(), &script, RunOptions::default());
     let mut tiny = node(2);
-    tiny.capacity = CapacityConfig { footprint_percent: 1, scope: CapacityScope::PerGpu };
+    tiny.capacity.footprint_percent = 1;
     assert!(matches!(refused(&tiny), Err(SimError::Capacity { pages: 2, .. })));
     let mut narrow = node(2);
     narrow.compute.simds_per_unit = 1;

@@ -3,7 +3,6 @@
 mod support;
 
 use octavo_sim::RunResult;
-use octavo_sim::config::{CapacityConfig, CapacityScope};
 use octavo_workload::Op;
 use support::{Script, compute, line, link_bytes, load, node, run, store};
 
@@ -46,7 +45,7 @@ fn stores_without_a_replica_cross_a_link_after_broadcasting_ended() {
     // the second kernel it maps the page again, and GPU 2 drops its replica for 20 other pages: one copy is left.
     // GPU 1's stores from then on go to GPU 0 as remote lines.
     let mut node = node(3);
-    node.capacity = CapacityConfig { footprint_percent: 13, scope: CapacityScope::PerGpu };
+    node.capacity.footprint_percent = 13;
     let first = vec![load(0, 0), [compute(16), store(0, 1)].concat(), [compute(32), load(0, 2)].concat()];
     let fill: Vec<Op> = (20..40).flat_map(|page| load(page, 0)).collect();
     let run = |last: Vec<Op>| {

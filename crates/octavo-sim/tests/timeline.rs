@@ -4,7 +4,6 @@ mod support;
 
 use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
 use octavo_registry::Choice;
-use octavo_sim::config::{CapacityConfig, CapacityScope};
 use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::Time;
 use octavo_workload::Op;
@@ -28,7 +27,7 @@ fn script() -> Script {
 
 fn run(memory: &MemoryConfig, events: bool) -> RunResult {
     let mut node = node(GPUS as u32);
-    node.capacity = CapacityConfig { footprint_percent: 60, scope: CapacityScope::PerGpu };
+    node.capacity.footprint_percent = 60;
     let options = RunOptions { record_events: events, interval: Time(1_000_000_000), ..RunOptions::default() };
     simulate(&node, memory, &script(), options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use octavo_sim::config::{CapacityConfig, CapacityScope, TransFwConfig};
+use octavo_sim::config::TransFwConfig;
 use octavo_sim::{NodeConfig, Summary};
 use octavo_units::Cycles;
 use octavo_workload::Op;
@@ -18,7 +18,7 @@ fn node_with(filter: bool, limited: bool) -> NodeConfig {
     node.host.level = Cycles(HOST_WALK / 4);
     node.driver.trans_fw = filter.then_some(TransFwConfig { filter_entries: 4096, fingerprint_bits: 16 });
     if limited {
-        node.capacity = CapacityConfig { footprint_percent: 50, scope: CapacityScope::PerGpu };
+        node.capacity.footprint_percent = 50;
     }
     node
 }

@@ -1,3 +1,4 @@
+use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,13 @@ pub struct CapacityConfig {
     pub footprint_percent: u32,
     /// Whose memory that share is.
     pub scope: CapacityScope,
+    /// Memory of each GPU whatever the footprint is; 0, the default, leaves it to the share.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub bytes: Bytes,
+}
+
+fn is_nothing(bytes: &Bytes) -> bool {
+    bytes.0 == 0
 }
 
 /// Whose memory a capacity describes.

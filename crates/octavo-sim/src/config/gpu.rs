@@ -143,6 +143,18 @@ pub struct DramConfig {
     pub line_cycles: Cycles,
     /// Consecutive bytes on one bank.
     pub interleave: Bytes,
+    /// Banks that share a channel, between which a page moves when memory is compacted; 1 unless said otherwise.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channel_banks: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 /// A TLB level.
@@ -159,6 +171,33 @@ pub struct TlbConfig {
     pub miss_registers: u32,
     /// Cycles to shoot down one translation.
     pub invalidation: Cycles,
+    /// Lookups that begin in one cycle; 0, the default, for no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ports: u32,
+    /// Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one. Without
+    /// them, large pages use the entries of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub large: Option<LargeTlbConfig>,
+}
+
+/// Entries of a TLB for large pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LargeTlbConfig {
+    /// Translations held.
+    pub entries: u32,
+    /// Associativity; equal to `entries` for fully associative.
+    pub ways: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+pub(super) fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Page-table walkers of one GPU, shared by its compute units.
@@ -167,8 +206,12 @@ pub struct TlbConfig {
 pub struct WalkerConfig {
     /// Walks at once.
     pub walkers: u32,
-    /// Cycles to read one level of the page table.
+    /// Cycles to read one level of the page table, unless it is `in_memory`.
     pub level: Cycles,
+    /// Whether the levels are read one after another from the GPU's second-level cache and memory, where they compete
+    /// with everything else, rather than in a fixed time; `false` unless said otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub in_memory: bool,
     /// Page-walk cache entries, each one table prefix of any level above the last.
     pub cache_entries: u32,
     /// Walks that can wait; when full, misses hold their registers until one leaves.

@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use capacity::{CapacityConfig, CapacityScope};
 pub use driver::{BatchConfig, DrainScope, DriverConfig, HostConfig, PoolConfig, ServiceModel, TransFwConfig};
+use gpu::is_false;
 pub use gpu::{
-    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, ScalarConfig, TlbConfig,
-    WalkerConfig, WalkerScope,
+    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,
+    TlbConfig, WalkerConfig, WalkerScope,
 };
 pub use link::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
 pub use validate::NodeError;
@@ -63,6 +64,10 @@ pub struct NodeConfig {
     pub l2_tlb: TlbConfig,
     /// Page-table walkers of one GPU.
     pub walker: WalkerConfig,
+    /// Whether every vector access finds its translation in the first-level TLB, an upper bound: only faults remain.
+    /// `false` unless said otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub ideal_tlb: bool,
     /// Links between GPUs.
     pub gpu_link: LinkConfig,
     /// Switches that links between GPUs go through, if they do.

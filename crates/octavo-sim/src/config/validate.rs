@@ -12,6 +12,9 @@ pub struct NodeError {
     pub message: String,
 }
 
+/// Ways are numbered in eight bits.
+const MAX_TLB_WAYS: u32 = 256;
+
 fn error(key: &str, message: impl Into<String>) -> NodeError {
     NodeError { key: key.to_owned(), message: message.into() }
 }
@@ -47,8 +50,9 @@ impl NodeConfig {
         in_range("l1.miss_registers", self.l1.miss_registers, 1, 1 << 16)?;
         in_range("l2.miss_registers", self.l2.miss_registers, 1, 1 << 16)?;
         in_range("l2.lines_per_cycle", self.l2.lines_per_cycle, 1, 64)?;
-        power_of_two("l2.banks", u64::from(self.l2.banks))?;
-        power_of_two("dram.banks", u64::from(self.dram.banks))?;
+        in_range("l2.banks", self.l2.banks, 1, 1 << 12)?;
+        in_range("dram.banks", self.dram.banks, 1, 1 << 12)?;
+        in_range("dram.channel_banks", self.dram.channel_banks, 1, self.dram.banks)?;
         power_of_two("dram.interleave", self.dram.interleave.0)?;
         if self.dram.interleave.0 < 64 {
             return Err(error("dram.interleave", "expected at least a line (64B)"));
@@ -60,13 +64,12 @@ impl NodeConfig {
     }
 
     fn validate_translation(&self) -> Result<(), NodeError> {
-        for (key, tlb) in [("l1_tlb", &self.l1_tlb), ("l2_tlb", &self.l2_tlb)] {
-            if tlb.ways == 0 || tlb.ways > 64 || !tlb.entries.is_multiple_of(tlb.ways) {
-                let found =
-                    format!("expected 1 to 64 ways that divide the entries, found {} of {}", tlb.ways, tlb.entries);
-                return Err(error(&format!("{key}.ways"), found));
+        for (key, tlb) in [("l1_tlb", &self.l1_tlb), ("l2_tlb", &self.l2_tlb), ("scalar.tlb", &self.scalar.tlb)] {
+            translations(key, tlb.entries, tlb.ways)?;
+            if let Some(large) = &tlb.large {
+                translations(&format!("{key}.large"), large.entries, large.ways)?;
             }
-            power_of_two(&format!("{key}.entries"), u64::from(tlb.entries / tlb.ways))?;
+            in_range(&format!("{key}.ports"), tlb.ports, 0, 64)?;
             in_range(&format!("{key}.miss_registers"), tlb.miss_registers, 1, 1 << 16)?;
         }
         in_range("walker.walkers", self.walker.walkers, 1, 4096)?;
@@ -113,7 +116,11 @@ impl NodeConfig {
 }
 
 fn validate_capacity(capacity: &CapacityConfig) -> Result<(), NodeError> {
-    in_range("capacity.footprint_percent", capacity.footprint_percent, 0, 100_000)
+    in_range("capacity.footprint_percent", capacity.footprint_percent, 0, 100_000)?;
+    if capacity.bytes.0 > 0 && capacity.footprint_percent > 0 {
+        return Err(error("capacity.bytes", "expected 0 beside a share of the footprint, or a share of 0"));
+    }
+    Ok(())
 }
 
 fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {
@@ -121,6 +128,18 @@ fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError>
         return Ok(());
     }
     Err(error(key, format!("expected {low} to {high}, found {found}")))
+}
+
+fn translations(key: &str, entries: u32, ways: u32) -> Result<(), NodeError> {
+    if ways == 0 || ways > MAX_TLB_WAYS || entries == 0 || !entries.is_multiple_of(ways) {
+        let message = format!("expected 1 to {MAX_TLB_WAYS} ways that divide the entries, found {ways} of {entries}");
+        return Err(error(&format!("{key}.ways"), message));
+    }
+    let sets = entries / ways;
+    if sets.is_power_of_two() {
+        return Ok(());
+    }
+    Err(error(&format!("{key}.entries"), format!("expected ways × a power of two, found {sets} sets")))
 }
 
 fn power_of_two(key: &str, found: u64) -> Result<(), NodeError> {

@@ -108,13 +108,6 @@ impl L1Caches {
         self.epochs[unit] = 1;
     }
 
-    /// Discards everything.
-    pub fn discard_all(&mut self) {
-        for unit in 0..self.epochs.len() {
-            self.discard(unit);
-        }
-    }
-
     #[inline]
     fn tag(&self, unit: usize, line: u64, version: u8) -> u64 {
         self.epochs[unit] << EPOCH_SHIFT | u64::from(version) << VERSION_SHIFT | line

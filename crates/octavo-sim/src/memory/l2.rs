@@ -1,6 +1,8 @@
 //! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for partial ones.
 
-use super::{Dram, LineAccess};
+use octavo_units::Bytes;
+
+use super::{Dram, Interleave, LineAccess};
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
 use crate::ways::Sets;
@@ -13,7 +15,7 @@ pub(crate) struct L2Cache {
     lines: Sets,
     sets: u64,
     banks: Vec<Bank>,
-    bank_shift: u32,
+    interleave: Interleave,
     latency: u64,
     crossbar: u64,
     input_cost: u64,
@@ -60,8 +62,8 @@ pub(crate) struct L2Access {
 }
 
 impl L2Cache {
-    /// `interleave_shift`: log2 of the lines that stay on one bank.
-    pub fn new(config: &L2Config, interleave_shift: u32, cycle: u64) -> Self {
+    /// `interleave`: consecutive bytes on one bank.
+    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
         let ways = config.ways as usize;
         let sets = config.size.0 / 64 / u64::from(config.ways);
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
@@ -69,7 +71,7 @@ impl L2Cache {
             lines: Sets::new(sets as usize, ways),
             sets,
             banks: (0..config.banks).map(bank).collect(),
-            bank_shift: interleave_shift,
+            interleave: Interleave::new(interleave.0, config.banks),
             latency: config.latency.0 * cycle,
             crossbar: config.crossbar.0 * cycle,
             input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
@@ -80,7 +82,7 @@ impl L2Cache {
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> L2Access {
         let write = access != LineAccess::Load;
-        let bank = (line >> self.bank_shift) as usize & (self.banks.len() - 1);
+        let bank = self.interleave.bank(line);
         let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
         let set = self.set(line);
         if let Some(way) = self.lines.find(set, line as u32) {
@@ -189,8 +191,14 @@ mod tests {
             lines_per_cycle: 1,
             miss_registers: 4,
         };
-        let dram = DramConfig { banks: 2, latency: Cycles(100), line_cycles: Cycles(1), interleave: Bytes(128) };
-        (L2Cache::new(&l2, 1, 1000), Dram::new(&dram, 1000))
+        let dram = DramConfig {
+            banks: 2,
+            latency: Cycles(100),
+            line_cycles: Cycles(1),
+            interleave: Bytes(128),
+            channel_banks: 1,
+        };
+        (L2Cache::new(&l2, Bytes(128), 1000), Dram::new(&dram, 1000))
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Caches and memory of a GPU.
 
 mod dram;
+mod interleave;
 mod l1;
 mod l2;
 
 pub(crate) use dram::Dram;
+pub(crate) use interleave::Interleave;
 pub(crate) use l1::{Arrival, L1Caches};
 pub(crate) use l2::L2Cache;
 

@@ -131,8 +131,14 @@ impl Node<'_> {
     #[inline]
     pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         self.accesses.translations += 1;
+        let start = if self.plain_translation { time } else { self.first_level_port(gpu, first, time) };
         let looked_up =
-            time + if matches!(first, FirstLevel::Vector(_)) { self.costs.l1_tlb } else { self.costs.scalar_tlb };
+            start + if matches!(first, FirstLevel::Vector(_)) { self.costs.l1_tlb } else { self.costs.scalar_tlb };
+        if !self.plain_translation
+            && let Some(found) = self.translate_specially(gpu, first, page, write, looked_up)
+        {
+            return found;
+        }
         let (tlb, index) = self.first_level(gpu, first);
         if let Some(hit) = tlb.lookup(index, page) {
             if hit.entry.allows(write) {
@@ -152,6 +158,23 @@ impl Node<'_> {
         translation
     }
 
+    /// What the first level has beside its entries for small pages.
+    #[inline(never)]
+    fn translate_specially(
+        &mut self,
+        gpu: usize,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
+        let FirstLevel::Vector(unit) = first else { return None };
+        if self.config.ideal_tlb {
+            return Some(self.translate_ideally(gpu, page, write, time));
+        }
+        self.large_first_level(gpu, unit, page, write, time)
+    }
+
     #[inline]
     fn first_level(&mut self, gpu: usize, first: FirstLevel) -> (&mut Tlb, usize) {
         let state = &mut self.gpus[gpu];
@@ -162,8 +185,14 @@ impl Node<'_> {
     }
 
     fn translate_beyond_l1(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let start = if self.plain_translation { time } else { self.second_level_port(gpu, time) };
+        let looked_up = start + self.costs.l2_tlb;
+        if !self.plain_translation
+            && let Some(found) = self.large_second_level(gpu, first, page, write, looked_up)
+        {
+            return found;
+        }
         let state = &mut self.gpus[gpu];
-        let looked_up = time + self.costs.l2_tlb;
         if let Some(hit) = state.l2_tlb.lookup(0, page) {
             if hit.entry.allows(write) {
                 self.accesses.l2_tlb_hits += 1;
@@ -189,15 +218,22 @@ impl Node<'_> {
     }
 
     fn walk(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let walk = if self.config.walker.in_memory {
+            self.walk_in_memory(gpu, page, time)
+        } else {
+            self.shared_walker.as_mut().unwrap_or(&mut self.gpus[gpu].walker).walk(time, page)
+        };
         let state = &mut self.gpus[gpu];
-        let walker = self.shared_walker.as_mut().unwrap_or(&mut state.walker);
-        let walk = walker.walk(time, page);
         self.accesses.walks += 1;
         self.accesses.walk_levels += u64::from(walk.levels);
         let entry = state.table.get(page);
         if !entry.allows(write) {
             return Translation::Fault(walk.done);
         }
+        if !self.plain_translation && self.enter_walked_large(gpu, first, page, entry, walk.done) {
+            return Translation::Ready(entry, walk.done);
+        }
+        let state = &mut self.gpus[gpu];
         state.l2_tlb.insert(0, page, entry, walk.done);
         let (tlb, index) = self.first_level(gpu, first);
         tlb.insert(index, page, entry, walk.done);

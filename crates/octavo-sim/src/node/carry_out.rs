@@ -1,5 +1,6 @@
 //! Carries out the manager's plans: what each step costs and what it changes.
 
+mod sizes;
 mod traced;
 
 use octavo_manager::{
@@ -100,8 +101,9 @@ impl Node<'_> {
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
                 self.now + self.costs.entry_write + shootdown
             }
-            // To be paid for by the node once it translates large pages.
-            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => self.now,
+            Step::Coalesce { processor, block } => self.coalesce(processor, block),
+            Step::Splinter { processor, block } => self.splinter(processor, block),
+            Step::Compact { processor, pages, model } => self.compact(processor, pages, model),
             Step::ClearCounters { pages } => {
                 self.counters.clear(pages);
                 self.now
@@ -222,7 +224,7 @@ impl Node<'_> {
         self.now
     }
 
-    fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
+    pub(super) fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
         if let Some(gpu) = processor.gpu_index() {
             let (first, count) = self.lines(pages);
             self.gpus[gpu].l2.drop_lines(first, count);
@@ -329,8 +331,9 @@ impl Node<'_> {
                         self.drop_lines(from, pages);
                     }
                     Step::Discard { processor, pages } => _ = self.discard(processor, pages),
-                    Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
-                    Step::Drain { .. } | Step::ClearCounters { .. } => {}
+                    Step::Coalesce { processor, block } => _ = self.coalesce(processor, block),
+                    Step::Splinter { processor, block } => _ = self.splinter(processor, block),
+                    Step::Drain { .. } | Step::ClearCounters { .. } | Step::Compact { .. } => {}
                 }
             }
             self.acknowledge(plan.id);

@@ -12,38 +12,47 @@ use crate::config::LaunchDiscards;
 const NO_SLOT: u32 = u32::MAX;
 
 impl Node<'_> {
-    /// Splits the next launch over the GPUs and fills their compute units.
-    pub fn begin_launch(&mut self) {
-        if self.launch == self.workload.launches() {
-            self.finished = true;
-            return;
+    /// Splits the next launch of a program over the GPUs and fills its compute units.
+    pub fn begin_launch(&mut self, application: usize) {
+        let state = &mut self.applications[application];
+        if state.launch == state.program.launches.end {
+            return self.end_application(application);
         }
-        self.launch_shape = self.workload.launch(self.launch);
-        self.launch_began = self.now;
-        self.occupancy = Occupancy::new(&self.config.compute, self.workload.resources(self.launch));
-        let groups = self.launch_shape.work_groups;
-        match self.config.dispatch.ranges(groups, self.config.gpus, self.config.compute.units) {
-            Some(ranges) => self.queues = ranges,
-            None => self.queues = std::iter::once(0..groups).collect(),
+        let launch = state.launch;
+        state.shape = self.workload.launch(launch);
+        state.launch_began = self.now;
+        state.occupancy = Occupancy::new(&self.config.compute, self.workload.resources(launch));
+        let groups = state.shape.work_groups;
+        match self.config.dispatch.ranges(groups, self.config.gpus, state.units.len() as u32) {
+            Some(ranges) => state.queues = ranges,
+            None => state.queues = std::iter::once(0..groups).collect(),
         }
-        let flushed = self.workload.flushed_before(self.launch);
+        self.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
+        self.empty_caches(application, self.workload.flushed_before(launch));
+        for gpu in 0..self.gpus.len() {
+            let state = &mut self.applications[application];
+            if !self.config.compute.dispatch_goes_on {
+                state.next_unit[gpu] = state.units.start;
+            }
+            self.fill_gpu(application, gpu);
+        }
+        self.end_launch_if_done(application);
+    }
+
+    /// Empties what a launch finds empty: the first level of its own units, or all caches.
+    fn empty_caches(&mut self, application: usize, flushed: bool) {
         if flushed {
             self.flush_caches();
         }
-        self.fetch.begin_launch(&self.launch_shape.kernel, self.workload.code_bytes(self.launch));
-        if flushed || self.config.launch_discards == LaunchDiscards::FirstLevel {
-            for gpu in &mut self.gpus {
-                gpu.l1.discard_all();
-                gpu.scalar.discard_all();
-            }
+        if !flushed && self.config.launch_discards == LaunchDiscards::None {
+            return;
         }
-        for gpu in 0..self.gpus.len() {
-            if !self.config.compute.dispatch_goes_on {
-                self.gpus[gpu].next_unit = 0;
-            }
-            self.fill_gpu(gpu);
+        let units = self.applications[application].units.clone();
+        let shared = self.config.scalar.units as usize;
+        for gpu in &mut self.gpus {
+            units.clone().for_each(|unit| gpu.l1.discard(unit));
+            (units.start / shared..units.end.div_ceil(shared)).for_each(|cache| gpu.scalar.discard(cache));
         }
-        self.end_launch_if_done();
     }
 
     /// The host has copied between launches: second-level caches are written back and emptied, and so are those of
@@ -55,46 +64,40 @@ impl Node<'_> {
         self.fetch.forget();
     }
 
-    /// Starts work-groups round robin over the units while any unit has room.
-    fn fill_gpu(&mut self, gpu: usize) {
+    /// Starts work-groups round robin over the program's units while any has room.
+    fn fill_gpu(&mut self, application: usize, gpu: usize) {
         let (mut started, mut count) = (true, 0);
-        let first = self.gpus[gpu].next_unit;
+        let state = &self.applications[application];
+        let (units, first) = (state.units.clone(), state.next_unit[gpu]);
         while started {
             started = false;
-            for unit in (first..self.units).chain(0..first) {
+            for unit in (first..units.end).chain(units.start..first) {
                 let delay = count / u64::from(self.groups_per_cycle) * self.costs.cycle;
-                if self.start_group(gpu, unit, delay) {
+                if self.start_group(application, gpu, unit, delay) {
                     (started, count) = (true, count + 1);
                 }
             }
         }
     }
 
-    /// Whether a work-group of the running launch fits `unit`.
-    fn fits(&self, unit: &Unit) -> bool {
-        let (wavefronts, limit) = (self.launch_shape.wavefronts_per_group, &self.occupancy);
-        (unit.free & limit.slots).count_ones() >= wavefronts
-            && unit.groups < limit.groups
-            && (unit.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
-    }
-
-    /// Starts the next waiting work-group of `gpu` on `unit` after `delay`, if there is one and it fits.
-    fn start_group(&mut self, gpu: usize, unit: usize, delay: u64) -> bool {
-        let wavefronts = self.launch_shape.wavefronts_per_group;
+    /// Starts the next waiting work-group of a program on `unit` after `delay`, if there is one and it fits.
+    fn start_group(&mut self, application: usize, gpu: usize, unit: usize, delay: u64) -> bool {
+        let running = &mut self.applications[application];
+        let wavefronts = running.shape.wavefronts_per_group;
         // One queue a GPU, or one for all of them.
-        let queue = gpu.min(self.queues.len() - 1);
-        if self.queues[queue].is_empty() || !self.fits(&self.gpus[gpu].units[unit]) {
+        let queue = gpu.min(running.queues.len() - 1);
+        let state = &mut self.gpus[gpu].units[unit];
+        if running.queues[queue].is_empty() || !fits(state, &running.occupancy, wavefronts) {
             return false;
         }
-        let state = &mut self.gpus[gpu];
-        state.next_unit = (unit + 1) % self.units;
-        state.units[unit].groups += 1;
-        let group = self.queues[queue].start;
-        self.queues[queue].start += 1;
-        state.running += 1;
+        running.next_unit[gpu] = if unit + 1 == running.units.end { running.units.start } else { unit + 1 };
+        running.groups += 1;
+        let group = running.queues[queue].start;
+        running.queues[queue].start += 1;
+        state.groups += 1;
         let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
         let simds = self.config.compute.simds_per_unit as usize;
-        let mut free = state.units[unit].free;
+        let mut free = state.free;
         let leader = first_slot as u32 + free.trailing_zeros();
         for number in 0..wavefronts {
             let slot = first_slot as u32 + free.trailing_zeros();
@@ -110,6 +113,7 @@ impl Node<'_> {
                 number: number as u16,
                 unit: unit as u16,
                 gpu: gpu as u8,
+                application: application as u8,
                 state: State::Scheduled,
                 ..Wave::default()
             };
@@ -126,7 +130,8 @@ impl Node<'_> {
     /// A wavefront is done: its slot is free, and perhaps its work-group and the launch are done too.
     pub fn end_wave(&mut self, slot: usize) {
         let (gpu, unit) = self.place(slot);
-        let leader = self.waves.waves[slot].leader as usize;
+        let wave = &self.waves.waves[slot];
+        let (leader, application) = (wave.leader as usize, usize::from(wave.application));
         self.fetched_ahead((gpu, unit), slot, self.now);
         self.waves.end(slot);
         let group = &mut self.waves.groups[leader];
@@ -137,10 +142,10 @@ impl Node<'_> {
             return;
         }
         self.free_group(gpu, unit, leader);
-        self.gpus[gpu].running -= 1;
+        self.applications[application].groups -= 1;
         self.groups_done += 1;
-        while self.start_group(gpu, unit, 0) {}
-        self.end_launch_if_done();
+        while self.start_group(application, gpu, unit, 0) {}
+        self.end_launch_if_done(application);
     }
 
     /// A work-group's slots are given back together, as its registers and local memory are.
@@ -183,20 +188,24 @@ impl Node<'_> {
         }
     }
 
-    fn end_launch_if_done(&mut self) {
-        if self.gpus.iter().any(|gpu| gpu.running > 0) || self.queues.iter().any(|queue| !queue.is_empty()) {
+    fn end_launch_if_done(&mut self, application: usize) {
+        let state = &self.applications[application];
+        if state.groups > 0 || state.queues.iter().any(|queue| !queue.is_empty()) {
             return;
         }
         let flushed = self.flush_broadcasts();
-        self.ended = flushed + self.costs.kernel_overhead;
+        let ended = flushed + self.costs.kernel_overhead;
+        self.ended = self.ended.max(ended);
+        let state = &mut self.applications[application];
         if let Some(spans) = &mut self.spans {
-            spans.kernel(&self.launch_shape.kernel, self.launch_began, self.ended);
+            spans.kernel(&state.shape.kernel, state.launch_began, ended);
         }
-        self.recorder.kernel(self.launch_shape.kernel.clone(), self.launch_began, self.ended);
-        self.launch += 1;
+        self.recorder.kernel(state.shape.kernel.clone(), state.launch_began, ended);
+        state.launch += 1;
+        self.launches_done += 1;
         self.manager.handle(ManagerEvent::KernelEnd, &mut self.made);
         self.start_made_plans();
-        self.schedule(self.ended, Kind::Launch, 0);
+        self.schedule(ended, Kind::Launch, application as u32);
     }
 
     /// GPU and compute unit of a wavefront slot.
@@ -205,4 +214,11 @@ impl Node<'_> {
         let wave = &self.waves.waves[slot];
         (wave.gpu as usize, wave.unit as usize)
     }
+}
+
+/// Whether a work-group of so many wavefronts fits `unit`.
+fn fits(unit: &Unit, limit: &Occupancy, wavefronts: u32) -> bool {
+    (unit.free & limit.slots).count_ones() >= wavefronts
+        && unit.groups < limit.groups
+        && (unit.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
 }

@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     ReportArrives,
     /// A sample of links and rates is due.
     Sample,
-    /// The next kernel launch begins.
+    /// The next kernel launch of a program begins, or the program has ended; index: program.
     Launch,
 }
 

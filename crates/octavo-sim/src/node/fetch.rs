@@ -51,8 +51,9 @@ struct Ahead {
 
 pub(crate) struct Fetch {
     codes: Vec<Code>,
-    /// The code of the running launch, an index into `codes`.
-    running: usize,
+    /// By program: the code of the running launch, an index into `codes`, and its length in lines.
+    running: Vec<usize>,
+    code_lines: Vec<u64>,
     /// By wavefront slot: when the last line that its buffer asked for arrives.
     arrived: Vec<u64>,
     ahead: Vec<Ahead>,
@@ -61,9 +62,8 @@ pub(crate) struct Fetch {
     units_per_cache: usize,
     /// Every launch finds its code in memory only.
     cold: bool,
-    /// Lines that a wavefront's buffer holds, and lines of the running kernel's code.
+    /// Lines that a wavefront's buffer holds.
     buffer: u64,
-    code_lines: u64,
     /// From a miss to an answer by the second level, and more from memory.
     second_level: u64,
     memory: u64,
@@ -75,13 +75,14 @@ pub(crate) struct Fetch {
 }
 
 impl Fetch {
-    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, slots: usize) -> Self {
+    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, slots: usize, programs: usize) -> Self {
         let time = |cycles: u64| node.clock.time_for(Cycles(cycles)).0;
         let units_per_cache = node.fetch.units as usize;
         let walk = u64::from(shape.levels) * node.walker.level.0 + 2 * node.walker.distance.0;
         Self {
             codes: Vec::new(),
-            running: 0,
+            running: vec![0; programs],
+            code_lines: vec![0; programs],
             arrived: vec![0; slots],
             ahead: vec![Ahead::default(); slots],
             gpus: node.gpus as usize,
@@ -89,7 +90,6 @@ impl Fetch {
             units_per_cache,
             cold: node.fetch.cold,
             buffer: node.fetch.buffer_lines.into(),
-            code_lines: 0,
             second_level: time(node.scalar.tlb.latency.0 + 2 * node.l2.crossbar.0 + node.l2.latency.0),
             memory: time(node.dram.latency.0 + node.dram.line_cycles.0),
             second_level_tlb: time(node.l2_tlb.latency.0),
@@ -98,23 +98,24 @@ impl Fetch {
         }
     }
 
-    /// A launch of `kernel` begins, which has so many bytes of code (0: nobody knows).
-    pub fn begin_launch(&mut self, kernel: &str, bytes: u64) {
-        self.code_lines = bytes.div_ceil(LINE_BYTES);
-        if self.cold {
-            self.codes.clear();
-        }
+    /// A launch of `kernel` by a program begins, which has so many bytes of code (0: nobody knows).
+    pub fn begin_launch(&mut self, program: usize, kernel: &str, bytes: u64) {
+        self.code_lines[program] = bytes.div_ceil(LINE_BYTES);
         let known = self.codes.iter().position(|code| code.kernel == kernel);
-        self.running = known.unwrap_or_else(|| {
-            self.codes.push(Code {
+        if known.is_none() || self.cold {
+            let code = Code {
                 kernel: kernel.to_owned(),
                 at_gpu: vec![Vec::new(); self.gpus],
                 at_cache: vec![Vec::new(); self.gpus * self.caches],
                 known_to_cache: BTreeSet::new(),
                 known_to_gpu: BTreeSet::new(),
-            });
-            self.codes.len() - 1
-        });
+            };
+            match known {
+                Some(known) => self.codes[known] = code,
+                None => self.codes.push(code),
+            }
+        }
+        self.running[program] = known.unwrap_or(self.codes.len() - 1);
     }
 
     /// All code has left all caches; its translations are still there.
@@ -130,11 +131,11 @@ impl Fetch {
         self.ahead[slot] = Ahead::default();
     }
 
-    /// When `line` is at the instruction cache of `unit`, asked for at `time`.
-    fn line(&mut self, gpu: usize, unit: usize, line: usize, time: u64) -> (u64, Asked) {
+    /// When `line` of a program's kernel is at the instruction cache of `unit`, asked for at `time`.
+    fn line(&mut self, program: usize, (gpu, unit): (usize, usize), line: usize, time: u64) -> (u64, Asked) {
         let (second_level, memory, page_lines) = (self.second_level, self.memory, self.page_lines);
         let number = gpu * self.caches + unit / self.units_per_cache;
-        let code = &mut self.codes[self.running];
+        let code = &mut self.codes[self.running[program]];
         if let Some(there) = code.at_cache[number].get(line).copied().filter(|there| *there != ABSENT) {
             return (there, Asked::default());
         }
@@ -166,6 +167,7 @@ impl Node<'_> {
     /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
     pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
         self.fetched_ahead(place, slot, time);
+        let program = usize::from(self.waves.waves[slot].application);
         let before = self.fetch.ahead[slot];
         if line != before.first {
             // After a branch, what is on its way comes first.
@@ -173,27 +175,29 @@ impl Node<'_> {
         }
         let end = line + u64::from(count);
         for line in line..end {
-            self.fetch.arrived[slot] = self.fetch_line(place, line, self.fetch.arrived[slot]);
+            self.fetch.arrived[slot] = self.fetch_line(program, place, line, self.fetch.arrived[slot]);
         }
         let Fetch { buffer, code_lines, arrived, ahead, .. } = &mut self.fetch;
-        ahead[slot] = Ahead { first: end, next: end, end: (end - 1 + *buffer).min(*code_lines), asked: arrived[slot] };
+        ahead[slot] =
+            Ahead { first: end, next: end, end: (end - 1 + *buffer).min(code_lines[program]), asked: arrived[slot] };
         self.accesses.code_lines += u64::from(count);
         time.max(self.fetch.arrived[slot])
     }
 
     /// What the buffer of the wavefront in `slot` has asked for until `time`, before it goes on elsewhere or ends.
     pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
+        let program = usize::from(self.waves.waves[slot].application);
         let mut ahead = self.fetch.ahead[slot];
         while ahead.next < ahead.end && ahead.asked < time {
-            ahead.asked = self.fetch_line(place, ahead.next, ahead.asked);
+            ahead.asked = self.fetch_line(program, place, ahead.next, ahead.asked);
             ahead.next += 1;
         }
         self.fetch.ahead[slot] = ahead;
     }
 
     /// One line asked for at `asked`; when it is in the buffer.
-    fn fetch_line(&mut self, (gpu, unit): (usize, usize), line: u64, asked: u64) -> u64 {
-        let (there, beyond) = self.fetch.line(gpu, unit, line as usize, asked);
+    fn fetch_line(&mut self, program: usize, place: (usize, usize), line: u64, asked: u64) -> u64 {
+        let (there, beyond) = self.fetch.line(program, place, line as usize, asked);
         self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
         self.accesses.dram_reads += u64::from(beyond.memory);
         self.accesses.walks += u64::from(beyond.walk);

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use super::remote::Waiting;
+use super::sizes::Ports;
 use crate::config::NodeConfig;
 use crate::costs::Costs;
 use crate::memory::{Dram, L1Caches, L2Cache};
 use crate::reserve::Slots;
-use crate::translate::{PageTable, TableShape, Tlb, Walker};
+use crate::translate::{LargePages, PageTable, TableShape, Tlb, Walker, entries_for};
 
 pub(crate) struct Gpu {
     pub l1: L1Caches,
@@ -18,6 +19,9 @@ pub(crate) struct Gpu {
     pub dram: Dram,
     pub l1_tlb: Tlb,
     pub l2_tlb: Tlb,
+    /// Large translations, where several page sizes are used at once.
+    pub large: Option<LargePages>,
+    pub ports: Ports,
     pub walker: Walker,
     pub table: PageTable,
     pub units: Vec<Unit>,
@@ -26,10 +30,6 @@ pub(crate) struct Gpu {
     pub remote: Slots,
     /// Lines that wait for others in flight to arrive, in order.
     pub remote_queue: VecDeque<Waiting>,
-    /// Work-groups in flight.
-    pub running: u32,
-    /// Compute unit at which dispatch looks for room first.
-    pub next_unit: usize,
 }
 
 /// A compute unit.
@@ -58,7 +58,9 @@ pub(crate) struct Unit {
 }
 
 impl Gpu {
-    pub fn new(node: &NodeConfig, costs: &Costs, shape: TableShape, pages: usize) -> Self {
+    /// `block_shift`: log2 of the pages of a large one, where several sizes are used at once.
+    pub fn new(node: &NodeConfig, costs: &Costs, page_bytes: u64, pages: usize, block_shift: Option<u32>) -> Self {
+        let shape = TableShape::for_page(page_bytes);
         let units = node.compute.units as usize;
         let slots = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
         let unit = |_| Unit {
@@ -78,18 +80,18 @@ impl Gpu {
             l1: L1Caches::new(&node.l1, units, costs.cycle),
             scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
             scalar_tlb: Tlb::new(&node.scalar.tlb, units.div_ceil(node.scalar.units as usize)),
-            l2: L2Cache::new(&node.l2, (node.dram.interleave.0 / 64).trailing_zeros(), costs.cycle),
+            l2: L2Cache::new(&node.l2, node.dram.interleave, costs.cycle),
             dram: Dram::new(&node.dram, costs.cycle),
-            l1_tlb: Tlb::new(&node.l1_tlb, units),
-            l2_tlb: Tlb::new(&node.l2_tlb, 1),
+            l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),
+            l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),
+            large: block_shift.and_then(|shift| LargePages::new(node, pages, shift)),
+            ports: Ports::new(units, node.l1_tlb.ports, node.l2_tlb.ports, costs.cycle),
             walker: Walker::new(&node.walker, &node.l2_tlb, shape, costs.cycle),
             table: PageTable::new(pages),
             units: (0..units).map(unit).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
             remote: Slots::new(node.remote.lines_in_flight),
             remote_queue: VecDeque::new(),
-            running: 0,
-            next_unit: 0,
         }
     }
 

@@ -54,7 +54,8 @@ impl Node<'_> {
     fn refill(&mut self, slot: usize) {
         let (wave, ops) = self.waves.chunk(slot);
         let mut sink = OpSink::new(ops).until(ENOUGH);
-        self.workload.fill(self.launch, wave.group, u32::from(wave.number), &mut wave.cursor, &mut sink);
+        let launch = self.applications[wave.application as usize].launch;
+        self.workload.fill(launch, wave.group, u32::from(wave.number), &mut wave.cursor, &mut sink);
         debug_assert!(!sink.is_empty(), "a workload must make progress");
         wave.ops = sink.len() as u16;
         wave.next_op = 0;

@@ -2,6 +2,7 @@
 
 mod access;
 mod agreement;
+mod application;
 mod blocking;
 mod broadcast;
 mod carry_out;
@@ -19,9 +20,11 @@ mod remote;
 mod reports;
 mod scalar;
 mod service;
+mod sizes;
 mod state;
 mod trans_fw;
 mod wave;
 
+pub(crate) use application::applications_table;
 pub(crate) use occupancy::Lacking;
 pub(crate) use state::Node;

@@ -1,11 +1,11 @@
 //! Everything that changes while a node runs.
 
 use std::num::NonZeroU32;
-use std::ops::Range;
 
-use octavo_manager::{Allocation, Event as ManagerEvent, Manager, Needs, PageId, PageRun, Plan, ProcessorId};
-use octavo_workload::{LINE_BYTES, Launch, Workload, pages_of};
+use octavo_manager::{Manager, Needs, Plan};
+use octavo_workload::{LINE_BYTES, Workload};
 
+use super::application::Running;
 use super::broadcast::Broadcast;
 use super::carry_out::Plans;
 use super::counters::Counters;
@@ -15,7 +15,6 @@ use super::fault::Faults;
 use super::fetch::Fetch;
 use super::gpu::Gpu;
 use super::history::History;
-use super::occupancy::Occupancy;
 use super::reports::Reports;
 use super::service::Service;
 use super::trans_fw::TransFw;
@@ -28,7 +27,7 @@ use crate::record::Recorder;
 use crate::result::{Accesses, Breakdown};
 use crate::slab::Slab;
 use crate::spans::Spans;
-use crate::translate::{TableShape, Walker};
+use crate::translate::{TableLines, TableShape, Walker};
 
 /// A node that runs one workload under one memory manager.
 pub(crate) struct Node<'a> {
@@ -39,6 +38,8 @@ pub(crate) struct Node<'a> {
     /// log2 of the lines of a page.
     pub page_line_shift: u32,
     pub drain: DrainScope,
+    /// One page size, no limit of ports, no bound on translation: what the fast path of translation serves.
+    pub plain_translation: bool,
     pub units: usize,
     pub slots_per_unit: usize,
 
@@ -58,16 +59,16 @@ pub(crate) struct Node<'a> {
     pub broadcast: Broadcast,
     pub trans_fw: Option<TransFw>,
 
-    /// Work-groups of the current launch that have not started, one queue a GPU or one for all.
-    pub queues: Vec<Range<u32>>,
-    pub launch: u32,
-    pub launch_shape: Launch,
-    pub occupancy: Occupancy,
+    /// The programs that run, mostly one.
+    pub applications: Vec<Running>,
+    /// Launches that have ended, of all programs.
+    pub launches_done: u32,
     pub fetch: Fetch,
+    /// Where page tables lie, for walks through memory.
+    pub table_lines: TableLines,
     /// Walkers that all GPUs share, if they do.
     pub shared_walker: Option<Walker>,
     pub groups_per_cycle: u32,
-    pub launch_began: u64,
     pub finished: bool,
     /// Samples and reports in the calendar, which keep themselves going.
     pub periodic: usize,
@@ -94,7 +95,8 @@ impl<'a> Node<'a> {
         spans: Option<Box<Spans<'a>>>,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
-        let costs = Costs::new(config, shape.levels);
+        let block_shift = manager.large_page_pages().map(u32::ilog2);
+        let costs = Costs::new(config, page_bytes, shape.levels);
         let pages = workload.address_end().div_ceil(page_bytes) as usize;
         let gpus = config.gpus as usize;
         let units = config.compute.units as usize;
@@ -107,11 +109,14 @@ impl<'a> Node<'a> {
             needs,
             page_line_shift: (page_bytes / LINE_BYTES).trailing_zeros(),
             drain: config.driver.drain,
+            plain_translation: block_shift.is_none()
+                && !config.ideal_tlb
+                && config.l1_tlb.ports + config.l2_tlb.ports == 0,
             units,
             slots_per_unit,
             now: 0,
             calendar: Calendar::new(),
-            gpus: (0..gpus).map(|_| Gpu::new(config, &costs, shape, pages)).collect(),
+            gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, block_shift)).collect(),
             waves: Waves::new(gpus * units * slots_per_unit),
             history: History::new(gpus * units * slots_per_unit, workload.waits_for_some()),
             links: Links::new(config),
@@ -123,15 +128,19 @@ impl<'a> Node<'a> {
             reports: Reports::new(needs.reports, gpus, pages),
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
-            queues: Vec::new(),
-            launch: 0,
-            launch_shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
-            occupancy: Occupancy::new(&config.compute, octavo_workload::Resources::default()),
-            fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, gpus * units * slots_per_unit),
+            applications: Running::all(workload, config),
+            launches_done: 0,
+            fetch: Fetch::new(
+                config,
+                shape,
+                (page_bytes / LINE_BYTES) as usize,
+                gpus * units * slots_per_unit,
+                workload.applications().len(),
+            ),
+            table_lines: table_lines(workload, page_bytes),
             shared_walker: (config.walker.scope == WalkerScope::Node)
                 .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
-            launch_began: 0,
             finished: false,
             periodic: 0,
             ended: 0,
@@ -143,26 +152,19 @@ impl<'a> Node<'a> {
             manager,
             made: Vec::new(),
         };
-        node.allocate(page_bytes);
+        node.begin();
         node
     }
 
     /// Tells the manager about the workload's buffers and schedules the first events.
-    fn allocate(&mut self, page_bytes: u64) {
+    fn begin(&mut self) {
         if self.recorder.keeps_events() {
             self.manager.keep_scheme_changes();
         }
-        let buffers = self.workload.buffers();
-        for (buffer, pages) in buffers.iter().zip(pages_of(buffers, page_bytes)).filter(|(_, pages)| !pages.is_empty())
-        {
-            let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
-            // A program recorded on more GPUs than the node has may have asked for one that is not there.
-            let gpu = usize::from(buffer.gpu).checked_sub(1).filter(|gpu| *gpu < self.gpus.len());
-            let allocation = Allocation { gpu: gpu.map(ProcessorId::gpu), ..run.into() };
-            self.manager.handle(ManagerEvent::Allocate(allocation), &mut self.made);
+        for application in 0..self.applications.len() {
+            self.allocate(application);
+            self.schedule(0, Kind::Launch, application as u32);
         }
-        self.start_made_plans();
-        self.schedule(0, Kind::Launch, 0);
         if let Some(period) = self.reports.period(self.costs.cycle) {
             self.schedule_periodic(period, Kind::ReportDue);
         }
@@ -215,7 +217,7 @@ impl<'a> Node<'a> {
                 self.periodic -= 1;
                 self.sample();
             }
-            Kind::Launch => self.begin_launch(),
+            Kind::Launch => self.begin_launch(event.index as usize),
         }
         true
     }
@@ -243,4 +245,18 @@ impl<'a> Node<'a> {
         let links = self.links.usage();
         self.recorder.sample(self.now, &self.accesses, &self.manager, &links);
     }
+}
+
+/// Page tables of all programs of a workload, beyond their lines.
+fn table_lines(workload: &dyn Workload, page_bytes: u64) -> TableLines {
+    let shape = TableShape::for_page(page_bytes);
+    let pages = workload.address_end().div_ceil(page_bytes);
+    let mut spaces = vec![0; (pages as usize >> shape.leaf_bits) + 1];
+    for (space, program) in workload.applications().into_iter().enumerate() {
+        let buffers = &workload.buffers()[program.buffers];
+        let (Some(first), Some(last)) = (buffers.first(), buffers.last()) else { continue };
+        let stretch = |address: u64| (address / page_bytes) as usize >> shape.leaf_bits;
+        spaces[stretch(first.base)..=stretch(last.base + last.bytes - 1)].fill(space as u16);
+    }
+    TableLines::new(shape, pages, spaces, workload.address_end().div_ceil(LINE_BYTES))
 }

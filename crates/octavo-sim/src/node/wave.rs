@@ -56,6 +56,8 @@ pub(crate) struct Wave {
     pub unit: u16,
     /// Its GPU.
     pub gpu: u8,
+    /// The program it is part of.
+    pub application: u8,
     pub next_op: u16,
     pub ops: u16,
     pub state: State,

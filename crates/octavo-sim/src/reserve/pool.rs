@@ -10,6 +10,17 @@ impl Pool {
         Self { free: vec![0; servers as usize] }
     }
 
+    /// The server that is free first, and from when on.
+    pub fn first_free(&self) -> (usize, u64) {
+        let first = (0..self.free.len()).min_by_key(|&server| self.free[server]).unwrap_or(0);
+        (first, self.free[first])
+    }
+
+    /// Occupies a server until then.
+    pub fn occupy(&mut self, server: usize, until: u64) {
+        self.free[server] = until;
+    }
+
     /// Occupies the server that is free first for `cost`, from `time` on; returns when it is done.
     #[inline]
     pub fn reserve(&mut self, time: u64, cost: u64) -> u64 {

@@ -182,6 +182,12 @@ impl<'a> Spans<'a> {
         self.writer.slice(track, word, span, &notes, &[]);
     }
 
+    /// So many pages are moved inside their memory for a plan.
+    pub fn compaction(&mut self, plan: u32, span: (u64, u64), pages: u32) {
+        let track = self.open_plans[plan as usize].track;
+        self.writer.slice(track, Word::Compact, span, &[(Note::Pages, u64::from(pages))], &[]);
+    }
+
     pub fn plan_ended(&mut self, number: u32, time: u64) {
         let track = self.open_plans[number as usize].track;
         self.writer.end(track, time);

@@ -30,6 +30,9 @@ pub(crate) enum Word {
     Protect,
     Copy,
     Map,
+    Coalesce,
+    Splinter,
+    Compact,
     Migration,
     RemoteMap,
     Duplication,
@@ -39,7 +42,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    const NAMES: [&str; 19] = [
+    const NAMES: [&str; 22] = [
         "read fault",
         "write fault",
         "service",
@@ -53,6 +56,9 @@ impl Word {
         "protect",
         "copy",
         "map",
+        "coalesce",
+        "splinter",
+        "compact",
         "migration",
         "remote map",
         "duplication",

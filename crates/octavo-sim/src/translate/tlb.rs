@@ -117,7 +117,15 @@ mod tests {
     use super::*;
 
     fn tlb(entries: u32, ways: u32, units: usize) -> Tlb {
-        let config = TlbConfig { entries, ways, latency: Cycles(1), miss_registers: 1, invalidation: Cycles(1) };
+        let config = TlbConfig {
+            entries,
+            ways,
+            latency: Cycles(1),
+            miss_registers: 1,
+            invalidation: Cycles(1),
+            ports: 0,
+            large: None,
+        };
         Tlb::new(&config, units)
     }
 

@@ -4,7 +4,7 @@ use crate::config::{TlbConfig, WalkerConfig};
 use crate::reserve::{Pool, Slots};
 
 /// log2 of the entries of a page-table page, at each level above the last.
-const LEVEL_BITS: u32 = 9;
+pub(super) const LEVEL_BITS: u32 = 9;
 
 /// The shape of a radix page table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,15 @@ pub(crate) struct Walk {
     pub levels: u32,
 }
 
+/// A walk that reads its levels one by one: `first_level..levels`, 0 being the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Begun {
+    walker: usize,
+    pub start: u64,
+    pub first_level: u32,
+    pub levels: u32,
+}
+
 impl Walker {
     pub fn new(config: &WalkerConfig, l2_tlb: &TlbConfig, shape: TableShape, cycle: u64) -> Self {
         Self {
@@ -59,7 +68,24 @@ impl Walker {
         }
     }
 
-    /// Walks the table for `page`, beginning at `time` or when there is room.
+    /// When a walk that is asked for at `time` can begin, the levels that it has to read, and whose turn it is. It lasts
+    /// until [`Walker::end`].
+    pub fn begin(&mut self, time: u64, page: u32) -> Begun {
+        let admitted = self.places.available(self.misses.available(time) + self.distance);
+        let known = self.cache.lookup(page, self.shape);
+        let (walker, free) = self.walkers.first_free();
+        Begun { walker, start: admitted.max(free), first_level: known, levels: self.shape.levels }
+    }
+
+    /// A walk has read its last level at `walked`; returns when the answer is back.
+    pub fn end(&mut self, walk: Begun, walked: u64) -> u64 {
+        self.walkers.occupy(walk.walker, walked);
+        self.places.take(walked);
+        self.misses.take(walked + self.distance);
+        walked + self.distance
+    }
+
+    /// Walks the table for `page` at a fixed time a level, beginning at `time` or when there is room.
     pub fn walk(&mut self, time: u64, page: u32) -> Walk {
         let admitted = self.places.available(self.misses.available(time) + self.distance);
         let levels = self.shape.levels - self.cache.lookup(page, self.shape);
@@ -127,13 +153,21 @@ mod tests {
         let config = WalkerConfig {
             walkers,
             level: Cycles(100),
+            in_memory: false,
             cache_entries,
             queue: 64,
             scope: WalkerScope::PerGpu,
             distance: Cycles(0),
         };
-        let tlb =
-            TlbConfig { entries: 512, ways: 16, latency: Cycles(10), miss_registers: 64, invalidation: Cycles(200) };
+        let tlb = TlbConfig {
+            entries: 512,
+            ways: 16,
+            latency: Cycles(10),
+            miss_registers: 64,
+            invalidation: Cycles(200),
+            ports: 0,
+            large: None,
+        };
         Walker::new(&config, &tlb, TableShape::for_page(4096), 1000)
     }
 

@@ -130,6 +130,8 @@ pub fn node(gpus: u32) -> NodeConfig {
         latency: Cycles(latency),
         miss_registers: 64,
         invalidation: Cycles(invalidation),
+        ports: 0,
+        large: None,
     };
     let class = |occupancy, latency| InstructionConfig { occupancy: Cycles(occupancy), latency: Cycles(latency) };
     let l1 = CacheConfig {
@@ -190,17 +192,25 @@ pub fn node(gpus: u32) -> NodeConfig {
             lines_per_cycle: 1,
             miss_registers: 64,
         },
-        dram: DramConfig { banks: 16, latency: Cycles(100), line_cycles: Cycles(1), interleave: Bytes(128) },
+        dram: DramConfig {
+            banks: 16,
+            latency: Cycles(100),
+            line_cycles: Cycles(1),
+            interleave: Bytes(128),
+            channel_banks: 1,
+        },
         l1_tlb: tlb(32, 32, 1, 15),
         l2_tlb: tlb(512, 16, 10, 200),
         walker: WalkerConfig {
             walkers: 8,
             level: Cycles(100),
+            in_memory: false,
             cache_entries: 128,
             queue: 64,
             scope: WalkerScope::PerGpu,
             distance: Cycles(0),
         },
+        ideal_tlb: false,
         gpu_link: link(64, 200),
         switches: None,
         host_link: link(32, 500),
@@ -212,7 +222,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             drain: DrainScope::WholeGpu,
             trans_fw: None,
         },
-        capacity: CapacityConfig { footprint_percent: 0, scope: CapacityScope::PerGpu },
+        capacity: CapacityConfig { footprint_percent: 0, scope: CapacityScope::PerGpu, bytes: Bytes(0) },
     }
 }
 

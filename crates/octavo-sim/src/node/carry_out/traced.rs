@@ -52,7 +52,9 @@ impl Node<'_> {
             Step::Invalidate { pages, .. } => (Word::Invalidate, pages),
             Step::Protect { pages, .. } => (Word::Protect, pages),
             Step::Map { pages, .. } => (Word::Map, pages),
-            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => return,
+            Step::Coalesce { block, .. } => (Word::Coalesce, block),
+            Step::Splinter { block, .. } => (Word::Splinter, block),
+            Step::Compact { pages, .. } => return spans.compaction(number, span, pages),
             Step::Discard { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => return,
         };
         spans.step(number, word, span, pages);

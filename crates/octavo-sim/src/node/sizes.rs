@@ -1,0 +1,160 @@
+//! Translation with more than one page size, ports and page tables in memory: what the plain path of `access` leaves
+//! out.
+
+use super::Node;
+use super::access::{FirstLevel, Translation};
+use crate::memory::LineAccess;
+use crate::reserve::Lane;
+use crate::translate::{Entry, TlbHit, Walk};
+
+/// Lookups of a second-level TLB are booked in buckets of 16 ns.
+const PORT_BUCKET_SHIFT: u32 = 14;
+
+/// Ports of a GPU's TLBs, as far as they are limited.
+pub(crate) struct Ports {
+    /// When each unit's first-level TLB takes its next lookup.
+    first_level: Vec<u64>,
+    /// Time from one lookup to the next; 0 for no limit.
+    first_level_cost: u64,
+    second_level: Lane,
+    second_level_cost: u64,
+}
+
+impl Ports {
+    pub fn new(units: usize, first_level: u32, second_level: u32, cycle: u64) -> Self {
+        let cost = |ports: u32| if ports == 0 { 0 } else { (cycle / u64::from(ports)).max(1) };
+        Self {
+            first_level: vec![0; units],
+            first_level_cost: cost(first_level),
+            second_level: Lane::new(PORT_BUCKET_SHIFT),
+            second_level_cost: cost(second_level),
+        }
+    }
+
+    /// When a lookup in the first level that comes at `time` begins.
+    fn first(&mut self, unit: usize, time: u64) -> u64 {
+        let start = self.first_level[unit].max(time);
+        self.first_level[unit] = start + self.first_level_cost;
+        start
+    }
+
+    /// When a lookup in the second level that comes at `time` begins.
+    fn second(&mut self, now: u64, time: u64) -> u64 {
+        match self.second_level_cost {
+            0 => time,
+            cost => self.second_level.reserve(now, time, cost) - cost,
+        }
+    }
+}
+
+impl Node<'_> {
+    /// When a unit's TLB takes a lookup that comes at `time`.
+    pub fn first_level_port(&mut self, gpu: usize, first: FirstLevel, time: u64) -> u64 {
+        match first {
+            FirstLevel::Vector(unit) => self.gpus[gpu].ports.first(unit, time),
+            FirstLevel::Scalar(_) => time,
+        }
+    }
+
+    /// When the second-level TLB takes a lookup that comes at `time`.
+    pub fn second_level_port(&mut self, gpu: usize, time: u64) -> u64 {
+        self.gpus[gpu].ports.second(self.now, time)
+    }
+
+    /// The upper bound: whatever is mapped was in the first-level TLB.
+    pub fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
+        if !self.gpus[gpu].table.get(page).allows(write) {
+            if self.faults.pending(gpu, page, write) {
+                return Translation::Fault(time);
+            }
+            if self.needs.free_faults || write && self.needs.free_store_faults {
+                self.resolve_for_free(gpu, page);
+            }
+        }
+        let entry = self.gpus[gpu].table.get(page);
+        if !entry.allows(write) {
+            return Translation::Fault(time);
+        }
+        self.accesses.l1_tlb_hits += 1;
+        Translation::Ready(entry, time)
+    }
+
+    /// A hit in the first level's entries for large pages, looked up until `time`.
+    pub fn large_first_level(
+        &mut self,
+        gpu: usize,
+        unit: usize,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
+        let state = &mut self.gpus[gpu];
+        let hit = state.large.as_mut()?.first_level(unit, page)?;
+        let entry = state.table.get(page);
+        if !entry.allows(write) {
+            return None;
+        }
+        self.accesses.l1_tlb_hits += 1;
+        self.accesses.l1_tlb_large_hits += 1;
+        Some(Translation::Ready(entry, hit.ready.max(time)))
+    }
+
+    /// A hit in the second level's entries for large pages, looked up until `time`.
+    pub fn large_second_level(
+        &mut self,
+        gpu: usize,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
+        let state = &mut self.gpus[gpu];
+        let hit = state.large.as_mut()?.second_level(page)?;
+        let entry = state.table.get(page);
+        if !entry.allows(write) {
+            return None;
+        }
+        self.accesses.l2_tlb_hits += 1;
+        self.accesses.l2_tlb_large_hits += 1;
+        let ready = hit.ready.max(time);
+        self.enter_large(gpu, first, page, entry, ready);
+        Some(Translation::Ready(entry, ready))
+    }
+
+    /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.
+    pub fn enter_walked_large(&mut self, gpu: usize, first: FirstLevel, page: u32, entry: Entry, ready: u64) -> bool {
+        let Some(large) = self.gpus[gpu].large.as_mut().filter(|large| large.is_coalesced(page)) else { return false };
+        if large.second_level(page).is_none() {
+            large.enter_second_level(page, TlbHit { entry, ready });
+        }
+        self.enter_large(gpu, first, page, entry, ready);
+        true
+    }
+
+    /// Scalar TLBs have no entries for large pages: they keep the one page.
+    fn enter_large(&mut self, gpu: usize, first: FirstLevel, page: u32, entry: Entry, ready: u64) {
+        let state = &mut self.gpus[gpu];
+        match (first, state.large.as_mut()) {
+            (FirstLevel::Vector(unit), Some(large)) => large.enter_first_level(unit, page, TlbHit { entry, ready }),
+            (FirstLevel::Vector(_), None) => {}
+            (FirstLevel::Scalar(cache), _) => state.scalar_tlb.insert(cache, page, entry, ready),
+        }
+    }
+
+    /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
+    /// the last tells whether the block is coalesced; then the block's first page is read in place of this one.
+    pub fn walk_in_memory(&mut self, gpu: usize, page: u32, time: u64) -> Walk {
+        let begun = self.shared_walker.as_mut().unwrap_or(&mut self.gpus[gpu].walker).begin(time, page);
+        let coalesced = self.gpus[gpu].large.as_ref().is_some_and(|large| large.is_coalesced(page));
+        let block_pages = self.manager.geometry().block_pages();
+        let mut walked = begun.start;
+        for level in begun.first_level..begun.levels {
+            let last = level + 1 == begun.levels;
+            let entry = if last && coalesced { page / block_pages * block_pages } else { page };
+            let line = self.table_lines.line(level, entry);
+            walked = self.l2_line(gpu, line, LineAccess::Load, walked);
+        }
+        let walker = self.shared_walker.as_mut().unwrap_or(&mut self.gpus[gpu].walker);
+        Walk { done: walker.end(begun, walked), levels: begun.levels - begun.first_level }
+    }
+}
