@@ -23,6 +23,12 @@ pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32
     }
 }
 
+/// As [`parts`], for `count` parts that push no end: it follows the last.
+#[inline]
+pub fn steps(cursor: &mut Cursor, out: &mut OpSink<'_>, count: u32, mut step: impl FnMut(u32, &mut OpSink<'_>)) {
+    parts(cursor, out, |part, out| if part == count { out.push(Op::END) } else { step(part, out) });
+}
+
 /// All of `ops`.
 #[inline]
 pub fn push_all(out: &mut OpSink<'_>, ops: &[Op]) {

@@ -37,5 +37,11 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::scp::ENTRY,
         &kernels::blk::ENTRY,
         &kernels::fwt::ENTRY,
+        &kernels::gups::ENTRY,
+        &kernels::histo::ENTRY,
+        &kernels::spmv::ENTRY,
+        &kernels::nw::ENTRY,
+        &kernels::bfs2::ENTRY,
+        &kernels::nn::ENTRY,
     ],
 );

@@ -69,6 +69,36 @@ pub fn at_least_one(key: &str, count: u32) -> Result<u32, OptionError> {
     if count > 0 { Ok(count) } else { Err(OptionError::new(key, "expected at least 1, found 0")) }
 }
 
+/// What option `key` gives, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
+///
+/// # Errors
+/// Names the option, or `scale`, where there are none, more than `most`, or (as given) not a multiple of `granule`.
+pub fn chosen(
+    key: &str,
+    given: Option<u64>,
+    published: u64,
+    scale: f64,
+    granule: u64,
+    most: u64,
+) -> Result<u64, OptionError> {
+    let Some(elements) = given else {
+        return at_most(most, length(published, scale, granule)?, scale);
+    };
+    if elements == 0 || elements > most || !elements.is_multiple_of(granule) {
+        let multiple = if granule == 1 { String::new() } else { format!(" a multiple of {granule},") };
+        return Err(OptionError::new(key, format!("expected{multiple} {granule} to {most}, found {elements}")));
+    }
+    Ok(elements)
+}
+
+/// `elements`, which `scale` led to, if they are at most `most`.
+///
+/// # Errors
+/// Otherwise.
+pub fn at_most(most: u64, elements: u64, scale: f64) -> Result<u64, OptionError> {
+    if elements > most { Err(too_large(scale)) } else { Ok(elements) }
+}
+
 /// `scale` itself when it is a positive, finite number.
 ///
 /// # Errors
@@ -117,6 +147,16 @@ mod tests {
         assert_eq!(side(512, 0.25, 32).unwrap(), 256);
         assert_eq!(power_of_two(7_864_320, 1.0, 2).unwrap(), 1 << 23);
         assert_eq!(power_of_two(1 << 23, 0.0625, 2).unwrap(), 1 << 19);
+    }
+
+    #[test]
+    fn what_is_given_counts() {
+        assert_eq!(chosen("n", Some(48), 1000, 0.5, 16, 64).unwrap(), 48);
+        assert_eq!(chosen("n", None, 1000, 0.05, 16, 64).unwrap(), 48);
+        assert_eq!(chosen("n", None, 1000, 0.5, 16, 64).unwrap_err().key, "scale");
+        for wrong in [0, 8, 80] {
+            assert_eq!(chosen("n", Some(wrong), 1000, 0.5, 16, 64).unwrap_err().key, "n");
+        }
     }
 
     #[test]

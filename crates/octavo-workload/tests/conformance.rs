@@ -43,7 +43,7 @@ fn the_published_eight_and_three_more_come_first() {
 
 #[test]
 fn mosaics_applications_are_registered() {
-    let names = ["trd", "red", "scan", "scp", "blk", "fwt"];
+    let names = ["trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo", "spmv", "nw", "bfs2", "nn"];
     for name in names {
         assert!(WORKLOADS.names().any(|found| found == name), "{name}");
     }

@@ -6,6 +6,7 @@
 //! [`random`](crate::random) for data.
 
 pub mod bfs;
+pub mod bfs2;
 pub mod blk;
 pub mod bs;
 pub mod c2d;
@@ -13,13 +14,18 @@ pub mod fir;
 pub mod fwt;
 pub mod gemm;
 mod group_sum;
+pub mod gups;
+pub mod histo;
 pub mod matrix;
 pub mod mm;
+pub mod nn;
+pub mod nw;
 pub mod red;
 pub mod relu;
 pub mod sc;
 pub mod scan;
 pub mod scp;
+pub mod spmv;
 pub mod st;
 pub mod transpose;
 pub mod trd;

@@ -3,11 +3,17 @@
 #[path = "../lanes/mod.rs"]
 mod lanes;
 
+mod bfs2;
 mod blk;
 mod fwt;
+mod gups;
+mod histo;
+mod nn;
+mod nw;
 mod red;
 mod scan;
 mod scp;
+mod spmv;
 mod trd;
 
 use octavo_registry::Choice;
