@@ -43,5 +43,11 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::nw::ENTRY,
         &kernels::bfs2::ENTRY,
         &kernels::nn::ENTRY,
+        &kernels::cons::ENTRY,
+        &kernels::hs::ENTRY,
+        &kernels::stencil3d::ENTRY,
+        &kernels::fft::ENTRY,
+        &kernels::lps::ENTRY,
+        &kernels::srad::ENTRY,
     ],
 );

@@ -1,5 +1,7 @@
 //! Row-major single-precision matrices, and the pieces of them that one memory instruction touches.
 
+use std::ops::Range;
+
 use octavo_registry::OptionError;
 
 use crate::emit::store;
@@ -32,6 +34,35 @@ pub struct Rows {
     pub column: u64,
     /// Consecutive columns of each touched row.
     pub columns: u64,
+}
+
+impl Rows {
+    /// The block of `rows` x `columns`; nothing where either is empty. Neither begins below 0.
+    #[must_use]
+    #[inline]
+    pub fn block(rows: &Range<i64>, columns: &Range<i64>) -> Option<Self> {
+        if rows.is_empty() || columns.is_empty() {
+            return None;
+        }
+        debug_assert!(rows.start >= 0 && columns.start >= 0);
+        let (row, column) = (rows.start as u64, columns.start as u64);
+        let (count, columns) = ((rows.end - rows.start) as u32, (columns.end - columns.start) as u64);
+        Some(Self { row, step: 1, count, column, columns })
+    }
+
+    /// The same columns `rows` further down.
+    #[must_use]
+    #[inline]
+    pub fn down(self, rows: u64) -> Self {
+        Self { row: self.row + rows, ..self }
+    }
+}
+
+/// What two ranges have in common.
+#[must_use]
+#[inline]
+pub fn overlap(a: &Range<i64>, b: &Range<i64>) -> Range<i64> {
+    a.start.max(b.start)..a.end.min(b.end)
 }
 
 impl Matrix {

@@ -179,7 +179,7 @@ impl Workload for Scp {
             } else if step < sums {
                 self.multiply(pair, wavefront, step / self.turns(), step % self.turns(), out);
             } else if step < sums + HALVINGS {
-                halve(SUMS / 2 >> (step - sums), wavefront, out);
+                halve(SUMS >> (step - sums + 1), wavefront, out);
             } else {
                 self.store(pair, wavefront, out);
             }

@@ -5,15 +5,21 @@ mod lanes;
 
 mod bfs2;
 mod blk;
+mod cons;
+mod fft;
 mod fwt;
 mod gups;
 mod histo;
+mod hs;
+mod lps;
 mod nn;
 mod nw;
 mod red;
 mod scan;
 mod scp;
 mod spmv;
+mod srad;
+mod stencil3d;
 mod trd;
 
 use octavo_registry::Choice;
@@ -37,7 +43,20 @@ fn refused(name: &str, options: &[(&str, u64)]) -> String {
 /// Footprints in MiB: published ones, or the ones that docs/applications.md records as chosen.
 #[test]
 fn footprints_at_scale_1() {
-    let expected = [("trd", 96.0), ("red", 64.0), ("scan", 128.0), ("scp", 8.0), ("blk", 40.0), ("fwt", 64.0)];
+    let expected = [
+        ("trd", 96.0),
+        ("red", 64.0),
+        ("scan", 128.0),
+        ("scp", 8.0),
+        ("blk", 40.0),
+        ("fwt", 64.0),
+        ("cons", 108.0),
+        ("hs", 12.0),
+        ("3ds", 128.0),
+        ("fft", 96.0),
+        ("lps", 128.0),
+        ("srad", 96.0),
+    ];
     for (name, megabytes) in expected {
         let found = full_size(name).footprint() as f64 / f64::from(1 << 20);
         assert!((found / megabytes - 1.0).abs() < 0.001, "{name} has {found} MiB");
