@@ -18,12 +18,12 @@ CLASSES = ("vector", "scalar", "local data", "branch")
 def assembly(path: str) -> list[str]:
     """Lines of the compiled kernels of `path`."""
     command = [*CLANG, "-O2", "-cl-mad-enable", "-S", "-o", "-", path]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
 
 
 def kind(instruction: str) -> str:
     """The class of an instruction, or the instruction itself where it ends a run."""
-    name = instruction.split()[0]
+    name = instruction.split(maxsplit=1)[0]
     if name.startswith(("s_cbranch", "s_branch")):
         return "branch"
     if name.startswith("ds_"):
