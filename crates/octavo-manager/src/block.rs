@@ -22,6 +22,19 @@ impl BlockMap {
         self.0[index as usize / 64] |= 1 << (index % 64);
     }
 
+    /// Takes page `index` out.
+    pub const fn remove(&mut self, index: u32) {
+        self.0[index as usize / 64] &= !(1 << (index % 64));
+    }
+
+    /// The lowest of pages `0..end` that is not in the set.
+    #[must_use]
+    pub fn first_missing(&self, end: u32) -> Option<u32> {
+        let word = self.0.iter().position(|&bits| bits != u64::MAX)?;
+        let index = word as u32 * 64 + self.0[word].trailing_ones();
+        (index < end).then_some(index)
+    }
+
     /// Adds pages `first..end`.
     pub fn insert_range(&mut self, first: u32, end: u32) {
         for (word, bits) in self.0.iter_mut().enumerate() {
@@ -92,5 +105,16 @@ mod tests {
         assert_eq!(map.count(129, 131), 1);
         assert_eq!(map.iter().collect::<Vec<_>>(), (60..130).chain([511]).collect::<Vec<_>>());
         assert!(map.without(&map).is_empty());
+    }
+
+    #[test]
+    fn the_first_missing_page_is_found_across_words() {
+        let mut map = BlockMap::EMPTY;
+        map.insert_range(0, 100);
+        assert_eq!((map.first_missing(512), map.first_missing(100)), (Some(100), None));
+        map.remove(70);
+        assert_eq!(map.first_missing(512), Some(70));
+        map.insert_range(0, 512);
+        assert_eq!(map.first_missing(512), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::{Charges, Context};
 use crate::view::PageState;
-use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, ProcessorMask};
+use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, PageRun, ProcessorId, ProcessorMask};
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 impl Manager {
     /// Checks every invariant: each page has a copy; a page has one owner or identical read-only replicas (or, under
     /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; memories hold
-    /// no more than fits; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
+    /// no more than fits; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
     ///
     /// # Errors
     /// The first violation found.
@@ -31,6 +31,7 @@ impl Manager {
             }
         }
         self.check_frames(&resident)?;
+        self.check_numbered_frames()?;
         self.check_busy()?;
         self.check_placement()
     }
@@ -64,8 +65,43 @@ impl Manager {
             ensure(used <= held && (!quiet || used == held), || {
                 format!("{processor} holds {used} pages in {held} frames")
             })?;
-            let limit = if quiet { capacity } else { self.memory.frames.limit(processor) };
+            let limit =
+                if quiet && self.memory.eviction.evicts() { capacity } else { self.memory.frames.limit(processor) };
             ensure(held <= limit, || format!("{processor} uses {held} frames of {capacity}"))?;
+        }
+        Ok(())
+    }
+
+    fn check_numbered_frames(&self) -> Result<(), Violation> {
+        let Some(physical) = &self.memory.physical else { return Ok(()) };
+        for processor in ProcessorMask::all_gpus(self.geometry().gpus).iter() {
+            let store = physical.store(processor);
+            store.check().map_err(|what| Violation(format!("{processor}: {what}")))?;
+            let (used, held) = (store.in_use(), self.memory.frames.held(processor));
+            ensure(used == held, || format!("{processor} uses {used} frames by their numbers, {held} by their count"))?;
+            for page in (0..self.memory.pages.len() as u32).map(PageId) {
+                let counted = self.memory.pages.allocated(page) && self.memory.pages.mode(page) != Mode::Everywhere;
+                let resident = counted && self.memory.pages.resident(processor, page);
+                ensure(store.place(page).is_some() == resident, || format!("page {} on {processor}", page.0))?;
+            }
+            let blocks = 0..self.memory.pages.len() as u32 / store.span;
+            blocks.into_iter().try_for_each(|block| self.check_large_page(processor, physical.block(block)))?;
+        }
+        Ok(())
+    }
+
+    fn check_large_page(&self, processor: ProcessorId, block: PageRun) -> Result<(), Violation> {
+        let pages: Vec<PageId> = block.iter().filter(|&page| self.coalesced(processor, page)).collect();
+        let Some(&first) = pages.first() else { return Ok(()) };
+        let base = self.frame(processor, first).map(|frame| frame - first.0 % block.count);
+        let writable = self.memory.pages.state(first).writable.contains(processor);
+        for page in block.iter().filter(|&page| self.memory.pages.allocated(page)) {
+            let state = self.memory.pages.state(page);
+            let own = state.resident.contains(processor) && state.mapped.contains(processor);
+            let alike = own && state.mode == Mode::Plain && state.writable.contains(processor) == writable;
+            ensure(alike, || format!("page {} is not like the rest of its large page on {processor}", page.0))?;
+            let frame = self.frame(processor, page).map(|frame| frame - page.0 % block.count);
+            ensure(frame == base, || format!("page {} is not in its place on {processor}", page.0))?;
         }
         Ok(())
     }

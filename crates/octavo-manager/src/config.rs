@@ -5,7 +5,8 @@ use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EVICTIONS, MAX_PROCESSORS, PLACEMENTS, PREFETCHERS, SIZINGS};
+use crate::sizing::Coalescing;
+use crate::{ALLOCATORS, EVICTIONS, Fragmentation, MAX_PROCESSORS, PLACEMENTS, PREFETCHERS, SIZINGS};
 
 /// Span of virtual memory that prefetch and block eviction work on, one page-table page of 4 KiB entries.
 const BLOCK_BYTES: u64 = 2 << 20;
@@ -26,8 +27,12 @@ pub struct MemoryConfig {
     pub prefetch: Choice,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
+    /// Which frame a page gets; `free-list` unless said otherwise.
+    pub allocator: Choice,
     /// Which sizes pages have; `base` unless said otherwise.
     pub sizing: Choice,
+    /// Foreign data in the GPUs' memories.
+    pub fragmentation: Fragmentation,
 }
 
 impl Default for MemoryConfig {
@@ -37,7 +42,9 @@ impl Default for MemoryConfig {
             placement: Choice::named("on-touch"),
             prefetch: Choice::named("none"),
             eviction: Choice::named("lru-page"),
+            allocator: Choice::named("free-list"),
             sizing: Choice::named("base"),
+            fragmentation: Fragmentation::default(),
         }
     }
 }
@@ -49,12 +56,15 @@ impl MemoryConfig {
     /// Names the key that cannot be used, what was expected and the nearest valid name.
     pub fn resolve(&self) -> Result<Self, ConfigError> {
         let geometry = self.geometry(1)?;
+        self.fragmentation.validate()?;
         Ok(Self {
             page_size: self.page_size,
             placement: resolved(&PLACEMENTS, &self.placement, &geometry)?,
             prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
             sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
+            fragmentation: self.fragmentation,
         })
     }
 
@@ -70,6 +80,11 @@ impl MemoryConfig {
         let base = self.base_geometry(gpus)?;
         let sizing = built(&SIZINGS, &self.sizing, &base)?;
         Ok(Geometry { page_size: sizing.page_size(base.page_size), ..base })
+    }
+
+    /// How base pages become large ones.
+    pub(crate) fn coalescing(&self) -> Result<Option<Coalescing>, ConfigError> {
+        Ok(built(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?.coalescing())
     }
 
     /// As if there were base pages alone.

@@ -1,5 +1,6 @@
 //! Plans under construction: opened, closed, taken back.
 
+use crate::coalesce::splinters;
 use crate::context::Charges;
 use crate::flight::Flight;
 use crate::{Cause, Fault, HOST, Manager, Mode, PageRun, Plan, ProcessorMask, Step};
@@ -15,6 +16,8 @@ pub(crate) struct Draft {
     pub room: Vec<Step>,
     pub steps: Vec<Step>,
     pub charges: Charges,
+    /// Whether a fault may have to wait until memory is compacted for its page.
+    pub may_compact: bool,
     /// Why the first page changes.
     pub cause: Option<Cause>,
 }
@@ -22,7 +25,8 @@ pub(crate) struct Draft {
 impl Draft {
     /// Whether there is nothing to carry out.
     pub fn is_empty(&self) -> bool {
-        self.room.is_empty() && self.steps.is_empty() && self.flight.faults.is_empty()
+        let changes = !self.room.is_empty() || !self.steps.is_empty() || !self.flight.journal.splintered.is_empty();
+        !changes && self.flight.faults.is_empty()
     }
 
     pub fn wake(&mut self, fault: Fault) {
@@ -40,19 +44,25 @@ impl Manager {
         let (slot, flight) = self.flights.open();
         let mut spare = || self.scratch.steps.pop().unwrap_or_default();
         let (room, steps) = (spare(), spare());
-        Draft { slot, flight, room, steps, charges: Charges::default(), cause: None }
+        Draft { slot, flight, room, steps, charges: Charges::default(), may_compact: false, cause: None }
     }
 
     /// Closes a draft: it becomes a plan, unless there is nothing to do.
-    pub(crate) fn commit(&mut self, draft: Draft, plans: &mut Vec<Plan>) {
+    pub(crate) fn commit(&mut self, mut draft: Draft, plans: &mut Vec<Plan>) {
+        self.coalesce_touched(&mut draft);
         if draft.is_empty() {
             self.flights.close(draft.slot, draft.flight);
             self.recycle_steps(draft.room);
             self.recycle_steps(draft.steps);
             return;
         }
-        let Draft { slot, flight, room: mut all, mut steps, charges, cause } = draft;
-        let room_steps = all.len() as u32;
+        let Draft { slot, flight, room: mut all, mut steps, charges, cause, .. } = draft;
+        let makes_room = !all.is_empty();
+        if let Some(physical) = &mut self.memory.physical {
+            all.splice(..0, splinters(physical, &flight));
+            physical.begin(slot, &flight.journal);
+        }
+        let room_steps = if makes_room { all.len() as u32 } else { 0 };
         wake(&flight.faults, &mut steps);
         all.append(&mut steps);
         self.recycle_steps(steps);
@@ -68,8 +78,11 @@ impl Manager {
         });
     }
 
-    pub(crate) fn roll_back(&mut self, flight: &Flight) {
+    pub(crate) fn roll_back(&mut self, slot: u32, flight: &Flight) {
         self.memory.frames.fail(&flight.change);
+        if let Some(physical) = &mut self.memory.physical {
+            physical.fail(slot, &flight.journal);
+        }
         for (page, before) in flight.undo.iter().rev() {
             let now = self.memory.pages.state(*page);
             self.memory.pages.change_state(*page, &now, before);

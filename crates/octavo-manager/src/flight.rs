@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::context::Charges;
 use crate::frames::Change;
+use crate::physical::Journal;
 use crate::view::PageState;
 use crate::{Decision, Fault, PageId, PageRun, PlanId};
 
@@ -13,11 +14,13 @@ pub(crate) struct Pending {
     pub fault: Fault,
     /// What was decided before it had to wait for room, so that no strategy is asked twice about one fault.
     pub decided: Option<(Decision, Charges)>,
+    /// Whether memory was compacted for it, which is not done twice.
+    pub compacted: bool,
 }
 
 impl Pending {
     pub fn new(fault: Fault) -> Self {
-        Self { fault, decided: None }
+        Self { fault, decided: None, compacted: false }
     }
 }
 
@@ -34,6 +37,8 @@ pub(crate) struct Flight {
     pub change: Change,
     /// Counters to clear if it fails, so that they can fire again.
     pub counters: Option<PageRun>,
+    /// What it changes about frames and sizes of pages.
+    pub journal: Journal,
 }
 
 impl Flight {
@@ -43,6 +48,7 @@ impl Flight {
         self.undo.clear();
         self.change = Change::default();
         self.counters = None;
+        self.journal.reset();
     }
 }
 
@@ -95,6 +101,11 @@ impl Flights {
 
     pub fn wait(&mut self, slot: u32, pending: Pending) {
         self.slots[slot as usize].waiting.push(pending);
+    }
+
+    /// Faults that wait for a plan and are not `wanted` are forgotten.
+    pub fn keep_waiting(&mut self, wanted: impl Fn(&Pending) -> bool) {
+        self.slots.iter_mut().for_each(|flight| flight.waiting.retain(&wanted));
     }
 
     /// The unfinished plans with their slots, oldest first.

@@ -7,7 +7,7 @@ use crate::{HOST, MAX_PROCESSORS, ProcessorId, Topology};
 pub(crate) struct Change {
     /// How many more, or fewer, each processor uses after the steps so far.
     net: [i32; MAX_PROCESSORS],
-    /// The highest that this was after any step.
+    /// The highest that this was after any step, or how many free frames were taken where frames have numbers.
     peak: [i32; MAX_PROCESSORS],
 }
 
@@ -16,6 +16,17 @@ impl Change {
         let (net, peak) = (&mut self.net[processor.index()], &mut self.peak[processor.index()]);
         *net += frames as i32;
         *peak = (*peak).max(*net);
+    }
+
+    /// A frame that is free, even if the plan gave up others before.
+    pub fn take(&mut self, processor: ProcessorId) {
+        self.net[processor.index()] += 1;
+        self.peak[processor.index()] += 1;
+    }
+
+    /// A frame that the plan gave up before.
+    pub fn reuse(&mut self, processor: ProcessorId) {
+        self.net[processor.index()] += 1;
     }
 
     pub fn lose(&mut self, processor: ProcessorId, frames: u32) {
@@ -81,6 +92,17 @@ impl Frames {
         }
         let used = held + i64::from(change.net[processor.index()]);
         Some((used + i64::from(count) - capacity).max(0) as u32)
+    }
+
+    /// Frames that are free, beside those that the plan under construction gave up.
+    pub fn spare(&self, processor: ProcessorId, change: &Change) -> u32 {
+        let used = self.held(processor) + change.peak[processor.index()] as u32;
+        self.capacity(processor).saturating_sub(used)
+    }
+
+    /// Whether frames become free when unfinished plans are acknowledged.
+    pub fn any_released(&self, processor: ProcessorId) -> bool {
+        self.releasing[processor.index()] > 0
     }
 
     /// Frames beyond the capacity that no unfinished plan gives up.

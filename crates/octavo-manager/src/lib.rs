@@ -10,9 +10,12 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod allocator;
 mod background;
 mod block;
 mod check;
+mod coalesce;
+mod compact;
 mod config;
 mod context;
 mod draft;
@@ -27,6 +30,7 @@ mod mechanism;
 mod memory;
 mod pages;
 mod physical;
+mod place;
 mod placement;
 mod plan;
 mod prefetch;
@@ -37,6 +41,7 @@ mod statistics;
 mod transaction;
 mod view;
 
+pub use allocator::{ALLOCATORS, FrameAllocator, FrameRequest};
 pub use block::BlockMap;
 pub use check::Violation;
 pub use config::{ConfigError, Geometry, MemoryConfig, Topology};
@@ -46,10 +51,10 @@ pub use eviction::{EVICTIONS, Eviction, Residency};
 pub use failure::{Failure, occasion};
 pub use ids::{Access, HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
 pub use manager::Manager;
-pub use physical::{MemoryUse, OutOfMemory};
+pub use physical::{Fragmentation, FrameStore, MemoryUse, OutOfMemory};
 pub use placement::{Decision, Move, PLACEMENTS, Placement, Unsubscribe};
 pub use plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
 pub use prefetch::{PREFETCHERS, Prefetch, Service};
-pub use sizing::{PageSizing, SIZINGS};
+pub use sizing::{Coalescing, PageSizing, SIZINGS};
 pub use statistics::{PagesByScheme, SchemeChanges, Statistics};
 pub use view::{GroupSize, Mode, PageView, Scheme};

@@ -7,10 +7,11 @@ use crate::flight::{Flights, Pending};
 use crate::frames::Frames;
 use crate::memory::Memory;
 use crate::pages::Pages;
+use crate::physical::{FrameStore, Physical};
 use crate::{
-    Allocation, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, MemoryConfig, MemoryUse, Move,
-    Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement, Plan, PlanId,
-    Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
+    ALLOCATORS, Allocation, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, HOST, MemoryConfig,
+    MemoryUse, Move, Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement,
+    Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
 };
 
 /// Decides where the pages of a node live.
@@ -37,6 +38,8 @@ pub struct Manager {
     /// Faults of each processor that wait for a frame, oldest first.
     pub(crate) starved: Vec<VecDeque<Pending>>,
     pub(crate) scratch: Scratch,
+    /// The first fault that can never be served.
+    pub(crate) out_of_memory: Option<OutOfMemory>,
     /// The first failure of a strategy.
     pub(crate) failure: Option<Box<Failure>>,
 }
@@ -60,16 +63,23 @@ impl Manager {
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         let geometry = config.geometry(topology.gpus)?;
         topology.validate()?;
-        Self::with_strategies(
+        let mut manager = Self::with_strategies(
             geometry,
             topology,
             built(&PLACEMENTS, &config.placement, &geometry)?,
             built(&PREFETCHERS, &config.prefetch, &geometry)?,
             built(&EVICTIONS, &config.eviction, &geometry)?,
-        )
+        )?;
+        let allocator = built(&ALLOCATORS, &config.allocator, &geometry)?;
+        let coalescing = config.coalescing()?;
+        manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
+        for gpu in (0..topology.gpus).map(ProcessorId::gpu) {
+            manager.set_capacity(gpu, topology.capacity_pages[gpu.index() - 1]);
+        }
+        Ok(manager)
     }
 
-    /// A manager with strategies that need not be registered.
+    /// A manager with strategies that need not be registered, of frames without numbers.
     ///
     /// # Errors
     /// As [`Manager::new`], for the topology.
@@ -82,10 +92,12 @@ impl Manager {
     ) -> Result<Self, ConfigError> {
         topology.validate()?;
         let (pages, frames) = (Pages::new(geometry), Frames::new(topology));
-        let memory = Memory { pages, frames, eviction, statistics: Statistics::default(), victims: Vec::new() };
+        let memory =
+            Memory { pages, frames, physical: None, eviction, statistics: Statistics::default(), victims: Vec::new() };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
         let (flights, scratch) = (Flights::default(), Scratch::default());
-        let mut manager = Self { memory, placement, prefetch, flights, starved, scratch, failure: None };
+        let mut manager =
+            Self { memory, placement, prefetch, flights, starved, scratch, out_of_memory: None, failure: None };
         manager.note_failure(None);
         Ok(manager)
     }
@@ -111,7 +123,7 @@ impl Manager {
     /// Reacts to `event`; what is to be done about it is appended to `plans`.
     pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
         match event {
-            Event::Allocate(allocation) => self.allocate(&allocation),
+            Event::Allocate(allocation) => self.allocate(&allocation, plans),
             Event::Free(run) => self.free(run, plans),
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
@@ -129,11 +141,15 @@ impl Manager {
             self.memory.pages.set_slot(*page, None);
         }
         self.memory.frames.complete(&flight.change);
+        if let Some(physical) = &mut self.memory.physical {
+            physical.complete(slot, &flight.journal);
+        }
         let waiting = std::mem::take(&mut flight.waiting);
         self.flights.close(slot, flight);
         self.shrink(plans);
         self.retry_starved(plans);
         self.serve(&waiting, plans);
+        self.coalesce_postponed(plans);
         self.settle();
     }
 
@@ -142,8 +158,11 @@ impl Manager {
     pub fn fail(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
         let (slot, flight) = self.flights.take(id);
         self.memory.statistics.failed_plans += 1;
-        self.roll_back(&flight);
+        self.roll_back(slot, &flight);
+        self.postpone_touched(&flight);
         let mut draft = self.open();
+        // Nobody knows whether they were before it failed.
+        draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
         flight.faults.iter().for_each(|&fault| draft.wake(fault));
         flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
         if let Some(counters) = flight.counters {
@@ -153,6 +172,7 @@ impl Manager {
         self.flights.close(slot, flight);
         self.shrink(plans);
         self.retry_starved(plans);
+        self.coalesce_postponed(plans);
         self.settle();
     }
 
@@ -181,26 +201,34 @@ impl Manager {
 
     /// Whether `page` is translated by a large page on `processor`, as the plans made so far will leave it.
     #[must_use]
-    pub fn coalesced(&self, _processor: ProcessorId, _page: PageId) -> bool {
-        false
+    pub fn coalesced(&self, processor: ProcessorId, page: PageId) -> bool {
+        let Some(store) = self.frames_of(processor) else { return false };
+        store.place(page).is_some() && store.coalesced(store.block_of(page)).is_some()
     }
 
     /// The base frame of `processor`'s memory that holds `page`; `None` if none does, or if frames have no numbers.
     #[must_use]
-    pub fn frame(&self, _processor: ProcessorId, _page: PageId) -> Option<u32> {
-        None
+    pub fn frame(&self, processor: ProcessorId, page: PageId) -> Option<u32> {
+        self.frames_of(processor)?.place(page)
     }
 
     /// How `processor`'s memory is used; `None` if frames have no numbers.
     #[must_use]
-    pub fn memory_use(&self, _processor: ProcessorId) -> Option<MemoryUse> {
-        None
+    pub fn memory_use(&self, processor: ProcessorId) -> Option<MemoryUse> {
+        let store = self.frames_of(processor)?;
+        Some(MemoryUse::of(store, self.memory.frames.held(processor)))
+    }
+
+    /// Of a GPU, if frames have numbers.
+    fn frames_of(&self, processor: ProcessorId) -> Option<&FrameStore> {
+        let physical = self.memory.physical.as_ref().filter(|_| processor != HOST)?;
+        Some(physical.store(processor))
     }
 
     /// The first fault that can never be served, if there is one: it is woken by no plan.
     #[must_use]
     pub fn out_of_memory(&self) -> Option<OutOfMemory> {
-        None
+        self.out_of_memory
     }
 
     /// From now on, changes of the pages' schemes are kept until they are drained.
@@ -223,14 +251,17 @@ impl Manager {
     #[must_use]
     pub fn state_bytes(&self) -> usize {
         let memory = &self.memory;
-        memory.pages.bytes() + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
+        let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
+        memory.pages.bytes() + frames + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
     }
 
-    fn allocate(&mut self, allocation: &Allocation) {
+    fn allocate(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
         let run = allocation.run;
         self.memory.pages.allocate(allocation);
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
+        self.memory.physical.iter_mut().for_each(|physical| physical.grow(pages));
+        self.splinter_reused(run, plans);
         self.ask_placement(|placement, context| match allocation.gpu {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate(run, context),
@@ -239,6 +270,7 @@ impl Manager {
 
     fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
         self.ask_placement(|placement, context| placement.on_free(run, context));
+        let thinned = self.large_pages(run);
         for page in run.iter() {
             self.free_page(page);
         }
@@ -248,6 +280,8 @@ impl Manager {
         for waiting in &mut self.starved {
             waiting.retain(|pending| pages.allocated(pending.fault.page));
         }
+        self.flights.keep_waiting(|pending| pages.allocated(pending.fault.page));
+        self.thin_out(&thinned, plans);
         self.retry_starved(plans);
     }
 
@@ -257,7 +291,10 @@ impl Manager {
         assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
         if view.mode != crate::Mode::Everywhere {
             let gpus = view.resident.without(crate::HOST);
-            gpus.iter().for_each(|gpu| self.memory.frames.free(gpu));
+            for gpu in gpus.iter() {
+                self.memory.frames.free(gpu);
+                self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu, page));
+            }
         }
         self.memory.pages.forget(page);
     }
@@ -272,9 +309,20 @@ impl Manager {
 
     fn resize(&mut self, processor: ProcessorId, pages: u32, plans: &mut Vec<Plan>) {
         assert!(processor.index() < self.geometry().processors(), "{processor} is not in the node");
-        self.memory.frames.set_capacity(processor, pages);
+        self.set_capacity(processor, pages);
         self.shrink(plans);
         self.retry_starved(plans);
+    }
+
+    /// What foreign data takes up is no room.
+    fn set_capacity(&mut self, processor: ProcessorId, pages: u32) {
+        let physical = self.memory.physical.as_mut().filter(|_| processor != HOST);
+        let foreign = physical.map_or(0, |physical| {
+            physical.store_mut(processor).enlarge(pages);
+            physical.foreign(processor)
+        });
+        let room = if pages == u32::MAX { pages } else { pages.saturating_sub(foreign) };
+        self.memory.frames.set_capacity(processor, room);
     }
 
     /// Ends every call from outside.

@@ -2,11 +2,14 @@
 
 use crate::frames::Frames;
 use crate::pages::Pages;
+use crate::physical::Physical;
 use crate::{Eviction, Statistics};
 
 pub(crate) struct Memory {
     pub pages: Pages,
     pub frames: Frames,
+    /// Which frames hold what, if anyone cares.
+    pub physical: Option<Physical>,
     pub eviction: Box<dyn Eviction>,
     pub statistics: Statistics,
     /// Victims of the plan under construction; kept for its capacity.

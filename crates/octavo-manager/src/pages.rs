@@ -107,9 +107,38 @@ impl Pages {
     }
 
     /// Whose `page` is, which is allocated.
-    #[allow(dead_code)]
     pub fn space(&self, page: PageId) -> SpaceId {
         self.spaces[self.allocation(page)]
+    }
+
+    /// Whether all these pages are allocated, and by `space`.
+    pub fn all_of_space(&self, run: PageRun, space: SpaceId) -> bool {
+        let (first, end) = (run.first.0, u64::from(run.first.0) + u64::from(run.count));
+        let at = self.allocations.partition_point(|known| known.first.0 <= first);
+        let mut reached = u64::from(first);
+        for index in at.saturating_sub(1)..self.allocations.len() {
+            let known = self.allocations[index];
+            let (from, to) = (u64::from(known.first.0), u64::from(known.first.0) + u64::from(known.count));
+            if reached >= end || from > reached || self.spaces[index] != space {
+                break;
+            }
+            reached = reached.max(to);
+        }
+        reached >= end
+    }
+
+    /// Whether these pages, a block or an aligned part of one, are all resident and mapped on `processor`, and all
+    /// writable there or none.
+    pub fn mapped_alike(&self, processor: ProcessorId, run: PageRun) -> bool {
+        let bits = if run.count < 64 { ((1 << run.count) - 1) << (run.first.0 % 64) } else { u64::MAX };
+        let masked = |plane: Plane| {
+            let pages = (0..run.count).step_by(64).map(move |offset| PageId(run.first.0 + offset));
+            pages.map(move |page| self.words[self.word(page, plane) + processor.index()] & bits)
+        };
+        let all = |plane| masked(plane).all(|word| word == bits);
+        all(Plane::Resident)
+            && all(Plane::Mapped)
+            && (all(Plane::Writable) || masked(Plane::Writable).all(|word| word == 0))
     }
 
     /// Index of the allocation that `page` is part of.

@@ -126,7 +126,8 @@ pub enum Step {
     },
     /// A large page becomes base pages again: the bits are cleared and its one large translation is flushed everywhere
     /// on the processor. Plans that change the block's pages while another splinter of it is unfinished bring one of
-    /// their own, which then finds nothing to do. It is not undone when the plan fails. The step holds no page.
+    /// their own, which then finds nothing to do. It is not undone when the plan fails, and the plan that
+    /// wakes the failed one's faults repeats it. The step holds no page.
     Splinter {
         /// Whose page table.
         processor: ProcessorId,

@@ -7,7 +7,10 @@ use crate::flight::Pending;
 use crate::mechanism::{self, migrate};
 use crate::pages::Pages;
 use crate::transaction::{NoRoom, Transaction};
-use crate::{Access, BlockMap, Cause, Decision, Fault, Manager, PageId, Placement, Plan, ProcessorMask, Service};
+use crate::{
+    Access, BlockMap, Cause, Decision, Fault, Manager, OutOfMemory, PageId, Placement, Plan, ProcessorId,
+    ProcessorMask, Service,
+};
 
 impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
@@ -47,7 +50,7 @@ impl Manager {
         let mut draft = self.open();
         let mut migrated = BlockMap::EMPTY;
         for &pending in faults {
-            if self.serve_one(pending, &mut draft) {
+            if self.serve_one(pending, &mut draft, plans) {
                 let page = pending.fault.page;
                 migrated.insert(page.0 - self.memory.pages.block(page).first.0);
             }
@@ -60,7 +63,7 @@ impl Manager {
     }
 
     /// Adds to `draft` what has to be done about one fault, or has it wait. Whether its page moved to the processor.
-    fn serve_one(&mut self, pending: Pending, draft: &mut Draft) -> bool {
+    fn serve_one(&mut self, pending: Pending, draft: &mut Draft, plans: &mut Vec<Plan>) -> bool {
         let fault = pending.fault;
         let pages = &self.memory.pages;
         assert!(fault.processor.index() < pages.geometry().processors(), "{} is not in the node", fault.processor);
@@ -77,8 +80,12 @@ impl Manager {
             return false;
         }
         let (decision, charges) = pending.decided.unwrap_or_else(|| self.decide(&fault));
+        draft.may_compact = !pending.compacted;
         let mut tx = Transaction { memory: &mut self.memory, draft };
-        match mechanism::serve(&mut tx, &fault, decision) {
+        let served = mechanism::serve(&mut tx, &fault, decision);
+        draft.may_compact = false;
+        let pending = Pending { decided: Some((decision, charges)), ..pending };
+        match served {
             Ok(cause) => {
                 draft.cause.get_or_insert(cause);
                 draft.charge(charges);
@@ -86,12 +93,25 @@ impl Manager {
                 let after = self.memory.pages.state(fault.page);
                 before.owner != fault.processor && after.owner == fault.processor && !after.replicated()
             }
-            Err(NoRoom) => {
-                self.memory.statistics.faults_without_room += 1;
-                let starved = Pending { fault, decided: Some((decision, charges)) };
-                self.starved[fault.processor.index()].push_back(starved);
+            Err(NoRoom::LargeFrame(processor)) => {
+                !self.wait_for_compaction(pending, processor, draft, plans)
+                    && self.serve_one(Pending { compacted: true, ..pending }, draft, plans)
+            }
+            Err(NoRoom::Frames(processor)) => {
+                self.starve(pending, processor);
                 false
             }
+        }
+    }
+
+    fn starve(&mut self, pending: Pending, processor: ProcessorId) {
+        let fault = pending.fault;
+        self.memory.statistics.faults_without_room += 1;
+        self.starved[fault.processor.index()].push_back(pending);
+        if self.out_of_memory.is_none() && !self.memory.eviction.evicts() && !self.memory.frames.any_released(processor)
+        {
+            let space = self.memory.pages.space(fault.page);
+            self.out_of_memory = Some(OutOfMemory { processor, page: fault.page, space });
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Statistics {
     pub faults_on_busy_pages: u64,
     /// Times a fault had to wait because no frame could be freed.
     pub faults_without_room: u64,
+    /// Times a fault had to wait until memory was compacted.
+    pub faults_on_compaction: u64,
     /// Pages moved for a fault, a counter or a report.
     pub migrations: u64,
     /// Replicas made.

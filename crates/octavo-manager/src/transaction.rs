@@ -7,9 +7,14 @@ use crate::memory::Memory;
 use crate::view::PageState;
 use crate::{Cause, HOST, MappingMode, Mode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Residency, Step};
 
-/// No frame can be freed now: every page there is busy.
+/// Why a page cannot come to a memory now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoRoom;
+pub(crate) enum NoRoom {
+    /// No frame can be freed: every page there is busy.
+    Frames(ProcessorId),
+    /// The page should have a large frame, and memory can perhaps be compacted for it.
+    LargeFrame(ProcessorId),
+}
 
 /// A draft and the state it changes. Runs given to its methods are uniform: their pages' states are alike.
 pub(crate) struct Transaction<'a> {
@@ -45,13 +50,16 @@ impl Transaction<'_> {
         PageRun { first: pages[0], count: pages.iter().enumerate().take_while(|&item| alike(item)).count() as u32 }
     }
 
-    /// Frees frames until `count` pages fit into `processor`'s memory. Nothing changes if they cannot.
-    pub fn make_room(&mut self, processor: ProcessorId, count: u32) -> Result<(), NoRoom> {
+    /// Frees frames until `pages` fit into `processor`'s memory. Nothing changes if they cannot.
+    pub fn make_room(&mut self, processor: ProcessorId, pages: PageRun) -> Result<(), NoRoom> {
         if processor == HOST {
             return Ok(());
         }
+        if self.draft.may_compact && self.wants_large_frame(processor, pages.first) {
+            return Err(NoRoom::LargeFrame(processor));
+        }
         let change = &self.draft.flight.change;
-        match self.memory.frames.missing(processor, count, change).ok_or(NoRoom)? {
+        match self.memory.frames.missing(processor, pages.count, change).ok_or(NoRoom::Frames(processor))? {
             0 => Ok(()),
             missing => self.evict(processor, missing, true),
         }
@@ -68,7 +76,7 @@ impl Transaction<'_> {
         self.each_uniform_run(&victims, |tx, run| evict::evict(tx, run, processor));
         std::mem::swap(&mut self.draft.steps, &mut self.draft.room);
         self.memory.victims = victims;
-        if enough { Ok(()) } else { Err(NoRoom) }
+        if enough { Ok(()) } else { Err(NoRoom::Frames(processor)) }
     }
 
     pub fn drain(&mut self, processors: ProcessorMask, pages: PageRun) {
@@ -82,6 +90,7 @@ impl Transaction<'_> {
         if processors.is_empty() {
             return;
         }
+        self.splinter(processors, pages);
         self.draft.steps.push(Step::Invalidate { processors, pages });
         self.change(pages, |state| {
             state.mapped = state.mapped.difference(processors);
@@ -93,14 +102,18 @@ impl Transaction<'_> {
         if processors.is_empty() {
             return;
         }
+        self.splinter(processors, pages);
         self.draft.steps.push(Step::Protect { processors, pages });
         self.change(pages, |state| state.writable = state.writable.difference(processors));
     }
 
     /// Copies a page; the source's frame is given up, and its ownership with it, unless a replica is made.
     pub fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
-        self.draft.steps.push(Step::Copy { pages, from, to, cause });
         let moves = cause != Cause::Duplication;
+        if moves {
+            self.splinter(ProcessorMask::only(from), pages);
+        }
+        self.draft.steps.push(Step::Copy { pages, from, to, cause });
         self.change(pages, |state| {
             state.resident = state.resident.with(to);
             if moves {
@@ -117,6 +130,7 @@ impl Transaction<'_> {
 
     /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
     pub fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
+        self.splinter(ProcessorMask::only(processor), pages);
         self.draft.steps.push(Step::Discard { processor, pages });
         self.change(pages, |state| {
             state.resident = state.resident.without(processor);
@@ -129,7 +143,13 @@ impl Transaction<'_> {
 
     /// Maps pages to `target`'s memory, or to each processor's own if there is none.
     pub fn map(&mut self, processors: ProcessorMask, pages: PageRun, target: Option<ProcessorId>, rights: Permission) {
-        let mode = match self.state(pages.first).mode {
+        let state = self.state(pages.first);
+        let unlike = match rights {
+            Permission::ReadWrite => processors.difference(state.writable),
+            Permission::ReadOnly => processors.difference(state.mapped.difference(state.writable)),
+        };
+        self.splinter(unlike, pages);
+        let mode = match state.mode {
             Mode::Broadcast => MappingMode::Broadcast,
             Mode::Plain | Mode::Everywhere => MappingMode::Direct,
         };
@@ -150,6 +170,9 @@ impl Transaction<'_> {
     }
 
     pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {
+        if mode != Mode::Plain {
+            self.splinter(self.state(pages.first).resident, pages);
+        }
         self.change(pages, |state| state.mode = mode);
     }
 
@@ -173,6 +196,17 @@ impl Transaction<'_> {
             edit(&mut after);
             self.memory.pages.change_state(page, &before, &after);
         }
+        if self.memory.physical.is_some() {
+            self.touch(self.state(run.first).resident, run);
+        }
+    }
+
+    /// The plan holds these pages though it may not change them.
+    pub fn hold(&mut self, run: PageRun) {
+        for page in run.iter() {
+            let state = self.memory.pages.state(page);
+            self.save(page, &state);
+        }
     }
 
     fn save(&mut self, page: PageId, state: &PageState) {
@@ -185,14 +219,22 @@ impl Transaction<'_> {
     }
 
     fn gain(&mut self, processor: ProcessorId, pages: PageRun) {
-        if processor != HOST && self.counted(pages) {
-            self.draft.flight.change.gain(processor, pages.count);
+        if processor == HOST || !self.counted(pages) {
+            return;
         }
+        if self.memory.physical.is_none() {
+            return self.draft.flight.change.gain(processor, pages.count);
+        }
+        pages.iter().for_each(|page| self.take_frame(processor, page));
+        self.touch(ProcessorMask::only(processor), pages);
     }
 
     fn lose(&mut self, processor: ProcessorId, pages: PageRun) {
         if processor != HOST && self.counted(pages) {
             self.draft.flight.change.lose(processor, pages.count);
+            if self.memory.physical.is_some() {
+                pages.iter().for_each(|page| self.leave_frame(processor, page));
+            }
         }
     }
 

@@ -6,13 +6,14 @@ mod reference;
 
 use harness::Harness;
 use harness::op::{Mix, Op, World, op};
-use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology};
+use octavo_manager::{EVICTIONS, Fragmentation, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::rules::{Grit, Placement, Remote, Rules};
+use serde_json::json;
 
 /// Histories of a property test unless told otherwise.
 const LIBRARY_DEFAULT: u32 = 256;
@@ -102,11 +103,35 @@ fn registered() -> impl Strategy<Value = MemoryConfig> {
     )
 }
 
-const CALM: Mix = Mix { concurrent: false, failing: false, resize: None, storm_level: 1 };
+/// Frames with numbers, and pages of several sizes: large frames of two to eight base pages, so that many fit.
+fn sized() -> impl Strategy<Value = MemoryConfig> {
+    let models = proptest::sample::select(vec!["worst-case", "bulk-copy", "ideal", "none"]);
+    let mosaic = (1u32..4, 1u32..9, models).prop_map(|(power, threshold, compaction)| {
+        let (pages, large_page) = (1 << power, Bytes((4 << 10) << power));
+        let options = json!({
+            "large_page": large_page.to_string(), "threshold": threshold.min(pages), "compaction": compaction,
+        });
+        Choice { name: "mosaic".to_owned(), options: options.as_object().unwrap().clone() }
+    });
+    let sizing = prop_oneof![8 => mosaic, 1 => Just(Choice::named("base"))];
+    let allocator = prop_oneof![3 => 1u32..4, 1 => Just(0)].prop_map(|channels| match channels {
+        0 => Choice::named("free-list"),
+        _ => Choice { name: "cocoa".to_owned(), options: json!({ "channels": channels }).as_object().unwrap().clone() },
+    });
+    let fragmentation = prop_oneof![1 => Just((0, 0)), 1 => (0u32..=100, 0u32..=80)];
+    let fragmentation =
+        (fragmentation, 0u32..9).prop_map(|((index, occupancy), seed)| Fragmentation { index, occupancy, seed });
+    (registered(), sizing, allocator, fragmentation).prop_map(|(memory, sizing, allocator, fragmentation)| {
+        MemoryConfig { page_size: Bytes(4 << 10), sizing, allocator, fragmentation, ..memory }
+    })
+}
+
+const CALM: Mix = Mix { concurrent: false, failing: false, resize: None, thinned: false, storm_level: 1 };
 const GROUPS: Mix = Mix { storm_level: 2, ..CALM };
 const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 
 const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
+const THINNED: Mix = Mix { thinned: true, ..RESIZED };
 
 // Groups of 512 pages, and whole blocks: few histories of many pages.
 proptest! {
@@ -179,6 +204,16 @@ proptest! {
     #[test]
     fn capacities_change(rules in cramped(any_placement()), ops in vec(op(RESIZED), 1..60)) {
         play(&rules, (40, 23), RESIZED, &ops);
+    }
+
+    /// The same with numbered frames: what is one large page is in order, and changes only after it was splintered.
+    #[test]
+    fn pages_of_several_sizes_on_the_machine(config in sized(), capacity in vec(6u32..60, 1..5), ops in vec(op(THINNED), 1..60)) {
+        let topology = Topology { gpus: capacity.len(), capacity_pages: capacity };
+        prop_assume!(Manager::new(&config, &topology).is_ok(), "foreign data may leave no room");
+        let by_decree = config.placement.name == "ideal";
+        let mut harness = Harness::without_model(&config, &topology, by_decree);
+        play_on(&mut harness, World { gpus: topology.gpus, pages: (40, 23) }, THINNED, &ops);
     }
 
     /// Whatever is registered, known to the model or not: the machine never sees data lost, stale or misplaced.

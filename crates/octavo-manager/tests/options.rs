@@ -1,6 +1,6 @@
 //! Options of strategies are documented, and refused if unknown.
 
-use octavo_manager::{ConfigError, EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, SIZINGS};
+use octavo_manager::{ALLOCATORS, ConfigError, EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, SIZINGS};
 use octavo_registry::{Choice, Entry, Registry};
 
 fn check<P, C: ?Sized>(registry: &Registry<P, C>) {
@@ -23,6 +23,7 @@ fn every_option_says_what_it_is_and_its_default() {
     check(&PREFETCHERS);
     check(&EVICTIONS);
     check(&SIZINGS);
+    check(&ALLOCATORS);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Who leaves a full memory.
 
+mod keep;
 mod leaf_order;
 mod lru_block;
 mod lru_page;
@@ -16,7 +17,14 @@ use crate::{BlockMap, Failure, Geometry, Mode, PageId, PageRun, PageView, Proces
 /// Every eviction strategy, by name.
 pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(
     "eviction",
-    &[&lru_page::ENTRY, &lru_block::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+    &[
+        &lru_page::ENTRY,
+        &lru_block::ENTRY,
+        &tree_neighborhood::ENTRY,
+        &sequential_local::ENTRY,
+        &random_page::ENTRY,
+        &keep::ENTRY,
+    ],
 );
 
 /// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
@@ -44,6 +52,11 @@ pub trait Eviction: Send {
         memory: &Residency<'_>,
         victims: &mut Vec<PageId>,
     );
+
+    /// Whether anything ever leaves.
+    fn evicts(&self) -> bool {
+        true
+    }
 
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {

@@ -4,9 +4,9 @@ use super::{map_remote, migrate};
 use crate::transaction::{NoRoom, Transaction};
 use crate::{Cause, Fault, HOST, PageRun, ProcessorId};
 
-/// Brings a page that is still on the host to `home` first.
+/// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {
-    if tx.state(fault.page).owner == HOST && home != HOST {
+    if tx.state(fault.page).owner == HOST && home != HOST && tx.memory.frames.capacity(home) > 0 {
         migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
     }
     Ok(map_remote::serve(tx, fault))

@@ -11,7 +11,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     let page = tx.state(fault.page);
     let holds = page.resident.contains(fault.processor);
     if !holds {
-        tx.make_room(fault.processor, 1)?;
+        tx.make_room(fault.processor, run)?;
     }
     silence(tx, run, &page);
     if !holds {

@@ -22,7 +22,7 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
         return migrate::serve(tx, fault);
     }
     if !holds {
-        tx.make_room(fault.processor, 1)?;
+        tx.make_room(fault.processor, run)?;
     }
     if drain {
         tx.drain(page.writable, run);

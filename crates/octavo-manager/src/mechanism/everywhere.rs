@@ -14,6 +14,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     }
     let cold = page.owner == HOST;
     if cold {
+        // A GPU that lost all its memory may have mapped it there.
+        tx.drain(page.must_drain(), run);
         tx.invalidate(page.mapped, run);
     }
     tx.exempt(run);

@@ -23,7 +23,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 
 /// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, cause: Cause) -> Result<(), NoRoom> {
-    tx.make_room(to, run.count)?;
+    tx.make_room(to, run)?;
     let page = tx.state(run.first);
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);

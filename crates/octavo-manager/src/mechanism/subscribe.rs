@@ -19,7 +19,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
         return Ok(upgrade::upgrade(tx, run, fault.processor));
     }
     if !holds {
-        tx.make_room(fault.processor, 1)?;
+        tx.make_room(fault.processor, run)?;
     }
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);

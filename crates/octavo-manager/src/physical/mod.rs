@@ -1,25 +1,142 @@
-//! Which frames of a memory hold what.
+//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::frames) are only
+//! counted.
 
-use crate::{PageId, ProcessorId, SpaceId};
+mod check;
+mod compact;
+mod fragmentation;
+mod frame_set;
+mod journal;
+mod store;
+mod usage;
 
-/// How a memory is used, in frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryUse {
-    /// Base frames in use by applications, including those that unfinished plans will fill or have yet to give up.
-    pub base_frames: u32,
-    /// Large frames with anything of an application in them.
-    pub large_frames: u32,
-    /// Large frames that the memory has.
-    pub large_frames_total: u32,
+pub(crate) use compact::Evacuation;
+pub use fragmentation::Fragmentation;
+pub(crate) use journal::Journal;
+pub use store::FrameStore;
+pub(crate) use store::{Content, Holder};
+pub use usage::{MemoryUse, OutOfMemory};
+
+use crate::allocator::{FrameAllocator, FrameRequest};
+use crate::pages::Pages;
+use crate::sizing::Coalescing;
+use crate::{ConfigError, Geometry, PageId, PageRun, ProcessorId, Topology};
+
+/// The frames of every GPU.
+pub(crate) struct Physical {
+    pub allocator: Box<dyn FrameAllocator>,
+    pub coalescing: Option<Coalescing>,
+    /// Base pages of a large frame.
+    span: u32,
+    gpus: Vec<FrameStore>,
+    /// Base frames of each GPU that hold foreign data.
+    foreign: Vec<u32>,
+    /// The slot of an unfinished plan that compacts the GPU's memory.
+    compacting: Vec<Option<u32>>,
+    /// Blocks that could become large pages if they were not in unfinished plans.
+    pub postponed: Vec<(ProcessorId, u32)>,
 }
 
-/// A fault that can never be served: memory is full, and nothing leaves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory {
-    /// Whose memory is full.
-    pub processor: ProcessorId,
-    /// The page that was asked for.
-    pub page: PageId,
-    /// The application whose page that is.
-    pub space: SpaceId,
+impl Physical {
+    /// Nothing if neither the allocator nor the sizing nor foreign data needs to know frames.
+    pub fn new(
+        geometry: &Geometry,
+        topology: &Topology,
+        allocator: Box<dyn FrameAllocator>,
+        coalescing: Option<Coalescing>,
+        fragmentation: &Fragmentation,
+    ) -> Result<Option<Self>, ConfigError> {
+        fragmentation.validate()?;
+        if !allocator.needs_frames() && coalescing.is_none() && fragmentation.is_none() {
+            return Ok(None);
+        }
+        let span = coalescing.map_or(geometry.block_pages(), |coalescing| coalescing.pages);
+        let mut gpus: Vec<FrameStore> =
+            topology.capacity_pages.iter().map(|&pages| FrameStore::new(span, pages)).collect();
+        let foreign = seed(&mut gpus, fragmentation)?;
+        let compacting = vec![None; gpus.len()];
+        Ok(Some(Self { allocator, coalescing, span, gpus, foreign, compacting, postponed: Vec::new() }))
+    }
+
+    pub fn grow(&mut self, pages: usize) {
+        self.gpus.iter_mut().for_each(|gpu| gpu.grow(pages));
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.gpus.iter().map(FrameStore::bytes).sum()
+    }
+
+    pub fn store(&self, processor: ProcessorId) -> &FrameStore {
+        &self.gpus[index(processor)]
+    }
+
+    pub fn store_mut(&mut self, processor: ProcessorId) -> &mut FrameStore {
+        &mut self.gpus[index(processor)]
+    }
+
+    /// Base frames of `processor` that hold foreign data.
+    pub fn foreign(&self, processor: ProcessorId) -> u32 {
+        self.foreign[index(processor)]
+    }
+
+    pub fn compacting(&mut self, processor: ProcessorId) -> &mut Option<u32> {
+        &mut self.compacting[index(processor)]
+    }
+
+    /// The page is no more.
+    pub fn free(&mut self, processor: ProcessorId, page: PageId) {
+        let store = self.store_mut(processor);
+        let frame = store.place(page).expect("a resident page has a frame");
+        store.replace(frame, Content::Free);
+    }
+
+    /// Numbers of the blocks that `pages` are part of.
+    pub fn blocks(&self, pages: PageRun) -> std::ops::RangeInclusive<u32> {
+        pages.first.0 / self.span..=(pages.first.0 + pages.count - 1) / self.span
+    }
+
+    pub fn block_of(&self, page: PageId) -> u32 {
+        page.0 / self.span
+    }
+
+    /// The pages of a block.
+    pub fn block(&self, block: u32) -> PageRun {
+        PageRun { first: PageId(block * self.span), count: self.span }
+    }
+
+    /// What `page` asks the allocator for, from within the plan in `slot`.
+    pub fn request<'a>(
+        &self,
+        pages: &Pages,
+        page: PageId,
+        processor: ProcessorId,
+        may_take: bool,
+        (slot, spare): (u32, &'a [(ProcessorId, u32)]),
+    ) -> FrameRequest<'a> {
+        let space = pages.space(page);
+        let whole = pages.all_of_space(self.block(page.0 / self.span), space);
+        FrameRequest { page, space, whole, may_take, processor, slot, spare }
+    }
+}
+
+/// Puts foreign data into every memory; how many base frames that takes of each.
+fn seed(gpus: &mut [FrameStore], fragmentation: &Fragmentation) -> Result<Vec<u32>, ConfigError> {
+    let refused = |key: &str, message| ConfigError { key: format!("fragmentation.{key}"), message };
+    let mut foreign = vec![0; gpus.len()];
+    if fragmentation.is_none() {
+        return Ok(foreign);
+    }
+    for (gpu, (store, foreign)) in gpus.iter_mut().zip(&mut foreign).enumerate() {
+        if store.total == u32::MAX {
+            return Err(refused("index", format!("expected 0, because gpu{gpu}'s memory has no limit")));
+        }
+        *foreign = fragmentation.fill(store, gpu as u32);
+        if *foreign >= store.total {
+            return Err(refused("occupancy", format!("foreign data leaves no room in gpu{gpu}'s memory")));
+        }
+    }
+    Ok(foreign)
+}
+
+fn index(processor: ProcessorId) -> usize {
+    processor.gpu_index().expect("the host's frames have no numbers")
 }

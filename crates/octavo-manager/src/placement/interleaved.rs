@@ -62,6 +62,19 @@ impl Interleaved {
         }
     }
 
+    /// The allocation that `page` is part of goes on there as one of its own.
+    fn split(&mut self, page: PageId) {
+        let after = self.allocations.partition_point(|(first, _)| *first <= page);
+        let (first, homes) = self.allocations[after - 1];
+        let homes = match homes {
+            Homes::Dealt(before) => Homes::Dealt((before + (page.0 - first.0) % self.gpus) % self.gpus),
+            Homes::On(_) => homes,
+        };
+        if first != page {
+            self.allocations.insert(after, (page, homes));
+        }
+    }
+
     fn insert(&mut self, first: PageId, homes: Homes) {
         let at = self.allocations.partition_point(|(before, _)| *before < first);
         self.allocations.insert(at, (first, homes));
@@ -83,8 +96,12 @@ impl Placement for Interleaved {
         self.insert(pages.first, Homes::On(gpu));
     }
 
-    fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        self.allocations.retain(|(first, _)| *first != pages.first);
+    fn on_free(&mut self, pages: PageRun, context: &mut Context<'_>) {
+        let end = PageId(pages.first.0 + pages.count);
+        if context.allocated(end) {
+            self.split(end);
+        }
+        self.allocations.retain(|(first, _)| *first < pages.first || *first >= end);
     }
 
     fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {

@@ -15,7 +15,7 @@ struct Options {}
 pub(super) static ENTRY: Entry<Box<dyn PageSizing>, Geometry> = Entry {
     name: "base",
     summary: "base pages only",
-    source: "Mosaic (MICRO 2017), section 3: GPU-MMU",
+    source: "Mosaic (MICRO 2017): GPU-MMU",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, _| {

@@ -13,7 +13,7 @@ use crate::config::PAGE_SIZES;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Bytes of a page, 64KiB or 2MiB, a multiple of `page_size`; default 2MiB (Mosaic, MICRO 2017, section 3).
+    /// Bytes of a page, 64KiB or 2MiB, a multiple of `page_size`; default 2MiB (Mosaic, MICRO 2017).
     large_page: Bytes,
 }
 
@@ -26,7 +26,7 @@ impl Default for Options {
 pub(super) static ENTRY: Entry<Box<dyn PageSizing>, Geometry> = Entry {
     name: "large",
     summary: "large pages only: they migrate, are evicted and are translated as a whole",
-    source: "Mosaic (MICRO 2017), section 3: GPU-MMU with 2 MiB pages",
+    source: "Mosaic (MICRO 2017): GPU-MMU with 2 MiB pages",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {

@@ -107,6 +107,11 @@ impl Harness {
             let holders = self.machine.holders(page).into_iter().fold(ProcessorMask::EMPTY, ProcessorMask::with);
             assert_eq!(view.resident, holders, "copies of page {}: manager, then machine", page.0);
             for (index, table) in self.machine.tables.iter().enumerate() {
+                let processor = ProcessorId(index as u8);
+                let large = view.resident.contains(processor) && self.machine.in_large_page(processor, page);
+                let coalesced = index > 0 && self.manager.coalesced(processor, page);
+                let settled = self.running.is_empty();
+                assert!(!settled || large == coalesced, "large page of page {} on {processor}", page.0);
                 self.compare_entry(&view, ProcessorId(index as u8), table.get(&page));
             }
         }

@@ -2,17 +2,25 @@
 #![allow(dead_code)] // each test file uses its part
 
 mod compare;
+mod frames;
 pub mod op;
 pub mod script;
 
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId, Topology,
+    Allocation, CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId,
+    SpaceId, Topology,
 };
+
+use frames::FrameLaws;
+use octavo_units::Bytes;
 
 use crate::machine::{Machine, Running};
 use crate::reference::{Model, Placement, Rules};
+
+/// Pages below this belong to one application, the others to another.
+const FIRST_SPACE: u32 = 40;
 
 /// All three, and the plans that are not acknowledged yet.
 pub struct Harness {
@@ -25,6 +33,10 @@ pub struct Harness {
     pub metadata: u64,
     /// Capacities that the machine takes over once nothing is under way.
     capacity: Vec<u32>,
+    /// What frames must obey, if they have numbers.
+    laws: Option<FrameLaws>,
+    /// Nothing is ever evicted.
+    keeps: bool,
 }
 
 impl Harness {
@@ -42,13 +54,16 @@ impl Harness {
             running: Vec::new(),
             metadata: 0,
             capacity: topology.capacity_pages.clone(),
+            laws: laws(config, topology),
+            keeps: config.eviction.name == "none",
         }
     }
 
     pub fn allocate(&mut self, first: u32, count: u32) {
         let run = PageRun { first: PageId(first), count };
         run.iter().for_each(|page| self.machine.allocate(page));
-        self.event(Event::Allocate(run.into()));
+        let allocation = Allocation { space: SpaceId(space(run.first)), ..run.into() };
+        self.event(Event::Allocate(allocation));
         self.model.iter_mut().for_each(|model| model.allocate(run));
         self.compare();
     }
@@ -62,8 +77,28 @@ impl Harness {
         self.compare();
     }
 
-    /// GPUs touch pages; what their page tables do not allow is handed in as one batch of faults.
+    /// Frees those of these pages that are allocated.
+    pub fn free_present(&mut self, first: u32, count: u32) {
+        self.runs(first, count, true).into_iter().for_each(|run| self.free(run.first.0, run.count));
+    }
+
+    /// Allocates those of these pages that are not.
+    pub fn allocate_missing(&mut self, first: u32, count: u32) {
+        self.runs(first, count, false).into_iter().for_each(|run| self.allocate(run.first.0, run.count));
+    }
+
+    /// Runs of pages of one space that are all allocated, or all not.
+    fn runs(&self, first: u32, count: u32, allocated: bool) -> Vec<PageRun> {
+        let alike = |page: &u32| self.machine.allocated(PageId(*page)) == allocated;
+        let pages: Vec<u32> = (first..first + count).filter(alike).collect();
+        let neighbours = |one: &u32, next: &u32| *next == one + 1 && space(PageId(*one)) == space(PageId(*next));
+        let run = |pages: &[u32]| PageRun { first: PageId(pages[0]), count: pages.len() as u32 };
+        pages.chunk_by(neighbours).map(run).collect()
+    }
+
+    /// GPUs touch pages that exist; what their page tables do not allow is handed in as one batch of faults.
     pub fn touch(&mut self, touches: &[Fault]) {
+        let touches = touches.iter().filter(|touch| self.machine.allocated(touch.page)).copied().collect::<Vec<_>>();
         let faults = touches.iter().filter_map(|&touch| self.machine.touch(touch).unwrap());
         let faults: Vec<Fault> = faults.collect();
         if !faults.is_empty() {
@@ -74,6 +109,9 @@ impl Harness {
     }
 
     pub fn counter(&mut self, processor: ProcessorId, page: PageId) {
+        if !self.machine.allocated(page) {
+            return;
+        }
         let notification = CounterNotification { processor, page };
         self.event(Event::Counter(notification));
         self.model.iter_mut().for_each(|model| model.counter(notification));
@@ -84,6 +122,9 @@ impl Harness {
         self.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
         let room = &mut self.machine.capacity[processor.index()];
         *room = pages.max(*room);
+        if let (Some(laws), Some(gpu)) = (&mut self.laws, processor.gpu_index()) {
+            laws.enlarge(gpu, pages);
+        }
         self.event(Event::Capacity { processor, pages });
         self.model.iter_mut().for_each(|model| model.resize(processor, pages));
         self.compare();
@@ -99,12 +140,20 @@ impl Harness {
         let mut busy: BTreeSet<PageId> = self.running.iter().flat_map(Running::pages).collect();
         for plan in plans {
             self.metadata += u64::from(plan.metadata_accesses + plan.overlapped_accesses);
+            self.laws.iter_mut().for_each(|laws| laws.note(&plan));
             let running = Running::new(plan);
             for page in running.pages() {
                 assert!(busy.insert(page), "page {} is in two unfinished plans", page.0);
             }
             self.running.push(running);
         }
+        self.check_frames();
+    }
+
+    fn check_frames(&mut self) {
+        let Some(laws) = &mut self.laws else { return };
+        let pages: Vec<PageId> = self.machine.pages().collect();
+        laws.check(&self.manager, &pages, self.running.is_empty(), space);
     }
 
     /// Carries out one more step of a plan.
@@ -145,6 +194,7 @@ impl Harness {
         }
         let running = self.running.remove(index);
         let (id, pages) = (running.plan.id, names(&running));
+        self.laws.iter_mut().for_each(|laws| laws.note(&running.plan));
         self.machine.undo(running).unwrap();
         self.acknowledge(id, Manager::fail);
         self.model.iter_mut().for_each(|model| model.fail(&pages));
@@ -165,12 +215,33 @@ impl Harness {
             finished += 1;
             assert!(finished < 100_000, "plans beget plans for ever");
         }
-        assert!(self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
-        self.machine.capacity[1..].copy_from_slice(&self.capacity);
+        let hopeless = self.manager.out_of_memory().is_some();
+        assert!(hopeless || self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
+        for (index, &capacity) in self.capacity.iter().enumerate() {
+            let stays = if self.keeps { self.manager.frames_held(ProcessorId::gpu(index)) } else { 0 };
+            self.machine.capacity[index + 1] = capacity.max(stays);
+        }
         self.compare();
         self.compare_machine();
         self.manager.check().unwrap();
     }
+}
+
+/// Whose a page is: that of the first allocation, and of the second beside it, belong to different applications.
+fn space(page: PageId) -> u16 {
+    u16::from(page.0 >= FIRST_SPACE)
+}
+
+fn laws(config: &MemoryConfig, topology: &Topology) -> Option<FrameLaws> {
+    let coalesces = config.sizing.name == "mosaic";
+    let separates = config.allocator.name == "cocoa";
+    if !coalesces && !separates && config.fragmentation.index * config.fragmentation.occupancy == 0 {
+        return None;
+    }
+    let page = config.decision_size().expect("the configuration is valid").0;
+    let large = config.sizing.options.get("large_page").and_then(|size| size.as_str());
+    let large = large.map_or(2 << 20, |size| size.parse::<Bytes>().expect("a size").0);
+    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &topology.capacity_pages))
 }
 
 fn names(running: &Running) -> BTreeSet<u32> {

@@ -28,6 +28,10 @@ pub enum Op {
     Settle,
     /// A GPU's memory becomes this large.
     Resize { gpu: u8, pages: u32 },
+    /// Pages are freed, those of them that are there.
+    Thin { first: u32, pages: u32 },
+    /// Pages are allocated again, those of them that are not there.
+    Thicken { first: u32, pages: u32 },
     /// The second allocation is freed and made again.
     Renew,
     /// The periodic report of accesses, to strategies that ask for one.
@@ -81,6 +85,8 @@ pub struct Mix {
     pub failing: bool,
     /// Capacities change; the largest.
     pub resize: Option<u32>,
+    /// Parts of allocations are freed and allocated again.
+    pub thinned: bool,
     /// Storms over up to 8 to this power of pages.
     pub storm_level: u8,
 }
@@ -97,6 +103,11 @@ pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
     }
     if let Some(largest) = mix.resize {
         kinds.push((1, (0u8..16, 1..=largest).prop_map(|(gpu, pages)| Op::Resize { gpu, pages }).boxed()));
+    }
+    if mix.thinned {
+        let run = || (0u32..64, 1u32..12);
+        kinds.push((2, run().prop_map(|(first, pages)| Op::Thin { first, pages }).boxed()));
+        kinds.push((2, run().prop_map(|(first, pages)| Op::Thicken { first, pages }).boxed()));
     }
     proptest::strategy::Union::new_weighted(kinds)
 }
@@ -143,8 +154,15 @@ impl Harness {
             Op::Resize { gpu, pages } => self.resize(world.gpu(gpu), pages),
             Op::Renew => {
                 self.settle();
-                self.free(world.pages.0, world.pages.1);
-                self.allocate(world.pages.0, world.pages.1);
+                self.free_present(world.pages.0, world.pages.1);
+                self.allocate_missing(world.pages.0, world.pages.1);
+            }
+            Op::Thin { first, pages } => {
+                self.settle();
+                self.free_present(first % world.total(), pages.min(world.total() - first % world.total()));
+            }
+            Op::Thicken { first, pages } => {
+                self.allocate_missing(first % world.total(), pages.min(world.total() - first % world.total()));
             }
             Op::Report(ref counts) => self.report(world, counts),
             Op::KernelEnd => self.event(Event::KernelEnd),
@@ -157,7 +175,8 @@ impl Harness {
     /// Sorted by page and GPU, one entry for each.
     fn report(&mut self, world: World, counts: &[(u32, u8, u32)]) {
         let named = |&(page, gpu, lines): &(u32, u8, u32)| ((page % world.total(), world.gpu(gpu)), lines);
-        let sorted: BTreeMap<(u32, ProcessorId), u32> = counts.iter().map(named).collect();
+        let there = |((page, _), _): &((u32, ProcessorId), u32)| self.machine.allocated(PageId(*page));
+        let sorted: BTreeMap<(u32, ProcessorId), u32> = counts.iter().map(named).filter(there).collect();
         let report = sorted.into_iter().map(|((page, processor), lines)| {
             let page = PageId(page);
             AccessCount { processor, page, lines }

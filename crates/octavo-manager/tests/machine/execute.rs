@@ -13,6 +13,7 @@ enum Undo {
     Moved(PageId, ProcessorId, ProcessorId),
     Copied(PageId, ProcessorId),
     Dropped(PageId, ProcessorId),
+    Coalesced(ProcessorId, PageId),
 }
 
 /// A plan that is being carried out.
@@ -65,7 +66,11 @@ fn check_room(plan: &Plan) {
     let (room, rest) = plan.steps.split_at(plan.room_steps as usize);
     let evicts = |step: &Step| matches!(step, Step::Copy { cause: Cause::Eviction, .. });
     assert!(!rest.iter().any(evicts), "an eviction is not said to make room: {plan:?}");
-    let pages = |steps: &[Step]| steps.iter().filter_map(held).flat_map(PageRun::iter).collect::<BTreeSet<PageId>>();
+    // Pages of a block that becomes a large page are held, but nothing is done to them.
+    let busy = |step: &&Step| !matches!(step, Step::Coalesce { .. });
+    let pages = |steps: &[Step]| {
+        steps.iter().filter(busy).filter_map(held).flat_map(PageRun::iter).collect::<BTreeSet<PageId>>()
+    };
     assert!(pages(room).is_disjoint(&pages(rest)), "a page makes room and does something else: {plan:?}");
     let for_room = |step: &Step| match step {
         Step::Copy { cause, .. } => *cause == Cause::Eviction,
@@ -98,14 +103,15 @@ impl Machine {
     pub fn step(&mut self, running: &mut Running) -> Result<Vec<Fault>, String> {
         let Some(step) = running.next_step().copied() else { return Ok(Vec::new()) };
         running.next += 1;
+        self.resize(running, &step)?;
         let mut woken = Vec::new();
         for page in pages_of(&step).into_iter().flat_map(PageRun::iter) {
             match step {
                 Step::Drain { processors, .. } => {
                     running.drained.extend(processors.iter().map(|processor| (processor, page)));
                 }
-                Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true),
-                Step::Protect { processors, .. } => self.restrict(running, processors, page, false),
+                Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true)?,
+                Step::Protect { processors, .. } => self.restrict(running, processors, page, false)?,
                 Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
                 Step::Discard { processor, .. } => self.discard(running, page, processor)?,
                 Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
@@ -117,6 +123,20 @@ impl Machine {
             }
         }
         Ok(woken)
+    }
+
+    /// Large pages come and go; what is under one does not change.
+    fn resize(&mut self, running: &mut Running, step: &Step) -> Result<(), String> {
+        match *step {
+            Step::Coalesce { processor, block } => {
+                self.check_coalesced(processor, block)?;
+                self.large[processor.index()].insert(block.first, block.count);
+                running.undo.push(Undo::Coalesced(processor, block.first));
+            }
+            Step::Splinter { processor, block } => _ = self.large[processor.index()].remove(&block.first),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes back what was done of a plan.
@@ -133,6 +153,9 @@ impl Machine {
                 Undo::Copied(page, to) => {
                     self.memories[to.index()].remove(&page);
                 }
+                Undo::Coalesced(processor, first) => {
+                    self.large[processor.index()].remove(&first).ok_or("a large page of an unfinished plan is gone")?;
+                }
                 Undo::Dropped(page, processor) => {
                     let version = self.latest[&page];
                     self.memories[processor.index()].insert(page, version);
@@ -143,8 +166,15 @@ impl Machine {
     }
 
     /// Unmaps a page, or takes away the right to write it.
-    fn restrict(&mut self, running: &mut Running, processors: ProcessorMask, page: PageId, remove: bool) {
+    fn restrict(
+        &mut self,
+        running: &mut Running,
+        processors: ProcessorMask,
+        page: PageId,
+        remove: bool,
+    ) -> Result<(), String> {
         for processor in processors.iter() {
+            self.check_unlarge(processor, page)?;
             let Some(entry) = self.tables[processor.index()].get(&page).copied() else { continue };
             running.undo.push(Undo::Table(processor, page, Some(entry)));
             if remove {
@@ -158,6 +188,7 @@ impl Machine {
                 running.undrained.insert((processor, page));
             }
         }
+        Ok(())
     }
 
     fn copy(
@@ -184,6 +215,7 @@ impl Machine {
     }
 
     fn carry(&mut self, page: PageId, from: ProcessorId, to: ProcessorId) -> Result<(), String> {
+        self.check_unlarge(from, page)?;
         let version = self.memories[from.index()].remove(&page);
         let version = version.ok_or_else(|| format!("page {} moves from {from}, which lacks it", page.0))?;
         self.receive(page, to, version)
@@ -197,6 +229,7 @@ impl Machine {
     }
 
     fn discard(&mut self, running: &mut Running, page: PageId, processor: ProcessorId) -> Result<(), String> {
+        self.check_unlarge(processor, page)?;
         if self.memories[processor.index()].remove(&page).is_none() {
             return Err(format!("{processor} gives up page {} and lacks it", page.0));
         }
@@ -208,6 +241,9 @@ impl Machine {
         let Step::Map { target, permission, mode, .. } = *step else { unreachable!("called for maps") };
         for processor in who.iter() {
             let entry = Entry { target: target.unwrap_or(processor), permission, mode };
+            if self.tables[processor.index()].get(&page) != Some(&entry) {
+                self.check_unlarge(processor, page)?;
+            }
             let old = self.tables[processor.index()].insert(page, entry);
             running.undo.push(Undo::Table(processor, page, old));
         }

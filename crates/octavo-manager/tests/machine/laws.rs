@@ -1,6 +1,6 @@
 //! What must hold after every single step, whatever the manager meant to do.
 
-use octavo_manager::{MappingMode, PageId, Permission};
+use octavo_manager::{MappingMode, PageId, PageRun, Permission, ProcessorId};
 
 use super::Machine;
 
@@ -29,6 +29,29 @@ impl Machine {
             if alone && copies > 1 {
                 return Err(format!("processor {processor} can write one of {copies} copies of page {}", page.0));
             }
+        }
+        Ok(())
+    }
+
+    /// A block becomes one large page only if the processor has all of it and maps all of it alike.
+    pub fn check_coalesced(&self, processor: ProcessorId, block: PageRun) -> Result<(), String> {
+        let entry = |page: PageId| self.tables[processor.index()].get(&page);
+        let first = entry(block.first).ok_or_else(|| format!("{processor} does not map page {}", block.first.0))?;
+        let own = first.target == processor && first.mode == MappingMode::Direct;
+        let alike = |page: PageId| entry(page) == Some(first) && self.memories[processor.index()].contains_key(&page);
+        if !own || block.first.0 % block.count != 0 || !block.iter().all(alike) {
+            return Err(format!("{processor} makes a large page of {block:?}, which is not uniform"));
+        }
+        if self.large[processor.index()].contains_key(&block.first) {
+            return Err(format!("{block:?} is a large page of {processor} already"));
+        }
+        Ok(())
+    }
+
+    /// Nothing about a page changes while a large page translates it.
+    pub fn check_unlarge(&self, processor: ProcessorId, page: PageId) -> Result<(), String> {
+        if self.in_large_page(processor, page) {
+            return Err(format!("page {} changes on {processor} under a large page", page.0));
         }
         Ok(())
     }

@@ -32,6 +32,8 @@ pub struct Machine {
     latest: BTreeMap<PageId, u64>,
     /// Accesses that wait to be woken.
     pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,
+    /// Of each processor: first pages and lengths of the blocks that one large page translates.
+    pub large: Vec<BTreeMap<PageId, u32>>,
     /// The `ideal` bound: a page is local where it has no copy, and copies need no room.
     by_decree: bool,
 }
@@ -43,6 +45,7 @@ impl Machine {
         Self {
             memories: vec![BTreeMap::new(); processors],
             tables: vec![BTreeMap::new(); processors],
+            large: vec![BTreeMap::new(); processors],
             capacity,
             latest: BTreeMap::new(),
             outstanding: BTreeMap::new(),
@@ -110,9 +113,19 @@ impl Machine {
         }
     }
 
+    /// Whether a large page of `processor` translates `page`.
+    pub fn in_large_page(&self, processor: ProcessorId, page: PageId) -> bool {
+        let below = self.large[processor.index()].range(..=page).next_back();
+        below.is_some_and(|(first, count)| page.0 - first.0 < *count)
+    }
+
     pub fn holders(&self, page: PageId) -> Vec<ProcessorId> {
         let all = self.memories.iter().enumerate();
         all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| ProcessorId(index as u8)).collect()
+    }
+
+    pub fn allocated(&self, page: PageId) -> bool {
+        self.latest.contains_key(&page)
     }
 
     pub fn pages(&self) -> impl Iterator<Item = PageId> {

@@ -1,0 +1,109 @@
+//! Which large frame is emptied, and where its base pages go.
+
+use super::{Content, FrameStore, Holder};
+use crate::PageId;
+
+/// Base pages that leave a large frame.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Evacuation {
+    /// Base frames: from where, to where.
+    pub moves: Vec<(u32, u32)>,
+}
+
+/// Free base frames of those large frames of one holder in one channel that take part.
+type Room = Vec<((Holder, u32), u32)>;
+
+impl FrameStore {
+    /// Empties the large frame with the fewest base frames in use, into others of the same holder in the same channel.
+    /// Homes that hold nothing but their block are left alone if anything else can be emptied. Takes up at most
+    /// `spare` free base frames.
+    pub(crate) fn emptiest(&self, channels: u32, spare: u32, movable: &dyn Fn(PageId) -> bool) -> Option<Evacuation> {
+        let attempt = |pure: bool| {
+            let room = self.room(channels, pure);
+            let numbers = 0..self.frames.len() as u32;
+            let mut candidates: Vec<u32> = numbers.filter(|&large| self.can_empty(large, pure)).collect();
+            candidates.sort_by_key(|&large| self.frames[large as usize].used);
+            let fits = |&large: &u32| {
+                let frame = &self.frames[large as usize];
+                let around = room.iter().find(|(key, _)| *key == (frame.holder, large % channels));
+                let holes = around.map_or(0, |(_, holes)| *holes) - (self.span - u32::from(frame.used));
+                holes >= u32::from(frame.used) && u32::from(frame.used) <= spare
+            };
+            let mut fitting = candidates.into_iter().filter(fits);
+            fitting.find(|&large| self.all_movable(large, movable)).map(|large| self.moves(large, channels, pure))
+        };
+        attempt(false).or_else(|| attempt(true))
+    }
+
+    /// Empties this large frame, if that is possible.
+    pub(crate) fn evacuation(
+        &self,
+        large: u32,
+        channels: u32,
+        spare: u32,
+        movable: &dyn Fn(PageId) -> bool,
+    ) -> Option<Evacuation> {
+        let used = usize::from(self.frames[large as usize].used);
+        if !self.can_empty(large, true) || used > spare as usize || !self.all_movable(large, movable) {
+            return None;
+        }
+        let attempt = |pure| Some(self.moves(large, channels, pure)).filter(|found| found.moves.len() == used);
+        attempt(false).or_else(|| attempt(true))
+    }
+
+    /// Whether pages may be moved out of, or into, a large frame.
+    fn takes_part(&self, large: u32, pure: bool) -> bool {
+        let frame = &self.frames[large as usize];
+        !frame.coalesced && (pure || !frame.pure())
+    }
+
+    fn can_empty(&self, large: u32, pure: bool) -> bool {
+        let frame = &self.frames[large as usize];
+        let whole = (large + 1) * self.span <= self.total;
+        let known = matches!(frame.holder, Holder::Space(_) | Holder::Foreign);
+        self.takes_part(large, pure) && whole && known && frame.used > 0 && frame.leaving == 0
+    }
+
+    fn all_movable(&self, large: u32, movable: &dyn Fn(PageId) -> bool) -> bool {
+        self.contents_of(large).all(|(_, content)| match content {
+            Content::Page(page) => movable(page),
+            _ => true,
+        })
+    }
+
+    fn room(&self, channels: u32, pure: bool) -> Room {
+        let mut room = Room::new();
+        for large in self.holes.iter().filter(|&large| self.takes_part(large, pure)) {
+            let frame = &self.frames[large as usize];
+            let (key, holes) = ((frame.holder, large % channels), self.span - u32::from(frame.used));
+            match room.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, sum)) => *sum += holes,
+                None => room.push((key, holes)),
+            }
+        }
+        room
+    }
+
+    /// Frames that are no home are filled first, in their order, then homes, those with the fewest pages first.
+    fn moves(&self, large: u32, channels: u32, pure: bool) -> Evacuation {
+        let holder = self.frames[large as usize].holder;
+        let fits = |&other: &u32| {
+            let alike = self.frames[other as usize].holder == holder && other % channels == large % channels;
+            other != large && alike && self.takes_part(other, pure)
+        };
+        let mut targets: Vec<u32> = self.holes.iter().filter(fits).collect();
+        targets.sort_by_key(|&other| {
+            let frame = &self.frames[other as usize];
+            if frame.pure() { (true, frame.used) } else { (false, 0) }
+        });
+        let holes = targets.into_iter().flat_map(|other| self.contents_of(other));
+        let holes = holes.filter(|(_, content)| *content == Content::Free).map(|(frame, _)| frame);
+        let from = self.contents_of(large).filter(|(_, content)| *content != Content::Free).map(|(frame, _)| frame);
+        Evacuation { moves: from.zip(holes).collect() }
+    }
+
+    /// What the base frames of a large frame hold, in order.
+    pub(crate) fn contents_of(&self, large: u32) -> impl Iterator<Item = (u32, Content)> + '_ {
+        (large * self.span..(large + 1) * self.span).map(|frame| (frame, self.content(frame)))
+    }
+}

@@ -1,0 +1,88 @@
+//! What a plan changes about frames, to finish it or to take it back.
+
+use super::{Content, Physical};
+use crate::ProcessorId;
+
+/// Changes of frames and of the sizes of pages by one plan.
+#[derive(Default)]
+pub(crate) struct Journal {
+    /// Base frames that were written, and what they held before.
+    pub frames: Vec<(ProcessorId, u32, Content)>,
+    /// Base frames that pages left; some may be in use again.
+    pub spare: Vec<(ProcessorId, u32)>,
+    /// Blocks in their own places whose pages changed in any way.
+    pub touched: Vec<(ProcessorId, u32)>,
+    /// Blocks that became large pages.
+    pub coalesced: Vec<(ProcessorId, u32)>,
+    /// Blocks that the plan says are none any more.
+    pub splintered: Vec<(ProcessorId, u32)>,
+    /// Whose memory the plan compacts.
+    pub compacts: Option<ProcessorId>,
+}
+
+impl Journal {
+    pub fn reset(&mut self) {
+        self.frames.clear();
+        self.spare.clear();
+        self.touched.clear();
+        self.coalesced.clear();
+        self.splintered.clear();
+        self.compacts = None;
+    }
+}
+
+impl Physical {
+    /// The plan in `slot` begins.
+    pub fn begin(&mut self, slot: u32, journal: &Journal) {
+        for &(processor, block) in &journal.splintered {
+            *self.store_mut(processor).splintering(block) += 1;
+        }
+        if let Some(processor) = journal.compacts {
+            *self.compacting(processor) = Some(slot);
+        }
+    }
+
+    /// It is done: what it took from pages and did not use again is free.
+    pub fn complete(&mut self, slot: u32, journal: &Journal) {
+        for &(processor, frame, _) in &journal.frames {
+            let store = self.store_mut(processor);
+            if store.content(frame) == Content::Leaving(slot) {
+                store.replace(frame, Content::Free);
+            }
+        }
+        self.end(slot, journal);
+    }
+
+    /// It failed: frames hold what they held. Large pages stay splintered until it is seen that they need not.
+    pub fn fail(&mut self, slot: u32, journal: &Journal) {
+        for &(processor, block) in &journal.coalesced {
+            let store = self.store_mut(processor);
+            if let Some(large) = store.coalesced(block) {
+                store.set_coalesced(large, false);
+            }
+        }
+        for &(processor, frame, before) in journal.frames.iter().rev() {
+            self.store_mut(processor).replace(frame, before);
+        }
+        self.end(slot, journal);
+        journal.splintered.iter().for_each(|&(processor, block)| self.postpone(processor, block));
+    }
+
+    fn end(&mut self, slot: u32, journal: &Journal) {
+        for &(processor, block) in &journal.splintered {
+            *self.store_mut(processor).splintering(block) -= 1;
+        }
+        if let Some(compacting) = journal.compacts.map(|processor| self.compacting(processor))
+            && *compacting == Some(slot)
+        {
+            *compacting = None;
+        }
+    }
+
+    /// The block may become a large page later.
+    pub fn postpone(&mut self, processor: ProcessorId, block: u32) {
+        if !self.postponed.contains(&(processor, block)) {
+            self.postponed.push((processor, block));
+        }
+    }
+}

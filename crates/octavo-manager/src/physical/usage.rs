@@ -1,0 +1,34 @@
+//! How full memories are, for those who ask.
+
+use super::{FrameStore, Holder};
+use crate::{PageId, ProcessorId, SpaceId};
+
+/// How a memory is used, in frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Base frames in use by applications, including those that unfinished plans will fill or have yet to give up.
+    pub base_frames: u32,
+    /// Large frames with anything of an application in them.
+    pub large_frames: u32,
+    /// Whole large frames that the memory has; `None` for a memory without a limit.
+    pub large_frames_total: Option<u32>,
+}
+
+impl MemoryUse {
+    pub(crate) fn of(store: &FrameStore, base_frames: u32) -> Self {
+        let used = store.frames.iter().filter(|frame| matches!(frame.holder, Holder::Space(_) | Holder::Mixed));
+        let total = (store.total != u32::MAX).then_some(store.total / store.span);
+        Self { base_frames, large_frames: used.count() as u32, large_frames_total: total }
+    }
+}
+
+/// A fault that can never be served: memory is full, and nothing leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// Whose memory is full.
+    pub processor: ProcessorId,
+    /// The page that was asked for.
+    pub page: PageId,
+    /// The application whose page that is.
+    pub space: SpaceId,
+}

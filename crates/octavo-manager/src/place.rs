@@ -1,0 +1,74 @@
+//! Pages get frames and give them up.
+
+use crate::allocator::FrameRequest;
+use crate::physical::{Content, Physical};
+use crate::transaction::Transaction;
+use crate::{PageId, ProcessorId};
+
+impl Transaction<'_> {
+    /// Whether a page on its way to `processor` should have a large frame, and none is free.
+    pub fn wants_large_frame(&mut self, processor: ProcessorId, page: PageId) -> bool {
+        let Some(physical) = &mut self.memory.physical else { return false };
+        if physical.coalescing.is_none_or(|coalescing| coalescing.compaction.is_none()) {
+            return false;
+        }
+        physical.store_mut(processor).make_free();
+        let Some(physical) = &self.memory.physical else { return false };
+        let request = self.request(physical, processor, page);
+        physical.allocator.wants_large_frame(physical.store(processor), &request)
+    }
+
+    fn request<'a>(&'a self, physical: &Physical, processor: ProcessorId, page: PageId) -> FrameRequest<'a> {
+        let flight = &self.draft.flight;
+        let may_take = self.memory.frames.spare(processor, &flight.change) > 0;
+        let plan = (self.draft.slot, flight.journal.spare.as_slice());
+        physical.request(&self.memory.pages, page, processor, may_take, plan)
+    }
+
+    /// A page that becomes resident gets a frame. Whether there is one was made sure of before.
+    pub fn take_frame(&mut self, processor: ProcessorId, page: PageId) {
+        let Some(physical) = &mut self.memory.physical else { return };
+        physical.store_mut(processor).make_free();
+        let Some(physical) = &self.memory.physical else { return };
+        let store = physical.store(processor);
+        let request = self.request(physical, processor, page);
+        let frame = physical.allocator.choose(store, &request).expect("a page that was let in finds a frame");
+        let (space, whole) = (request.space, request.whole);
+        let large = &store.frames[(frame / store.span) as usize];
+        let broken = physical.allocator.separates() && !large.may_hold(space);
+        let coalesced = large.home().filter(|_| large.coalesced);
+        if let Some(block) = coalesced {
+            self.splinter_block(processor, block);
+            self.memory.statistics.emergency_splinters += 1;
+        }
+        self.memory.statistics.soft_guarantee_broken += u64::from(broken);
+        self.put_page(processor, page, frame, whole);
+    }
+
+    fn put_page(&mut self, processor: ProcessorId, page: PageId, frame: u32, whole: bool) {
+        let Some(physical) = &mut self.memory.physical else { return };
+        let space = self.memory.pages.space(page);
+        let separates = physical.allocator.separates();
+        let store = physical.store_mut(processor);
+        let before = store.put(page, space, frame, whole);
+        let missed = separates && whole && !store.in_own_place(page);
+        self.memory.statistics.identity_missed += u64::from(missed);
+        let flight = &mut self.draft.flight;
+        flight.journal.frames.push((processor, frame, before));
+        match before {
+            Content::Free => flight.change.take(processor),
+            _ => flight.change.reuse(processor),
+        }
+    }
+
+    /// A page leaves its frame, which becomes free with the plan's acknowledgement.
+    pub fn leave_frame(&mut self, processor: ProcessorId, page: PageId) {
+        let Some(physical) = &mut self.memory.physical else { return };
+        let store = physical.store_mut(processor);
+        let frame = store.place(page).expect("a resident page has a frame");
+        store.replace(frame, Content::Leaving(self.draft.slot));
+        let journal = &mut self.draft.flight.journal;
+        journal.frames.push((processor, frame, Content::Page(page)));
+        journal.spare.push((processor, frame));
+    }
+}

@@ -1,0 +1,136 @@
+//! What must hold of frames and large pages whatever was decided, by what the manager tells of every page. Slow and
+//! obvious: everything is looked at after everything that happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use octavo_manager::{Manager, Mode, PageId, Plan, ProcessorId, Step};
+
+/// A memory system whose frames have numbers.
+pub struct FrameLaws {
+    gpus: usize,
+    /// Base pages of a large frame.
+    pub span: u32,
+    /// Whether pages of different spaces are kept apart.
+    separates: bool,
+    /// Whether base pages become large pages.
+    coalesces: bool,
+    /// Base frames that each memory had at most.
+    total: Vec<u32>,
+    /// The frame of each page when it was last looked at.
+    known: BTreeMap<(ProcessorId, PageId), u32>,
+    /// Pages that plans brought or moved since then.
+    moved: BTreeSet<(ProcessorId, PageId)>,
+}
+
+impl FrameLaws {
+    pub fn new(span: u32, separates: bool, coalesces: bool, total: &[u32]) -> Self {
+        let (known, moved) = (BTreeMap::new(), BTreeSet::new());
+        Self { gpus: total.len(), span, separates, coalesces, total: total.to_vec(), known, moved }
+    }
+
+    pub fn enlarge(&mut self, gpu: usize, pages: u32) {
+        self.total[gpu] = self.total[gpu].max(pages);
+    }
+
+    /// A plan was made, or was undone.
+    pub fn note(&mut self, plan: &Plan) {
+        let compacted = plan.steps.iter().find_map(|step| match step {
+            Step::Compact { processor, .. } => Some(*processor),
+            _ => None,
+        });
+        for step in &plan.steps {
+            match *step {
+                Step::Copy { pages, from, to, .. } => {
+                    self.moved.extend(pages.iter().flat_map(|page| [(from, page), (to, page)]));
+                }
+                Step::Discard { processor, pages } => self.moved.extend(pages.iter().map(|page| (processor, page))),
+                Step::Invalidate { pages, .. } | Step::Map { pages, .. } => {
+                    self.moved.extend(compacted.iter().flat_map(|&gpu| pages.iter().map(move |page| (gpu, page))));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Looks at all `pages`; `quiet` if no plan is unfinished. `spaces` tells whose a page is.
+    pub fn check(&mut self, manager: &Manager, pages: &[PageId], quiet: bool, space: impl Fn(PageId) -> u16) {
+        let before = std::mem::take(&mut self.known);
+        let moved = std::mem::take(&mut self.moved);
+        for gpu in (0..self.gpus).map(ProcessorId::gpu) {
+            let held = self.frames(manager, gpu, pages);
+            for (&frame, &page) in &held {
+                let old = before.get(&(gpu, page));
+                let stayed = old.is_none_or(|&old| old == frame);
+                assert!(stayed || moved.contains(&(gpu, page)), "page {} moved on {gpu} without a step", page.0);
+                self.known.insert((gpu, page), frame);
+            }
+            self.check_spaces(manager, &held, &space);
+            self.check_large_pages(manager, gpu, pages, quiet, &space);
+        }
+    }
+
+    /// Pages by frame: each page that takes up room has a frame, and no frame has two pages.
+    fn frames(&self, manager: &Manager, gpu: ProcessorId, pages: &[PageId]) -> BTreeMap<u32, PageId> {
+        let mut held = BTreeMap::new();
+        for &page in pages {
+            let view = manager.page(page);
+            let frame = manager.frame(gpu, page);
+            let takes_room = view.resident.contains(gpu) && view.mode != Mode::Everywhere;
+            assert_eq!(frame.is_some(), takes_room, "the frame of page {} on {gpu}", page.0);
+            let Some(frame) = frame else { continue };
+            assert!(frame < self.total[gpu.gpu_index().unwrap()], "frame {frame} of {gpu} is not there");
+            assert!(held.insert(frame, page).is_none(), "frame {frame} of {gpu} holds two pages");
+        }
+        held
+    }
+
+    /// The soft guarantee: large frames hold pages of one space, unless it is said that they do not.
+    fn check_spaces(&self, manager: &Manager, held: &BTreeMap<u32, PageId>, space: &impl Fn(PageId) -> u16) {
+        if !self.separates || manager.statistics().soft_guarantee_broken > 0 {
+            return;
+        }
+        let mut owners: BTreeMap<u32, u16> = BTreeMap::new();
+        for (frame, &page) in held {
+            let owner = *owners.entry(frame / self.span).or_insert(space(page));
+            assert_eq!(owner, space(page), "large frame {} holds pages of two spaces", frame / self.span);
+        }
+    }
+
+    /// A block is a large page exactly if all its pages are in their places in one large frame and mapped alike; one
+    /// that lost pages because they were freed may stay one.
+    fn check_large_pages(
+        &self,
+        manager: &Manager,
+        gpu: ProcessorId,
+        pages: &[PageId],
+        quiet: bool,
+        space: &impl Fn(PageId) -> u16,
+    ) {
+        let blocks: BTreeSet<u32> = pages.iter().map(|page| page.0 / self.span).collect();
+        for block in blocks {
+            let all = (block * self.span..(block + 1) * self.span).map(PageId);
+            let allocated: Vec<PageId> = all.filter(|page| pages.contains(page)).collect();
+            let large = allocated.iter().filter(|&&page| manager.coalesced(gpu, page)).count();
+            assert!(large == 0 || large == allocated.len(), "block {block} is half a large page on {gpu}");
+            let uniform = self.uniform(manager, gpu, &allocated);
+            assert!(large == 0 || uniform, "block {block} is a large page on {gpu}, but not in order");
+            assert!(large == 0 || self.coalesces);
+            let whole = allocated.len() == self.span as usize
+                && allocated.iter().all(|&page| space(page) == space(allocated[0]));
+            if quiet && self.coalesces && whole && uniform {
+                assert!(large > 0, "block {block} could be a large page on {gpu}");
+            }
+        }
+    }
+
+    fn uniform(&self, manager: &Manager, gpu: ProcessorId, pages: &[PageId]) -> bool {
+        let seen = |page: PageId| {
+            let view = manager.page(page);
+            let here = view.mode == Mode::Plain && view.resident.contains(gpu) && view.mapped.contains(gpu);
+            let frame = manager.frame(gpu, page).filter(|frame| frame % self.span == page.0 % self.span);
+            frame.filter(|_| here).map(|frame| (frame / self.span, view.writable.contains(gpu)))
+        };
+        let first = pages.first().and_then(|&page| seen(page));
+        first.is_some() && pages.iter().all(|&page| seen(page) == first)
+    }
+}
