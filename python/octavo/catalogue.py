@@ -7,7 +7,7 @@ from typing import Any
 
 from octavo import _core
 
-_KINDS = ("nodes", "memories", "workloads", "placements", "prefetchers", "evictions", "sizings")
+_KINDS = ("nodes", "memories", "workloads", "placements", "prefetchers", "evictions", "allocators", "sizings")
 
 
 def listing() -> dict[str, list[dict[str, Any]]]:

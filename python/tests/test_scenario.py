@@ -59,6 +59,7 @@ def test_every_registered_name_makes_a_scenario():
         ("placements", "placement"),
         ("prefetchers", "prefetch"),
         ("evictions", "eviction"),
+        ("allocators", "allocator"),
         ("sizings", "sizing"),
     ):
         for entry in listing[kind]:

@@ -19,6 +19,7 @@ STRATEGIES = {
     ),
     "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
     "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
+    "allocators": ("Frames", "memory.allocator", "which frame of a memory a page gets"),
     "sizings": ("Page sizes", "memory.sizing", "which sizes pages have"),
 }
 _KINDS = {

@@ -129,7 +129,9 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
         eviction: set(memory.eviction),
+        allocator: set(memory.allocator),
         sizing: set(memory.sizing),
+        fragmentation: memory.fragmentation,
     }
 }
 

@@ -19,7 +19,8 @@ fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
 fn combinations() -> impl Iterator<Item = MemoryConfig> {
     PLACEMENTS.names().flat_map(|placement| {
         PREFETCHERS.names().flat_map(move |prefetch| {
-            EVICTIONS.names().map(move |eviction| MemoryConfig {
+            // Nodes that are out of memory have nothing to conform to.
+            EVICTIONS.names().filter(|name| *name != "none").map(move |eviction| MemoryConfig {
                 placement: Choice::named(placement),
                 prefetch: Choice::named(prefetch),
                 eviction: Choice::named(eviction),

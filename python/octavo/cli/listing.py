@@ -27,6 +27,7 @@ class Kind(str, Enum):
     placements = "placements"
     prefetchers = "prefetchers"
     evictions = "evictions"
+    allocators = "allocators"
     sizings = "sizings"
 
 

@@ -173,7 +173,7 @@ impl FrameStore {
             return;
         }
         let before = std::mem::replace(&mut self.total, total);
-        if before % self.span != 0 && self.frames.len() as u32 == before.div_ceil(self.span) {
+        if !before.is_multiple_of(self.span) && self.frames.len() as u32 == before.div_ceil(self.span) {
             let end = total.min(before.next_multiple_of(self.span));
             (before..end).for_each(|frame| self.write(frame, Content::Free));
         }

@@ -39,7 +39,7 @@ impl Machine {
         let first = entry(block.first).ok_or_else(|| format!("{processor} does not map page {}", block.first.0))?;
         let own = first.target == processor && first.mode == MappingMode::Direct;
         let alike = |page: PageId| entry(page) == Some(first) && self.memories[processor.index()].contains_key(&page);
-        if !own || block.first.0 % block.count != 0 || !block.iter().all(alike) {
+        if !own || !block.first.0.is_multiple_of(block.count) || !block.iter().all(alike) {
             return Err(format!("{processor} makes a large page of {block:?}, which is not uniform"));
         }
         if self.large[processor.index()].contains_key(&block.first) {
