@@ -49,5 +49,11 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::fft::ENTRY,
         &kernels::lps::ENTRY,
         &kernels::srad::ENTRY,
+        &kernels::bp::ENTRY,
+        &kernels::lud::ENTRY,
+        &kernels::libor::ENTRY,
+        &kernels::sad::ENTRY,
+        &kernels::cfd::ENTRY,
+        &kernels::streamcluster::ENTRY,
     ],
 );

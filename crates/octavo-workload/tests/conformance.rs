@@ -44,8 +44,30 @@ fn the_published_eight_and_three_more_come_first() {
 #[test]
 fn mosaics_applications_are_registered() {
     let names = [
-        "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo", "spmv", "nw", "bfs2", "nn", "cons", "hs", "3ds",
-        "fft", "lps", "srad",
+        "trd",
+        "red",
+        "scan",
+        "scp",
+        "blk",
+        "fwt",
+        "gups",
+        "histo",
+        "spmv",
+        "nw",
+        "bfs2",
+        "nn",
+        "cons",
+        "hs",
+        "3ds",
+        "fft",
+        "lps",
+        "srad",
+        "bp",
+        "lud",
+        "lib",
+        "sad",
+        "cfd",
+        "streamcluster",
     ];
     for name in names {
         assert!(WORKLOADS.names().any(|found| found == name), "{name}");

@@ -50,6 +50,7 @@ mod cost {
     pub const AFTER_LOCAL_LOAD: Op = Op::mix(1, 0, 0, 0);
     pub const SCORE: Op = Op::mix(6, 2, 1, 1);
     pub const BEFORE_STORE: [Op; 2] = [Op::mix(13, 4, 1, 2), Op::mix(9, 1, 1, 1)];
+    pub const AFTER_STORES: Op = Op::mix(0, 0, 0, 1);
 }
 
 /// Options of `nw`.
@@ -199,6 +200,9 @@ impl Group<'_> {
     fn store_row(&self, row: u64, out: &mut OpSink<'_>) {
         push_all(out, &[cost::BEFORE_STORE[usize::from(row > 0)], Op::WAIT]);
         store_span(out, self.inside(&self.nw.input, row), self.nw.block * ELEMENT_BYTES);
+        if row + 1 == self.nw.block {
+            out.push(cost::AFTER_STORES);
+        }
     }
 
     /// Address of the first element of a row of the block.

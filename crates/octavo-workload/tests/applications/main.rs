@@ -5,21 +5,27 @@ mod lanes;
 
 mod bfs2;
 mod blk;
+mod bp;
+mod cfd;
 mod cons;
 mod fft;
 mod fwt;
 mod gups;
 mod histo;
 mod hs;
+mod libor;
 mod lps;
+mod lud;
 mod nn;
 mod nw;
 mod red;
+mod sad;
 mod scan;
 mod scp;
 mod spmv;
 mod srad;
 mod stencil3d;
+mod streamcluster;
 mod trd;
 
 use octavo_registry::Choice;
