@@ -14,6 +14,8 @@ use octavo_registry::Choice;
 use octavo_trace::{Layout, TraceWorkload};
 use octavo_workload::kernels::bfs::{Bfs, Graph};
 use octavo_workload::kernels::mm::Mm;
+use octavo_workload::kernels::nw::Nw;
+use octavo_workload::kernels::spmv::{SparseMatrix, Spmv};
 use octavo_workload::{Buffer, Cursor, Launch, OpSink, Resources, Size, WORKLOADS, Workload};
 
 /// A model and the recording that it must agree with.
@@ -179,6 +181,24 @@ fn transposition() {
 fn vector_addition() {
     Case { trace: "vectoradd-256.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
         .check(&*model("vectoradd", &[("elements", 65_536)]));
+}
+
+/// The recorded host program runs the second kernel on growing antidiagonals: so does this variant of the model, which
+/// no user can name.
+#[test]
+fn alignment_with_the_launches_of_the_recorded_one() {
+    let buffers = &[("input_itemsets", "input items"), ("output_itemsets", "output items")];
+    Case { trace: "nw-128.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
+        .check(&Nw::new(128, 64).unwrap().with_growing_second_half());
+}
+
+/// Another matrix of the same distribution as the recorded one, with as many non-zeros.
+#[test]
+fn sparse_product_of_another_matrix() {
+    let buffers = &[("row_offsets", "row offsets")];
+    let tolerance = Tolerance { totals: 0.05, pages: 0.1, sharing: 1.0, wavefronts: 1.0 };
+    Case { trace: "spmv-1024.trace", buffers, untouched: &[], tolerance }
+        .check(&Spmv::new(SparseMatrix::uniform(1024, 10_485, 0), 1));
 }
 
 /// The recorded search's own graph: which wavefront wins a race for a node is the same too, as both take wavefronts
