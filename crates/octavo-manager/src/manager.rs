@@ -117,7 +117,7 @@ impl Manager {
     /// Base pages of a large page, if both sizes are used at once.
     #[must_use]
     pub fn large_page_pages(&self) -> Option<u32> {
-        None
+        Some(self.memory.physical.as_ref()?.coalescing?.pages)
     }
 
     /// Reacts to `event`; what is to be done about it is appended to `plans`.

@@ -25,6 +25,6 @@ mod memory;
 
 pub use config::NodeConfig;
 pub use failure::StrategyFailure;
-pub use result::{Accesses, Breakdown, RunResult, Summary};
+pub use result::{Accesses, Breakdown, FrameUse, RunResult, Summary};
 pub use simulate::{Progress, RunOptions, SimError, simulate};
 pub use table::{Column, Table, Values};

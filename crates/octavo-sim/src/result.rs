@@ -36,6 +36,22 @@ pub struct Summary {
     pub manager_state_bytes: u64,
     /// What the memory manager did.
     pub manager: Statistics,
+    /// How each GPU's memory is used at the end, where frames are tracked; empty otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory_use: Vec<FrameUse>,
+}
+
+/// How a memory is used, in frames.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FrameUse {
+    /// Base frames that hold pages of programs.
+    pub base_frames: u32,
+    /// Large frames with any page of a program in them.
+    pub large_frames: u32,
+    /// Large frames of the memory; `None` without a limit.
+    pub large_frames_total: Option<u32>,
+    /// Memory bloat: what those large frames could hold beyond what they do hold, as a share of the latter.
+    pub bloat: f64,
 }
 
 /// Counts of what the wavefronts did. Lines are 64 bytes.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{ConfigError, Manager, MemoryConfig, Topology};
+use octavo_manager::{ConfigError, Manager, MemoryConfig, ProcessorId, Topology};
 use octavo_units::Time;
 use octavo_workload::{Workload, pages_of};
 
@@ -11,7 +11,7 @@ use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::failure::StrategyFailure;
 use crate::node::{Lacking, Node, applications_table};
 use crate::record::Recorder;
-use crate::result::{RunResult, Summary};
+use crate::result::{FrameUse, RunResult, Summary};
 use crate::spans::Spans;
 
 /// Events between looks at the progress callback: a few milliseconds of work.
@@ -124,6 +124,26 @@ pub enum SimError {
         /// Compute units of a GPU.
         units: u32,
     },
+    /// Pages become large, but the node's TLBs have nowhere to keep large translations.
+    #[error("`node.{key}.large`: `memory.sizing` makes large pages, but the TLB has no entries for them")]
+    NoLargeEntries {
+        /// Which TLB.
+        key: &'static str,
+    },
+    /// A GPU's memory is full, and nothing leaves it.
+    #[error(
+        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} at {time}, and `memory.eviction` lets nothing leave"
+    )]
+    OutOfMemory {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// Whose memory is full.
+        gpu: usize,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// Simulated time.
+        time: Time,
+    },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
         "the simulation is stuck in launch {launch} at {time} with {waiting} faults open; please report this scenario"
@@ -179,6 +199,12 @@ pub fn simulate(
     let topology =
         Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
     let manager = Manager::new(memory, &topology)?;
+    if manager.large_page_pages().is_some() {
+        let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
+        if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
+            return Err(SimError::NoLargeEntries { key });
+        }
+    }
     let recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     let spans = options.timeline.take().map(|out| {
         let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
@@ -203,6 +229,15 @@ pub fn simulate(
     if let Some(failure) = running.manager.failure() {
         let failure = StrategyFailure::new(failure, running.now, page_bytes, workload);
         return Err(SimError::Strategy(Box::new(failure)));
+    }
+    if let Some(out) = running.manager.out_of_memory() {
+        let name = &running.applications[usize::from(out.space.0)].program.name;
+        return Err(SimError::OutOfMemory {
+            application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
+            gpu: out.processor.gpu_index().unwrap_or_default(),
+            address: u64::from(out.page.0) * page_bytes,
+            time: Time(running.now),
+        });
     }
     if let Some(reason) = workload.failure() {
         return Err(SimError::Workload { reason });
@@ -295,10 +330,26 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         simulated_events,
         manager_state_bytes: node.manager.state_bytes() as u64,
         manager: node.manager.statistics().clone(),
+        memory_use: memory_use(&node.manager, node.gpus.len()),
     };
     let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))
         .then(|| applications_table(&node.applications));
     let mut tables = node.recorder.tables(node.workload, &links);
     tables.extend(programs);
     RunResult { summary, tables }
+}
+
+fn memory_use(manager: &Manager, gpus: usize) -> Vec<FrameUse> {
+    let pages = f64::from(manager.large_page_pages().unwrap_or_else(|| manager.geometry().block_pages()));
+    let one = |gpu| {
+        let used = manager.memory_use(ProcessorId::gpu(gpu))?;
+        let (base, room) = (f64::from(used.base_frames), f64::from(used.large_frames) * pages);
+        Some(FrameUse {
+            base_frames: used.base_frames,
+            large_frames: used.large_frames,
+            large_frames_total: used.large_frames_total,
+            bloat: if base > 0.0 { room / base - 1.0 } else { 0.0 },
+        })
+    };
+    (0..gpus).filter_map(one).collect()
 }

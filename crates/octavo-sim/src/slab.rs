@@ -22,6 +22,10 @@ impl<T> Slab<T> {
         self.items.len() as u32 - 1
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.items.len()
+    }
+
     /// # Panics
     /// If nothing has that number.
     pub fn remove(&mut self, number: u32) -> T {

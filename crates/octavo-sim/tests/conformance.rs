@@ -3,31 +3,16 @@
 
 mod support;
 
-use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
-use octavo_registry::Choice;
+use octavo_manager::{MemoryConfig, PLACEMENTS};
 use octavo_sim::config::*;
 use octavo_sim::{Accesses, NodeConfig, RunOptions, RunResult, SimError, simulate};
 use octavo_units::{Bytes, Time};
 use octavo_workload::{Dispatch, Op, Size, WORKLOADS, Workload};
-use support::{Script, node};
+use support::{Script, combinations, node};
 
 fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
     let entry = WORKLOADS.find(name).expect("registered");
     (entry.build)(&Default::default(), &Size { scale, seed: 7 }).expect("default options are valid")
-}
-
-fn combinations() -> impl Iterator<Item = MemoryConfig> {
-    PLACEMENTS.names().flat_map(|placement| {
-        PREFETCHERS.names().flat_map(move |prefetch| {
-            // Nodes that are out of memory have nothing to conform to.
-            EVICTIONS.names().filter(|name| *name != "none").map(move |eviction| MemoryConfig {
-                placement: Choice::named(placement),
-                prefetch: Choice::named(prefetch),
-                eviction: Choice::named(eviction),
-                ..MemoryConfig::default()
-            })
-        })
-    })
 }
 
 fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> RunResult {

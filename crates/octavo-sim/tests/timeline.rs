@@ -2,12 +2,11 @@
 
 mod support;
 
-use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
-use octavo_registry::Choice;
+use octavo_manager::MemoryConfig;
 use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::Time;
 use octavo_workload::Op;
-use support::{Script, node};
+use support::{Script, combinations, node};
 
 const PAGES: u64 = 48;
 const PAGE_BYTES: u64 = 4096;
@@ -30,20 +29,6 @@ fn run(memory: &MemoryConfig, events: bool) -> RunResult {
     node.capacity.footprint_percent = 60;
     let options = RunOptions { record_events: events, interval: Time(1_000_000_000), ..RunOptions::default() };
     simulate(&node, memory, &script(), options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
-}
-
-fn combinations() -> impl Iterator<Item = MemoryConfig> {
-    PLACEMENTS.names().flat_map(|placement| {
-        PREFETCHERS.names().flat_map(move |prefetch| {
-            // Nodes that are out of memory have nothing to conform to.
-            EVICTIONS.names().filter(|name| *name != "none").map(move |eviction| MemoryConfig {
-                placement: Choice::named(placement),
-                prefetch: Choice::named(prefetch),
-                eviction: Choice::named(eviction),
-                ..MemoryConfig::default()
-            })
-        })
-    })
 }
 
 fn table<'a>(result: &'a RunResult, name: &str) -> &'a Table {
@@ -107,7 +92,7 @@ fn events_lead_to_the_memory_that_was_sampled() {
 
 #[test]
 fn schemes_of_the_events_are_those_counted_at_the_end() {
-    let memory = MemoryConfig { placement: Choice::named("grit"), ..MemoryConfig::default() };
+    let memory = support::memory("grit");
     let result = run(&memory, true);
     let mut schemes = vec![""; PAGES as usize];
     for (kind, pages, ..) in events(&result, u64::MAX) {
@@ -124,7 +109,7 @@ fn schemes_of_the_events_are_those_counted_at_the_end() {
 
 #[test]
 fn samples_add_up_to_the_totals() {
-    let memory = MemoryConfig { placement: Choice::named("access-counter"), ..MemoryConfig::default() };
+    let memory = support::memory("access-counter");
     let result = run(&memory, true);
     let (accesses, manager) = (&result.summary.accesses, &result.summary.manager);
     for (name, total) in [
@@ -144,7 +129,7 @@ fn samples_add_up_to_the_totals() {
 
 #[test]
 fn recording_events_changes_nothing_else() {
-    let memory = MemoryConfig { placement: Choice::named("grit"), ..MemoryConfig::default() };
+    let memory = support::memory("grit");
     let (with, mut without) = (run(&memory, true), run(&memory, false));
     without.tables.push(table(&with, "events").clone());
     assert_eq!(with, without);

@@ -26,10 +26,26 @@ impl Node<'_> {
         if view.busy {
             return Ok(());
         }
+        self.check_size(page)?;
         for (gpu, state) in self.gpus.iter().enumerate() {
             let (found, expected) = (state.table.get(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
             if found != expected {
                 return Err(format!("gpu{gpu} page {page}: entry {found:?}, the manager's state means {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node<'_> {
+    /// Whether large bits are where the manager believes; a plan that holds no page may have yet to clear one.
+    fn check_size(&self, page: u32) -> Result<(), String> {
+        for (gpu, state) in self.gpus.iter().enumerate() {
+            let Some(large) = &state.large else { continue };
+            let (found, expected) =
+                (large.is_coalesced(page), self.manager.coalesced(ProcessorId::gpu(gpu), PageId(page)));
+            if found != expected && (expected || self.plans.all_done()) {
+                return Err(format!("gpu{gpu} page {page}: large bit {found}, the manager's state means {expected}"));
             }
         }
         Ok(())

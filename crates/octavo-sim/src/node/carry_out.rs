@@ -40,12 +40,17 @@ impl Plans {
     pub fn serve_no_fault(&self) -> bool {
         self.serving == 0
     }
+
+    /// Whether no plan is under way.
+    pub fn all_done(&self) -> bool {
+        self.running.is_empty()
+    }
 }
 
 impl Node<'_> {
     /// Starts the plans the manager has just made. If a strategy failed they mean nothing, and the run is over.
     pub fn start_made_plans(&mut self) {
-        if self.manager.failure().is_some() {
+        if self.manager.failure().is_some() || self.manager.out_of_memory().is_some() {
             self.finished = true;
             return self.made.clear();
         }

@@ -141,16 +141,21 @@ impl Node<'_> {
         }
     }
 
+    /// The first base page of the large page that holds `page`.
+    fn first_of_large(&self, page: u32) -> u32 {
+        let pages = self.manager.large_page_pages().unwrap_or(1);
+        page / pages * pages
+    }
+
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
     /// the last tells whether the block is coalesced; then the block's first page is read in place of this one.
     pub fn walk_in_memory(&mut self, gpu: usize, page: u32, time: u64) -> Walk {
         let begun = self.shared_walker.as_mut().unwrap_or(&mut self.gpus[gpu].walker).begin(time, page);
         let coalesced = self.gpus[gpu].large.as_ref().is_some_and(|large| large.is_coalesced(page));
-        let block_pages = self.manager.geometry().block_pages();
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {
             let last = level + 1 == begun.levels;
-            let entry = if last && coalesced { page / block_pages * block_pages } else { page };
+            let entry = if last && coalesced { self.first_of_large(page) } else { page };
             let line = self.table_lines.line(level, entry);
             walked = self.l2_line(gpu, line, LineAccess::Load, walked);
         }

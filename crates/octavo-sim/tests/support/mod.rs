@@ -1,7 +1,7 @@
 //! A workload written as a script, and a node on which every latency is easy to add up.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use octavo_manager::MemoryConfig;
+use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
 use octavo_registry::{Choice, Options};
 use octavo_sim::config::*;
 use octavo_sim::{NodeConfig, RunOptions, RunResult, Table, Values, simulate};
@@ -229,6 +229,20 @@ pub fn node(gpus: u32) -> NodeConfig {
 /// The memory system of one placement with all its defaults.
 pub fn memory(placement: &str) -> MemoryConfig {
     MemoryConfig { placement: Choice::named(placement), ..MemoryConfig::default() }
+}
+
+/// Every combination of strategies, with default options, but for eviction `none`, under which full memories end a run.
+pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
+    PLACEMENTS.names().flat_map(|placement| {
+        PREFETCHERS.names().flat_map(move |prefetch| {
+            EVICTIONS.names().filter(|name| *name != "none").map(move |eviction| MemoryConfig {
+                placement: Choice::named(placement),
+                prefetch: Choice::named(prefetch),
+                eviction: Choice::named(eviction),
+                ..MemoryConfig::default()
+            })
+        })
+    })
 }
 
 /// Runs a script and expects a result.
