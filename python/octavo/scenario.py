@@ -32,9 +32,10 @@ class Scenario:
 
     @property
     def workload(self) -> str:
-        """Name of the workload, or the folder of a trace."""
+        """Name of the workload, the folder of a trace, or the programs of a mix (`hs+gups`)."""
         workload = self.values["workload"]
-        return trace_name(workload["path"]) if workload["name"] == "trace" else str(workload["name"])
+        programs = workload["applications"] if workload["name"] == "mix" else [workload]
+        return "+".join(_program_name(program) for program in programs)
 
     @property
     def label(self) -> str:
@@ -92,6 +93,10 @@ class Recipe:
 
         """
         return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+
+
+def _program_name(program: Mapping[str, Any]) -> str:
+    return trace_name(program["path"]) if program["name"] == "trace" else str(program["name"])
 
 
 def trace_name(workload: str | Path) -> str:

@@ -15,14 +15,20 @@ from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import sensitivity as sweeps
+from octavo.reproduce.mosaic import mixes, pages, sharing, varied
+from octavo.reproduce.mosaic.study import Study as MosaicStudy
+from octavo.reproduce.mosaic.systems import UNITS
 from octavo.reproduce.published import published
 from octavo.reproduce.study import Study
 from octavo.scenario import DEFAULT_NODE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
+
+    from octavo.reproduce.mosaic.study import Part
 
 EXAMPLES = options.examples(
     "octavo reproduce grit --scale 0.0625",
@@ -78,6 +84,106 @@ def grit(
             root, document = _main(sink, study)
     sink.document({"folder": str(root), **document})
     sink.say(f"Results and pictures: {root}")
+
+
+PARTS: dict[str, Callable[[MosaicStudy], Part]] = {
+    "page-sizes": pages.without_paging,
+    "paging": pages.with_paging,
+    "homogeneous": sharing.homogeneous,
+    "heterogeneous": sharing.heterogeneous,
+    "hit-rates": sharing.tlb_hits,
+    "tlb-entries": varied.tlb_entries,
+    "fragmentation": varied.fragmentation,
+    "bloat": varied.bloat,
+}
+MosaicPart = Enum("MosaicPart", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
+
+MOSAIC_EXAMPLES = options.examples(
+    "octavo reproduce mosaic --reduced",
+    "octavo reproduce mosaic --part page-sizes --scale 0.25",
+    "octavo reproduce mosaic --part homogeneous --workload spmv,hs --copies 1,2 -o runs/two",
+)
+
+
+@app.command(epilog=MOSAIC_EXAMPLES)
+def mosaic(
+    part: Annotated[
+        list[MosaicPart] | None, typer.Option("--part", help="A part of the study; all of them if left out.")
+    ] = None,
+    reduced: Annotated[
+        bool,
+        typer.Option("--reduced", help="Five applications, up to two together, at a sixteenth of the footprint."),
+    ] = False,
+    workload: Annotated[
+        list[str] | None, typer.Option("--workload", "-w", help="Applications, instead of all.")
+    ] = None,
+    copies: Annotated[
+        str | None, typer.Option("--copies", help="Copies of an application together: 1,2,3,4,5 if left out.")
+    ] = None,
+    mixed: Annotated[
+        str | None, typer.Option("--mixed", help="Different applications together: 2,3,4,5 if left out.")
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option("--draws", min=1, help="Random mixes of each size; 25 if left out.")
+    ] = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Mosaic (MICRO 2017): page sizes, and applications that share a GPU, beside the published averages.
+
+    Parts share their runs. What is finished is kept: the same command goes on where it was stopped.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    names = tuple(options.listed(workload)) or (mixes.REDUCED if reduced else mixes.APPLICATIONS)
+    if reduced and scale is None:
+        scale = mixes.REDUCED_SCALE
+    default = MosaicStudy()
+    documents: dict[str, Any] = {}
+    with watching(quiet=quiet) as watch:
+        study = MosaicStudy(
+            output,
+            tuple(options.overrides(assignments, scale, seed)),
+            names,
+            _counts("--copies", copies, (1, 2) if reduced else default.copies),
+            _counts("--mixed", mixed, (2,) if reduced else default.mixed),
+            draws or (3 if reduced else default.draws),
+            reduced,
+            jobs,
+            force,
+            watch,
+        )
+        for name in [str(chosen.value) for chosen in part or []] or PARTS:
+            found = PARTS[name](study)
+            _show_part(sink, found)
+            documents[name] = found.to_dict()
+    sink.document({"folder": str(study.root), **documents})
+    sink.say(f"Results and pictures: {study.root}")
+
+
+def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[int, ...]:
+    if text is None:
+        return default
+    try:
+        counts = tuple(int(count) for count in text.split(","))
+    except ValueError:
+        raise ScenarioError(f"{option}: expected numbers separated by commas, found `{text}`") from None
+    if not all(1 <= count <= UNITS for count in counts):
+        raise ScenarioError(f"{option}: expected 1 to {UNITS} applications, one compute unit each, found {text}")
+    return counts
+
+
+def _show_part(sink: Sink, part: Part) -> None:
+    rows = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row] for row in part.means.rows()]
+    sink.table(part.title, part.means.columns, rows)
+    compared = [(row["what"], f"{row['found']:+.1%}", f"{row['published']:+.1%}") for row in part.compared]
+    if compared:
+        sink.table(f"{part.title}: averages", ["", "found", "published"], compared)
 
 
 def _main(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:

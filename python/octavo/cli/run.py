@@ -92,6 +92,7 @@ def _show(sink: Sink, result: RunResult) -> None:
         ("simulated time", milliseconds(point["time_ps"])),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
+        *((name, f"{count:,}") for name, count in _large_pages(result).items() if count),
         *(
             (f"time share: {cause.replace('_', ' ')}", f"{share:.1%}")
             for cause, share in measures.shares(point).items()
@@ -99,7 +100,28 @@ def _show(sink: Sink, result: RunResult) -> None:
         ),
     ]
     sink.table(f"{scenario.label} under {scenario.placement}", ["measure", "value"], rows)
+    _show_applications(sink, result)
     sink.say(f"Results: {result.folder}")
+
+
+def _large_pages(result: RunResult) -> dict[str, int]:
+    manager = result.summary["manager"]
+    names = {
+        "coalesced": "large pages made",
+        "splintered": "large pages splintered",
+        "pages_compacted": "pages compacted",
+    }
+    return {name: manager[key] for key, name in names.items()}
+
+
+def _show_applications(sink: Sink, result: RunResult) -> None:
+    if "applications" not in result.tables:
+        return
+    rows = [
+        (row["application"], str(row["units"]), milliseconds(row["finished_ps"]), str(row["rounds"]))
+        for row in result.table("applications").to_dicts()
+    ]
+    sink.table("Applications", ["application", "units", "first end", "ends"], rows)
 
 
 def milliseconds(picoseconds: int) -> str:

@@ -1,0 +1,1 @@
+"""Mosaic (MICRO 2017): several page sizes at once, many applications on one GPU."""

@@ -1,0 +1,38 @@
+"""Which applications run together."""
+
+from __future__ import annotations
+
+import random
+
+APPLICATIONS = (
+    "trd", "red", "scan", "scp", "blk", "fwt", "cons", "hs", "3ds", "lps", "srad", "fft",
+    "gups", "histo", "spmv", "nw", "bfs2", "nn", "bp", "lud", "lib", "sad", "cfd", "streamcluster", "mm",
+)  # fmt: skip
+"""Those of the publication's 27 applications that are kernel models here (docs/applications.md)."""
+REDUCED = ("trd", "hs", "spmv", "gups", "histo")
+"""Streaming, stencil, sparse, random and scattered access: what runs in a few minutes."""
+REDUCED_SCALE = 0.0625
+"""Footprints of the reduced set relative to the published ones."""
+SEED = 2017
+"""Of the draws of heterogeneous mixes."""
+
+
+def copies(applications: tuple[str, ...], count: int) -> list[tuple[str, ...]]:
+    """`count` copies of each application."""
+    return [(name,) * count for name in applications]
+
+
+def draws(applications: tuple[str, ...], count: int, how_many: int, seed: int = SEED) -> list[tuple[str, ...]]:
+    """Mixes of `count` different applications, drawn at random; no two mixes are the same."""
+    drawn: dict[tuple[str, ...], None] = {}
+    source = random.Random(f"{seed} {count}")  # noqa: S311  # a sample, not a secret
+    attempts = 0
+    while len(drawn) < how_many and attempts < 100 * how_many:
+        attempts += 1
+        drawn.setdefault(tuple(sorted(source.sample(applications, count))))
+    return list(drawn)
+
+
+def workload(mix: tuple[str, ...]) -> str:
+    """A mix as the name of a workload."""
+    return "+".join(mix)

@@ -1,0 +1,173 @@
+"""What every part of the study shares: how it is run, where results go, and the weighted speed-up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.comparison import check_report, save_report
+from octavo.execute import Point, execute
+from octavo.experiment import RUNS, Variant, slug
+from octavo.reproduce.mosaic import mixes, systems
+from octavo.scenario import Recipe, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from octavo.execute import Progress
+    from octavo.result import RunResult
+
+Mix = tuple[str, ...]
+Key = tuple[Mix, str]
+"""A mix and the label of a system."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """How the study is run."""
+
+    output: Path | None = None
+    """Folder of the results; one below `runs/` if left out."""
+    overrides: tuple[str, ...] = ()
+    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    applications: tuple[str, ...] = mixes.APPLICATIONS
+    copies: tuple[int, ...] = (1, 2, 3, 4, 5)
+    """Copies of one application that run together."""
+    mixed: tuple[int, ...] = (2, 3, 4, 5)
+    """Different applications that run together."""
+    draws: int = 25
+    """Heterogeneous mixes of each size."""
+    ends: bool = False
+    """Whether parts that vary something take only the ends of its range, besides the published value."""
+    jobs: int | None = None
+    force: bool = False
+    watch: Callable[[Progress], None] | None = None
+
+    @property
+    def root(self) -> Path:
+        """Folder of all parts, which share their runs; one for each set of changes."""
+        probe = self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
+        return self.output or Path("runs") / f"mosaic-{digest([probe])}"
+
+    @property
+    def homogeneous(self) -> list[Mix]:
+        """Every application in every number of copies."""
+        return [mix for count in self.copies for mix in mixes.copies(self.applications, count)]
+
+    @property
+    def heterogeneous(self) -> list[Mix]:
+        """The drawn mixes of every size."""
+        sizes = [count for count in self.mixed if count <= len(self.applications)]
+        return [mix for count in sizes for mix in mixes.draws(self.applications, count, self.draws)]
+
+    def values(self, axis: tuple[int, ...], published: int) -> list[int]:
+        """What an axis is varied over."""
+        return [value for value in axis if not self.ends or value in (axis[0], published, axis[-1])]
+
+    def recipe(self, mix: Mix, variant: Variant) -> Recipe:
+        """One run as it is written."""
+        base = Recipe.from_names(mixes.workload(mix), "first-touch", systems.NODE)
+        return base.with_overrides(["record.events=false", "record.interval=0ns", *self.overrides, *variant.overrides])
+
+    def run(self, part: str, wanted: Mapping[Key, Variant]) -> tuple[Path, str, dict[Key, RunResult]]:
+        """Run what is not finished yet: the part's folder, the digest of its scenarios, the results.
+
+        Raises:
+            ScenarioError: something cannot be used.
+            OutputError: a folder cannot be written, or holds something else.
+            SimulationError: a scenario cannot be simulated; what is finished is kept.
+            InterruptedRun: Ctrl-C; what is finished is kept.
+
+        """
+        scenarios = {key: self.recipe(key[0], variant).resolve() for key, variant in wanted.items()}
+        key = digest(scenarios.values())
+        root = self.root / part
+        check_report(root, key, force=self.force)
+        points = [
+            Point(
+                f"{mixes.workload(mix)} {label}", scenario, self.root / RUNS / slug(mixes.workload(mix)) / slug(label)
+            )
+            for (mix, label), scenario in scenarios.items()
+        ]
+        found = execute(points, jobs=self.jobs, force=self.force, watch=self.watch)
+        root.mkdir(parents=True, exist_ok=True)
+        return root, key, dict(zip(scenarios, found, strict=True))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part of the study found."""
+
+    root: Path
+    """Folder of its tables and pictures."""
+    title: str
+    points: pl.DataFrame
+    """One row for each point."""
+    means: pl.DataFrame
+    """What the publication's figure shows: averages."""
+    compared: list[dict[str, Any]]
+    """Averages beside published ones: `what`, `found`, `published`, as fractions; none where nothing is published."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part as JSON holds it."""
+        return {
+            "title": self.title,
+            "means": self.means.to_dicts(),
+            "compared": self.compared,
+            "points": self.points.to_dicts(),
+        }
+
+    def save(self, key: str) -> Part:
+        """Leave the table and the report."""
+        save_report(self.root, key, self.points, self.to_dict())
+        return self
+
+
+def alone(mix: Mix) -> list[tuple[Key, Variant]]:
+    """What a weighted speed-up is relative to: each application by itself under GPU-MMU, on its share of the units."""
+    units = systems.UNITS // len(mix)
+    variant = Variant(
+        f"alone on {units}", (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
+    )
+    return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
+
+
+def finished(mix: Mix, result: RunResult) -> list[int]:
+    """When each application of a mix ended for the first time, in picoseconds."""
+    if len(mix) == 1:
+        return [int(result.summary["time_ps"])]
+    return [int(time) for time in result.table("applications")["finished_ps"]]
+
+
+def weighted_speedup(mix: Mix, result: RunResult, results: Mapping[Key, RunResult]) -> float:
+    """Sum over the applications of their speed together relative to alone.
+
+    Instructions are the same in both, so that instructions per cycle are as the times are.
+    """
+    references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in alone(mix)}
+    times = zip(mix, finished(mix, result), strict=True)
+    return sum(references[name] / time for name, time in times)
+
+
+def hit_rates(result: RunResult) -> dict[str, float]:
+    """Share of the lookups at each level that hit, and of these hits those in entries for large pages."""
+    accesses = result.summary["accesses"]
+    missed = accesses["translations"] - accesses["l1_tlb_hits"]
+    return {
+        "l1": _share(accesses["l1_tlb_hits"], accesses["translations"]),
+        "l1_large": _share(accesses["l1_tlb_large_hits"], accesses["l1_tlb_hits"]),
+        "l2": _share(accesses["l2_tlb_hits"], missed),
+        "l2_large": _share(accesses["l2_tlb_large_hits"], accesses["l2_tlb_hits"]),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean, as the publication averages; 0 of nothing."""
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,123 @@
+"""The Mosaic study: mixes, weighted speed-ups, and that published numbers are never an input."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from conftest import SMALL
+
+import octavo
+from octavo.reproduce.mosaic import mixes, pages, sharing, study, systems, varied
+from octavo.reproduce.mosaic.published import published
+from octavo.reproduce.mosaic.study import Study
+from octavo.scenario import Recipe
+
+
+@pytest.fixture
+def small(tmp_path):
+    return Study(
+        tmp_path / "out", (f"workload.scale={SMALL}",), ("trd", "gups"), copies=(1, 2), mixed=(2,), draws=1, jobs=2
+    )
+
+
+class Fake:
+    """A result with a time, and times of the programs of a mix."""
+
+    def __init__(self, time: int, finished: list[int] | None = None) -> None:
+        self.summary = {"time_ps": time}
+        self.finished = finished
+
+    def table(self, name: str) -> pl.DataFrame:
+        assert name == "applications"
+        return pl.DataFrame({"finished_ps": self.finished})
+
+
+def test_weighted_speedup_is_the_sum_of_speeds_relative_to_alone():
+    mix = ("hs", "gups", "hs")
+    references = {key: Fake(time) for (key, _), time in zip(study.alone(mix), (100, 300), strict=True)}
+    assert list(references) == [(("hs",), "alone on 10"), (("gups",), "alone on 10")]
+    shared = Fake(400, [200, 400, 100])
+    assert study.weighted_speedup(mix, shared, references) == pytest.approx(100 / 200 + 300 / 400 + 100 / 100)
+
+
+def test_alone_is_gpu_mmu_on_the_same_share_of_the_units():
+    ((_, variant),) = study.alone(("hs",) * 4)
+    node = Recipe.from_names("trd", node=systems.NODE).with_overrides(variant.overrides).resolve().values
+    assert node["node"]["compute"]["units"] == 7
+    assert node["memory"]["sizing"]["name"] == "base"
+
+
+def test_draws_are_distinct_repeatable_and_made_of_different_applications():
+    drawn = mixes.draws(mixes.APPLICATIONS, 3, 25)
+    assert drawn == mixes.draws(mixes.APPLICATIONS, 3, 25)
+    assert len(set(drawn)) == 25
+    assert all(len(set(mix)) == 3 for mix in drawn)
+    assert mixes.draws(("a", "b"), 2, 25) == [("a", "b")], "no more than there are"
+
+
+def test_every_application_is_a_workload():
+    known = {entry["name"] for entry in octavo.listing()["workloads"]}
+    assert set(mixes.APPLICATIONS) <= known
+    assert len(mixes.APPLICATIONS) >= 20
+
+
+def test_page_sizes_stand_beside_what_was_published(small):
+    found = pages.without_paging(small)
+    assert found.points["application"].to_list() == ["trd", "gups"]
+    for row in found.points.to_dicts():
+        assert 0 < row["4 KiB pages"] <= 1.0
+        assert 0 < row["2 MiB pages"] <= 1.0
+    assert [row["published"] for row in found.compared] == [0.481, 0.02]
+    assert (found.root / "speed.png").is_file()
+
+
+def test_paging_makes_large_pages_dear(small):
+    means = pages.with_paging(small).means.row(0, named=True)
+    assert means["2 MiB pages"] < means["4 KiB pages"] < 1.0
+
+
+def test_sharing_is_counted_by_mix_and_averaged_by_number(small):
+    found = sharing.homogeneous(small)
+    assert found.points["mix"].to_list() == ["trd", "gups", "trd+trd", "gups+gups"]
+    assert found.means["applications"].to_list() == ["1", "2", "all"]
+    one = found.points.row(0, named=True)
+    assert one["GPU-MMU"] == pytest.approx(1.0), "alone on all units is what it is compared with"
+    overall = found.means.row(-1, named=True)
+    assert overall["gain"] == pytest.approx(overall["Mosaic"] / overall["GPU-MMU"] - 1)
+    assert [row["published"] for row in found.compared] == [0.555, 0.068]
+    report = json.loads((found.root / "report.json").read_text())
+    assert report["means"][-1]["gain"] == pytest.approx(overall["gain"])
+    rates = sharing.tlb_hits(small)
+    assert set(rates.means["system"]) == {"GPU-MMU", "Mosaic"}
+    assert all(0.0 <= value <= 1.0 for value in rates.means["l1"])
+    base = rates.points.filter(pl.col("system") == "GPU-MMU")
+    assert base["l1_large"].to_list() == [0.0] * base.height
+    assert sharing.heterogeneous(small).points["mix"].to_list() == ["gups+trd"]
+
+
+def test_varied_parts_cover_their_settings(small, monkeypatch):
+    monkeypatch.setattr(varied, "AXES", (varied.Axis("L1 base entries", "node.l1_tlb", (16, 128), 128),))
+    monkeypatch.setattr(varied, "INDICES", (0, 100))
+    monkeypatch.setattr(varied, "OCCUPANCIES", (50, 75))
+    entries = varied.tlb_entries(small)
+    published_one = entries.means.filter((pl.col("entries") == 128) & (pl.col("system") == "GPU-MMU"))
+    assert published_one["relative"].to_list() == pytest.approx([1.0])
+    fragmented = varied.fragmentation(small)
+    assert fragmented.means.height == 3 * len(varied.COMPACTIONS)
+    bloat = varied.bloat(small)
+    assert all(value >= 0 for value in bloat.means["bloat"])
+    assert bloat.means["occupancy"].to_list() == [50, 75]
+
+
+@pytest.mark.parametrize("axis", varied.AXES, ids=lambda axis: axis.name)
+def test_every_setting_resolves(axis):
+    for entries in axis.values:
+        overrides = varied._at(varied.MOSAIC, axis, entries).overrides
+        Recipe.from_names("trd", node=systems.NODE).with_overrides(overrides).resolve()
+
+
+def test_published_numbers_have_a_source():
+    assert "MICRO 2017" in published().source
+    assert published().homogeneous_gain == 0.555
