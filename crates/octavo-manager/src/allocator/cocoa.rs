@@ -57,8 +57,8 @@ impl FrameAllocator for Cocoa {
     }
 
     fn wants_large_frame(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> bool {
-        memory.free.first().is_none()
-            && if request.whole { homeless(memory, request) } else { base_list(memory, request).is_none() }
+        let wants = if request.whole { homeless(memory, request) } else { base_list(memory, request).is_none() };
+        wants && memory.free.first().is_none()
     }
 
     fn choose(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {

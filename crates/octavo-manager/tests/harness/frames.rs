@@ -52,8 +52,8 @@ impl FrameLaws {
         }
     }
 
-    /// Looks at all `pages`; `quiet` if no plan is unfinished. `spaces` tells whose a page is.
-    pub fn check(&mut self, manager: &Manager, pages: &[PageId], quiet: bool, space: impl Fn(PageId) -> u16) {
+    /// Looks at all `pages` and whose they are; `quiet` if no plan is unfinished.
+    pub fn check(&mut self, manager: &Manager, pages: &BTreeMap<PageId, u16>, quiet: bool) {
         let before = std::mem::take(&mut self.known);
         let moved = std::mem::take(&mut self.moved);
         for gpu in (0..self.gpus).map(ProcessorId::gpu) {
@@ -64,15 +64,15 @@ impl FrameLaws {
                 assert!(stayed || moved.contains(&(gpu, page)), "page {} moved on {gpu} without a step", page.0);
                 self.known.insert((gpu, page), frame);
             }
-            self.check_spaces(manager, &held, &space);
-            self.check_large_pages(manager, gpu, pages, quiet, &space);
+            self.check_spaces(manager, &held, pages);
+            self.check_large_pages(manager, gpu, pages, quiet);
         }
     }
 
     /// Pages by frame: each page that takes up room has a frame, and no frame has two pages.
-    fn frames(&self, manager: &Manager, gpu: ProcessorId, pages: &[PageId]) -> BTreeMap<u32, PageId> {
+    fn frames(&self, manager: &Manager, gpu: ProcessorId, pages: &BTreeMap<PageId, u16>) -> BTreeMap<u32, PageId> {
         let mut held = BTreeMap::new();
-        for &page in pages {
+        for &page in pages.keys() {
             let view = manager.page(page);
             let frame = manager.frame(gpu, page);
             let takes_room = view.resident.contains(gpu) && view.mode != Mode::Everywhere;
@@ -85,38 +85,31 @@ impl FrameLaws {
     }
 
     /// The soft guarantee: large frames hold pages of one space, unless it is said that they do not.
-    fn check_spaces(&self, manager: &Manager, held: &BTreeMap<u32, PageId>, space: &impl Fn(PageId) -> u16) {
+    fn check_spaces(&self, manager: &Manager, held: &BTreeMap<u32, PageId>, pages: &BTreeMap<PageId, u16>) {
         if !self.separates || manager.statistics().soft_guarantee_broken > 0 {
             return;
         }
         let mut owners: BTreeMap<u32, u16> = BTreeMap::new();
         for (frame, &page) in held {
-            let owner = *owners.entry(frame / self.span).or_insert(space(page));
-            assert_eq!(owner, space(page), "large frame {} holds pages of two spaces", frame / self.span);
+            let owner = *owners.entry(frame / self.span).or_insert(pages[&page]);
+            assert_eq!(owner, pages[&page], "large frame {} holds pages of two spaces", frame / self.span);
         }
     }
 
     /// A block is a large page exactly if all its pages are in their places in one large frame and mapped alike; one
     /// that lost pages because they were freed may stay one.
-    fn check_large_pages(
-        &self,
-        manager: &Manager,
-        gpu: ProcessorId,
-        pages: &[PageId],
-        quiet: bool,
-        space: &impl Fn(PageId) -> u16,
-    ) {
-        let blocks: BTreeSet<u32> = pages.iter().map(|page| page.0 / self.span).collect();
+    fn check_large_pages(&self, manager: &Manager, gpu: ProcessorId, pages: &BTreeMap<PageId, u16>, quiet: bool) {
+        let blocks: BTreeSet<u32> = pages.keys().map(|page| page.0 / self.span).collect();
         for block in blocks {
             let all = (block * self.span..(block + 1) * self.span).map(PageId);
-            let allocated: Vec<PageId> = all.filter(|page| pages.contains(page)).collect();
+            let allocated: Vec<PageId> = all.filter(|page| pages.contains_key(page)).collect();
             let large = allocated.iter().filter(|&&page| manager.coalesced(gpu, page)).count();
             assert!(large == 0 || large == allocated.len(), "block {block} is half a large page on {gpu}");
             let uniform = self.uniform(manager, gpu, &allocated);
             assert!(large == 0 || uniform, "block {block} is a large page on {gpu}, but not in order");
             assert!(large == 0 || self.coalesces);
-            let whole = allocated.len() == self.span as usize
-                && allocated.iter().all(|&page| space(page) == space(allocated[0]));
+            let spaces: BTreeSet<u16> = allocated.iter().map(|page| pages[page]).collect();
+            let whole = allocated.len() == self.span as usize && spaces.len() == 1;
             if quiet && self.coalesces && whole && uniform {
                 assert!(large > 0, "block {block} could be a large page on {gpu}");
             }

@@ -62,6 +62,7 @@ impl World {
     }
 
     pub fn allocate(self, harness: &mut Harness) {
+        harness.second_space = self.pages.0;
         harness.allocate(0, self.pages.0);
         harness.allocate(self.pages.0, self.pages.1);
     }
@@ -87,13 +88,15 @@ pub struct Mix {
     pub resize: Option<u32>,
     /// Parts of allocations are freed and allocated again.
     pub thinned: bool,
+    /// Most pages that one GPU touches in one batch.
+    pub sweep: u32,
     /// Storms over up to 8 to this power of pages.
     pub storm_level: u8,
 }
 
 /// One operation of a mix.
 pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
-    let mut kinds = calm_kinds(mix.storm_level);
+    let mut kinds = calm_kinds(mix.storm_level, mix.sweep);
     if mix.concurrent {
         kinds.push((8, any::<u8>().prop_map(Op::Advance).boxed()));
         kinds.push((8, any::<u8>().prop_map(Op::Finish).boxed()));
@@ -117,9 +120,9 @@ fn page() -> impl Strategy<Value = u32> {
     prop_oneof![5 => 0u32..12, 2 => 0u32..64, 1 => 0u32..4096]
 }
 
-fn calm_kinds(storm_level: u8) -> Vec<(u32, BoxedStrategy<Op>)> {
+fn calm_kinds(storm_level: u8, longest: u32) -> Vec<(u32, BoxedStrategy<Op>)> {
     let touch = (0u8..16, page(), any::<bool>()).prop_map(|(gpu, page, write)| Touch { gpu, page, write });
-    let sweep = (0u8..16, page(), 1u32..20, any::<bool>());
+    let sweep = (0u8..16, page(), 1..longest, any::<bool>());
     let storm = (0u8..16, page(), 0..=storm_level, prop::bool::weighted(0.4));
     vec![
         (8, proptest::collection::vec(touch, 1..6).prop_map(Op::Touch).boxed()),
