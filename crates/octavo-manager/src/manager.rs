@@ -9,9 +9,9 @@ use crate::memory::Memory;
 use crate::pages::Pages;
 use crate::physical::{FrameStore, Physical};
 use crate::{
-    ALLOCATORS, Allocation, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, HOST, MemoryConfig,
-    MemoryUse, Move, Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView, PagesByScheme, Placement,
-    Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
+    ALLOCATORS, Allocation, Coalescing, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, HOST,
+    MemoryConfig, MemoryUse, Move, Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView,
+    PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
 };
 
 /// Decides where the pages of a node live.
@@ -199,6 +199,12 @@ impl Manager {
         self.memory.pages.residents(processor)
     }
 
+    /// How base pages become large ones; `None` if they never do.
+    #[must_use]
+    pub fn coalescing(&self) -> Option<Coalescing> {
+        self.memory.physical.as_ref().and_then(|physical| physical.coalescing)
+    }
+
     /// Whether `page` is translated by a large page on `processor`, as the plans made so far will leave it.
     #[must_use]
     pub fn coalesced(&self, processor: ProcessorId, page: PageId) -> bool {
@@ -282,6 +288,7 @@ impl Manager {
         }
         self.flights.keep_waiting(|pending| pages.allocated(pending.fault.page));
         self.thin_out(&thinned, plans);
+        self.memory.physical.iter_mut().for_each(|physical| physical.unsettle(run));
         self.retry_starved(plans);
     }
 

@@ -149,6 +149,16 @@ fn a_large_page_keeps_its_holes_until_too_few_pages_are_left() {
 }
 
 #[test]
+fn what_is_left_of_a_block_has_no_claim_to_its_large_frame() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    node.event(Event::Free(run(7, 2041)));
+    fill(&mut node, 0..3);
+    node.event(Event::Free(run(3, 1)));
+    node.write(0, 4);
+    assert_eq!(frames(&node, 0..5), [Some(0), Some(1), Some(2), None, Some(3)]);
+}
+
+#[test]
 fn pages_allocated_into_the_hole_of_a_large_page_splinter_it() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
     fill(&mut node, 0..4);
@@ -190,6 +200,23 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
     assert_eq!((statistics.compactions, statistics.faults_on_compaction, statistics.evictions_written), (2, 2, 0));
     let used = node.manager.memory_use(GPU).unwrap();
     assert_eq!((used.base_frames, used.large_frames, used.large_frames_total), (8, 2, Some(4)));
+}
+
+#[test]
+fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
+    let mut manager = Manager::new(&fragmented(""), &Topology { gpus: 1, capacity_pages: vec![16] }).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Event::Allocate(run(0, 8).into()), &mut plans);
+    let faults = [0, 1, 4].map(|page| common::fault(0, page, octavo_manager::Access::Write));
+    manager.handle(Event::Faults(&faults), &mut plans);
+    assert_eq!((plans.len(), manager.statistics().faults_on_compaction), (1, 3), "all wait for the same plan");
+    manager.handle(Event::Free(run(0, 1)), &mut plans);
+    manager.handle(Event::Allocate(run(0, 1).into()), &mut plans);
+    let compaction = plans.remove(0);
+    manager.complete(compaction.id, &mut plans);
+    let woken: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(common::show).collect();
+    assert!(woken.contains(&"wake gpu0 1".to_owned()) && !woken.contains(&"wake gpu0 0".to_owned()), "{woken:?}");
+    manager.check().unwrap();
 }
 
 #[test]

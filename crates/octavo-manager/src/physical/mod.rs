@@ -89,6 +89,15 @@ impl Physical {
         store.replace(frame, Content::Free);
     }
 
+    /// Pages were freed, so that their blocks are whole no longer: what is left of one has no claim to a large frame,
+    /// unless it is a large page.
+    pub fn unsettle(&mut self, pages: PageRun) {
+        let blocks = self.blocks(pages);
+        for store in &mut self.gpus {
+            blocks.clone().for_each(|block| store.unsettle(block));
+        }
+    }
+
     /// Numbers of the blocks that `pages` are part of.
     pub fn blocks(&self, pages: PageRun) -> std::ops::RangeInclusive<u32> {
         pages.first.0 / self.span..=(pages.first.0 + pages.count - 1) / self.span

@@ -307,6 +307,17 @@ impl FrameStore {
         (record.home, record.matching) = (block, matching);
     }
 
+    /// A block that is no large page loses its home; its pages stay where they are.
+    pub(crate) fn unsettle(&mut self, block: u32) {
+        if let Some(home) = self.home(block).filter(|_| self.coalesced(block).is_none()) {
+            self.blocks[block as usize].home = NONE;
+            let frame = &mut self.frames[home as usize];
+            (frame.home, frame.matching) = (NONE, 0);
+            let holder = frame.holder;
+            self.reindex(home, holder);
+        }
+    }
+
     /// Puts foreign data into a base frame. Answers what the frame held.
     pub(crate) fn put_foreign(&mut self, frame: u32) -> Content {
         let before = self.content(frame);
