@@ -31,13 +31,17 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn check(&self, model: &dyn Workload) {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(self.trace);
-        let recorded = TraceWorkload::open(&path, Layout::Recorded).unwrap();
-        let trace = Profile::of(&recorded, |buffer| self.name_in_model(buffer));
+        let trace = self.recorded();
         let model = Profile::of(model, |buffer| Some(buffer.name.clone()));
         let comparison = Comparison::of(self.trace, &model, &trace, self.tolerance);
         comparison.print();
         assert!(comparison.failures.is_empty(), "{}: {:#?}", self.trace, comparison.failures);
+    }
+
+    fn recorded(&self) -> Profile {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(self.trace);
+        let recorded = TraceWorkload::open(&path, Layout::Recorded).unwrap();
+        Profile::of(&recorded, |buffer| self.name_in_model(buffer))
     }
 
     /// Buffers of neither table show up as a difference.
@@ -199,6 +203,18 @@ fn sparse_product_of_another_matrix() {
     let tolerance = Tolerance { totals: 0.05, pages: 0.1, sharing: 1.0, wavefronts: 1.0 };
     Case { trace: "spmv-1024.trace", buffers, untouched: &[], tolerance }
         .check(&Spmv::new(SparseMatrix::uniform(1024, 10_485, 0), 1));
+}
+
+/// SHOC's transform in OpenCL: its sines and cosines are others, and so its instructions, but not what it touches.
+#[test]
+fn fourier_transforms() {
+    let fft = model("fft", &[("transforms", 64), ("passes", 1)]);
+    let points = fft.buffers().iter().filter(|buffer| buffer.name == "work").cloned().collect();
+    let forward = OneLaunch { of: &*fft, launch: 0, buffers: points };
+    let case =
+        Case { trace: "fft-262144.trace", buffers: &[("work", "data")], untouched: &[], tolerance: Tolerance::EXACT };
+    let [model, trace] = [Profile::of(&forward, |buffer| Some(buffer.name.clone())), case.recorded()];
+    assert_eq!((model.buffers, model.pages), (trace.buffers, trace.pages));
 }
 
 /// The recorded search's own graph: which wavefront wins a race for a node is the same too, as both take wavefronts

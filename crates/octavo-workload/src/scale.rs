@@ -1,9 +1,8 @@
 //! How a footprint scale turns into the dimensions of a kernel.
 //!
 //! Scale 1 is the published footprint. Dimensions grow so that the *footprint* is proportional to the scale: a
-//! vector's length with the scale itself, the side of a square with its square root, the edge of a cube with its cube
-//! root. Each is rounded to the nearest multiple of what the kernel's blocking needs, so the footprint follows the scale
-//! only as closely as that allows.
+//! vector's length with the scale itself, the side of a square with its square root. Each is rounded to the nearest
+//! multiple of what the kernel's blocking needs, so the footprint follows the scale only as closely as that allows.
 
 use octavo_registry::OptionError;
 
@@ -24,14 +23,6 @@ pub fn length(published: u64, scale: f64, granule: u64) -> Result<u64, OptionErr
 /// As [`length`].
 pub fn side(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
     round(published as f64 * checked(scale)?.sqrt(), LARGEST.sqrt(), scale, granule)
-}
-
-/// The edge of a cube of `published` elements an edge.
-///
-/// # Errors
-/// As [`length`].
-pub fn edge(published: u64, scale: f64, granule: u64) -> Result<u64, OptionError> {
-    round(published as f64 * checked(scale)?.cbrt(), LARGEST.cbrt(), scale, granule)
 }
 
 /// The power of two nearest to `published` elements at `scale` (nearest by ratio), at least `smallest`.
@@ -154,7 +145,6 @@ mod tests {
         assert_eq!(length(1000, 0.5, 1).unwrap(), 500);
         assert_eq!(length(1000, 1.0, 64).unwrap(), 1024);
         assert_eq!(side(512, 0.25, 32).unwrap(), 256);
-        assert_eq!(edge(256, 0.125, 1).unwrap(), 128);
         assert_eq!(power_of_two(7_864_320, 1.0, 2).unwrap(), 1 << 23);
         assert_eq!(power_of_two(1 << 23, 0.0625, 2).unwrap(), 1 << 19);
     }
@@ -174,7 +164,6 @@ mod tests {
         for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e30] {
             assert!(length(1000, scale, 16).is_err(), "{scale}");
             assert!(side(100, scale, 16).is_err(), "{scale}");
-            assert!(edge(100, scale, 16).is_err(), "{scale}");
             assert!(power_of_two(1000, scale, 2).is_err(), "{scale}");
         }
     }

@@ -61,7 +61,7 @@ impl Counts {
 
 /// One page of 4 KiB: lines of it that were read (by vector or scalar unit) and written, and the work-groups, with
 /// their launch, that did.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct PageProfile {
     pub read: u64,
     pub written: u64,

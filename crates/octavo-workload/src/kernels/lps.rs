@@ -6,7 +6,8 @@
 //! are padded as `cudaMallocPitch` does, swap from launch to launch.
 //!
 //! Groups are numbered along x, then y: with a contiguous range of groups for each GPU every plane is cut into bands.
-//! Scale 1 is 256^3 nodes, chosen inside the published range of working sets: the suite's own 100^3 lies below it.
+//! Scale 1 is 256^3 nodes, chosen inside the published range of working sets: the suite's own 100^3 lies below it. Other
+//! scales leave the rows as they are, since padding would spoil the footprint of shorter ones.
 
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_ascending, load_lanes, parts, push_all};
-use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows, checked_side, overlap};
+use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows, checked_side, overlap, scaled_side};
 use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
 
 /// Threads along x and y of a work-group.
@@ -31,63 +32,81 @@ const CHOSEN_EDGE: u64 = 256;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LpsOptions {
-    /// Nodes along each edge of the cube. Default: 256 at scale 1 (this project's choice; the suite has 100).
+    /// Nodes along x. Default 256 (this project's choice; the suite has 100).
+    pub width: u64,
+    /// Nodes along y. Default: 256 at scale 1 (as `width`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub edge: Option<u64>,
+    pub height: Option<u64>,
+    /// Nodes along z. Default: as for `height`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u64>,
     /// Iterations, one launch each, at least 1. Default 2 (laplace3d: 10; the suite: 1).
     pub iterations: u32,
 }
 
 impl Default for LpsOptions {
     fn default() -> Self {
-        Self { edge: None, iterations: 2 }
+        Self { width: CHOSEN_EDGE, height: None, depth: None, iterations: 2 }
     }
 }
 
-/// Iterations over one cube.
+/// Iterations over one volume.
 pub struct Lps {
     space: AddressSpace,
     /// Read by even launches and written by odd ones, and the other way round; planes follow one another.
     volumes: [Matrix; 2],
-    edge: i64,
+    width: i64,
+    height: i64,
+    depth: i64,
     iterations: u32,
 }
 
 impl Lps {
-    /// `iterations` over a cube of `edge` nodes an edge.
+    /// `iterations` over `width` x `height` x `depth` nodes.
     ///
     /// # Errors
     /// No nodes, or too many; no iterations.
-    pub fn new(edge: u64, iterations: u32) -> Result<Self, OptionError> {
-        let edge = checked_side("edge", edge, 1)?;
-        let pitch = (edge * ELEMENT_BYTES).next_multiple_of(PITCH_GRANULE) / ELEMENT_BYTES;
-        scale::given("edge", pitch * edge * edge)?;
+    pub fn new(width: u64, height: u64, depth: u64, iterations: u32) -> Result<Self, OptionError> {
+        let width = checked_side("width", width, 1)?;
+        let height = checked_side("height", height, 1)?;
+        let depth = checked_side("depth", depth, 1)?;
+        let pitch = (width * ELEMENT_BYTES).next_multiple_of(PITCH_GRANULE) / ELEMENT_BYTES;
+        scale::given("depth", (pitch * height).saturating_mul(depth))?;
         let iterations = scale::at_least_one("iterations", iterations)?;
         let mut space = AddressSpace::default();
-        let volumes = ["u1", "u2"].map(|name| Matrix::allocate(&mut space, name, edge * edge, pitch));
-        Ok(Self { space, volumes, edge: edge as i64, iterations })
+        let volumes = ["u1", "u2"].map(|name| Matrix::allocate(&mut space, name, height * depth, pitch));
+        Ok(Self { space, volumes, width: width as i64, height: height as i64, depth: depth as i64, iterations })
+    }
+
+    fn from_options(options: &LpsOptions, scale: f64) -> Result<Self, OptionError> {
+        let side = |given: Option<u64>| given.map_or_else(|| scaled_side(CHOSEN_EDGE, scale, 1), Ok);
+        Self::new(options.width, side(options.height)?, side(options.depth)?, options.iterations)
     }
 
     fn groups(&self) -> (u32, u32) {
-        let along = |threads: i64| (self.edge as u64).div_ceil(threads as u64) as u32;
-        (along(THREADS.0), along(THREADS.1))
+        let along = |nodes: i64, threads: i64| (nodes as u64).div_ceil(threads as u64) as u32;
+        (along(self.width, THREADS.0), along(self.height, THREADS.1))
     }
 
     fn patch(&self, group: u32, wavefront: u32) -> Patch {
         let (x, y) = (i64::from(group % self.groups().0), i64::from(group / self.groups().0));
         let (left, top) = (x * THREADS.0, y * THREADS.1);
         let row = top + i64::from(wavefront) * WAVEFRONT_ROWS;
-        let nodes = 0..self.edge;
-        let (rows, columns) =
-            (overlap(&(row..row + WAVEFRONT_ROWS), &nodes), overlap(&(left..left + THREADS.0), &nodes));
+        let (x_nodes, y_nodes) = (0..self.width, 0..self.height);
+        let rows = overlap(&(row..row + WAVEFRONT_ROWS), &y_nodes);
+        let columns = overlap(&(left..left + THREADS.0), &x_nodes);
         let block = Rows::block(&rows, &columns);
-        let inner = 1..self.edge - 1;
-        let inside = Rows::block(&overlap(&rows, &inner), &overlap(&columns, &inner));
+        let (inner_rows, inner_columns) = (1..self.height - 1, 1..self.width - 1);
+        let inside = Rows::block(&overlap(&rows, &inner_rows), &overlap(&columns, &inner_columns));
         let nodes_of = |rows: Option<Rows>| rows.map_or(0, |rows| u64::from(rows.count) * rows.columns);
         let halo = if wavefront == 0 {
-            Halo::Rows([top - 1, top + THREADS.1].map(|row| Rows::block(&overlap(&(row..row + 1), &nodes), &columns)))
+            Halo::Rows([top - 1, top + THREADS.1].map(|row| Rows::block(&overlap(&(row..row + 1), &y_nodes), &columns)))
         } else {
-            Halo::Sides { rows: top - 1..top + THREADS.1 + 1, columns: [left - 1, left + THREADS.0], nodes }
+            let rows = overlap(&(top - 1..top + THREADS.1 + 1), &y_nodes);
+            Halo::Sides {
+                rows,
+                columns: [left - 1, left + THREADS.0].map(|column| x_nodes.contains(&column).then_some(column)),
+            }
         };
         Patch { block, halo, any_inside: inside.is_some(), any_surface: nodes_of(inside) < nodes_of(block) }
     }
@@ -111,7 +130,7 @@ impl Lps {
 
     /// Second part and every other one: the plane above plane `z` to local memory.
     fn load_above(&self, z: i64, from: &Matrix, patch: &Patch, out: &mut OpSink<'_>) {
-        let above = (z + 1 < self.edge).then_some((z + 1) as u64 * self.edge as u64);
+        let above = (z + 1 < self.depth).then_some((z + 1) as u64 * self.height as u64);
         out.push(cost::PLANE_BRANCH);
         if let Some(block) = patch.block {
             push_all(out, &cost::MOVE_DOWN);
@@ -136,7 +155,7 @@ impl Lps {
 
     /// The parts between: plane `z` is computed.
     fn compute(&self, z: i64, to: &Matrix, patch: &Patch, out: &mut OpSink<'_>) {
-        let surface = z == 0 || z + 1 == self.edge;
+        let surface = z == 0 || z + 1 == self.depth;
         out.push(cost::ACTIVE_BRANCH);
         if let Some(block) = patch.block {
             push_all(out, &cost::SURFACE_BRANCHES);
@@ -148,7 +167,7 @@ impl Lps {
                 out.push(cost::COPY);
             }
             push_all(out, &cost::BEFORE_STORE);
-            to.store(out, block.down(z as u64 * self.edge as u64));
+            to.store(out, block.down(z as u64 * self.height as u64));
         }
         push_all(out, &cost::NEXT_PLANE);
     }
@@ -166,8 +185,8 @@ struct Patch {
 enum Halo {
     /// The first: the rows in front and behind, where there are such.
     Rows([Option<Rows>; 2]),
-    /// The second: both columns in each of these rows, where inside `nodes`.
-    Sides { rows: Range<i64>, columns: [i64; 2], nodes: Range<i64> },
+    /// The second: the columns at both sides, where there are such, in each of these rows.
+    Sides { rows: Range<i64>, columns: [Option<i64>; 2] },
 }
 
 impl Halo {
@@ -175,7 +194,7 @@ impl Halo {
         match self {
             Self::Rows(rows) => rows.iter().any(Option::is_some),
             // A group has a row of nodes.
-            Self::Sides { columns, nodes, .. } => columns.iter().any(|column| nodes.contains(column)),
+            Self::Sides { columns, .. } => columns.iter().any(Option::is_some),
         }
     }
 
@@ -186,9 +205,8 @@ impl Halo {
                 let span = |rows: &Rows| (from.at(rows.row + down, rows.column), rows.columns * ELEMENT_BYTES);
                 load_ascending(out, rows.iter().flatten().map(span));
             }
-            Self::Sides { rows, columns, nodes } => {
-                let columns = || columns.iter().filter(|column| nodes.contains(column));
-                let places = overlap(rows, nodes).flat_map(|row| columns().map(move |column| (row, *column)));
+            Self::Sides { rows, columns } => {
+                let places = rows.clone().flat_map(|row| columns.iter().flatten().map(move |column| (row, *column)));
                 load_lanes(out, places.map(|(row, column)| from.at(row as u64 + down, column as u64)));
             }
         }
@@ -260,7 +278,7 @@ impl Workload for Lps {
         let [from, to] = [&self.volumes[from], &self.volumes[1 - from]];
         parts(cursor, out, |part, out| match part.checked_sub(1).map(|part| (i64::from(part / 2), part % 2)) {
             None => self.enter(from, &patch, out),
-            Some((z, _)) if z == self.edge => out.push(Op::END),
+            Some((z, _)) if z == self.depth => out.push(Op::END),
             Some((z, 0)) => self.load_above(z, from, &patch, out),
             Some((z, _)) => self.compute(z, to, &patch, out),
         });
@@ -274,8 +292,5 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     source: "laplace3d as in the GPGPU-Sim (ISPASS 2009) suite, GPU_laplace3d; 256^3 chosen",
     schema: typed::schema::<LpsOptions>,
     resolve: typed::resolve::<LpsOptions>,
-    build: |options, size: &Size| {
-        let LpsOptions { edge, iterations } = typed::parse(options)?;
-        Ok(Box::new(Lps::new(edge.map_or_else(|| scale::edge(CHOSEN_EDGE, size.scale, 1), Ok)?, iterations)?))
-    },
+    build: |options, size: &Size| Ok(Box::new(Lps::from_options(&typed::parse(options)?, size.scale)?)),
 };

@@ -4,19 +4,13 @@ use octavo_workload::kernels::lps::Lps;
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, stream, totals, touched};
 use crate::{LANES, refused};
 
-/// Elements from one row to the next.
-fn pitch(edge: i64) -> i64 {
-    (edge + 127) / 128 * 128
-}
-
-fn naive(lps: &Lps, edge: i64, launch: u32, group: i64, wavefront: u64) -> Lanes {
+fn naive(lps: &Lps, (nx, ny, nz): (i64, i64, i64), launch: u32, group: i64, wavefront: u64) -> Lanes {
     let (from, to) = if launch.is_multiple_of(2) { ("u1", "u2") } else { ("u2", "u1") };
-    let groups = (edge + 31) / 32;
+    let groups = (nx + 31) / 32;
+    let pitch = (nx + 127) / 128 * 128;
     let (left, top) = (group % groups * 32, group / groups * 4);
-    let nodes = |place: &(i64, i64)| (0..edge).contains(&place.0) && (0..edge).contains(&place.1);
-    let at = |name: &str, (x, y): (i64, i64), z: i64| {
-        base(lps, name) + 4 * (x + y * pitch(edge) + z * pitch(edge) * edge) as u64
-    };
+    let nodes = |place: &(i64, i64)| (0..nx).contains(&place.0) && (0..ny).contains(&place.1);
+    let at = |name: &str, (x, y): (i64, i64), z: i64| base(lps, name) + 4 * (x + y * pitch + z * pitch * ny) as u64;
     let threads = || (0..LANES).map(|lane| (wavefront * LANES + lane) as i64);
     let main: Vec<_> = threads().map(|thread| (left + thread % 32, top + thread / 32)).filter(nodes).collect();
     let halo_of = |thread: i64| match thread {
@@ -28,8 +22,8 @@ fn naive(lps: &Lps, edge: i64, launch: u32, group: i64, wavefront: u64) -> Lanes
     let mut lanes = Lanes::default();
     lanes.load(main.iter().map(|place| at(from, *place, 0)));
     lanes.load(halo.iter().map(|place| at(from, *place, 0)));
-    for z in 0..edge {
-        if z + 1 < edge {
+    for z in 0..nz {
+        if z + 1 < nz {
             lanes.load(main.iter().map(|place| at(from, *place, z + 1)));
             lanes.load(halo.iter().map(|place| at(from, *place, z + 1)));
         }
@@ -40,15 +34,16 @@ fn naive(lps: &Lps, edge: i64, launch: u32, group: i64, wavefront: u64) -> Lanes
 
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {
-    for edge in [1, 5, 33, 70] {
-        let lps = Lps::new(edge, 2).unwrap();
-        assert_same(&lps, |launch, group, wavefront| naive(&lps, edge as i64, launch, group.into(), wavefront.into()));
+    for (nx, ny, nz) in [(1, 1, 1), (5, 7, 3), (33, 2, 4), (140, 9, 2)] {
+        let lps = Lps::new(nx, ny, nz, 2).unwrap();
+        let sizes = (nx as i64, ny as i64, nz as i64);
+        assert_same(&lps, |launch, group, wavefront| naive(&lps, sizes, launch, group.into(), wavefront.into()));
     }
 }
 
 #[test]
 fn every_node_is_written_once() {
-    let lps = Lps::new(64, 1).unwrap();
+    let lps = Lps::new(64, 64, 64, 1).unwrap();
     let written = touched(&lps, "u2", true);
     assert!(written.len() == 64 * 64 * 4 && written.values().all(|&times| times == 1));
     // The padding of the rows, from 256 to 512 bytes, is never read.
@@ -57,7 +52,7 @@ fn every_node_is_written_once() {
 
 #[test]
 fn counts_follow_from_the_structure() {
-    let lps = Lps::new(96, 1).unwrap();
+    let lps = Lps::new(96, 96, 96, 1).unwrap();
     // Three groups in a row: group 4 is in the middle of the second row of groups.
     let count = |wavefront| totals(&stream(&lps, 0, 4, wavefront, 1024));
     let load = 5 + 1 + 1 + 1;
@@ -77,7 +72,8 @@ fn counts_follow_from_the_structure() {
 
 #[test]
 fn nonsense_is_refused_by_name() {
-    assert_eq!(refused("lps", &[("edge", 0)]), "edge");
-    assert_eq!(refused("lps", &[("edge", 1 << 20)]), "edge");
+    assert_eq!(refused("lps", &[("width", 0)]), "width");
+    assert_eq!(refused("lps", &[("height", 0)]), "height");
+    assert_eq!(refused("lps", &[("width", 1 << 20), ("height", 1 << 20)]), "depth");
     assert_eq!(refused("lps", &[("iterations", 0)]), "iterations");
 }
