@@ -311,7 +311,7 @@ impl Cfd {
 }
 
 /// What a launch runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Kernel {
     /// Initial values of one of three arrays.
     Initialise(u32),
@@ -355,19 +355,17 @@ impl Workload for Cfd {
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
-        let kernel = self.kernel(launch);
-        if kernel == Kernel::Flux {
-            return self.flux(first, cursor, out);
-        }
-        steps(cursor, out, 1, |_, out| match kernel {
+        match self.kernel(launch) {
             Kernel::Initialise(array) => {
                 let arrays = [&self.variables, &self.old_variables, &self.fluxes];
                 self.initialise(arrays[array as usize], first, out);
             }
             Kernel::Copy => self.copy(first, out),
             Kernel::StepFactor => self.step_factor(first, out),
-            Kernel::Flux | Kernel::TimeStep => self.time_step(first, out),
-        });
+            Kernel::Flux => return self.flux(first, cursor, out),
+            Kernel::TimeStep => self.time_step(first, out),
+        }
+        out.push(Op::END);
     }
 }
 
