@@ -117,10 +117,10 @@ impl Bfs2 {
     }
 
     fn expand(&self, level: u32, lanes: Lanes, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let turns = lanes.on(self, level).map(|node| self.degree(node)).max();
+        let turns = lanes.on_level().map(|node| self.degree(node)).max();
         steps(cursor, out, 1 + PARTS * turns.unwrap_or_default(), |step, out| {
             if step == 0 {
-                self.look(level, lanes, out);
+                self.look(lanes, out);
             } else {
                 self.follow(level, lanes, (step - 1) / PARTS, (step - 1) % PARTS, out);
             }
@@ -128,9 +128,9 @@ impl Bfs2 {
     }
 
     /// Reads the mask; the lanes on the frontier clear it and read their records.
-    fn look(&self, level: u32, lanes: Lanes, out: &mut OpSink<'_>) {
+    fn look(&self, lanes: Lanes, out: &mut OpSink<'_>) {
         self.load_mask(&self.mask, lanes, out);
-        let frontier = lanes.on(self, level);
+        let frontier = lanes.on_level();
         if frontier.clone().next().is_none() {
             return;
         }
@@ -150,7 +150,7 @@ impl Bfs2 {
 
     /// One part of a turn in which each lane follows one of its edges.
     fn follow(&self, level: u32, lanes: Lanes, turn: u32, part: u32, out: &mut OpSink<'_>) {
-        let active = lanes.on(self, level).filter(move |node| turn < self.degree(*node));
+        let active = lanes.on_level().filter(move |node| turn < self.degree(*node));
         let edge = |node: u32| self.graph.offsets[node as usize] + turn;
         let target = |node: u32| self.graph.edges[edge(node) as usize];
         let reached = |node: &u32| self.levels[target(*node) as usize] > level;
@@ -183,10 +183,10 @@ impl Bfs2 {
     }
 
     /// The second kernel, for the nodes of the next level.
-    fn advance(&self, level: u32, lanes: Lanes, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+    fn advance(&self, lanes: Lanes, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         steps(cursor, out, 1, |_, out| {
             self.load_mask(&self.updating, lanes, out);
-            let marked = lanes.on(self, level + 1);
+            let marked = lanes.on_level();
             if marked.clone().next().is_none() {
                 return;
             }
@@ -224,12 +224,26 @@ impl Bfs2 {
 struct Lanes {
     first: u32,
     count: u32,
+    /// A bit for each of those on the level that the launch is about.
+    on_level: u64,
 }
 
 impl Lanes {
-    /// Those on a level, in lane order.
-    fn on(self, bfs: &Bfs2, level: u32) -> impl Iterator<Item = u32> + Clone {
-        (self.first..self.first + self.count).filter(move |node| bfs.levels[*node as usize] == level)
+    fn new(bfs: &Bfs2, first: u32, level: u32) -> Self {
+        let count = WAVEFRONT_LANES.min(bfs.graph.nodes().saturating_sub(first));
+        let levels = if count == 0 { &[] } else { &bfs.levels[first as usize..(first + count) as usize] };
+        let on_level = levels.iter().rev().fold(0, |bits, found| bits << 1 | u64::from(*found == level));
+        Self { first, count, on_level }
+    }
+
+    /// Those on the level, in lane order.
+    fn on_level(self) -> impl Iterator<Item = u32> + Clone {
+        let mut left = self.on_level;
+        std::iter::from_fn(move || {
+            let lane = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(self.first + lane)
+        })
     }
 }
 
@@ -282,10 +296,9 @@ impl Workload for Bfs2 {
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = group * GROUP as u32 + wavefront * WAVEFRONT_LANES;
-        let lanes = Lanes { first, count: WAVEFRONT_LANES.min(self.graph.nodes().saturating_sub(first)) };
         match launch % 2 {
-            0 => self.expand(launch / 2, lanes, cursor, out),
-            _ => self.advance(launch / 2, lanes, cursor, out),
+            0 => self.expand(launch / 2, Lanes::new(self, first, launch / 2), cursor, out),
+            _ => self.advance(Lanes::new(self, first, launch / 2 + 1), cursor, out),
         }
     }
 }

@@ -13,7 +13,7 @@ use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::emit::{load_lanes, load_span, push_all, store_lanes, store_span};
+use crate::emit::{load_ascending, load_span, push_all, store_lanes, store_span};
 use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
 
 /// Bytes of an element.
@@ -112,6 +112,12 @@ impl Rows<'_> {
         (0..ROWS * SIDE).map(move |lane| base + (lane / SIDE * PITCH + lane % SIDE) * ELEMENT)
     }
 
+    /// One load of them, row by row.
+    fn load_weights(&self, matrix: &Buffer, out: &mut OpSink<'_>) {
+        let row = |row: u64| (matrix.base + ((self.first + 1 + row) * PITCH + 1) * ELEMENT, SIDE * ELEMENT);
+        load_ascending(out, (0..ROWS).map(row));
+    }
+
     fn load_units(&self, out: &mut OpSink<'_>) {
         load_span(out, self.bp.units.at(self.first + 1, ELEMENT), ROWS * ELEMENT);
     }
@@ -126,7 +132,7 @@ impl Rows<'_> {
         self.load_units(out);
         push_all(out, &[Op::WAIT, cost::KEEP_INPUT, cost::BEFORE_WEIGHTS]);
         push_all(out, &MEET);
-        load_lanes(out, self.weights(&self.bp.weights));
+        self.load_weights(&self.bp.weights, out);
         push_all(out, &[cost::DURING_WEIGHTS, Op::WAIT, cost::KEEP_WEIGHTS]);
         push_all(out, &MEET);
         push_all(out, &[cost::MULTIPLY[0], Op::WAIT, cost::MULTIPLY[1]]);
@@ -159,16 +165,16 @@ impl Rows<'_> {
         let Bp { weights, changes, .. } = self.bp;
         push_all(out, &[cost::BEFORE_ARGUMENTS, Op::WAIT, cost::BEFORE_DELTA]);
         self.load_errors(out);
-        load_lanes(out, self.weights(changes));
+        self.load_weights(changes, out);
         out.push(cost::BEFORE_INPUTS);
         self.load_units(out);
         out.push(cost::DURING_INPUTS);
-        load_lanes(out, self.weights(weights));
+        self.load_weights(weights, out);
         push_all(out, &[cost::DURING_LOADS, Op::WAIT, cost::CHANGE]);
         store_lanes(out, self.weights(weights), ELEMENT);
         // The store may have changed them, as far as the compiler knows.
         self.load_errors(out);
-        load_lanes(out, self.weights(changes));
+        self.load_weights(changes, out);
         self.load_units(out);
         push_all(out, &[Op::WAIT, cost::CHANGE]);
         store_lanes(out, self.weights(changes), ELEMENT);
