@@ -123,6 +123,10 @@ pub struct L2Config {
     pub banks: u32,
     /// Cycles from a bank's input to data on a hit.
     pub latency: Cycles,
+    /// Cycles for which a line is locked until the answer to a store leaves, or the line that was fetched; at most the
+    /// latency. An access that finds its line locked waits and holds up those behind it at the bank, so that stores to
+    /// one line follow one another by this much. 0: lines are not locked.
+    pub lock: Cycles,
     /// Cycles from a compute unit to a bank, and back, each.
     pub crossbar: Cycles,
     /// Lines a bank accepts in each cycle.

@@ -53,6 +53,11 @@ impl NodeConfig {
         in_range("l2.banks", self.l2.banks, 1, 1 << 12)?;
         in_range("dram.banks", self.dram.banks, 1, 1 << 12)?;
         in_range("dram.channel_banks", self.dram.channel_banks, 1, self.dram.banks)?;
+        if self.l2.lock.0 > self.l2.latency.0 {
+            let found =
+                format!("expected at most l2.latency ({}cycles), found {}cycles", self.l2.latency.0, self.l2.lock.0);
+            return Err(error("l2.lock", found));
+        }
         power_of_two("dram.interleave", self.dram.interleave.0)?;
         if self.dram.interleave.0 < 64 {
             return Err(error("dram.interleave", "expected at least a line (64B)"));

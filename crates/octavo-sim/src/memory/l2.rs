@@ -17,15 +17,18 @@ pub(crate) struct L2Cache {
     banks: Vec<Bank>,
     interleave: Interleave,
     latency: u64,
+    /// For how long before its answer leaves the bank a line is locked by a store, or by data from memory.
+    lock: u64,
     crossbar: u64,
     input_cost: u64,
 }
 
-/// When a line's data is there, and whether it differs from memory, in one word.
+/// When a line's data is there, whether it differs from memory, and whether a store locked it last, in one word.
 #[derive(Clone, Copy)]
 struct LineState(u64);
 
 const DIRTY: u64 = 1 << 63;
+const STORED: u64 = 1 << 62;
 
 impl LineState {
     #[inline]
@@ -33,14 +36,25 @@ impl LineState {
         Self(if dirty { ready | DIRTY } else { ready })
     }
 
+    /// Of a line that a store locks until then.
+    #[inline]
+    const fn stored(ready: u64) -> Self {
+        Self(ready | DIRTY | STORED)
+    }
+
     #[inline]
     const fn ready(self) -> u64 {
-        self.0 & !DIRTY
+        self.0 & !(DIRTY | STORED)
     }
 
     #[inline]
     const fn is_dirty(self) -> bool {
         self.0 & DIRTY != 0
+    }
+
+    #[inline]
+    const fn is_stored(self) -> bool {
+        self.0 & STORED != 0
     }
 }
 
@@ -73,6 +87,7 @@ impl L2Cache {
             banks: (0..config.banks).map(bank).collect(),
             interleave: Interleave::new(interleave.0, config.banks),
             latency: config.latency.0 * cycle,
+            lock: config.lock.0 * cycle,
             crossbar: config.crossbar.0 * cycle,
             input_cost: (cycle / u64::from(config.lines_per_cycle)).max(1),
         }
@@ -83,21 +98,29 @@ impl L2Cache {
     pub fn access(&mut self, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> L2Access {
         let write = access != LineAccess::Load;
         let bank = self.interleave.bank(line);
-        let looked_up = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost) + self.latency;
+        let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
         let set = self.set(line);
         if let Some(way) = self.lines.find(set, line as u32) {
             self.lines.touch(set, way);
             let state = self.state(set, way);
-            if write && !state.is_dirty() {
-                self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
+            let locked = self.lock > 0 && accepted < self.unlocked(state);
+            let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
+            let looked_up = turn + self.latency;
+            if write {
+                let new =
+                    if self.lock > 0 { self.after_store(turn, state) } else { LineState::new(state.ready(), true) };
+                self.lines.set_value(set, way, new.0);
             }
             let done = looked_up.max(state.ready()) + self.crossbar;
             return L2Access { done, hit: true, fetched: false, wrote_back: false };
         }
+        let looked_up = accepted + self.latency;
         let (way, wrote_back) = self.make_room(now, looked_up, set, dram);
         let fetched = access != LineAccess::Store;
         let filled = if fetched { self.fetch(now, looked_up, bank, line, dram) } else { looked_up };
-        self.lines.enter(set, way, line as u32, LineState::new(filled, write).0);
+        let stores_at_once = self.lock > 0 && !fetched;
+        let new = if stores_at_once { LineState::stored(filled) } else { LineState::new(filled, write) };
+        self.lines.enter(set, way, line as u32, new.0);
         L2Access { done: filled + self.crossbar, hit: false, fetched, wrote_back }
     }
 
@@ -153,6 +176,35 @@ impl L2Cache {
         LineState(self.lines.value(set, way))
     }
 
+    /// When the bank can take an access to the line, in terms of its input: so much before the answer that locks it.
+    #[inline]
+    fn unlocked(&self, state: LineState) -> u64 {
+        state.ready().saturating_sub(self.latency - self.lock)
+    }
+
+    /// When it is the turn of an access that has come before the end of its line's lock. It joins a line that is still on
+    /// its way. Otherwise it waits, and holds up those behind it at the bank.
+    ///
+    /// Accesses are not booked in order of their times. A load before a store that has been booked already does not wait
+    /// for it; a store does, since a line takes one store after another.
+    fn wait(&mut self, now: u64, accepted: u64, bank: usize, state: LineState, write: bool) -> u64 {
+        let unlocked = self.unlocked(state);
+        let is_locked = accepted + self.lock >= unlocked;
+        if !is_locked && !(write && state.is_stored()) {
+            return accepted;
+        }
+        let held_up = (unlocked - accepted).min(self.lock);
+        self.banks[bank].input.reserve(now, accepted, held_up);
+        unlocked
+    }
+
+    /// What becomes of a line by a store whose turn is at `turn`: one that joins a line on its way comes with it.
+    #[inline]
+    fn after_store(&self, turn: u64, state: LineState) -> LineState {
+        let joins = turn < self.unlocked(state);
+        if joins { LineState::new(state.ready(), true) } else { LineState::stored(turn + self.latency) }
+    }
+
     #[inline]
     fn fetch(&mut self, now: u64, time: u64, bank: usize, line: u64, dram: &mut Dram) -> u64 {
         let misses = &mut self.banks[bank].misses;
@@ -182,11 +234,16 @@ mod tests {
     use crate::config::DramConfig;
 
     fn small() -> (L2Cache, Dram) {
+        with_lock(0)
+    }
+
+    fn with_lock(lock: u64) -> (L2Cache, Dram) {
         let l2 = L2Config {
             size: Bytes(2048),
             ways: 2,
             banks: 2,
             latency: Cycles(10),
+            lock: Cycles(lock),
             crossbar: Cycles(5),
             lines_per_cycle: 1,
             miss_registers: 4,
@@ -248,5 +305,28 @@ mod tests {
         assert_eq!((whole.done, whole.fetched), ((5 + 1 + 10 + 5) * 1000, false));
         assert_eq!((partial.done, partial.fetched), ((5 + 1 + 10 + 101 + 5) * 1000, true));
         assert_eq!(l2.drop_lines(0, 8), 2, "both are dirty");
+    }
+
+    #[test]
+    fn stores_to_one_line_follow_one_another_and_hold_up_their_bank() {
+        let (mut l2, mut dram) = with_lock(8);
+        let idle = (5 + 1 + 10 + 5) * 1000;
+        assert_eq!(l2.access(0, 0, 0, Store, &mut dram).done, idle);
+        let stores: Vec<u64> = (0..4).map(|_| l2.access(0, 0, 0, Store, &mut dram).done).collect();
+        assert_eq!(stores, [8, 16, 24, 32].map(|waited| idle + waited * 1000));
+        assert!(l2.access(0, 0, 1, Load, &mut dram).done > idle + 30_000, "another line of the bank");
+        assert_eq!(l2.access(0, 0, 2, Store, &mut dram).done, idle, "another bank");
+        assert_eq!(l2.access(0, 100_000, 0, Store, &mut dram).done, 100_000 + idle, "the lock is over");
+    }
+
+    #[test]
+    fn accesses_join_a_line_on_its_way_and_wait_while_it_is_written() {
+        let (mut l2, mut dram) = with_lock(8);
+        let back = l2.access(0, 0, 0, Load, &mut dram).done;
+        assert_eq!(back, (5 + 1 + 10 + 101 + 5) * 1000);
+        assert_eq!(l2.access(0, 50_000, 0, Load, &mut dram).done, back, "on its way");
+        assert_eq!(l2.access(0, 50_000, 0, PartialStore, &mut dram).done, back);
+        let late = l2.access(0, 105_000, 0, Load, &mut dram).done;
+        assert_eq!(late, (115 + 10 + 5) * 1000, "at its bank at 111, written until 115");
     }
 }

@@ -188,6 +188,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             ways: 16,
             banks: 8,
             latency: Cycles(10),
+            lock: Cycles(0),
             crossbar: Cycles(5),
             lines_per_cycle: 1,
             miss_registers: 64,
