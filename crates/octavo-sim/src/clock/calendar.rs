@@ -82,16 +82,11 @@ impl Calendar {
     /// Removes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
-        loop {
-            if let Some(entry) = self.current.pop() {
-                self.len -= 1;
-                return Some(entry);
-            }
-            if self.len == 0 {
-                return None;
-            }
-            self.advance();
+        if self.len == 0 {
+            return None;
         }
+        self.len -= 1;
+        self.current.pop().or_else(|| self.first_of_next())
     }
 
     #[inline]
@@ -116,10 +111,19 @@ impl Calendar {
         at
     }
 
-    /// Moves a bucket's events into the empty current one, last pushed first, and frees their places.
+    /// Removes the only event of a bucket, or moves its events into the empty current one, in the order in which they
+    /// are popped from its end, and frees their places.
     #[inline]
-    fn empty_bucket(&mut self, slot: usize) {
-        let mut at = std::mem::replace(&mut self.buckets[slot], NONE);
+    fn empty_bucket(&mut self, slot: usize) -> Option<Entry> {
+        let first = std::mem::replace(&mut self.buckets[slot], NONE);
+        let node = &mut self.nodes[first as usize];
+        let (entry, mut at) = (node.entry, node.next);
+        node.next = self.free;
+        self.free = first;
+        if at == NONE {
+            return Some(entry);
+        }
+        self.current.push(entry);
         while at != NONE {
             let node = &mut self.nodes[at as usize];
             self.current.push(node.entry);
@@ -127,6 +131,9 @@ impl Calendar {
             self.free = at;
             at = next;
         }
+        // Stable: what was pushed last is first, and popped last of its time.
+        self.current.sort_by_key(|entry| Reverse(entry.time));
+        self.current.pop()
     }
 
     /// Keeps the current bucket sorted, after the events of the same time that came before.
@@ -135,21 +142,20 @@ impl Calendar {
         self.current.insert(at, entry);
     }
 
-    /// Makes the next non-empty bucket current.
-    fn advance(&mut self) {
-        let next = self.next_occupied();
-        let far = self.far.peek().map(|Reverse((time, ..))| time >> BUCKET_SHIFT);
-        self.now = match (next, far) {
-            (Some(near), _) => near,
-            (None, Some(far)) => far,
-            (None, None) => return,
-        };
-        self.refill_from_far();
+    /// Makes the next non-empty bucket current and removes its first event.
+    fn first_of_next(&mut self) -> Option<Entry> {
+        self.now = self.next_occupied().or_else(|| self.far_bucket())?;
+        if !self.far.is_empty() {
+            self.refill_from_far();
+        }
         let slot = self.now as usize % BUCKETS;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        self.empty_bucket(slot);
-        // Stable, and latest first, so that the next event is popped from the end.
-        self.current.sort_by_key(|entry| Reverse(entry.time));
+        self.empty_bucket(slot)
+    }
+
+    /// Absolute number of the bucket of the first event beyond the horizon.
+    fn far_bucket(&self) -> Option<u64> {
+        self.far.peek().map(|Reverse((time, ..))| time >> BUCKET_SHIFT)
     }
 
     /// Events that the horizon has reached go into their buckets, before anything newer can be pushed there.
