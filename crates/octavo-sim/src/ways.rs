@@ -37,6 +37,8 @@ pub(crate) struct Sets {
     /// Of each set: the tags, when each way was last used, and a value of two words for each.
     words: Aligned<u32>,
     ways: usize,
+    /// Words of a set.
+    stride: usize,
     clock: u32,
 }
 
@@ -45,79 +47,83 @@ const WORDS_A_WAY: usize = 4;
 impl Sets {
     /// `sets` sets of empty ways with value 0.
     pub fn new(sets: usize, ways: usize) -> Self {
-        Self { words: Aligned::new(0, sets * ways * WORDS_A_WAY), ways, clock: 0 }
+        let stride = ways * WORDS_A_WAY;
+        Self { words: Aligned::new(0, sets * stride), ways, stride, clock: 0 }
     }
 
     /// The way of `set` that holds `tag`.
     #[inline]
     pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
-        let start = set * self.ways * WORDS_A_WAY;
-        find(&self.words[start..start + self.ways], !tag)
+        find(&self.words_of(set)[..self.ways], !tag)
+    }
+
+    /// The way of `set` that holds `tag` and its value; it is used now. `hint` is a way of the set, looked at first.
+    #[inline(always)]
+    pub fn lookup(&mut self, set: usize, tag: u32, hint: usize) -> Option<(usize, u64)> {
+        let way = if self.words_of(set)[hint] == !tag { hint } else { self.search(set, tag)? };
+        Some((way, self.touch(set, way)))
+    }
+
+    /// [`Sets::find`] as a call: wherever a hint serves most lookups, the search would only be in the way.
+    #[inline(never)]
+    fn search(&self, set: usize, tag: u32) -> Option<usize> {
+        self.find(set, tag)
+    }
+
+    /// A way is used now; its value.
+    #[inline(always)]
+    pub fn touch(&mut self, set: usize, way: usize) -> u64 {
+        let (ways, stamp) = (self.ways, self.tick());
+        let words = self.words_of_mut(set);
+        words[ways + way] = stamp;
+        value(words, ways, way)
     }
 
     #[inline]
     pub fn tag(&self, set: usize, way: usize) -> u32 {
-        !self.words[set * self.ways * WORDS_A_WAY + way]
+        !self.words_of(set)[way]
     }
 
     #[inline]
     pub fn value(&self, set: usize, way: usize) -> u64 {
-        let at = self.value_at(set, way);
-        u64::from(self.words[at]) | u64::from(self.words[at + 1]) << 32
+        value(self.words_of(set), self.ways, way)
     }
 
     #[inline]
     pub fn set_value(&mut self, set: usize, way: usize, value: u64) {
-        let at = self.value_at(set, way);
-        self.words[at] = value as u32;
-        self.words[at + 1] = (value >> 32) as u32;
-    }
-
-    /// The way is used now. When the clock wraps, every way is equally old once.
-    #[inline]
-    pub fn touch(&mut self, set: usize, way: usize) {
-        self.clock = self.clock.wrapping_add(1);
-        if self.clock == 0 {
-            self.forget_all_uses();
-        }
-        let start = set * self.ways * WORDS_A_WAY + self.ways;
-        self.words[start + way] = self.clock;
-    }
-
-    #[cold]
-    fn forget_all_uses(&mut self) {
         let ways = self.ways;
-        self.words.chunks_exact_mut(ways * WORDS_A_WAY).for_each(|set| set[ways..2 * ways].fill(0));
-        self.clock = 1;
+        put_value(self.words_of_mut(set), ways, way, value);
     }
 
     /// The least recently used way of a set.
     #[inline]
     pub fn oldest(&self, set: usize) -> usize {
-        let start = set * self.ways * WORDS_A_WAY + self.ways;
-        oldest(&self.words[start..start + self.ways])
+        oldest(&self.words_of(set)[self.ways..2 * self.ways])
     }
 
     /// Enters a tag, used now.
     #[inline]
     pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
-        self.words[set * self.ways * WORDS_A_WAY + way] = !tag;
-        self.set_value(set, way, value);
-        self.touch(set, way);
+        let (ways, stamp) = (self.ways, self.tick());
+        let words = self.words_of_mut(set);
+        words[way] = !tag;
+        words[ways + way] = stamp;
+        put_value(words, ways, way, value);
     }
 
     /// Empties a way, which goes first.
     #[inline]
     pub fn clear(&mut self, set: usize, way: usize) {
-        let start = set * self.ways * WORDS_A_WAY;
-        self.words[start + way] = EMPTY;
-        self.words[start + self.ways + way] = 0;
-        self.set_value(set, way, 0);
+        let ways = self.ways;
+        let words = self.words_of_mut(set);
+        words[way] = EMPTY;
+        words[ways + way] = 0;
+        put_value(words, ways, way, 0);
     }
 
     /// Empties every way; calls `lost` with the values of those that held something.
     pub fn clear_all(&mut self, mut lost: impl FnMut(u64)) {
-        for set in 0..self.words.len() / (self.ways * WORDS_A_WAY) {
+        for set in 0..self.words.len() / self.stride {
             for way in 0..self.ways {
                 if self.tag(set, way) != !EMPTY {
                     lost(self.value(set, way));
@@ -127,10 +133,46 @@ impl Sets {
         }
     }
 
-    #[inline]
-    fn value_at(&self, set: usize, way: usize) -> usize {
-        (set * WORDS_A_WAY + 2) * self.ways + 2 * way
+    /// The stamp of a use. When the clock wraps, every way is equally old once.
+    #[inline(always)]
+    fn tick(&mut self) -> u32 {
+        self.clock = self.clock.wrapping_add(1);
+        if self.clock == 0 {
+            self.forget_all_uses();
+        }
+        self.clock
     }
+
+    #[cold]
+    fn forget_all_uses(&mut self) {
+        let (ways, stride) = (self.ways, self.stride);
+        self.words.chunks_exact_mut(stride).for_each(|set| set[ways..2 * ways].fill(0));
+        self.clock = 1;
+    }
+
+    #[inline]
+    fn words_of(&self, set: usize) -> &[u32] {
+        self.words.part(set * self.stride, self.stride)
+    }
+
+    #[inline]
+    fn words_of_mut(&mut self, set: usize) -> &mut [u32] {
+        self.words.part_mut(set * self.stride, self.stride)
+    }
+}
+
+/// The value of a way in the words of its set.
+#[inline]
+fn value(words: &[u32], ways: usize, way: usize) -> u64 {
+    let at = 2 * (ways + way);
+    u64::from(words[at]) | u64::from(words[at + 1]) << 32
+}
+
+#[inline]
+fn put_value(words: &mut [u32], ways: usize, way: usize, value: u64) {
+    let at = 2 * (ways + way);
+    words[at] = value as u32;
+    words[at + 1] = (value >> 32) as u32;
 }
 
 /// The way with the lowest stamp, the first of equals.

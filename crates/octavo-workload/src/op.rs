@@ -26,6 +26,12 @@ pub enum OpKind {
     Fetch = 7,
 }
 
+/// By number; there are none beyond the last.
+const KINDS: [OpKind; KIND_MASK as usize + 1] = {
+    use OpKind::{Barrier, Compute, End, Fetch, Load, ScalarLoad, Store, Wait};
+    [End, Load, Store, Compute, Wait, Barrier, ScalarLoad, Fetch, End, End, End, End, End, End, End, End]
+};
+
 /// Instructions by the unit that executes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionMix {
@@ -197,6 +203,22 @@ impl Op {
         head.into_iter().chain(body).chain(tail)
     }
 
+    /// The same access to `count` consecutive lines from `line` on.
+    #[must_use]
+    #[inline]
+    pub const fn over(self, line: u64, count: u32) -> Self {
+        debug_assert!(line < 1 << LINE_BITS && count <= Self::MAX_COUNT);
+        let lines = (1 << KIND_SHIFT) - 1;
+        Self(self.0 & !lines | line | (count as u64) << LINE_BITS)
+    }
+
+    /// Whether this is a vector store.
+    #[must_use]
+    #[inline]
+    pub const fn is_store(self) -> bool {
+        (self.0 >> KIND_SHIFT) & KIND_MASK == OpKind::Store as u64
+    }
+
     /// Marks that the operation ends its memory instruction.
     pub(crate) const fn last(self) -> Self {
         Self(self.0 & !CONTINUES)
@@ -212,16 +234,7 @@ impl Op {
     #[must_use]
     #[inline]
     pub const fn kind(self) -> OpKind {
-        match (self.0 >> KIND_SHIFT) & KIND_MASK {
-            0 => OpKind::End,
-            1 => OpKind::Load,
-            2 => OpKind::Store,
-            3 => OpKind::Compute,
-            4 => OpKind::Wait,
-            5 => OpKind::Barrier,
-            6 => OpKind::ScalarLoad,
-            _ => OpKind::Fetch,
-        }
+        KINDS[(self.0 >> KIND_SHIFT & KIND_MASK) as usize]
     }
 
     /// Instructions of a compute operation.
@@ -360,6 +373,9 @@ mod tests {
         assert_eq!((op.kind(), op.line(), op.count(), op.continues()), (OpKind::Store, (1 << 40) - 1, 65_535, true));
         assert_eq!((Op::END.kind(), Op::WAIT.kind(), Op::BARRIER.kind()), (OpKind::End, OpKind::Wait, OpKind::Barrier));
         assert_eq!((Op::compute(7).kind(), Op::compute(7).count()), (OpKind::Compute, 7));
+        let elsewhere = op.over(7, 1);
+        assert_eq!((elsewhere.line(), elsewhere.count(), elsewhere.is_partial()), (7, 1, true));
+        assert!(elsewhere.is_store() && elsewhere.continues() && !Op::load(7, 1).is_store());
         let scalar = Op::scalar_load(5, 2);
         assert_eq!((scalar.kind(), scalar.line(), scalar.count()), (OpKind::ScalarLoad, 5, 2));
         assert_eq!((Op::fetch(9, 1).kind(), Op::wait_until(3).count()), (OpKind::Fetch, 3));

@@ -52,10 +52,13 @@ impl L1Caches {
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
         let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
+        if set[0].tag == tag {
+            return Some(set[0].ready);
+        }
         let way = set.iter().position(|way| way.tag == tag)?;
         let found = set[way];
         to_front(set, way, found);
@@ -116,7 +119,7 @@ impl L1Caches {
     #[inline]
     fn set(&mut self, unit: usize, line: u64) -> &mut [Way] {
         let start = (unit * self.sets + (line as usize & (self.sets - 1))) * self.associativity;
-        &mut self.ways[start..start + self.associativity]
+        self.ways.part_mut(start, self.associativity)
     }
 }
 

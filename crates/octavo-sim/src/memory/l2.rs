@@ -101,8 +101,7 @@ impl L2Cache {
         let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
         let set = self.set(line);
         if let Some(way) = self.lines.find(set, line as u32) {
-            self.lines.touch(set, way);
-            let state = self.state(set, way);
+            let state = LineState(self.lines.touch(set, way));
             let locked = self.lock > 0 && accepted < self.unlocked(state);
             let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
             let looked_up = turn + self.latency;

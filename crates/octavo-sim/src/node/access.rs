@@ -1,37 +1,56 @@
 //! The path of a line access: translation, caches, memory, links. The hot path of the simulator.
 
 use octavo_manager::ProcessorId;
-use octavo_workload::{Op, OpKind};
+use octavo_workload::Op;
 
 use super::Node;
 use super::defer::RESERVED_AHEAD;
+use super::gpu::Gpu;
+use crate::costs::Costs;
 use crate::memory::LineAccess;
+use crate::result::Accesses;
 use crate::translate::{Entry, Tlb};
 
-/// Consecutive lines accessed by one instruction.
+/// Consecutive lines accessed by one instruction: a load or store. One word, since every step of an access hands it on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub line: u64,
-    pub count: u32,
-    pub write: bool,
-    /// A store that does not write all bytes of its lines.
-    pub partial: bool,
-}
+pub(crate) struct Run(Op);
 
 impl Run {
+    /// The lines of a load or store.
+    #[inline]
+    pub const fn of(op: Op) -> Self {
+        Self(op)
+    }
+
+    #[inline]
+    pub const fn line(self) -> u64 {
+        self.0.line()
+    }
+
+    #[inline]
+    pub const fn count(self) -> u32 {
+        self.0.count()
+    }
+
+    #[inline]
+    pub const fn is_write(self) -> bool {
+        self.0.is_store()
+    }
+
+    /// Some of these lines.
+    #[inline]
+    pub const fn part(self, line: u64, count: u32) -> Self {
+        Self(self.0.over(line, count))
+    }
+
     /// What is done to each of its lines.
     #[inline]
     pub const fn line_access(self) -> LineAccess {
-        match (self.write, self.partial) {
+        match (self.is_write(), self.0.is_partial()) {
             (false, _) => LineAccess::Load,
             (true, false) => LineAccess::Store,
             (true, true) => LineAccess::PartialStore,
         }
-    }
-
-    #[inline]
-    pub fn of(op: Op) -> Self {
-        Self { line: op.line(), count: op.count(), write: op.kind() == OpKind::Store, partial: op.is_partial() }
     }
 }
 
@@ -50,20 +69,30 @@ pub(crate) enum Translation {
 
 impl Node<'_> {
     /// Accesses a run of lines from `time` on, one a cycle, page by page.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let lines = u64::from(run.count);
-        if run.write {
+        let lines = u64::from(run.count());
+        if run.is_write() {
             self.accesses.store_lines += lines;
         } else {
             self.accesses.load_lines += lines;
         }
+        let page_mask = (1u64 << self.page_line_shift) - 1;
+        let left_in_page = page_mask - (run.line() & page_mask);
+        if lines.wrapping_sub(1) <= left_in_page {
+            self.access_page(gpu, unit, slot, run, time);
+        } else {
+            self.access_pages(gpu, unit, slot, run, time);
+        }
+    }
+
+    fn access_pages(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let page_lines = 1u64 << self.page_line_shift;
-        let (mut line, end) = (run.line, run.line + lines);
+        let (mut line, end) = (run.line(), run.line() + u64::from(run.count()));
         while line < end {
             let part = ((line | (page_lines - 1)) + 1).min(end) - line;
-            let part_time = time + (line - run.line) * self.costs.line;
-            self.access_page(gpu, unit, slot, Run { line, count: part as u32, ..run }, part_time);
+            let part_time = time + (line - run.line()) * self.costs.line;
+            self.access_page(gpu, unit, slot, run.part(line, part as u32), part_time);
             line += part;
         }
     }
@@ -76,13 +105,14 @@ impl Node<'_> {
         }
     }
 
-    /// Accesses lines of one page: at once, or when its fault is resolved.
-    #[inline]
+    /// Accesses lines of one page: at once, or when its fault is resolved. What most accesses do is in here, what few do
+    /// is called: a call for each step would cost as much as the steps.
+    #[inline(never)]
     pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let page = (run.line >> self.page_line_shift) as u32;
-        match self.translate(gpu, FirstLevel::Vector(unit), page, run.write, time) {
+        let page = (run.line() >> self.page_line_shift) as u32;
+        match self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time) {
             Translation::Ready(entry, ready) => {
-                self.breakdown.walk_ps += (ready - time) * u64::from(run.count);
+                self.breakdown.walk_ps += (ready - time) * u64::from(run.count());
                 if ready > self.now + RESERVED_AHEAD {
                     return self.defer_until(slot, run, ready);
                 }
@@ -93,27 +123,25 @@ impl Node<'_> {
     }
 
     /// Serves lines of one page whose translation is there at `time`.
-    #[inline]
+    #[inline(always)]
     pub fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
-        let page = (run.line >> self.page_line_shift) as u32;
-        let own = ProcessorId::gpu(gpu);
-        let broadcast = run.write && entry.is_broadcast();
+        let broadcast = run.is_write() && entry.is_broadcast();
         let done = if self.config.l1.in_order && !broadcast {
             self.serve_in_order(gpu, unit, entry, run, time)
-        } else if entry.target() == own {
-            self.serve_local(gpu, unit, page, entry, run, time)
+        } else if entry.target() == ProcessorId::gpu(gpu) {
+            let done = self.serve_local(gpu, unit, entry, run, time);
+            if broadcast { self.broadcast_stores(gpu, run, done) } else { done }
         } else if broadcast {
             self.broadcast_stores(gpu, run, time + self.costs.l1_lookup)
         } else {
-            self.serve_remote(slot, entry, run, time)
+            self.serve_remote(gpu, unit, slot, entry, run, time)
         };
-        self.note_done(slot, done);
+        self.note_done(gpu, unit, slot, done);
     }
 
-    /// An access of the wavefront in `slot` will be over at `done`.
+    /// An access of the wavefront in `slot` of `unit` will be over at `done`.
     #[inline]
-    pub fn note_done(&mut self, slot: usize, done: u64) {
-        let (gpu, unit) = self.place(slot);
+    pub fn note_done(&mut self, gpu: usize, unit: usize, slot: usize, done: u64) {
         let in_flight = &mut self.gpus[gpu].units[unit].in_flight;
         *in_flight = (*in_flight).max(done);
         let answered = if self.config.compute.answers_in_order { *in_flight } else { done };
@@ -128,7 +156,7 @@ impl Node<'_> {
     }
 
     /// Looks a page up: first-level TLB, second-level TLB, page table.
-    #[inline]
+    #[inline(always)]
     pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         self.accesses.translations += 1;
         let start = if self.plain_translation { time } else { self.first_level_port(gpu, first, time) };
@@ -147,11 +175,16 @@ impl Node<'_> {
             }
             tlb.invalidate(index, page);
         }
+        self.translate_missed(gpu, first, page, write, looked_up)
+    }
+
+    /// A miss of a unit's first level holds a register of it until it is over.
+    #[inline(never)]
+    fn translate_missed(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         let FirstLevel::Vector(unit) = first else {
-            return self.translate_beyond_l1(gpu, first, page, write, looked_up);
+            return self.translate_beyond_l1(gpu, first, page, write, time);
         };
-        // A miss holds a register of the first level until it is over.
-        let start = self.gpus[gpu].units[unit].translations.available(looked_up);
+        let start = self.gpus[gpu].units[unit].translations.available(time);
         let translation = self.translate_beyond_l1(gpu, first, page, write, start);
         let (Translation::Ready(_, over) | Translation::Fault(over)) = translation;
         self.gpus[gpu].units[unit].translations.take(over);
@@ -175,7 +208,7 @@ impl Node<'_> {
         self.large_first_level(gpu, unit, page, write, time)
     }
 
-    #[inline]
+    #[inline(always)]
     fn first_level(&mut self, gpu: usize, first: FirstLevel) -> (&mut Tlb, usize) {
         let state = &mut self.gpus[gpu];
         match first {
@@ -240,53 +273,66 @@ impl Node<'_> {
         Translation::Ready(entry, walk.done)
     }
 
-    #[inline]
-    fn serve_local(&mut self, gpu: usize, unit: usize, page: u32, entry: Entry, run: Run, time: u64) -> u64 {
-        let (mut last, mut spent, mut beyond_l1) = (time, 0, 0);
-        for index in 0..u64::from(run.count) {
-            let (line, start) = (run.line + index, time + index * self.costs.line);
-            let done = if run.write {
+    #[inline(always)]
+    fn serve_local(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        let Self { now, costs, gpus, accesses, breakdown, .. } = self;
+        let state = &mut gpus[gpu];
+        let (mut start, mut last, mut spent, mut beyond_l1) = (time, time, 0, 0);
+        for line in run.line()..run.line() + u64::from(run.count()) {
+            let done = if run.is_write() {
                 beyond_l1 += 1;
-                self.l2_line(gpu, line, run.line_access(), start + self.costs.l1_lookup) + self.costs.l1_fill
-            } else if let Some(ready) = self.gpus[gpu].l1.lookup(unit, line, entry.version()) {
-                self.accesses.l1_hits += 1;
-                ready.max(start + self.costs.l1)
+                state.l2_line(*now, line, run.line_access(), start + costs.l1_lookup, accesses) + costs.l1_fill
+            } else if let Some(ready) = state.l1.lookup(unit, line, entry.version()) {
+                accesses.l1_hits += 1;
+                ready.max(start + costs.l1)
             } else {
                 beyond_l1 += 1;
-                self.load_local(gpu, unit, line, entry.version(), start + self.costs.l1_lookup)
+                state.load_missed(*now, unit, (line, entry.version()), start + costs.l1_lookup, costs, accesses)
             };
             spent += done - start;
             last = last.max(done);
+            start += costs.line;
         }
-        self.breakdown.local_ps += spent;
-        self.reports.count(gpu, page, beyond_l1);
-        if run.write && entry.is_broadcast() {
-            return self.broadcast_stores(gpu, run, last);
-        }
+        breakdown.local_ps += spent;
+        self.reports.count(gpu, (run.line() >> self.page_line_shift) as u32, beyond_l1);
         last
-    }
-
-    /// A load that missed the first-level cache, from the own second-level cache or memory.
-    #[inline]
-    fn load_local(&mut self, gpu: usize, unit: usize, line: u64, version: u8, time: u64) -> u64 {
-        let start = self.gpus[gpu].units[unit].misses.available(time);
-        let done = self.l2_line(gpu, line, LineAccess::Load, start) + self.costs.l1_fill;
-        let state = &mut self.gpus[gpu];
-        state.units[unit].misses.take(done);
-        state.l1.insert(unit, line, version, done);
-        done
     }
 
     /// One line at the second-level cache of `gpu`, whoever asks.
     #[inline]
     pub fn l2_line(&mut self, gpu: usize, line: u64, access: LineAccess, time: u64) -> u64 {
-        let state = &mut self.gpus[gpu];
+        self.gpus[gpu].l2_line(self.now, line, access, time, &mut self.accesses)
+    }
+}
+
+impl Gpu {
+    /// A load of `line`, whose page's mapping has that version, that missed the first-level cache: from the own
+    /// second-level cache or memory.
+    #[inline(always)]
+    fn load_missed(
+        &mut self,
+        now: u64,
+        unit: usize,
+        (line, version): (u64, u8),
+        time: u64,
+        costs: &Costs,
+        accesses: &mut Accesses,
+    ) -> u64 {
+        let start = self.units[unit].misses.available(time);
+        let done = self.l2_line(now, line, LineAccess::Load, start, accesses) + costs.l1_fill;
+        self.units[unit].misses.take(done);
+        self.l1.insert(unit, line, version, done);
+        done
+    }
+
+    /// One line at the second-level cache.
+    fn l2_line(&mut self, now: u64, line: u64, access: LineAccess, time: u64, accesses: &mut Accesses) -> u64 {
         let is_store = access != LineAccess::Load;
-        let access = state.l2.access(self.now, time, line, access, &mut state.dram);
-        self.accesses.l2_hits += u64::from(access.hit);
-        self.accesses.dram_reads += u64::from(access.fetched);
-        self.accesses.store_fetches += u64::from(access.fetched & is_store);
-        self.accesses.dram_writes += u64::from(access.wrote_back);
+        let access = self.l2.access(now, time, line, access, &mut self.dram);
+        accesses.l2_hits += u64::from(access.hit);
+        accesses.dram_reads += u64::from(access.fetched);
+        accesses.store_fetches += u64::from(access.fetched & is_store);
+        accesses.dram_writes += u64::from(access.wrote_back);
         access.done
     }
 }

@@ -19,12 +19,12 @@ impl Node<'_> {
     /// Serves lines of one page; returns when the last is there.
     pub fn serve_in_order(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let (mut last, mut beyond_l1, mut spent) = (time, 0, 0);
-        for index in 0..u64::from(run.count) {
-            let line = Run { line: run.line + index, count: 1, ..run };
+        for index in 0..u64::from(run.count()) {
+            let line = run.part(run.line() + index, 1);
             let asked = time + index * self.costs.line;
             let state = &self.gpus[gpu].units[unit];
             let start = state.misses.available(asked.max(state.blocked));
-            let hit = if run.write { None } else { self.hit_in_order(Place { gpu, unit }, line, entry, start) };
+            let hit = if run.is_write() { None } else { self.hit_in_order(Place { gpu, unit }, line, entry, start) };
             let done = hit.unwrap_or_else(|| self.miss_in_order(Place { gpu, unit }, line, entry, start));
             self.gpus[gpu].units[unit].misses.take(done);
             beyond_l1 += u32::from(hit.is_none());
@@ -33,7 +33,7 @@ impl Node<'_> {
         }
         if entry.target() == ProcessorId::gpu(gpu) {
             self.breakdown.local_ps += spent;
-            self.reports.count(gpu, (run.line >> self.page_line_shift) as u32, beyond_l1);
+            self.reports.count(gpu, (run.line() >> self.page_line_shift) as u32, beyond_l1);
         } else {
             self.breakdown.remote_access_ps += spent;
         }
@@ -44,7 +44,7 @@ impl Node<'_> {
     fn hit_in_order(&mut self, place: Place, run: Run, entry: Entry, time: u64) -> Option<u64> {
         let Place { gpu, unit } = place;
         let looked_up = time + self.costs.l1_lookup;
-        let done = match self.gpus[gpu].l1.arrival(unit, run.line, entry.version(), looked_up) {
+        let done = match self.gpus[gpu].l1.arrival(unit, run.line(), entry.version(), looked_up) {
             Arrival::Missing => return None,
             Arrival::There => time + self.costs.l1,
             Arrival::Coming(ready) => ready,
@@ -62,22 +62,22 @@ impl Node<'_> {
     fn miss_in_order(&mut self, place: Place, run: Run, entry: Entry, time: u64) -> u64 {
         let Place { gpu, unit } = place;
         let looked_up = time + self.costs.l1_lookup;
-        if run.write {
+        if run.is_write() {
             return self.beyond_first_level(gpu, run, entry, looked_up);
         }
-        let sent = self.gpus[gpu].l1.room(unit, run.line, looked_up);
+        let sent = self.gpus[gpu].l1.room(unit, run.line(), looked_up);
         if sent > looked_up {
             self.gpus[gpu].units[unit].blocked = sent - self.costs.l1_lookup;
         }
         let done = self.beyond_first_level(gpu, run, entry, sent);
-        self.gpus[gpu].l1.insert_at(unit, run.line, entry.version(), done, sent);
+        self.gpus[gpu].l1.insert_at(unit, run.line(), entry.version(), done, sent);
         done
     }
 
     /// One line at the memory that `entry` leads to; when the wavefront has it, or the answer to its store.
     fn beyond_first_level(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
         if entry.target() == ProcessorId::gpu(gpu) {
-            self.l2_line(gpu, run.line, run.line_access(), time) + self.costs.l1_fill
+            self.l2_line(gpu, run.line(), run.line_access(), time) + self.costs.l1_fill
         } else {
             self.remote_line(gpu, entry.target(), run, time)
         }

@@ -52,12 +52,12 @@ impl Node<'_> {
     /// store is not over before that line is on its way: a saturated link slows the stores down.
     pub fn broadcast_stores(&mut self, gpu: usize, run: Run, done: u64) -> u64 {
         let mut over = done;
-        for line in run.line..run.line + u64::from(run.count) {
+        for line in run.line()..run.line() + u64::from(run.count()) {
             if let Some(oldest) = self.broadcast.queue(gpu, line) {
                 over = over.max(self.send_to_subscribers(gpu, oldest, done));
             }
         }
-        self.breakdown.duplication_ps += (over - done) * u64::from(run.count);
+        self.breakdown.duplication_ps += (over - done) * u64::from(run.count());
         over
     }
 

@@ -29,9 +29,9 @@ impl Node<'_> {
         let Deferred { run, slot } = self.deferred.remove(number);
         let slot = slot as usize;
         let (gpu, unit) = self.place(slot);
-        let page = (run.line >> self.page_line_shift) as u32;
+        let page = (run.line() >> self.page_line_shift) as u32;
         let (entry, time) = (self.gpus[gpu].table.get(page), self.issue_time(gpu, unit));
-        if entry.allows(run.write) {
+        if entry.allows(run.is_write()) {
             self.serve_translated(gpu, unit, slot, entry, run, time);
         } else {
             self.access_page(gpu, unit, slot, run, time);

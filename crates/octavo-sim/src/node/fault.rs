@@ -75,7 +75,7 @@ impl Faults {
 impl Node<'_> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows.
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
-        self.accesses.faulting_accesses += u64::from(run.count);
+        self.accesses.faulting_accesses += u64::from(run.count());
         self.waves.waves[slot].pending += 1;
         let waiter = Waiter { run, slot: slot as u32, since: time, next: NONE };
         let open = self.faults.open.get(&(page, gpu as u8)).copied();
@@ -83,7 +83,7 @@ impl Node<'_> {
             // A store that comes too late for a load's fault waits for it all the same and then faults again.
             Some(fault) => self.join(fault, waiter),
             None => {
-                let fault = self.open_fault(gpu, page, run.write, walked);
+                let fault = self.open_fault(gpu, page, run.is_write(), walked);
                 self.join(fault, waiter);
                 if walked > self.now + RESERVED_AHEAD {
                     self.schedule(walked, Kind::FaultLeaves, fault);
@@ -116,7 +116,7 @@ impl Node<'_> {
 
     fn join(&mut self, number: u32, mut waiter: Waiter) {
         let fault = &mut self.faults.faults[number];
-        fault.write |= waiter.run.write && !fault.served;
+        fault.write |= waiter.run.is_write() && !fault.served;
         waiter.next = fault.first_waiter;
         let waiter = self.faults.waiters.insert(waiter);
         self.faults.faults[number].first_waiter = waiter;
@@ -208,7 +208,7 @@ impl Node<'_> {
 
     /// Books the time a waiter waited: GPU walk, host and driver, then what resolved the fault.
     fn account_wait(&mut self, fault: &Fault, waiter: &Waiter) {
-        let lines = u64::from(waiter.run.count);
+        let lines = u64::from(waiter.run.count());
         // An access issued ahead of the clock may join a fault that is resolved before its own time.
         let since = waiter.since.min(self.now);
         let walked = fault.walked_at.clamp(since, self.now);

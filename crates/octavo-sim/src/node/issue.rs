@@ -3,6 +3,7 @@
 use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
 
 use super::Node;
+use super::access::Run;
 use super::event::Kind;
 use super::wave::{ENOUGH, State};
 
@@ -19,35 +20,32 @@ impl Node<'_> {
             return self.schedule(paused, Kind::Wave, slot as u32);
         }
         let mut time = self.now;
-        loop {
-            if self.waves.waves[slot].next_op == self.waves.waves[slot].ops {
+        while time <= self.now + AHEAD {
+            let Some(op) = self.waves.next_op(slot) else {
                 self.refill(slot);
-            }
-            let op = self.waves.op(slot);
+                continue;
+            };
             match op.kind() {
+                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
                 OpKind::Compute if op.is_vector_only() => time = self.compute(gpu, slot, time, op.count()),
                 OpKind::Compute => time = self.mixed((gpu, unit), slot, time, op.instructions()),
-                OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
+                OpKind::Wait => {
+                    if !self.memory_is_there(slot, time, op.count()) {
+                        return self.waves.step_back(slot);
+                    }
+                }
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
                 OpKind::Fetch => time = self.fetch_code((gpu, unit), slot, time, op.line(), op.count()),
-                OpKind::Wait | OpKind::End => {
+                OpKind::Barrier => return self.arrive_at_barrier(slot, time),
+                OpKind::End => {
                     if !self.memory_is_there(slot, time, op.count()) {
-                        return;
+                        return self.waves.step_back(slot);
                     }
-                    if op.kind() == OpKind::End {
-                        return self.end_wave(slot);
-                    }
+                    return self.end_wave(slot);
                 }
-                OpKind::Barrier => {
-                    self.waves.waves[slot].next_op += 1;
-                    return self.arrive_at_barrier(slot, time);
-                }
-            }
-            self.waves.waves[slot].next_op += 1;
-            if time > self.now + AHEAD {
-                return self.schedule(time, Kind::Wave, slot as u32);
             }
         }
+        self.schedule(time, Kind::Wave, slot as u32);
     }
 
     /// Fetches the next operations of a wavefront from the workload.
@@ -70,21 +68,25 @@ impl Node<'_> {
     }
 
     /// Instructions of several classes, one class after another; returns when they are over.
+    #[inline]
     fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
         let InstructionMix { vector, scalar, local_data, branch } = instructions;
-        let mut time = self.compute(gpu, slot, time, vector);
-        let unit = &mut self.gpus[gpu].units[unit];
-        time = self.costs.scalar_alu.run(&mut unit.scalar, time, scalar);
+        let Self { costs, gpus, waves, accesses, .. } = self;
+        let gpu = &mut gpus[gpu];
+        let (simd, unit) = (&mut gpu.simds[waves.waves[slot].simd as usize], &mut gpu.units[unit]);
+        let mut time = costs.vector_alu.run(simd, time, vector);
+        time = costs.scalar_alu.run(&mut unit.scalar, time, scalar);
+        accesses.compute_instructions += u64::from(vector);
+        accesses.scalar_instructions += u64::from(scalar);
         if local_data > 0 {
-            time = self.costs.local_data.run(&mut unit.local_data, time, local_data);
+            time = costs.local_data.run(&mut unit.local_data, time, local_data);
+            accesses.local_data_instructions += u64::from(local_data);
         }
         if branch > 0 {
-            time = self.costs.branch.run(&mut unit.branch, time, branch);
+            time = costs.branch.run(&mut unit.branch, time, branch);
+            accesses.branches += u64::from(branch);
             time = self.refetch_code(slot, time, branch);
         }
-        self.accesses.scalar_instructions += u64::from(scalar);
-        self.accesses.local_data_instructions += u64::from(local_data);
-        self.accesses.branches += u64::from(branch);
         time
     }
 
@@ -99,7 +101,7 @@ impl Node<'_> {
         if op.is_ragged() {
             self.access_ragged(gpu, unit, slot, op, entered);
         } else {
-            self.access(gpu, unit, slot, super::access::Run::of(op), entered);
+            self.access(gpu, unit, slot, Run::of(op), entered);
         }
         if op.continues() {
             return over;

@@ -14,27 +14,29 @@ const LINE: u64 = 64;
 /// Up to 64 lines of one page that have to travel: bit `i` of the mask is line `first + i`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
-    first: u64,
+    /// The instruction's access, which begins with the first line.
+    run: Run,
     mask: u64,
-    write: bool,
-    partial: bool,
+    /// Bits of the mask: kept because counting them is slow where the machine has no instruction for it.
+    count: u32,
 }
 
 impl Lines {
-    fn count(self) -> usize {
-        self.mask.count_ones() as usize
+    #[inline]
+    const fn count(self) -> usize {
+        self.count as usize
     }
 
-    fn run(self, line: u64) -> Run {
-        Run { line, count: 1, write: self.write, partial: self.partial }
+    fn one(self, line: u64) -> Run {
+        self.run.part(line, 1)
     }
 
     /// From one set bit to the next: most instructions have one line here.
     #[inline]
     fn iter(self) -> impl Iterator<Item = u64> {
-        let mut left = self.mask;
+        let (first, mut left) = (self.run.line(), self.mask);
         std::iter::from_fn(move || {
-            let line = (left != 0).then(|| self.first + u64::from(left.trailing_zeros()));
+            let line = (left != 0).then(|| first + u64::from(left.trailing_zeros()));
             left &= left.wrapping_sub(1);
             line
         })
@@ -52,33 +54,39 @@ pub(crate) struct Waiting {
 impl Node<'_> {
     /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
-    pub fn serve_remote(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
+    pub fn serve_remote(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let together = self.lines_together();
+        if run.count() <= together {
+            return self.serve_together((gpu, unit, slot), entry, run, time);
+        }
         let (mut last, mut begun) = (time, 0);
-        while begun < run.count {
-            let count = (run.count - begun).min(together);
-            let part = Run { line: run.line + u64::from(begun), count, ..run };
-            last = last.max(self.serve_together(slot, entry, part, time + u64::from(begun) * self.costs.line));
-            begun += count;
+        while begun < run.count() {
+            let part = run.part(run.line() + u64::from(begun), (run.count() - begun).min(together));
+            let part_time = time + u64::from(begun) * self.costs.line;
+            last = last.max(self.serve_together((gpu, unit, slot), entry, part, part_time));
+            begun += part.count();
         }
         last
     }
 
     /// Serves lines that may travel together.
-    fn serve_together(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
-        let (missing, cached) = self.look_up_remote(slot, entry, run, time);
+    #[inline]
+    fn serve_together(&mut self, place: (usize, usize, usize), entry: Entry, run: Run, time: u64) -> u64 {
+        let (gpu, unit, slot) = place;
+        let (missing, cached) = self.look_up_remote(gpu, unit, entry, run, time);
         if missing.mask == 0 {
             return cached;
         }
-        let sent = time + u64::from(run.count - 1) * self.costs.line + self.costs.l1_lookup;
+        let sent = time + u64::from(run.count() - 1) * self.costs.line + self.costs.l1_lookup;
         self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1_lookup;
-        if self.queue_remote(slot, missing, sent) {
+        if self.queue_remote(gpu, slot, missing, sent) {
             return cached;
         }
-        cached.max(self.remote_lines(slot, entry, missing, sent))
+        cached.max(self.remote_lines(gpu, unit, entry, missing, sent))
     }
 
     /// Lines that may travel together: as many as a mask holds and as may be in flight.
+    #[inline]
     fn lines_together(&self) -> u32 {
         match self.config.remote.lines_in_flight {
             0 => u64::BITS,
@@ -88,29 +96,31 @@ impl Node<'_> {
 
     /// Looks up to 64 lines up in the first level, which stores pass through. Returns what is not there, and when
     /// the last of the others is.
-    fn look_up_remote(&mut self, slot: usize, entry: Entry, run: Run, time: u64) -> (Lines, u64) {
-        let (gpu, unit) = self.place(slot);
-        let all = u64::MAX >> (u64::BITS - run.count);
-        let mut missing = Lines { first: run.line, mask: all, write: run.write, partial: run.partial };
+    #[inline]
+    fn look_up_remote(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> (Lines, u64) {
+        let mut missing = Lines { run, mask: u64::MAX >> (u64::BITS - run.count()), count: run.count() };
         let mut last = time;
-        if run.write {
+        if run.is_write() {
             return (missing, last);
         }
-        for index in 0..u64::from(run.count) {
-            let Some(ready) = self.gpus[gpu].l1.lookup(unit, run.line + index, entry.version()) else { continue };
-            let start = time + index * self.costs.line;
-            let done = ready.max(start + self.costs.l1);
-            self.accesses.l1_hits += 1;
-            self.breakdown.remote_access_ps += done - start;
+        let Self { costs, gpus, accesses, breakdown, .. } = self;
+        let l1 = &mut gpus[gpu].l1;
+        for index in 0..u64::from(run.count()) {
+            let Some(ready) = l1.lookup(unit, run.line() + index, entry.version()) else { continue };
+            let start = time + index * costs.line;
+            let done = ready.max(start + costs.l1);
+            accesses.l1_hits += 1;
+            breakdown.remote_access_ps += done - start;
             missing.mask &= !(1 << index);
+            missing.count -= 1;
             last = last.max(done);
         }
         (missing, last)
     }
 
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
-    fn queue_remote(&mut self, slot: usize, lines: Lines, time: u64) -> bool {
-        let (gpu, _) = self.place(slot);
+    #[inline]
+    fn queue_remote(&mut self, gpu: usize, slot: usize, lines: Lines, time: u64) -> bool {
         let state = &mut self.gpus[gpu];
         let free = state.remote.available_for(lines.count(), time);
         if free <= time && state.remote_queue.is_empty() {
@@ -144,27 +154,26 @@ impl Node<'_> {
         let (gpu, unit) = self.place(slot);
         let time = self.issue_time(gpu, unit);
         self.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;
-        let entry = self.gpus[gpu].table.get((lines.first >> self.page_line_shift) as u32);
-        let remote = entry.allows(lines.write) && entry.target() != ProcessorId::gpu(gpu);
-        if remote && !(lines.write && entry.is_broadcast()) {
-            let done = self.remote_lines(slot, entry, lines, time);
-            return self.note_done(slot, done);
+        let entry = self.gpus[gpu].table.get((lines.run.line() >> self.page_line_shift) as u32);
+        let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
+        if remote && !(lines.run.is_write() && entry.is_broadcast()) {
+            let done = self.remote_lines(gpu, unit, entry, lines, time);
+            return self.note_done(gpu, unit, slot, done);
         }
         for line in lines.iter() {
-            self.access_page(gpu, unit, slot, lines.run(line), time);
+            self.access_page(gpu, unit, slot, lines.one(line), time);
         }
     }
 
     /// Lines requested and answered together; returns when they have arrived.
-    fn remote_lines(&mut self, slot: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
-        let (gpu, unit) = self.place(slot);
+    fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let count = lines.count();
         let free = self.gpus[gpu].units[unit].misses.available_for(count, time);
         let done = self.travel(gpu, entry.target(), lines, free);
         self.breakdown.remote_access_ps += (done - time) * count as u64;
         let state = &mut self.gpus[gpu];
         state.units[unit].misses.take_for(count, done);
-        if !lines.write {
+        if !lines.run.is_write() {
             for line in lines.iter() {
                 state.l1.insert(unit, line, entry.version(), done);
             }
@@ -174,7 +183,7 @@ impl Node<'_> {
 
     /// One line that is not in the first level, requested and answered by itself; returns when it has arrived.
     pub fn remote_line(&mut self, gpu: usize, owner: ProcessorId, run: Run, time: u64) -> u64 {
-        let lines = Lines { first: run.line, mask: 1, write: run.write, partial: run.partial };
+        let lines = Lines { run, mask: 1, count: 1 };
         self.travel(gpu, owner, lines, time)
     }
 
@@ -183,12 +192,12 @@ impl Node<'_> {
         let (own, count) = (ProcessorId::gpu(gpu), lines.count());
         let start = self.gpus[gpu].remote.available_for(count, time);
         let header = self.costs.header_bytes;
-        let (request, answer) = if lines.write { (header + LINE, header) } else { (header, header + LINE) };
+        let (request, answer) = if lines.run.is_write() { (header + LINE, header) } else { (header, header + LINE) };
         let arrived = self.links.send(self.now, start, (own, owner), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
         let left = self.links.send(self.now, served, (owner, own), answer * count as u64, Traffic::Lines);
         let done = left + self.costs.l1_fill;
-        let page = (lines.first >> self.page_line_shift) as u32;
+        let page = (lines.run.line() >> self.page_line_shift) as u32;
         self.count_remote(gpu, page, owner, count as u32, done);
         self.gpus[gpu].remote.take_for(count, done);
         done
@@ -198,10 +207,7 @@ impl Node<'_> {
     #[inline]
     fn serve_at_owner(&mut self, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
         let Some(owner) = owner.gpu_index() else { return time + self.costs.host_memory };
-        let mut last = time;
-        for line in lines.iter() {
-            last = last.max(self.l2_line(owner, line, lines.run(line).line_access(), time));
-        }
-        last
+        let access = lines.run.line_access();
+        lines.iter().fold(time, |last, line| last.max(self.l2_line(owner, line, access, time)))
     }
 }

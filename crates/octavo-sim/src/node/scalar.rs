@@ -26,7 +26,7 @@ impl Node<'_> {
     fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, line: u64, time: u64) {
         let cache = unit / self.config.scalar.units as usize;
         let page = (line >> self.page_line_shift) as u32;
-        let run = Run { line, count: 1, write: false, partial: false };
+        let run = Run::of(Op::load(line, 1));
         let (entry, ready) = match self.translate(gpu, FirstLevel::Scalar(cache), page, false, time) {
             Translation::Ready(entry, ready) => (entry, ready),
             Translation::Fault(walked) => return self.fault(gpu, slot, page, run, time, walked),
@@ -50,7 +50,7 @@ impl Node<'_> {
     /// A line that the scalar cache does not have, from the own second level or another processor's memory.
     fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
         if entry.target() == ProcessorId::gpu(gpu) {
-            let done = self.l2_line(gpu, run.line, LineAccess::Load, time) + self.costs.scalar_fill;
+            let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
             self.breakdown.local_ps += done - time;
             return done;
         }

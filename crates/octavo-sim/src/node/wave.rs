@@ -94,11 +94,22 @@ impl Waves {
         }
     }
 
-    /// The operation `wave` stands at.
+    /// The next operation of a wavefront, which then stands behind it; `None` if its buffer is used up.
     #[inline]
-    pub fn op(&self, slot: usize) -> Op {
-        let wave = &self.waves[slot];
-        self.chunks[wave.chunk as usize].0[wave.next_op as usize]
+    pub fn next_op(&mut self, slot: usize) -> Option<Op> {
+        let wave = &mut self.waves[slot];
+        if wave.next_op == wave.ops {
+            return None;
+        }
+        let op = self.chunks[wave.chunk as usize].0[wave.next_op as usize];
+        wave.next_op += 1;
+        Some(op)
+    }
+
+    /// The wavefront has not got past the operation taken last.
+    #[inline]
+    pub fn step_back(&mut self, slot: usize) {
+        self.waves[slot].next_op -= 1;
     }
 
     /// A wavefront and its buffer.

@@ -110,8 +110,9 @@ impl Lane {
     /// Busy picoseconds of a bucket in the ring.
     #[inline]
     fn used(&self, bucket: u64) -> u32 {
-        let known = &self.ring[place(bucket)];
-        if known.number == bucket as u32 { known.used } else { 0 }
+        let known = self.ring[place(bucket)];
+        // A mask, not a branch: which it is cannot be predicted.
+        known.used & 0u32.wrapping_sub(u32::from(known.number == bucket as u32))
     }
 
     #[inline]

@@ -52,20 +52,14 @@ impl Tlb {
         Self { slots: Sets::new(units * sets, ways), hints: vec![0; units * sets * HINTS], sets, units }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         let set = self.set(unit, page);
         let hint = self.hint(set, page);
-        let hinted = self.hints[hint] as usize;
-        let way = if self.slots.tag(set, hinted) == page {
-            hinted
-        } else {
-            let way = self.slots.find(set, page)?;
-            self.hints[hint] = way as u8;
-            way
-        };
-        self.slots.touch(set, way);
-        Some(Slot(self.slots.value(set, way)).hit())
+        let hinted = &mut self.hints[hint];
+        let (way, slot) = self.slots.lookup(set, page, usize::from(*hinted))?;
+        *hinted = way as u8;
+        Some(Slot(slot).hit())
     }
 
     /// Enters a translation that is not there in place of the least recently used one of its set.
