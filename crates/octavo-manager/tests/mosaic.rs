@@ -181,6 +181,19 @@ fn emergency_frames_are_used_when_no_other_is_left() {
     assert_eq!((statistics.evictions_written, statistics.soft_guarantee_broken), (0, 0));
 }
 
+#[test]
+fn places_kept_for_a_block_are_used_before_the_large_page_of_another_space() {
+    let mut node = node(&mosaic("on-touch", r#", "compaction": "none""#), &[8]);
+    node.event(Event::Allocate(Allocation { space: SpaceId(1), ..run(4000, 8).into() }));
+    fill(&mut node, 0..4);
+    node.event(Event::Free(run(0, 1)));
+    node.write(0, 4000);
+    assert_eq!(node.write(0, 4004)[0], "copy 4004 host gpu0 migration");
+    assert_eq!(frames(&node, 4004..4005), [Some(5)]);
+    assert_eq!(coalesced(&node, 1..4), [true; 3]);
+    assert_eq!(node.manager.statistics().soft_guarantee_broken, 0);
+}
+
 fn fragmented(options: &str) -> MemoryConfig {
     let fragmentation = Fragmentation { index: 100, occupancy: 50, seed: 3 };
     MemoryConfig { fragmentation, ..mosaic("on-touch", options) }
