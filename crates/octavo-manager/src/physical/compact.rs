@@ -107,3 +107,40 @@ impl FrameStore {
         (large * self.span..(large + 1) * self.span).map(|frame| (frame, self.content(frame)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SpaceId;
+
+    fn memory(large_frames: u32) -> FrameStore {
+        let mut memory = FrameStore::new(4, 4 * large_frames);
+        memory.grow(64);
+        while memory.add_large_frame() {}
+        memory
+    }
+
+    #[test]
+    fn the_emptiest_frame_goes_into_others_of_its_channel() {
+        let mut memory = memory(6);
+        (0..6).for_each(|large| _ = memory.put_foreign(4 * large));
+        (2..6).for_each(|large| _ = memory.put_foreign(4 * large + 1));
+        let found = memory.emptiest(2, 24, &|_| true).unwrap();
+        assert_eq!(found.moves, [(0, 10)], "frame 1 is as empty, but comes later and lies in the other channel");
+        assert_eq!(memory.emptiest(6, 24, &|_| true), None, "each in a channel of its own");
+        assert_eq!(memory.emptiest(2, 0, &|_| true), None, "while pages move they are in two frames");
+    }
+
+    #[test]
+    fn pages_do_not_go_into_holes_of_large_pages() {
+        let mut memory = memory(3);
+        (0..4).for_each(|page| _ = memory.put(PageId(page), SpaceId(0), page, true));
+        memory.set_coalesced(0, true);
+        memory.replace(0, Content::Free);
+        memory.put(PageId(5), SpaceId(0), 4, false);
+        assert_eq!(memory.emptiest(1, 12, &|_| true), None);
+        memory.put(PageId(9), SpaceId(0), 8, false);
+        assert_eq!(memory.emptiest(1, 12, &|_| true).unwrap().moves, [(4, 9)]);
+        assert_eq!(memory.emptiest(1, 12, &|page| page != PageId(5)).unwrap().moves, [(8, 5)], "page 5 is busy");
+    }
+}
