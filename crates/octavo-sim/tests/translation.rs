@@ -74,6 +74,8 @@ fn the_ideal_tlb_leaves_only_the_first_levels_cycle() {
     assert_eq!(result.summary.time_ps / 1000, 2 * (1 + 20 + 122));
     let accesses = result.summary.accesses;
     assert_eq!((accesses.walks, accesses.l1_tlb_hits, accesses.translations), (0, 2, 2));
+    let scalar = run_placed(&node, vec![Op::scalar_load(line(0, 0), 1), Op::WAIT]);
+    assert_eq!((scalar.summary.accesses.walks, scalar.summary.accesses.l1_tlb_hits), (0, 1), "scalar loads, too");
 }
 
 #[test]

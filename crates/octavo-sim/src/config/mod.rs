@@ -64,7 +64,7 @@ pub struct NodeConfig {
     pub l2_tlb: TlbConfig,
     /// Page-table walkers of one GPU.
     pub walker: WalkerConfig,
-    /// Whether every vector access finds its translation in the first-level TLB, an upper bound: only faults remain.
+    /// Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain.
     /// `false` unless said otherwise.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ideal_tlb: bool,

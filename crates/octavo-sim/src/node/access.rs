@@ -9,7 +9,7 @@ use super::gpu::Gpu;
 use crate::costs::Costs;
 use crate::memory::LineAccess;
 use crate::result::Accesses;
-use crate::translate::{Entry, Tlb};
+use crate::translate::{Entry, FirstLevel, Tlb};
 
 /// Consecutive lines accessed by one instruction: a load or store. One word, since every step of an access hands it on.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +52,6 @@ impl Run {
             (true, true) => LineAccess::PartialStore,
         }
     }
-}
-
-/// A first-level TLB: of a compute unit, or of a scalar cache.
-#[derive(Clone, Copy)]
-pub(crate) enum FirstLevel {
-    Vector(usize),
-    Scalar(usize),
 }
 
 /// A translation, or the moment the walker found that the driver is needed.
@@ -163,7 +156,7 @@ impl Node<'_> {
         let looked_up =
             start + if matches!(first, FirstLevel::Vector(_)) { self.costs.l1_tlb } else { self.costs.scalar_tlb };
         if !self.plain_translation
-            && let Some(found) = self.translate_specially(gpu, first, page, write, looked_up)
+            && let Some(found) = self.first_level_specially(gpu, first, page, write, looked_up)
         {
             return found;
         }
@@ -191,25 +184,8 @@ impl Node<'_> {
         translation
     }
 
-    /// What the first level has beside its entries for small pages.
-    #[inline(never)]
-    fn translate_specially(
-        &mut self,
-        gpu: usize,
-        first: FirstLevel,
-        page: u32,
-        write: bool,
-        time: u64,
-    ) -> Option<Translation> {
-        let FirstLevel::Vector(unit) = first else { return None };
-        if self.config.ideal_tlb {
-            return Some(self.translate_ideally(gpu, page, write, time));
-        }
-        self.large_first_level(gpu, unit, page, write, time)
-    }
-
     #[inline(always)]
-    fn first_level(&mut self, gpu: usize, first: FirstLevel) -> (&mut Tlb, usize) {
+    pub fn first_level(&mut self, gpu: usize, first: FirstLevel) -> (&mut Tlb, usize) {
         let state = &mut self.gpus[gpu];
         match first {
             FirstLevel::Vector(unit) => (&mut state.l1_tlb, unit),

@@ -79,7 +79,10 @@ impl Gpu {
         Self {
             l1: L1Caches::new(&node.l1, units, costs.cycle),
             scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
-            scalar_tlb: Tlb::new(&node.scalar.tlb, units.div_ceil(node.scalar.units as usize)),
+            scalar_tlb: Tlb::new(
+                &entries_for(&node.scalar.tlb, page_bytes),
+                units.div_ceil(node.scalar.units as usize),
+            ),
             l2: L2Cache::new(&node.l2, node.dram.interleave, costs.cycle),
             dram: Dram::new(&node.dram, costs.cycle),
             l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),

@@ -4,10 +4,10 @@ use octavo_manager::ProcessorId;
 use octavo_workload::Op;
 
 use super::Node;
-use super::access::{FirstLevel, Run, Translation};
+use super::access::{Run, Translation};
 use super::defer::RESERVED_AHEAD;
 use crate::memory::LineAccess;
-use crate::translate::Entry;
+use crate::translate::{Entry, FirstLevel};
 
 impl Node<'_> {
     /// Issues a scalar load; returns when its wavefront can go on.

@@ -2,10 +2,10 @@
 //! out.
 
 use super::Node;
-use super::access::{FirstLevel, Translation};
+use super::access::Translation;
 use crate::memory::LineAccess;
 use crate::reserve::Lane;
-use crate::translate::{Entry, TlbHit, Walk};
+use crate::translate::{Entry, FirstLevel, TlbHit, Walk};
 
 /// Lookups of a second-level TLB are booked in buckets of 16 ns.
 const PORT_BUCKET_SHIFT: u32 = 14;
@@ -79,17 +79,21 @@ impl Node<'_> {
         Translation::Ready(entry, time)
     }
 
-    /// A hit in the first level's entries for large pages, looked up until `time`.
-    pub fn large_first_level(
+    /// What a first level has beside its entries for small pages, looked up until `time`.
+    #[inline(never)]
+    pub fn first_level_specially(
         &mut self,
         gpu: usize,
-        unit: usize,
+        first: FirstLevel,
         page: u32,
         write: bool,
         time: u64,
     ) -> Option<Translation> {
+        if self.config.ideal_tlb {
+            return Some(self.translate_ideally(gpu, page, write, time));
+        }
         let state = &mut self.gpus[gpu];
-        let hit = state.large.as_mut()?.first_level(unit, page)?;
+        let hit = state.large.as_mut()?.first_level_hit(first, page)?;
         let entry = state.table.get(page);
         if !entry.allows(write) {
             return None;
@@ -131,13 +135,14 @@ impl Node<'_> {
         true
     }
 
-    /// Scalar TLBs have no entries for large pages: they keep the one page.
+    /// Enters the translation of a block in a first level; where that has no entries for large pages, of one page.
     fn enter_large(&mut self, gpu: usize, first: FirstLevel, page: u32, entry: Entry, ready: u64) {
         let state = &mut self.gpus[gpu];
-        match (first, state.large.as_mut()) {
-            (FirstLevel::Vector(unit), Some(large)) => large.enter_first_level(unit, page, TlbHit { entry, ready }),
-            (FirstLevel::Vector(_), None) => {}
-            (FirstLevel::Scalar(cache), _) => state.scalar_tlb.insert(cache, page, entry, ready),
+        let entered =
+            state.large.as_mut().is_some_and(|large| large.enter_first_level(first, page, TlbHit { entry, ready }));
+        if !entered {
+            let (tlb, index) = self.first_level(gpu, first);
+            tlb.insert(index, page, entry, ready);
         }
     }
 

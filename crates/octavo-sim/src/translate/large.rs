@@ -2,14 +2,17 @@
 
 use octavo_manager::PageId;
 
-use super::{Tlb, TlbHit};
+use super::{FirstLevel, Tlb, TlbHit};
 use crate::config::{LargeTlbConfig, NodeConfig, TlbConfig};
 
 /// TLB entries for large pages of two levels, and the large bits of the page table.
 pub(crate) struct LargePages {
     /// By block: the large bit of its entry in the last level but one.
     coalesced: Vec<bool>,
+    /// Of the compute units.
     first_level: Tlb,
+    /// Of the scalar caches, if they have any.
+    scalar: Option<Tlb>,
     second_level: Tlb,
     /// log2 of the pages of a block.
     shift: u32,
@@ -19,9 +22,11 @@ impl LargePages {
     /// For `pages` pages in blocks of `1 << shift`; `None` if the node has no entries for large pages.
     pub fn new(node: &NodeConfig, pages: usize, shift: u32) -> Option<Self> {
         let units = node.compute.units as usize;
+        let scalar_caches = units.div_ceil(node.scalar.units as usize);
         Some(Self {
             coalesced: vec![false; (pages >> shift) + 1],
             first_level: Tlb::new(&large_entries(&node.l1_tlb)?, units),
+            scalar: large_entries(&node.scalar.tlb).map(|entries| Tlb::new(&entries, scalar_caches)),
             second_level: Tlb::new(&large_entries(&node.l2_tlb)?, 1),
             shift,
         })
@@ -42,14 +47,28 @@ impl LargePages {
         let block = first.0 >> self.shift;
         self.coalesced[block as usize] = false;
         self.second_level.invalidate(0, block);
-        for unit in 0..self.first_level.units() {
-            self.first_level.invalidate(unit, block);
+        for tlb in std::iter::once(&mut self.first_level).chain(&mut self.scalar) {
+            for unit in 0..tlb.units() {
+                tlb.invalidate(unit, block);
+            }
         }
     }
 
+    /// The entries of a unit, or of a scalar cache.
     #[inline]
-    pub fn first_level(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
-        self.first_level.lookup(unit, page >> self.shift)
+    fn first_level(&mut self, first: FirstLevel) -> Option<(&mut Tlb, usize)> {
+        match first {
+            FirstLevel::Vector(unit) => Some((&mut self.first_level, unit)),
+            FirstLevel::Scalar(cache) => Some((self.scalar.as_mut()?, cache)),
+        }
+    }
+
+    /// What a first level knows of `page`'s block.
+    #[inline]
+    pub fn first_level_hit(&mut self, first: FirstLevel, page: u32) -> Option<TlbHit> {
+        let block = page >> self.shift;
+        let (tlb, index) = self.first_level(first)?;
+        tlb.lookup(index, block)
     }
 
     #[inline]
@@ -57,9 +76,12 @@ impl LargePages {
         self.second_level.lookup(0, page >> self.shift)
     }
 
-    /// Enters the translation of `page`'s block in the first level of `unit`.
-    pub fn enter_first_level(&mut self, unit: usize, page: u32, hit: TlbHit) {
-        self.first_level.insert(unit, page >> self.shift, hit.entry, hit.ready);
+    /// Enters the translation of `page`'s block in a first level; `false` if that has no entries for it.
+    pub fn enter_first_level(&mut self, first: FirstLevel, page: u32, hit: TlbHit) -> bool {
+        let block = page >> self.shift;
+        let Some((tlb, index)) = self.first_level(first) else { return false };
+        tlb.insert(index, block, hit.entry, hit.ready);
+        true
     }
 
     /// Enters it in the second level.

@@ -11,3 +11,10 @@ pub(crate) use large::{LargePages, entries_for};
 pub(crate) use table_lines::TableLines;
 pub(crate) use tlb::{Tlb, TlbHit};
 pub(crate) use walker::{TableShape, Walk, Walker};
+
+/// A first-level TLB: of a compute unit, or of a scalar cache.
+#[derive(Clone, Copy)]
+pub(crate) enum FirstLevel {
+    Vector(usize),
+    Scalar(usize),
+}
