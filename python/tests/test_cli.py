@@ -22,6 +22,7 @@ import pytest
         ["trace", "validate"],
         ["trace", "convert"],
         ["reproduce", "grit"],
+        ["reproduce", "mosaic"],
         ["validate", "mgpusim"],
         ["schema"],
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -122,3 +123,48 @@ def test_every_setting_resolves(axis):
 def test_published_numbers_have_a_source():
     assert "MICRO 2017" in published().source
     assert published().homogeneous_gain == 0.555
+
+
+@pytest.mark.parametrize(
+    ("workload", "message"),
+    [
+        ("trd+gupz", "`workload.applications[1].name`: unknown workload `gupz`"),
+        ("mix+trd", "`workload.applications[0]`: a mix is not part of another"),
+        ("mix", "`workload.applications`: expected 1 to 64 programs, found 0"),
+    ],
+)
+def test_bad_mixes_are_refused_by_their_key(workload, message):
+    with pytest.raises(octavo.ScenarioError, match=re.escape(message)):
+        Recipe.from_names(workload, node=systems.NODE).resolve()
+
+
+def test_large_pages_under_grit_on_four_gpus_are_a_scenario(tmp_path):
+    overrides = {
+        "node.gpus": 4,
+        "memory.sizing": "mosaic",
+        "memory.allocator": "cocoa",
+        "record.events": False,
+    }
+    result = octavo.run(
+        workload="st", placement="grit", node=systems.NODE, scale=0.25, overrides=overrides, output=tmp_path / "out"
+    )
+    assert result.summary["manager"]["coalesced"] > 0
+    assert result.summary["accesses"]["l1_tlb_large_hits"] > 0
+
+
+def test_the_reduced_set_is_one_command(cli):
+    arguments = ("reproduce", "mosaic", "--reduced", "--scale", str(SMALL), "--workload", "trd,nn", "--json")
+    done = cli(*arguments, "--part", "page-sizes", "--part", "hit-rates", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert set(document) == {"folder", "page-sizes", "hit-rates"}
+    assert document["page-sizes"]["compared"][0]["published"] == 0.481
+    again = cli(*arguments, "--part", "page-sizes", "-o", "out")
+    assert json.loads(again.stdout)["page-sizes"] == document["page-sizes"], "what is finished is kept"
+
+
+@pytest.mark.parametrize("value", ["two", "0", "1,31"])
+def test_numbers_of_applications_are_checked(cli, value):
+    done = cli("reproduce", "mosaic", "--copies", value)
+    assert done.returncode != 0
+    assert "--copies" in done.stderr

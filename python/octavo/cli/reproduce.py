@@ -112,7 +112,7 @@ def mosaic(
     ] = None,
     reduced: Annotated[
         bool,
-        typer.Option("--reduced", help="Five applications, up to two together, at a sixteenth of the footprint."),
+        typer.Option("--reduced", help="Five applications, up to two together, at a quarter of the footprint."),
     ] = False,
     workload: Annotated[
         list[str] | None, typer.Option("--workload", "-w", help="Applications, instead of all.")
