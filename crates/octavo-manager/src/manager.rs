@@ -114,12 +114,6 @@ impl Manager {
         self.memory.pages.geometry()
     }
 
-    /// Base pages of a large page, if both sizes are used at once.
-    #[must_use]
-    pub fn large_page_pages(&self) -> Option<u32> {
-        Some(self.memory.physical.as_ref()?.coalescing?.pages)
-    }
-
     /// Reacts to `event`; what is to be done about it is appended to `plans`.
     pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
         match event {

@@ -199,7 +199,7 @@ pub fn simulate(
     let topology =
         Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
     let manager = Manager::new(memory, &topology)?;
-    if manager.large_page_pages().is_some() {
+    if manager.coalescing().is_some() {
         let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
         if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
             return Err(SimError::NoLargeEntries { key });
@@ -340,7 +340,8 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
 }
 
 fn memory_use(manager: &Manager, gpus: usize) -> Vec<FrameUse> {
-    let pages = f64::from(manager.large_page_pages().unwrap_or_else(|| manager.geometry().block_pages()));
+    let pages =
+        f64::from(manager.coalescing().map_or_else(|| manager.geometry().block_pages(), |coalescing| coalescing.pages));
     let one = |gpu| {
         let used = manager.memory_use(ProcessorId::gpu(gpu))?;
         let (base, room) = (f64::from(used.base_frames), f64::from(used.large_frames) * pages);

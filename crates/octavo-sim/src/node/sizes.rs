@@ -148,7 +148,7 @@ impl Node<'_> {
 
     /// The first base page of the large page that holds `page`.
     fn first_of_large(&self, page: u32) -> u32 {
-        let pages = self.manager.large_page_pages().unwrap_or(1);
+        let pages = self.manager.coalescing().map_or(1, |coalescing| coalescing.pages);
         page / pages * pages
     }
 

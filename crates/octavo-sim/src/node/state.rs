@@ -95,7 +95,7 @@ impl<'a> Node<'a> {
         spans: Option<Box<Spans<'a>>>,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
-        let block_shift = manager.large_page_pages().map(u32::ilog2);
+        let block_shift = manager.coalescing().map(|coalescing| coalescing.pages.ilog2());
         let costs = Costs::new(config, page_bytes, shape.levels);
         let pages = workload.address_end().div_ceil(page_bytes) as usize;
         let gpus = config.gpus as usize;
