@@ -30,8 +30,9 @@ impl Node<'_> {
                 OpKind::Compute if op.is_vector_only() => time = self.compute(gpu, slot, time, op.count()),
                 OpKind::Compute => time = self.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => {
+                    // It wakes when what it waits for is there, and goes on behind the wait.
                     if !self.memory_is_there(slot, time, op.count()) {
-                        return self.waves.step_back(slot);
+                        return;
                     }
                 }
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
