@@ -10,6 +10,7 @@ import pytest
 from conftest import SMALL
 
 import octavo
+from octavo.errors import ScenarioError
 from octavo.reproduce.mosaic import mixes, pages, sharing, study, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
@@ -62,6 +63,24 @@ def test_every_application_is_a_workload():
     known = {entry["name"] for entry in octavo.listing()["workloads"]}
     assert set(mixes.APPLICATIONS) <= known
     assert len(mixes.APPLICATIONS) >= 20
+
+
+@pytest.mark.parametrize("name", ["hs+gups", "mix", "runs/fir.trace", "nosuch"])
+def test_what_is_no_single_application_is_refused(name):
+    with pytest.raises(ScenarioError, match=f"application `{re.escape(name)}`: expected one of"):
+        Study(applications=("trd", name))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--workload", "trd"], "mixes of 2, 3, 4, 5"), (["--workload", "trd,gups", "--mixed", "2,3"], "--mixed")],
+)
+def test_mixes_that_cannot_be_drawn_are_refused_before_anything_runs(cli, tmp_path, options, message):
+    done = cli("reproduce", "mosaic", *options, "--output", "out")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_page_sizes_stand_beside_what_was_published(small):

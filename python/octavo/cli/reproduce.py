@@ -144,6 +144,7 @@ def mosaic(
     if reduced and scale is None:
         scale = mixes.REDUCED_SCALE
     default = MosaicStudy()
+    chosen = [str(one.value) for one in part or []] or list(PARTS)
     documents: dict[str, Any] = {}
     with watching(quiet=quiet) as watch:
         study = MosaicStudy(
@@ -158,7 +159,9 @@ def mosaic(
             force,
             watch,
         )
-        for name in [str(chosen.value) for chosen in part or []] or PARTS:
+        if "heterogeneous" in chosen:
+            _check_drawn(study, mixed)
+        for name in chosen:
             found = PARTS[name](study)
             _show_part(sink, found)
             documents[name] = found.to_dict()
@@ -176,6 +179,12 @@ def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[in
     if not all(1 <= count <= UNITS for count in counts):
         raise ScenarioError(f"{option}: expected 1 to {UNITS} applications, one compute unit each, found {text}")
     return counts
+
+
+def _check_drawn(study: MosaicStudy, mixed: str | None) -> None:
+    """Before anything runs: there are mixes, and none of the sizes that were asked for is left out."""
+    if study.heterogeneous and mixed is not None and max(study.mixed) > len(study.applications):
+        raise ScenarioError(f"--mixed: expected at most the {len(study.applications)} applications, found {mixed}")
 
 
 def _show_part(sink: Sink, part: Part) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from octavo.catalogue import names
 from octavo.comparison import check_report, save_report
+from octavo.errors import ScenarioError
 from octavo.execute import Point, execute
 from octavo.experiment import RUNS, Variant, slug
 from octavo.reproduce.mosaic import mixes, systems
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from octavo.result import RunResult
 
 Mix = tuple[str, ...]
+NOT_SINGLE = ("mix", "trace")
+"""Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
 
@@ -46,6 +50,18 @@ class Study:
     force: bool = False
     watch: Callable[[Progress], None] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what is no single application.
+
+        Raises:
+            ScenarioError: a trace, a mix or an unknown name.
+
+        """
+        known = [name for name in names("workloads") if name not in NOT_SINGLE]
+        for name in self.applications:
+            if name not in known:
+                raise ScenarioError(f"application `{name}`: expected one of {', '.join(known)}")
+
     @property
     def root(self) -> Path:
         """Folder of all parts, which share their runs; one for each set of changes."""
@@ -59,8 +75,19 @@ class Study:
 
     @property
     def heterogeneous(self) -> list[Mix]:
-        """The drawn mixes of every size."""
+        """The drawn mixes of every size.
+
+        Raises:
+            ScenarioError: there are too few applications for any.
+
+        """
         sizes = [count for count in self.mixed if count <= len(self.applications)]
+        if not sizes:
+            listed = ", ".join(map(str, self.mixed))
+            raise ScenarioError(
+                f"mixes of {listed} different applications cannot be drawn from {len(self.applications)}",
+                "name more applications with --workload, or choose other parts with --part",
+            )
         return [mix for count in sizes for mix in mixes.draws(self.applications, count, self.draws)]
 
     def values(self, axis: tuple[int, ...], published: int) -> list[int]:
