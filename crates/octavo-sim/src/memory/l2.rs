@@ -189,7 +189,8 @@ impl L2Cache {
     fn wait(&mut self, now: u64, accepted: u64, bank: usize, state: LineState, write: bool) -> u64 {
         let unlocked = self.unlocked(state);
         let is_locked = accepted + self.lock >= unlocked;
-        if !is_locked && !(write && state.is_stored()) {
+        let must_follow = write && state.is_stored();
+        if !is_locked && !must_follow {
             return accepted;
         }
         let held_up = (unlocked - accepted).min(self.lock);
