@@ -116,6 +116,8 @@ fn impossible_combinations_are_refused() {
     assert!(refusal(&["node.gpus=17"]).contains("`node.gpus`: expected 1 to 16, found 17"));
     assert!(refusal(&["node.l1.ways=3"]).contains("`node.l1.size`"));
     assert!(refusal(&["node.l1_tlb.ways=5"]).contains("`node.l1_tlb.ways`"));
+    let lock = refusal(&["node.l2.lock=11cycles"]);
+    assert!(lock.contains("`node.l2.lock`") && lock.contains("at most l2.latency (10cycles)"), "{lock}");
     assert!(refusal(&["seed=-1"]).contains("`seed`: expected a whole number from 0"));
 }
 
