@@ -33,14 +33,18 @@ class Scenario:
     @property
     def workload(self) -> str:
         """Name of the workload, the folder of a trace, or the programs of a mix (`hs+gups`)."""
-        workload = self.values["workload"]
-        programs = workload["applications"] if workload["name"] == "mix" else [workload]
-        return "+".join(_program_name(program) for program in programs)
+        return "+".join(self._programs)
 
     @property
     def label(self) -> str:
         """The workload as a name for people and folders."""
-        return Path(self.workload).name.removesuffix(".trace")
+        return "+".join(Path(program).name.removesuffix(".trace") for program in self._programs)
+
+    @property
+    def _programs(self) -> list[str]:
+        workload = self.values["workload"]
+        programs = workload["applications"] if workload["name"] == "mix" else [workload]
+        return [_program_name(program) for program in programs]
 
     @property
     def placement(self) -> str:

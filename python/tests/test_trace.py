@@ -245,3 +245,10 @@ def test_commands_say_the_same_to_programs(trace, cli):
     assert rows == trace.head(3, group=1)
     assert "load 64 × 4 B" in cli("trace", "head", "copy.trace").stdout
     assert json.loads(cli("trace", "validate", "copy.trace", "--json").stdout) == {"rows": 16, "valid": True}
+
+
+def test_a_mix_of_traces_is_called_by_all_of_them(trace):
+    program = {"name": "trace", "path": str(trace.path)}
+    mix = octavo.scenario(workload="fir", overrides={"workload": {"name": "mix", "applications": ["fir", program]}})
+    assert mix.workload == f"fir+{trace.path}"
+    assert mix.label == "fir+copy"
