@@ -1,4 +1,4 @@
-//! Least-recently-used order of keys (pages, blocks) in two bytes a key, or three where there are many.
+//! Least-recently-used order of keys (pages, blocks) in two bytes a key, or three or four where there are many.
 
 mod stamps;
 

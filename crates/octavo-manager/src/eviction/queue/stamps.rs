@@ -1,13 +1,17 @@
-//! A number for each key, in two bytes, or in three where there are so many keys that two would run out often.
+//! A number for each key, in two bytes, or in three or four where there are so many keys that fewer would run out often.
 
 /// Keys up to which two bytes do: nearly as many uses as there are keys then pass before stamps run out.
 const FEW_KEYS: usize = 1 << 15;
+/// Keys up to which three bytes do, for the same reason: 32 GiB of 4 KiB pages.
+const MANY_KEYS: usize = 1 << 23;
 
 #[derive(Default)]
 pub(super) struct Stamps {
     low: Vec<u16>,
-    /// Bits 16 and up; empty while there are few keys.
+    /// Bits 16 to 23; empty while there are few keys.
     high: Vec<u8>,
+    /// Bits 24 and up; empty unless there are very many keys.
+    top: Vec<u8>,
 }
 
 impl Stamps {
@@ -23,19 +27,29 @@ impl Stamps {
             self.high.reserve_exact(keys - self.high.len());
             self.high.resize(keys, 0);
         }
+        if keys > MANY_KEYS {
+            self.top.reserve_exact(keys - self.top.len());
+            self.top.resize(keys, 0);
+        }
         self.last() > before
     }
 
     /// The highest stamp there can be.
     #[inline]
     pub fn last(&self) -> u32 {
-        if self.high.is_empty() { u32::from(u16::MAX) } else { (1 << 24) - 1 }
+        match (self.high.is_empty(), self.top.is_empty()) {
+            (true, _) => u32::from(u16::MAX),
+            (_, true) => (1 << 24) - 1,
+            // Not all of 32 bits, so that the stamp after the last is a number, too.
+            _ => (1 << 31) - 1,
+        }
     }
 
     #[inline]
     pub fn get(&self, key: u32) -> u32 {
         let high = self.high.get(key as usize).map_or(0, |&high| u32::from(high));
-        high << 16 | u32::from(self.low[key as usize])
+        let top = self.top.get(key as usize).map_or(0, |&top| u32::from(top));
+        top << 24 | high << 16 | u32::from(self.low[key as usize])
     }
 
     #[inline]
@@ -43,6 +57,9 @@ impl Stamps {
         self.low[key as usize] = stamp as u16;
         if let Some(high) = self.high.get_mut(key as usize) {
             *high = (stamp >> 16) as u8;
+            if let Some(top) = self.top.get_mut(key as usize) {
+                *top = (stamp >> 24) as u8;
+            }
         }
     }
 
@@ -52,6 +69,26 @@ impl Stamps {
     }
 
     pub fn bytes(&self) -> usize {
-        self.low.capacity() * size_of::<u16>() + self.high.capacity()
+        self.low.capacity() * size_of::<u16>() + self.high.capacity() + self.top.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise the queue would number its keys anew at every use, or could not.
+    #[test]
+    fn there_are_about_twice_as_many_stamps_as_keys() {
+        for keys in [1, FEW_KEYS, FEW_KEYS + 1, MANY_KEYS, MANY_KEYS + 1, 1 << 24] {
+            let mut stamps = Stamps::default();
+            stamps.grow(keys);
+            assert!(stamps.last() as usize >= 2 * keys - 1, "{keys} keys");
+            let last = keys as u32 - 1;
+            for stamp in [stamps.last(), 0x5A_5A5A & stamps.last(), 1] {
+                stamps.set(last, stamp);
+                assert_eq!(stamps.get(last), stamp);
+            }
+        }
     }
 }
