@@ -36,7 +36,8 @@ pub struct Summary {
     pub manager_state_bytes: u64,
     /// What the memory manager did.
     pub manager: Statistics,
-    /// How each GPU's memory is used at the end, where frames are tracked; empty otherwise.
+    /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
+    /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_use: Vec<FrameUse>,
 }
@@ -48,9 +49,11 @@ pub struct FrameUse {
     pub base_frames: u32,
     /// Large frames with any page of a program in them.
     pub large_frames: u32,
+    /// Base frames of those large frames that hold foreign data.
+    pub foreign_frames: u32,
     /// Large frames of the memory; `None` without a limit.
     pub large_frames_total: Option<u32>,
-    /// Memory bloat: what those large frames could hold beyond what they do hold, as a share of the latter.
+    /// Memory bloat: what those large frames could hold of programs beyond what they do hold, as a share of the latter.
     pub bloat: f64,
 }
 

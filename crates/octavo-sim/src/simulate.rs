@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{ConfigError, Manager, MemoryConfig, ProcessorId, Topology};
+use octavo_manager::{ConfigError, Manager, MemoryConfig, MemoryUse, Topology};
 use octavo_units::Time;
 use octavo_workload::{Workload, pages_of};
 
@@ -330,7 +330,7 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         simulated_events,
         manager_state_bytes: node.manager.state_bytes() as u64,
         manager: node.manager.statistics().clone(),
-        memory_use: memory_use(&node.manager, node.gpus.len()),
+        memory_use: memory_use(&node),
     };
     let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))
         .then(|| applications_table(&node.applications));
@@ -339,18 +339,20 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
     RunResult { summary, tables }
 }
 
-fn memory_use(manager: &Manager, gpus: usize) -> Vec<FrameUse> {
+fn memory_use(node: &Node<'_>) -> Vec<FrameUse> {
+    let manager = &node.manager;
     let pages =
         f64::from(manager.coalescing().map_or_else(|| manager.geometry().block_pages(), |coalescing| coalescing.pages));
-    let one = |gpu| {
-        let used = manager.memory_use(ProcessorId::gpu(gpu))?;
-        let (base, room) = (f64::from(used.base_frames), f64::from(used.large_frames) * pages);
-        Some(FrameUse {
+    let one = |used: &MemoryUse| {
+        let room = f64::from(used.large_frames) * pages - f64::from(used.foreign_frames);
+        let base = f64::from(used.base_frames);
+        FrameUse {
             base_frames: used.base_frames,
             large_frames: used.large_frames,
+            foreign_frames: used.foreign_frames,
             large_frames_total: used.large_frames_total,
             bloat: if base > 0.0 { room / base - 1.0 } else { 0.0 },
-        })
+        }
     };
-    (0..gpus).filter_map(one).collect()
+    node.most_used.iter().flatten().map(one).collect()
 }

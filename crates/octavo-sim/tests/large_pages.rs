@@ -117,6 +117,33 @@ fn compaction_stops_the_gpu_as_its_model_says() {
 }
 
 #[test]
+fn memory_use_is_that_of_the_fullest_end_of_a_program() {
+    // The short program touches six of eight pages and restarts again and again, so that it holds anything between one
+    // and six of them when the long one ends.
+    let node = with_large_entries(1);
+    let program = |ops: Vec<Op>| ("script".to_owned(), Box::new(Script::sequence(8, vec![ops])) as Box<dyn Workload>);
+    let short = || program(touch(0..6));
+    let mix = Mix::new(vec![short(), program([touch(0..8), compute(1000)].concat())]);
+    let result = simulate(&node, &mosaic("on-touch", 8), &mix, RunOptions::default()).unwrap();
+    let [used] = result.summary.memory_use[..] else { panic!("{:?}", result.summary.memory_use) };
+    assert_eq!((used.base_frames, used.large_frames, used.foreign_frames), (14, 2, 0));
+    assert!((used.bloat - 2.0 / 14.0).abs() < 1e-12, "{used:?}");
+}
+
+#[test]
+fn foreign_data_is_not_the_programs_bloat() {
+    let mut node = with_large_entries(1);
+    node.capacity.bytes = Bytes(4 * 8 * 4096);
+    let mut memory = mosaic("on-touch", 8);
+    memory.sizing.options.insert("compaction".to_owned(), "none".into());
+    memory.fragmentation = Fragmentation { index: 100, occupancy: 50, ..Fragmentation::default() };
+    let result = run_with(&node, &memory, &Script::sequence(8, vec![touch(0..8)]));
+    let [used] = result.summary.memory_use[..] else { panic!("{:?}", result.summary.memory_use) };
+    assert_eq!((used.base_frames, used.large_frames, used.foreign_frames), (8, 2, 8), "all holes of two frames");
+    assert_eq!(used.bloat.to_bits(), 0.0f64.to_bits());
+}
+
+#[test]
 fn exhausted_memory_names_the_application() {
     let mut node = with_large_entries(1);
     node.capacity.bytes = Bytes(6 * 4096);

@@ -10,6 +10,8 @@ pub struct MemoryUse {
     pub base_frames: u32,
     /// Large frames with anything of an application in them.
     pub large_frames: u32,
+    /// Base frames of those large frames that hold foreign data.
+    pub foreign_frames: u32,
     /// Whole large frames that the memory has; `None` for a memory without a limit.
     pub large_frames_total: Option<u32>,
 }
@@ -17,8 +19,9 @@ pub struct MemoryUse {
 impl MemoryUse {
     pub(crate) fn of(store: &FrameStore, base_frames: u32) -> Self {
         let used = store.frames.iter().filter(|frame| matches!(frame.holder, Holder::Space(_) | Holder::Mixed));
+        let foreign_frames = used.clone().map(|frame| u32::from(frame.foreign)).sum();
         let total = (store.total != u32::MAX).then_some(store.total / store.span);
-        Self { base_frames, large_frames: used.count() as u32, large_frames_total: total }
+        Self { base_frames, large_frames: used.count() as u32, foreign_frames, large_frames_total: total }
     }
 }
 

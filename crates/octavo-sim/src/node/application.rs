@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{Allocation, Event as ManagerEvent, HOST, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_manager::{Allocation, Event as ManagerEvent, HOST, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_workload::{Application, Launch, Resources, Workload, pages_of};
 
 use super::Node;
@@ -90,8 +90,9 @@ impl Node<'_> {
     /// The last kernel of a program has ended: the node is done when every program has ended once; until then, this
     /// one runs again, as a new process with memory of its own.
     pub fn end_application(&mut self, application: usize) {
-        let state = &mut self.applications[application];
-        if !state.restarting {
+        if !self.applications[application].restarting {
+            self.note_memory_use();
+            let state = &mut self.applications[application];
             state.finished.get_or_insert(self.now);
             state.rounds += 1;
             state.restarting = true;
@@ -112,6 +113,17 @@ impl Node<'_> {
         state.restarting = false;
         state.launch = state.program.launches.start;
         self.begin_launch(application);
+    }
+
+    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
+    fn note_memory_use(&mut self) {
+        for (gpu, most) in self.most_used.iter_mut().enumerate() {
+            let used = self.manager.memory_use(ProcessorId::gpu(gpu));
+            let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
+            if frames(used) > frames(*most) {
+                *most = used;
+            }
+        }
     }
 
     /// Memory is given back: its translations and lines go, and nothing is written back.

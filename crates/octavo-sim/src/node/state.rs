@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use octavo_manager::{Manager, Needs, Plan};
+use octavo_manager::{Manager, MemoryUse, Needs, Plan};
 use octavo_workload::{LINE_BYTES, Workload};
 
 use super::application::Running;
@@ -61,6 +61,8 @@ pub(crate) struct Node<'a> {
 
     /// The programs that run, mostly one.
     pub applications: Vec<Running>,
+    /// By GPU: how its memory was used when it held most at the end of a program.
+    pub most_used: Vec<Option<MemoryUse>>,
     /// Launches that have ended, of all programs.
     pub launches_done: u32,
     pub fetch: Fetch,
@@ -129,6 +131,7 @@ impl<'a> Node<'a> {
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
             applications: Running::all(workload, config),
+            most_used: vec![None; gpus],
             launches_done: 0,
             fetch: Fetch::new(
                 config,
