@@ -11,7 +11,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import mixes, pages, sharing, study, systems, varied
+from octavo.reproduce.mosaic import mixes, pages, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
 from octavo.scenario import Recipe
@@ -38,16 +38,18 @@ class Fake:
 
 def test_weighted_speedup_is_the_sum_of_speeds_relative_to_alone():
     mix = ("hs", "gups", "hs")
-    references = {key: Fake(time) for (key, _), time in zip(study.alone(mix), (100, 300), strict=True)}
+    references = {key: Fake(time) for (key, _), time in zip(Study().alone(mix), (100, 300), strict=True)}
     assert list(references) == [(("hs",), "alone on 10"), (("gups",), "alone on 10")]
     shared = Fake(400, [200, 400, 100])
-    assert study.weighted_speedup(mix, shared, references) == pytest.approx(100 / 200 + 300 / 400 + 100 / 100)
+    assert Study().weighted_speedup(mix, shared, references) == pytest.approx(100 / 200 + 300 / 400 + 100 / 100)
 
 
 def test_alone_is_gpu_mmu_on_the_same_share_of_the_units():
-    ((_, variant),) = study.alone(("hs",) * 4)
+    ((_, variant),) = Study().alone(("hs",) * 4)
     node = Recipe.from_names("trd", node=systems.NODE).with_overrides(variant.overrides).resolve().values
     assert node["node"]["compute"]["units"] == 7
+    ((_, variant),) = Study(overrides=("node.compute.units=10",)).alone(("hs",) * 4)
+    assert variant.label == "alone on 2", "a share of what the shared runs have"
     assert node["memory"]["sizing"]["name"] == "base"
 
 

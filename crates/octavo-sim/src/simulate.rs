@@ -320,6 +320,7 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         node.sample_last();
     }
     let links = node.links.usage();
+    let memory_use = memory_use(&node);
     let summary = Summary {
         time_ps: node.ended,
         launches: node.launches_done,
@@ -330,7 +331,7 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         simulated_events,
         manager_state_bytes: node.manager.state_bytes() as u64,
         manager: node.manager.statistics().clone(),
-        memory_use: memory_use(&node),
+        memory_use,
     };
     let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))
         .then(|| applications_table(&node.applications));

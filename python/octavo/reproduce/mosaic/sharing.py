@@ -9,7 +9,7 @@ import polars as pl
 from octavo import pictures
 from octavo.reproduce.mosaic import mixes, systems
 from octavo.reproduce.mosaic.published import published
-from octavo.reproduce.mosaic.study import Part, alone, hit_rates, weighted_speedup
+from octavo.reproduce.mosaic.study import Part, hit_rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,13 +66,13 @@ def tlb_hits(study: Study) -> Part:
 def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str, dict[Key, RunResult]]:
     wanted: dict[Key, Variant] = {(mix, label): variant for mix in chosen for label, variant in SHARED.items()}
     for mix in chosen:
-        wanted.update(alone(mix))
+        wanted.update(study.alone(mix))
     root, key, results = study.run(name, wanted)
     rows = [
         {
             "mix": mixes.workload(mix),
             "applications": len(mix),
-            **{label: weighted_speedup(mix, results[mix, label], results) for label in SHARED},
+            **{label: study.weighted_speedup(mix, results[mix, label], results) for label in SHARED},
         }
         for mix in chosen
     ]

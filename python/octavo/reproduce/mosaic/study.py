@@ -94,6 +94,23 @@ class Study:
         """What an axis is varied over."""
         return [value for value in axis if not self.ends or value in (axis[0], published, axis[-1])]
 
+    def alone(self, mix: Mix) -> list[tuple[Key, Variant]]:
+        """What a weighted speed-up is relative to: each application under GPU-MMU on its share of the units, alone."""
+        probe = self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
+        units = int(probe.values["node"]["compute"]["units"]) // len(mix)
+        overrides = (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
+        variant = Variant(f"alone on {units}", overrides)
+        return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
+
+    def weighted_speedup(self, mix: Mix, result: RunResult, results: Mapping[Key, RunResult]) -> float:
+        """Sum over the applications of their speed together relative to alone.
+
+        Instructions are the same in both, so that instructions per cycle are as the times are.
+        """
+        references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in self.alone(mix)}
+        times = zip(mix, finished(mix, result), strict=True)
+        return sum(references[name] / time for name, time in times)
+
     def recipe(self, mix: Mix, variant: Variant) -> Recipe:
         """One run as it is written."""
         base = Recipe.from_names(mixes.workload(mix), "first-touch", systems.NODE)
@@ -153,30 +170,11 @@ class Part:
         return self
 
 
-def alone(mix: Mix) -> list[tuple[Key, Variant]]:
-    """What a weighted speed-up is relative to: each application by itself under GPU-MMU, on its share of the units."""
-    units = systems.UNITS // len(mix)
-    variant = Variant(
-        f"alone on {units}", (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
-    )
-    return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
-
-
 def finished(mix: Mix, result: RunResult) -> list[int]:
     """When each application of a mix ended for the first time, in picoseconds."""
     if len(mix) == 1:
         return [int(result.summary["time_ps"])]
     return [int(time) for time in result.table("applications")["finished_ps"]]
-
-
-def weighted_speedup(mix: Mix, result: RunResult, results: Mapping[Key, RunResult]) -> float:
-    """Sum over the applications of their speed together relative to alone.
-
-    Instructions are the same in both, so that instructions per cycle are as the times are.
-    """
-    references = {key[0][0]: int(results[key].summary["time_ps"]) for key, _ in alone(mix)}
-    times = zip(mix, finished(mix, result), strict=True)
-    return sum(references[name] / time for name, time in times)
 
 
 def hit_rates(result: RunResult) -> dict[str, float]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from octavo import pictures
 from octavo.reproduce.mosaic import mixes, systems
-from octavo.reproduce.mosaic.study import Part, alone, weighted_speedup
+from octavo.reproduce.mosaic.study import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,15 +139,15 @@ def _sweep(
     pairs = mixes.copies(study.applications, TOGETHER)
     wanted: dict[Key, Variant] = {}
     for mix in pairs:
-        wanted.update(alone(mix))
+        wanted.update(study.alone(mix))
         wanted[mix, GPU_MMU.label] = GPU_MMU
         wanted.update({(mix, variant.label): variant for _, variant in settings})
     root, key, results = study.run(name, wanted)
     rows = []
     for mix in pairs:
-        reference = weighted_speedup(mix, results[mix, GPU_MMU.label], results)
+        reference = study.weighted_speedup(mix, results[mix, GPU_MMU.label], results)
         for setting, variant in settings:
-            speedup = weighted_speedup(mix, results[mix, variant.label], results)
+            speedup = study.weighted_speedup(mix, results[mix, variant.label], results)
             rows.append({"mix": mixes.workload(mix), **setting, "relative": speedup / reference})
     return root, key, pl.DataFrame(rows)
 
