@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -118,6 +119,22 @@ def test_sharing_is_counted_by_mix_and_averaged_by_number(small):
     base = rates.points.filter(pl.col("system") == "GPU-MMU")
     assert base["l1_large"].to_list() == [0.0] * base.height
     assert sharing.heterogeneous(small).points["mix"].to_list() == ["gups+trd"]
+
+
+def test_pages_can_be_there_from_the_start(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    warm = sharing.homogeneous(replace(small, output=None, paging=False, copies=(1,)))
+    cold = sharing.homogeneous(replace(small, output=None, copies=(1,)))
+    assert warm.root != cold.root
+    ((mix, label), variant), *_ = small.alone(("trd",))
+    assert replace(small, paging=False).recipe(mix, variant).resolve().placement == "interleaved", label
+    assert warm.points["Mosaic"].to_list() != cold.points["Mosaic"].to_list()
+
+
+def test_parts_about_paging_cannot_be_without(cli):
+    done = cli("reproduce", "mosaic", "--no-paging", "--part", "paging")
+    assert done.returncode != 0
+    assert "--no-paging says nothing about paging" in done.stderr
 
 
 def test_varied_parts_cover_their_settings(small, monkeypatch):

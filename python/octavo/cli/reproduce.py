@@ -96,6 +96,8 @@ PARTS: dict[str, Callable[[MosaicStudy], Part]] = {
     "fragmentation": varied.fragmentation,
     "bloat": varied.bloat,
 }
+WITH_BOTH = ("page-sizes", "paging")
+"""Parts that say themselves whether pages come over the bus."""
 MosaicPart = Enum("MosaicPart", {name: name for name in PARTS}, type=str)  # type: ignore[misc]
 
 MOSAIC_EXAMPLES = options.examples(
@@ -126,6 +128,10 @@ def mosaic(
     draws: Annotated[
         int | None, typer.Option("--draws", min=1, help="Random mixes of each size; 25 if left out.")
     ] = None,
+    paging: Annotated[
+        bool,
+        typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them there from the start."),
+    ] = True,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -144,7 +150,10 @@ def mosaic(
     if reduced and scale is None:
         scale = mixes.REDUCED_SCALE
     default = MosaicStudy()
-    chosen = [str(one.value) for one in part or []] or list(PARTS)
+    parts = [name for name in PARTS if paging or name not in WITH_BOTH]
+    chosen = [str(one.value) for one in part or []] or parts
+    if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
+        raise ScenarioError(f"--no-paging says nothing about {', '.join(both)}", "these parts are about paging")
     documents: dict[str, Any] = {}
     with watching(quiet=quiet) as watch:
         study = MosaicStudy(
@@ -154,6 +163,7 @@ def mosaic(
             _counts("--copies", copies, (1, 2) if reduced else default.copies),
             _counts("--mixed", mixed, (2,) if reduced else default.mixed),
             draws or (3 if reduced else default.draws),
+            paging,
             reduced,
             jobs,
             force,

@@ -44,6 +44,8 @@ class Study:
     """Different applications that run together."""
     draws: int = 25
     """Heterogeneous mixes of each size."""
+    paging: bool = True
+    """Whether pages of applications that share the GPU come over the bus; otherwise they are there from the start."""
     ends: bool = False
     """Whether parts that vary something take only the ends of its range, besides the published value."""
     jobs: int | None = None
@@ -114,7 +116,9 @@ class Study:
     def recipe(self, mix: Mix, variant: Variant) -> Recipe:
         """One run as it is written."""
         base = Recipe.from_names(mixes.workload(mix), "first-touch", systems.NODE)
-        return base.with_overrides(["record.events=false", "record.interval=0ns", *self.overrides, *variant.overrides])
+        paging = () if self.paging else (systems.NO_PAGING,)
+        settings = ("record.events=false", "record.interval=0ns", *self.overrides)
+        return base.with_overrides([*settings, *variant.overrides, *paging])
 
     def run(self, part: str, wanted: Mapping[Key, Variant]) -> tuple[Path, str, dict[Key, RunResult]]:
         """Run what is not finished yet: the part's folder, the digest of its scenarios, the results.
