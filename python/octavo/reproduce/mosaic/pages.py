@@ -9,7 +9,7 @@ import polars as pl
 from octavo import pictures
 from octavo.reproduce.mosaic import systems
 from octavo.reproduce.mosaic.published import published
-from octavo.reproduce.mosaic.study import Part, mean
+from octavo.reproduce.mosaic.study import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ def without_paging(study: Study) -> Part:
     title = "Speed relative to the ideal TLB, without paging"
     part, key = _relative(study, "page-sizes", title, variants, systems.without_paging(systems.IDEAL))
     for size, loss in published().loss_without_paging.items():
-        found = 1 - mean(part.points[size].to_list())
+        found = 1 - part.means[size].item()
         part.compared.append({"what": f"loss with {size}", "found": found, "published": loss})
     return _leave(part, key)
 

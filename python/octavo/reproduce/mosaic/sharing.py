@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     from octavo.experiment import Variant
     from octavo.reproduce.mosaic.study import Key, Mix, Study
-    from octavo.result import RunResult
 
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}
 
 
 def homogeneous(study: Study) -> Part:
     """Weighted speed-up of copies of one application."""
-    part, key, _ = _weighted(study, "homogeneous", study.homogeneous)
+    part, key = _weighted(study, "homogeneous", study.homogeneous)
     part.compared.extend(_beside_published(part.means))
     _draw(part)
     return part.save(key)
@@ -32,7 +31,7 @@ def homogeneous(study: Study) -> Part:
 
 def heterogeneous(study: Study) -> Part:
     """Weighted speed-up of different applications."""
-    part, key, _ = _weighted(study, "heterogeneous", study.heterogeneous)
+    part, key = _weighted(study, "heterogeneous", study.heterogeneous)
     _draw(part)
     return part.save(key)
 
@@ -63,7 +62,7 @@ def tlb_hits(study: Study) -> Part:
     return part.save(key)
 
 
-def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str, dict[Key, RunResult]]:
+def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str]:
     wanted: dict[Key, Variant] = {(mix, label): variant for mix in chosen for label, variant in SHARED.items()}
     for mix in chosen:
         wanted.update(study.alone(mix))
@@ -78,7 +77,7 @@ def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str
     ]
     points = pl.DataFrame(rows)
     title = f"Weighted speed-up, {name} mixes"
-    return Part(root, title, points, averages(points), []), key, results
+    return Part(root, title, points, averages(points), []), key
 
 
 def averages(points: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ from octavo.reproduce.mosaic import mixes, systems
 from octavo.scenario import Recipe, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
     from octavo.execute import Progress
     from octavo.result import RunResult
+    from octavo.scenario import Scenario
 
 Mix = tuple[str, ...]
 NOT_SINGLE = ("mix", "trace")
@@ -64,11 +66,20 @@ class Study:
             if name not in known:
                 raise ScenarioError(f"application `{name}`: expected one of {', '.join(known)}")
 
+    @cached_property
+    def probe(self) -> Scenario:
+        """One scenario of the study, spelled out."""
+        return self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
+
+    @cached_property
+    def units(self) -> int:
+        """Compute units that applications share."""
+        return int(self.probe.values["node"]["compute"]["units"])
+
     @property
     def root(self) -> Path:
         """Folder of all parts, which share their runs; one for each set of changes."""
-        probe = self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
-        return self.output or Path("runs") / f"mosaic-{digest([probe])}"
+        return self.output or Path("runs") / f"mosaic-{digest([self.probe])}"
 
     @property
     def homogeneous(self) -> list[Mix]:
@@ -98,8 +109,7 @@ class Study:
 
     def alone(self, mix: Mix) -> list[tuple[Key, Variant]]:
         """What a weighted speed-up is relative to: each application under GPU-MMU on its share of the units, alone."""
-        probe = self.recipe((self.applications[0],), systems.GPU_MMU).resolve()
-        units = int(probe.values["node"]["compute"]["units"]) // len(mix)
+        units = self.units // len(mix)
         overrides = (*systems.with_paging(systems.GPU_MMU).overrides, f"node.compute.units={units}")
         variant = Variant(f"alone on {units}", overrides)
         return [(((name,), variant.label), variant) for name in dict.fromkeys(mix)]
@@ -195,8 +205,3 @@ def hit_rates(result: RunResult) -> dict[str, float]:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean, as the publication averages; 0 of nothing."""
-    return sum(values) / len(values) if values else 0.0
