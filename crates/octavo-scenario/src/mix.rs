@@ -30,10 +30,10 @@ enum Program {
 }
 
 impl Program {
-    fn choice(&self) -> Choice {
+    fn choice(self) -> Choice {
         match self {
-            Self::Named(name) => Choice::named(name),
-            Self::Chosen(choice) => choice.clone(),
+            Self::Named(name) => Choice::named(&name),
+            Self::Chosen(choice) => choice,
         }
     }
 }
@@ -62,10 +62,11 @@ fn programs(options: &Options) -> Result<Vec<Choice>, OptionError> {
         let message = format!("expected 1 to {MOST} programs, found {}", applications.len());
         return Err(OptionError::new("applications", message));
     }
-    if let Some(index) = applications.iter().position(|program| program.choice().name == ENTRY.name) {
+    let programs: Vec<Choice> = applications.into_iter().map(Program::choice).collect();
+    if let Some(index) = programs.iter().position(|program| program.name == ENTRY.name) {
         return Err(OptionError::new(&key(index), "a mix is not part of another"));
     }
-    Ok(applications.iter().map(Program::choice).collect())
+    Ok(programs)
 }
 
 fn build(programs: &[Choice], size: &Size) -> Result<Box<dyn Workload>, OptionError> {

@@ -24,14 +24,9 @@ impl Pool {
     /// Occupies the server that is free first for `cost`, from `time` on; returns when it is done.
     #[inline]
     pub fn reserve(&mut self, time: u64, cost: u64) -> u64 {
-        let mut first = 0;
-        for server in 1..self.free.len() {
-            if self.free[server] < self.free[first] {
-                first = server;
-            }
-        }
-        let done = self.free[first].max(time) + cost;
-        self.free[first] = done;
+        let (first, free) = self.first_free();
+        let done = free.max(time) + cost;
+        self.occupy(first, done);
         done
     }
 }

@@ -87,13 +87,9 @@ impl Walker {
 
     /// Walks the table for `page` at a fixed time a level, beginning at `time` or when there is room.
     pub fn walk(&mut self, time: u64, page: u32) -> Walk {
-        let admitted = self.places.available(self.misses.available(time) + self.distance);
-        let levels = self.shape.levels - self.cache.lookup(page, self.shape);
-        let walked = self.walkers.reserve(admitted, u64::from(levels) * self.level_time);
-        let done = walked + self.distance;
-        self.places.take(walked);
-        self.misses.take(done);
-        Walk { done, levels }
+        let begun = self.begin(time, page);
+        let levels = begun.levels - begun.first_level;
+        Walk { done: self.end(begun, begun.start + u64::from(levels) * self.level_time), levels }
     }
 }
 
