@@ -9,6 +9,7 @@ __all__ = [
     "CounterNotification",
     "Decision",
     "Fault",
+    "GpuError",
     "Interrupted",
     "Memory",
     "Move",
@@ -23,7 +24,12 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "TraceWriter",
+    "UnknownGpuProbe",
     "Unsubscribe",
+    "gpu_compile",
+    "gpu_describe",
+    "gpu_probe",
+    "gpu_probes",
     "inspect_workload",
     "listing",
     "resolve",
@@ -53,6 +59,12 @@ class OptionError(Exception):
 class TraceError(Exception):
     """A trace that cannot be read or written; argument: message."""
 
+class GpuError(Exception):
+    """Something about a real GPU, or the lack of one; argument: message."""
+
+class UnknownGpuProbe(GpuError):
+    """No probe of that name; argument: message."""
+
 class Interrupted(Exception):  # noqa: N818 - named after what happened, as Rust does
     """The run was stopped by its progress callback."""
 
@@ -67,6 +79,18 @@ def listing() -> str:
 
 def inspect_workload(resolved: str) -> str:
     """What the workload of a resolved scenario touches and shares, as JSON."""
+
+def gpu_probes() -> list[dict[str, Any]]:
+    """Name, title, description (`about`) and kernels (`source`) of every probe, in the order in which they run."""
+
+def gpu_describe() -> list[dict[str, Any]]:
+    """What the driver says about every GPU of this machine; raises GpuError without a driver or a GPU."""
+
+def gpu_probe(name: str, gpu: int, quick: bool, progress: Callable[[int, int, str], object]) -> dict[str, Any]:
+    """Run one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe."""
+
+def gpu_compile(name: str, architecture: str) -> bytes | None:
+    """Compile a probe's kernels for an architecture such as `sm_90`; None if it has none. Needs NVRTC, no GPU."""
 
 def run(
     resolved: str, progress: Callable[[float, int], bool] | None = None, timeline: str | PathLike[str] | None = None

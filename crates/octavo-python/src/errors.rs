@@ -23,6 +23,13 @@ create_exception!(_core, Interrupted, PyException, "The run was stopped by its p
 
 create_exception!(_core, TraceError, PyException, "A trace that cannot be read or written; argument: message.");
 
+create_exception!(_core, GpuError, PyException, "Something about a real GPU, or the lack of one; argument: message.");
+create_exception!(_core, UnknownGpuProbe, GpuError, "No probe of that name; argument: message.");
+
+pub fn gpu(error: &octavo_gpu::GpuError) -> PyErr {
+    GpuError::new_err(error.to_string())
+}
+
 pub fn trace(error: &octavo_trace::TraceError) -> PyErr {
     TraceError::new_err(error.to_string())
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod describe;
 mod errors;
+mod gpu;
 mod policies;
 mod run;
 mod scenario;
@@ -21,7 +22,11 @@ mod _core {
     #[pymodule_export]
     use crate::describe::{inspect_workload, listing, schema};
     #[pymodule_export]
-    use crate::errors::{Interrupted, PolicyError, ScenarioError, SimulationError, TraceError};
+    use crate::errors::{
+        GpuError, Interrupted, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,
+    };
+    #[pymodule_export]
+    use crate::gpu::{gpu_compile, gpu_describe, gpu_probe, gpu_probes};
     #[pymodule_export]
     use crate::policies::{
         AccessCount, CounterNotification, Decision, Fault, Memory, Move, Needs, Node, OptionError, Page, Residency,

@@ -1,0 +1,144 @@
+//! From CUDA C++ to what a GPU runs, by NVRTC; needs no GPU.
+
+use std::ffi::{CStr, CString};
+
+use cudarc::nvrtc::{result, sys};
+
+use crate::error::GpuError;
+use crate::probe::Source;
+
+/// What kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Architecture {
+    /// Compute capability, such as (9, 0).
+    pub capability: (i32, i32),
+}
+
+impl Architecture {
+    /// Reads `sm_90`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sm_")?;
+        if digits.len() < 2 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let (major, minor) = digits.split_at(digits.len() - 1);
+        Some(Self { capability: (major.parse().ok()?, minor.parse().ok()?) })
+    }
+
+    fn number(self) -> i32 {
+        self.capability.0 * 10 + self.capability.1
+    }
+}
+
+/// Machine code where the compiler knows the architecture, otherwise code of the newest it knows (PTX), which the driver
+/// translates.
+///
+/// # Errors
+/// No compiler; source that does not compile, with the compiler's words.
+pub fn compile(source: &Source, architecture: Architecture) -> Result<Vec<u8>, GpuError> {
+    let known = supported()?;
+    let wanted = architecture.number();
+    let newest = known.iter().copied().max().unwrap_or(0);
+    let target =
+        if known.contains(&wanted) || wanted < newest { format!("sm_{wanted}") } else { format!("compute_{newest}") };
+    let program = Program::new(source)?;
+    program.compile(source, &target)?;
+    if target.starts_with("sm_") { program.machine_code() } else { program.ptx() }
+}
+
+/// Version of the compiler, such as `12.9`.
+///
+/// # Errors
+/// No compiler.
+pub fn compiler_version() -> Result<String, GpuError> {
+    present()?;
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: writes two ints.
+    unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) };
+    Ok(format!("{major}.{minor}"))
+}
+
+fn present() -> Result<(), GpuError> {
+    // SAFETY: opens a library whose constructors have no demands.
+    if unsafe { sys::is_culib_present() } { Ok(()) } else { Err(GpuError::NoCompiler) }
+}
+
+fn supported() -> Result<Vec<i32>, GpuError> {
+    present()?;
+    let mut count = 0;
+    // SAFETY: writes one int, then that many.
+    unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) };
+    let mut architectures = vec![0; usize::try_from(count).unwrap_or(0)];
+    unsafe { sys::nvrtcGetSupportedArchs(architectures.as_mut_ptr()) };
+    Ok(architectures)
+}
+
+/// One source in the compiler.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn new(source: &Source) -> Result<Self, GpuError> {
+        let text = CString::new(source.text()).expect("sources hold no zero byte");
+        let name = CString::new(source.name).expect("names hold no zero byte");
+        let program = result::create_program(&text, Some(&name));
+        program.map(Self).map_err(|error| failure(source, "", &format!("{error:?}")))
+    }
+
+    fn compile(&self, source: &Source, target: &str) -> Result<(), GpuError> {
+        let options = [format!("--gpu-architecture={target}"), "--std=c++17".to_owned(), "-default-device".to_owned()];
+        // SAFETY: the program is alive.
+        unsafe { result::compile_program(self.0, &options) }.map_err(|error| {
+            let log = self.log();
+            failure(source, target, if log.is_empty() { format!("{error:?}") } else { log }.as_str())
+        })
+    }
+
+    fn log(&self) -> String {
+        // SAFETY: the program is alive, and the log ends in a zero byte.
+        unsafe { result::get_program_log(self.0) }
+            .map(|log| unsafe { CStr::from_ptr(log.as_ptr()) }.to_string_lossy().trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    fn machine_code(&self) -> Result<Vec<u8>, GpuError> {
+        let mut size = 0;
+        // SAFETY: the program is alive and compiled; exactly `size` bytes are written.
+        unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) };
+        let mut code = vec![0_u8; size];
+        unsafe { sys::nvrtcGetCUBIN(self.0, code.as_mut_ptr().cast()) };
+        Ok(code)
+    }
+
+    /// Ends in a zero byte, as the driver wants it.
+    fn ptx(&self) -> Result<Vec<u8>, GpuError> {
+        // SAFETY: the program is alive and compiled.
+        let text = unsafe { result::get_ptx(self.0) }.unwrap_or_default();
+        Ok(text.into_iter().map(|letter| letter.to_ne_bytes()[0]).collect())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: destroyed once.
+        let _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+fn failure(source: &Source, architecture: &str, log: &str) -> GpuError {
+    GpuError::Compilation { name: source.name.to_owned(), architecture: architecture.to_owned(), log: log.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Architecture;
+
+    #[test]
+    fn architectures_are_read_and_nonsense_is_not() {
+        assert_eq!(Architecture::parse("sm_90").unwrap().capability, (9, 0));
+        assert_eq!(Architecture::parse("sm_120").unwrap().capability, (12, 0));
+        for wrong in ["sm_9", "90", "sm_9x", "compute_90", "sm_-90", ""] {
+            assert_eq!(Architecture::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What can go wrong.
+
+use cudarc::driver::DriverError;
+
+/// Why something could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// The driver's library is not on this machine.
+    #[error("no NVIDIA driver: its library (libcuda.so.1) was not found on this machine")]
+    NoDriver,
+    /// The driver is older than what the probes call.
+    #[error("the driver knows CUDA {found}, and {needed} or newer is needed")]
+    OldDriver {
+        /// What it knows, such as `11.8`.
+        found: String,
+        /// What is needed.
+        needed: String,
+    },
+    /// There is a driver, and nothing to drive.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoGpu,
+    /// No GPU of that number.
+    #[error("no GPU {asked}: this machine has {found}, counted from 0")]
+    UnknownGpu {
+        /// Number that was asked for.
+        asked: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// No probe of that name.
+    #[error("no probe `{0}`")]
+    UnknownProbe(String),
+    /// No architecture of that name.
+    #[error("`{0}` is no architecture: expected one such as sm_90")]
+    UnknownArchitecture(String),
+    /// A call of the driver failed.
+    #[error("{call} failed: {name}, {text}")]
+    Call {
+        /// What was called.
+        call: &'static str,
+        /// The driver's name of the error.
+        name: String,
+        /// The driver's words for it.
+        text: String,
+    },
+    /// The compiler's library is not on this machine.
+    #[error("no CUDA compiler: NVRTC (libnvrtc) was not found; `pip install octavo[gpu]` brings it")]
+    NoCompiler,
+    /// A probe's kernels do not compile.
+    #[error("{name} does not compile for {architecture}:\n{log}")]
+    Compilation {
+        /// The probe's source file.
+        name: String,
+        /// Such as `sm_90`.
+        architecture: String,
+        /// What the compiler says.
+        log: String,
+    },
+    /// A kernel is launched with other arguments than it takes, or does not exist: a mistake in a probe.
+    #[error("kernel {kernel} takes ({expected}), and was given ({found})")]
+    Arguments {
+        /// The kernel.
+        kernel: String,
+        /// Kinds of what it takes.
+        expected: String,
+        /// Kinds of what it was given.
+        found: String,
+    },
+    /// Managed memory would take more than half of what is free: a real GPU is never oversubscribed.
+    #[error("{asked} bytes of managed memory are more than half of the {free} bytes free on the GPU")]
+    TooMuchManaged {
+        /// What was asked for, with what is already allocated.
+        asked: u64,
+        /// What was free when the probe began.
+        free: u64,
+    },
+    /// The machine lacks memory for a buffer of the host.
+    #[error("the host has no {0} bytes for a buffer")]
+    HostMemory(usize),
+    /// The progress callback said stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Names the call in the driver's error.
+pub(crate) trait Called<T> {
+    /// `call` is the function of the driver.
+    fn called(self, call: &'static str) -> Result<T, GpuError>;
+}
+
+impl<T> Called<T> for Result<T, DriverError> {
+    fn called(self, call: &'static str) -> Result<T, GpuError> {
+        self.map_err(|error| GpuError::Call { call, name: word(error.error_name()), text: word(error.error_string()) })
+    }
+}
+
+fn word(text: Result<&std::ffi::CStr, DriverError>) -> String {
+    text.map_or_else(|_| "unknown error".to_owned(), |text| text.to_string_lossy().into_owned())
+}

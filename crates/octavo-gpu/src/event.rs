@@ -1,0 +1,52 @@
+//! Time as the GPU sees it.
+
+use cudarc::driver::{result, sys};
+
+use crate::error::{Called, GpuError};
+use crate::stream::Stream;
+
+/// Two events in a stream and the time between them.
+pub struct Stopwatch {
+    begin: Event,
+    end: Event,
+}
+
+impl Stopwatch {
+    pub(crate) fn new() -> Result<Self, GpuError> {
+        Ok(Self { begin: Event::new()?, end: Event::new()? })
+    }
+
+    /// Seconds that the GPU takes for what `work` puts into the stream; waits for it.
+    ///
+    /// # Errors
+    /// The driver or `work` fails.
+    pub fn time(&self, stream: &Stream, work: impl FnOnce() -> Result<(), GpuError>) -> Result<f64, GpuError> {
+        self.begin.record(stream)?;
+        work()?;
+        self.end.record(stream)?;
+        stream.wait()?;
+        // SAFETY: both events were recorded and have happened.
+        let milliseconds = unsafe { result::event::elapsed(self.begin.0, self.end.0) }.called("cuEventElapsedTime")?;
+        Ok(f64::from(milliseconds) * 1e-3)
+    }
+}
+
+struct Event(sys::CUevent);
+
+impl Event {
+    fn new() -> Result<Self, GpuError> {
+        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).called("cuEventCreate").map(Self)
+    }
+
+    fn record(&self, stream: &Stream) -> Result<(), GpuError> {
+        // SAFETY: event and stream are alive.
+        unsafe { result::event::record(self.0, stream.handle()) }.called("cuEventRecord")
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: destroyed once.
+        let _ = unsafe { result::event::destroy(self.0) };
+    }
+}

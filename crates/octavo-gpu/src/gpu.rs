@@ -1,0 +1,173 @@
+//! A GPU that is in use.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use cudarc::driver::{result, sys};
+
+use crate::compile::{Architecture, compile};
+use crate::describe::{self, Description};
+use crate::error::{Called, GpuError};
+use crate::event::Stopwatch;
+use crate::kernel::Module;
+use crate::memory::{DeviceMemory, HostMemory, ManagedMemory, PinnedMemory};
+use crate::probe::Source;
+use crate::stream::Stream;
+
+/// A GPU with its primary context, current on the thread that opened it; all calls stay on that thread.
+pub struct Gpu {
+    /// What the driver says about it.
+    pub description: Description,
+    device: sys::CUdevice,
+    managed_limit: u64,
+    managed: Rc<Cell<u64>>,
+    modules: RefCell<BTreeMap<&'static str, Rc<Module>>>,
+}
+
+impl Gpu {
+    /// The GPU of that number.
+    ///
+    /// # Errors
+    /// No driver, no such GPU, or the driver refuses a context.
+    pub fn open(index: usize) -> Result<Self, GpuError> {
+        let mut found = describe::describe()?;
+        if index >= found.len() {
+            return Err(GpuError::UnknownGpu { asked: index, found: found.len() });
+        }
+        let description = found.swap_remove(index);
+        let device = describe::handle(index)?;
+        // SAFETY: the device comes from the driver; released when dropped.
+        let context = unsafe { result::primary_ctx::retain(device) }.called("cuDevicePrimaryCtxRetain")?;
+        // SAFETY: the context was retained just now.
+        unsafe { result::ctx::set_current(context) }.called("cuCtxSetCurrent")?;
+        let mut gpu =
+            Self { description, device, managed_limit: 0, managed: Rc::default(), modules: RefCell::default() };
+        gpu.managed_limit = gpu.free_memory()? / 2;
+        Ok(gpu)
+    }
+
+    /// Bytes of memory that nothing uses.
+    ///
+    /// # Errors
+    /// The driver fails.
+    pub fn free_memory(&self) -> Result<u64, GpuError> {
+        Ok(result::mem_get_info().called("cuMemGetInfo")?.0 as u64)
+    }
+
+    /// Bytes that managed allocations may take in all: half of what was free to begin with.
+    #[must_use]
+    pub fn managed_limit(&self) -> u64 {
+        self.managed_limit
+    }
+
+    /// Memory of the GPU.
+    ///
+    /// # Errors
+    /// The GPU has too little.
+    pub fn device_memory(&self, bytes: u64) -> Result<DeviceMemory, GpuError> {
+        DeviceMemory::new(bytes)
+    }
+
+    /// Memory of the host that stays where it is, seen by the GPU at the same address.
+    ///
+    /// # Errors
+    /// The host has too little.
+    pub fn pinned_memory(&self, bytes: u64) -> Result<PinnedMemory, GpuError> {
+        PinnedMemory::new(bytes)
+    }
+
+    /// Managed memory, resident nowhere yet.
+    ///
+    /// # Errors
+    /// More than [`Self::managed_limit`] in all, or the driver refuses.
+    pub fn managed_memory(&self, bytes: u64) -> Result<ManagedMemory, GpuError> {
+        let asked = self.managed.get() + bytes;
+        if asked > self.managed_limit {
+            return Err(GpuError::TooMuchManaged { asked, free: 2 * self.managed_limit });
+        }
+        ManagedMemory::new(bytes, Rc::clone(&self.managed))
+    }
+
+    /// Memory of the system's own allocator, mapped and not touched. Counts as managed: where it moves, it moves alike.
+    ///
+    /// # Errors
+    /// More than [`Self::managed_limit`] in all, or the host refuses.
+    pub fn system_memory(&self, bytes: u64) -> Result<HostMemory, GpuError> {
+        let asked = self.managed.get() + bytes;
+        if asked > self.managed_limit {
+            return Err(GpuError::TooMuchManaged { asked, free: 2 * self.managed_limit });
+        }
+        HostMemory::new(bytes, Some(Rc::clone(&self.managed)))
+    }
+
+    /// Memory of the host that the GPU does not touch itself: the source and destination of copies.
+    ///
+    /// # Errors
+    /// The host refuses.
+    pub fn pageable_memory(&self, bytes: u64) -> Result<HostMemory, GpuError> {
+        HostMemory::new(bytes, None)
+    }
+
+    /// The kernels of a source, compiled once for this GPU.
+    ///
+    /// # Errors
+    /// No compiler, or source that does not compile.
+    pub fn module(&self, source: &Source) -> Result<Rc<Module>, GpuError> {
+        if let Some(known) = self.modules.borrow().get(source.name) {
+            return Ok(Rc::clone(known));
+        }
+        let code = compile(source, Architecture { capability: self.description.capability })?;
+        let module = Rc::new(Module::load(source, &code)?);
+        self.modules.borrow_mut().insert(source.name, Rc::clone(&module));
+        Ok(module)
+    }
+
+    /// A stream of its own.
+    ///
+    /// # Errors
+    /// The driver fails.
+    pub fn stream(&self) -> Result<Stream, GpuError> {
+        Stream::new()
+    }
+
+    /// Measures what a stream does between two points, by the GPU's clock (about half a microsecond fine).
+    ///
+    /// # Errors
+    /// The driver fails.
+    pub fn stopwatch(&self) -> Result<Stopwatch, GpuError> {
+        Stopwatch::new()
+    }
+
+    /// Waits until the GPU has nothing to do; errors of kernels show here.
+    ///
+    /// # Errors
+    /// What a kernel before has failed with.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        result::ctx::synchronize().called("cuCtxSynchronize")
+    }
+
+    pub(crate) fn device(&self) -> sys::CUdevice {
+        self.device
+    }
+
+    /// Makes this GPU the one that calls concern, where several are open.
+    ///
+    /// # Errors
+    /// The driver fails.
+    pub fn make_current(&self) -> Result<(), GpuError> {
+        // SAFETY: retained in `open`, once more here and released at once: the handle stays valid.
+        let context = unsafe { result::primary_ctx::retain(self.device) }.called("cuDevicePrimaryCtxRetain")?;
+        let current = unsafe { result::ctx::set_current(context) }.called("cuCtxSetCurrent");
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+        current
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        self.modules.borrow_mut().clear();
+        // SAFETY: retained once in `open`.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}

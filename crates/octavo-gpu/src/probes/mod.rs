@@ -1,0 +1,8 @@
+//! The probes: one file each, with its kernels beside it.
+
+mod launches;
+
+use crate::probe::Probe;
+
+/// In the order in which they run.
+pub(crate) const ALL: &[&dyn Probe] = &[&launches::Launches];

@@ -1,0 +1,73 @@
+//! Work in order: copies, kernels, prefetches.
+
+use cudarc::driver::{result, sys};
+
+use crate::error::{Called, GpuError};
+use crate::memory::Memory;
+
+/// Where managed memory is sent, or preferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The host.
+    Host,
+    /// A GPU, by its number.
+    Gpu(usize),
+}
+
+impl Place {
+    pub(crate) fn location(self) -> sys::CUmemLocation {
+        let (kind, id) = match self {
+            Self::Host => (sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST, 0),
+            Self::Gpu(index) => {
+                (sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, i32::try_from(index).unwrap_or(i32::MAX))
+            }
+        };
+        sys::CUmemLocation { type_: kind, id }
+    }
+}
+
+/// A stream that does not wait for the default stream.
+pub struct Stream(sys::CUstream);
+
+impl Stream {
+    pub(crate) fn new() -> Result<Self, GpuError> {
+        result::stream::create(result::stream::StreamKind::NonBlocking).called("cuStreamCreate").map(Self)
+    }
+
+    pub(crate) fn handle(&self) -> sys::CUstream {
+        self.0
+    }
+
+    /// Begins to copy the first `bytes` of one buffer to another; which way follows from the addresses.
+    pub(crate) fn copy(&self, to: &dyn Memory, from: &dyn Memory, bytes: u64) -> Result<(), GpuError> {
+        assert!(bytes <= to.bytes() && bytes <= from.bytes(), "a copy stays inside its buffers");
+        let bytes = usize::try_from(bytes).expect("buffers fit the address space");
+        // SAFETY: both buffers hold that many bytes, and live until the stream is waited for.
+        unsafe { sys::cuMemcpyAsync(to.address(), from.address(), bytes, self.0) }.result().called("cuMemcpyAsync")
+    }
+
+    /// Begins to bring the first `bytes` of managed memory to a place.
+    pub(crate) fn prefetch(&self, memory: &dyn Memory, bytes: u64, place: Place) -> Result<(), GpuError> {
+        assert!(bytes <= memory.bytes(), "a prefetch stays inside its buffer");
+        let bytes = usize::try_from(bytes).expect("buffers fit the address space");
+        // SAFETY: the buffer holds that many bytes.
+        unsafe { result::mem_prefetch_async(memory.address(), bytes, place.location(), self.0) }
+            .called("cuMemPrefetchAsync")
+    }
+
+    /// Waits until all of it is done.
+    ///
+    /// # Errors
+    /// What a kernel has failed with.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        // SAFETY: the stream is alive.
+        unsafe { result::stream::synchronize(self.0) }.called("cuStreamSynchronize")
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: destroyed once; what is still running is finished by the driver.
+        let _ = unsafe { result::stream::destroy(self.0) };
+    }
+}

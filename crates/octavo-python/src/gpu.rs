@@ -1,0 +1,110 @@
+//! Probes of real GPUs: columns of samples out.
+
+use octavo_gpu::{Architecture, Column, Description, Effort, Gpu, GpuError, Measured, Probe};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::errors::{self, UnknownGpuProbe};
+
+/// Name, title, description and kernels of every probe, in the order in which they run.
+#[pyfunction]
+pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let probes = octavo_gpu::probes().iter().map(|probe| {
+        let entry = PyDict::new(py);
+        entry.set_item("name", probe.name())?;
+        entry.set_item("title", probe.title())?;
+        entry.set_item("about", probe.about())?;
+        entry.set_item("source", probe.source().map(|source| source.text()))?;
+        Ok(entry)
+    });
+    PyList::new(py, probes.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What the driver says about every GPU of this machine.
+#[pyfunction]
+pub fn gpu_describe(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let found = octavo_gpu::describe().map_err(|error| errors::gpu(&error))?;
+    let nvrtc = octavo_gpu::compiler_version().ok();
+    let entries = found.iter().map(|description| entry(py, description, nvrtc.as_deref()));
+    PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn entry<'py>(py: Python<'py>, description: &Description, nvrtc: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("index", description.index)?;
+    entry.set_item("name", &description.name)?;
+    entry.set_item("uuid", &description.uuid)?;
+    let (major, minor) = description.capability;
+    entry.set_item("compute_capability", format!("{major}.{minor}"))?;
+    entry.set_item("pci_bus_id", &description.pci_bus_id)?;
+    entry.set_item("memory_bytes", description.memory_bytes)?;
+    entry.set_item("driver", driver_release())?;
+    entry.set_item("cuda", &description.cuda)?;
+    entry.set_item("nvrtc", nvrtc)?;
+    description.numbers.iter().try_for_each(|(name, value)| entry.set_item(name, value))?;
+    description.abilities.iter().try_for_each(|(name, value)| entry.set_item(name, value))?;
+    Ok(entry)
+}
+
+/// The kernel module's own word; elsewhere than on Linux there is none.
+fn driver_release() -> Option<String> {
+    std::fs::read_to_string("/sys/module/nvidia/version").ok().map(|text| text.trim().to_owned())
+}
+
+/// Runs one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe.
+#[pyfunction]
+pub fn gpu_probe<'py>(
+    py: Python<'py>,
+    name: &str,
+    gpu: usize,
+    quick: bool,
+    progress: Py<PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let probe = octavo_gpu::find(name).map_err(|error| UnknownGpuProbe::new_err(error.to_string()))?;
+    let effort = if quick { Effort::Quick } else { Effort::Full };
+    let measured = py.detach(|| measure(probe, gpu, effort, &progress))?;
+    let columns = PyDict::new(py);
+    for (name, column) in measured.samples.columns() {
+        match column {
+            Column::Integers(values) => columns.set_item(name, values)?,
+            Column::Numbers(values) => columns.set_item(name, values)?,
+            Column::Words(values) => columns.set_item(name, values)?,
+        }
+    }
+    let result = PyDict::new(py);
+    result.set_item("columns", columns)?;
+    result.set_item("skipped", &measured.skipped)?;
+    result.set_item("activity", activity(py, &measured)?)?;
+    Ok(result)
+}
+
+/// Without Python's lock between the steps, so that others may show how far it is.
+fn measure(probe: &dyn Probe, gpu: usize, effort: Effort, progress: &Py<PyAny>) -> PyResult<Measured> {
+    let mut raised = None;
+    let mut tell = |done: usize, of: usize, what: &str| {
+        let told = Python::attach(|py| progress.call1(py, (done, of, what)).and_then(|_| py.check_signals()));
+        told.map_err(|error| raised = Some(error)).is_ok()
+    };
+    let measured = Gpu::open(gpu).and_then(|gpu| octavo_gpu::measure(probe, &gpu, effort, &mut tell));
+    measured.map_err(|error| raised.unwrap_or_else(|| errors::gpu(&error)))
+}
+
+fn activity<'py>(py: Python<'py>, measured: &Measured) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(activity) = &measured.activity else { return Ok(None) };
+    let entry = PyDict::new(py);
+    entry.set_item("cupti", activity.cupti)?;
+    entry.set_item("records", PyBytes::new(py, &activity.records))?;
+    entry.set_item("dropped", activity.dropped)?;
+    Ok(Some(entry))
+}
+
+/// Compiles a probe's kernels for an architecture such as `sm_90`; `None` if it has no kernels.
+#[pyfunction]
+pub fn gpu_compile<'py>(py: Python<'py>, name: &str, architecture: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let probe = octavo_gpu::find(name).map_err(|error| UnknownGpuProbe::new_err(error.to_string()))?;
+    let wanted = Architecture::parse(architecture)
+        .ok_or_else(|| errors::gpu(&GpuError::UnknownArchitecture(architecture.to_owned())))?;
+    let Some(source) = probe.source() else { return Ok(None) };
+    let code = octavo_gpu::compile(&source, wanted).map_err(|error| errors::gpu(&error))?;
+    Ok(Some(PyBytes::new(py, &code)))
+}
