@@ -6,11 +6,12 @@ comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], sca
 print(comparison.speedups())
 """
 
-from octavo import policies, trace, validate
+from octavo import policies, roofline, trace, validate
 from octavo.api import compare, inspect_workload, run, scenario
 from octavo.catalogue import listing, schema
 from octavo.comparison import Comparison
 from octavo.errors import (
+    AdviceError,
     InterruptedRun,
     OctavoError,
     OutputError,
@@ -26,6 +27,7 @@ from octavo.scenario import Scenario
 from octavo.sweeps.api import sweep
 
 __all__ = [
+    "AdviceError",
     "Comparison",
     "InterruptedRun",
     "OctavoError",
@@ -42,6 +44,7 @@ __all__ = [
     "inspect_workload",
     "listing",
     "policies",
+    "roofline",
     "run",
     "scenario",
     "schema",

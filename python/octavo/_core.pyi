@@ -33,6 +33,9 @@ __all__ = [
     "inspect_workload",
     "listing",
     "resolve",
+    "roofline_ceilings",
+    "roofline_crossing",
+    "roofline_zone_end",
     "run",
     "schema",
     "trace_convert",
@@ -96,6 +99,17 @@ def run(
     resolved: str, progress: Callable[[float, int], bool] | None = None, timeline: str | PathLike[str] | None = None
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
     """Run a resolved scenario; returns the summary as JSON and the tables."""
+
+def roofline_ceilings(
+    machine: tuple[float, int, int, int], alpha: list[float], sigma: list[float], rho: list[float]
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    """Canonical, host and device ceilings (operations a second) and γ of points; machine: peak, three bandwidths."""
+
+def roofline_crossing(machine: tuple[float, int, int, int], sigma: float, rho: float) -> float | None:
+    """The intensity above which host placement has the higher ceiling; None where it has everywhere."""
+
+def roofline_zone_end(machine: tuple[float, int, int, int], rho: float) -> float | None:
+    """The intensity at which the zone of interest ends; None where there is no such zone."""
 
 def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""

@@ -54,6 +54,12 @@ class ValidationError(OctavoError):
     exit_code = 2
 
 
+class AdviceError(OctavoError):
+    """A question about placement that has no answer, such as one about a machine without bandwidth."""
+
+    exit_code = 2
+
+
 class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
     """The user stopped the work; what was finished is kept."""
 

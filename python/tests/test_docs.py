@@ -103,7 +103,7 @@ def test_what_is_not_run_is_listed(page, snippet):
     pytest.skip(f"{name(page)} does not run `{commands(snippet)[0]}` ...: {snippet.reason}")
 
 
-@pytest.mark.parametrize("module", ["octavo.api", "octavo.sweeps.api", "octavo.trace"])
+@pytest.mark.parametrize("module", ["octavo.api", "octavo.roofline", "octavo.sweeps.api", "octavo.trace"])
 def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "traces").symlink_to(ROOT / "traces")

@@ -1,5 +1,6 @@
 //! Python bindings, nothing else: text in, text and columns out. The package `octavo` makes it pleasant.
 
+mod advise;
 mod convert;
 mod describe;
 mod errors;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use crate::advise::{roofline_ceilings, roofline_crossing, roofline_zone_end};
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
