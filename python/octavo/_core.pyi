@@ -65,7 +65,7 @@ class TraceError(Exception):
 class GpuError(Exception):
     """Something about a real GPU, or the lack of one; argument: message."""
 
-class UnknownGpuProbe(GpuError):
+class UnknownGpuProbe(GpuError):  # noqa: N818 - named after what happened, as Rust does
     """No probe of that name; argument: message."""
 
 class Interrupted(Exception):  # noqa: N818 - named after what happened, as Rust does

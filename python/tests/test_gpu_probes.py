@@ -1,0 +1,104 @@
+"""Probes without a GPU: they compile for real ones, and run to their end on a stand-in whose numbers mean nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpu_stand_in.build import build
+
+from octavo import _core
+
+nvrtc = pytest.importorskip("nvidia.cuda_nvrtc", reason="the compiler comes with `make`: nvidia-cuda-nvrtc-cu12")
+HERE = Path(__file__).parent
+PROBES = [probe["name"] for probe in _core.gpu_probes()]
+Environment = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def libraries() -> str:
+    return str(Path(nvrtc.__path__[0]) / "lib")
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Environment:
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    folder = build(tmp_path_factory.mktemp("stand-in"), compiler)
+    return {"LD_LIBRARY_PATH": f"{folder}:{libraries}", "PYTHONPATH": str(HERE)}
+
+
+def measure(environment: Environment, probe: str, gpu: int = 0, **settings: str) -> dict[str, Any]:
+    names = {f"OCTAVO_STAND_IN_{name.upper()}": value for name, value in settings.items()}
+    run = subprocess.run(
+        [sys.executable, "-m", "gpu_stand_in.run", probe, str(gpu)],
+        env={**os.environ, **environment, **names},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return {**json.loads(run.stdout), "refused": run.stderr}
+
+
+@pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90"])
+@pytest.mark.parametrize("probe", PROBES)
+def test_kernels_compile(probe: str, architecture: str, libraries: str) -> None:
+    program = "import sys; from octavo import _core; sys.stdout.buffer.write(_core.gpu_compile(*sys.argv[1:]) or b'')"
+    run = subprocess.run(
+        [sys.executable, "-c", program, probe, architecture],
+        env={**os.environ, "LD_LIBRARY_PATH": libraries},
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    assert run.stdout.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_probe_runs_to_its_end(probe: str, stand_in: Environment) -> None:
+    measured = measure(stand_in, probe, gpus="2", pageable="1")
+    columns = measured["columns"]
+    assert measured["refused"] == ""
+    assert measured["skipped"] == []
+    lengths = {len(values) for values in columns.values()}
+    assert lengths != {0}
+    assert len(lengths) == 1
+    done = [step[0] for step in measured["steps"]]
+    assert done == list(range(len(done)))
+    assert all(of == len(done) for _, of, _ in measured["steps"])
+    timed = [
+        (series, seconds)
+        for series, seconds in zip(columns["series"], columns["seconds"], strict=True)
+        if series != "topology"
+    ]
+    assert all(seconds is not None and seconds >= 0 for _, seconds in timed)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_what_the_driver_refuses_is_said_with_the_name_of_the_call(probe: str, stand_in: Environment) -> None:
+    measured = measure(
+        stand_in, probe, fail="cuLaunchKernel" if probe != "copies" else "cuMemcpyAsync", gpus="2", pageable="1"
+    )
+    assert measured["error"].startswith(("cuLaunchKernel failed: CUDA_ERROR_UNKNOWN", "cuMemcpyAsync failed"))
+
+
+def test_a_driver_that_is_too_old_says_what_it_is_and_what_is_needed(stand_in: Environment) -> None:
+    measured = measure(stand_in, "launches", cuda="11080")
+    assert measured["error"] == "the driver knows CUDA 11.8, and 12.2 or newer is needed"
+
+
+def test_a_driver_without_a_gpu_says_so(stand_in: Environment) -> None:
+    assert measure(stand_in, "launches", gpus="0")["error"] == "the NVIDIA driver finds no GPU"
+
+
+def test_a_gpu_that_is_not_there_is_refused(stand_in: Environment) -> None:
+    assert measure(stand_in, "launches", gpu=3)["error"] == "no GPU 3: this machine has 1, counted from 0"
