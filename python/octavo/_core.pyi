@@ -71,8 +71,13 @@ class UnknownGpuProbe(GpuError):  # noqa: N818 - named after what happened, as R
 class Interrupted(Exception):  # noqa: N818 - named after what happened, as Rust does
     """The run was stopped by its progress callback."""
 
-def resolve(text: str, name: str, overrides: list[str]) -> tuple[str, str]:
-    """Resolve a scenario file and overrides (`key=value`); returns it as TOML and as JSON."""
+def resolve(
+    text: str, name: str, overrides: list[str], read: Callable[[str, str | None], tuple[str, str]] | None = None
+) -> tuple[str, str]:
+    """Resolve a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
+
+    `read(place, named_by)` reads files that hold nodes: name and text, or `ValueError` with the reason why not.
+    """
 
 def schema() -> str:
     """JSON schema of scenario files."""

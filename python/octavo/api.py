@@ -14,6 +14,7 @@ from octavo.errors import ScenarioError
 from octavo.execute import Point, Progress, execute
 from octavo.experiment import Experiment, Variant
 from octavo.folder import check_writable
+from octavo.nodes import node_name
 from octavo.policies.names import label, strategy_name
 from octavo.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
 
@@ -33,7 +34,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     placement: Strategy | None = None,
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
-    node: str | None = None,
+    node: str | Path | None = None,
     scale: float | None = None,
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
@@ -48,6 +49,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     named = {key: strategy_name(value) for key, value in strategies.items() if value is not None}
     changes = overrides_of({**named, **(overrides or {})}, scale, seed)
     workload = trace_name(workload) if isinstance(workload, Path) else workload
+    node = None if node is None else node_name(node)
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
@@ -63,10 +65,10 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`, `node`: names of a workload (or the folder of a trace) and a node preset; `placement`,
-            `prefetch`, `eviction`: strategies by name, as a Python file, or as a class of `octavo.policies`; `scale`:
-            footprint relative to the published one; `seed`: seed of everything random; `overrides`: further values by
-            dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
+        **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
+            such as a machine file; `placement`, `prefetch`, `eviction`: strategies by name, as a Python file, or as a
+            class of `octavo.policies`; `scale`: footprint relative to the published one; `seed`: seed of everything
+            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
 
     Raises:
         ScenarioError: something in it cannot be used.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core
+from octavo import _core, nodes
 from octavo.errors import ScenarioError
 from octavo.policies.names import strategy_name
 
@@ -82,7 +82,7 @@ class Recipe:
 
     @classmethod
     def from_names(cls, workload: str, placement: str = "on-touch", node: str = DEFAULT_NODE) -> Recipe:
-        """A workload, a placement and a node preset by name."""
+        """A workload, a placement and a node (a preset, or a file that holds one) by name."""
         return cls("", "arguments", (f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"))
 
     def with_overrides(self, overrides: Iterable[str]) -> Recipe:
@@ -136,6 +136,6 @@ def _toml_value(value: object) -> str:
 
 def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
     try:
-        return _core.resolve(text, name, list(overrides))
+        return _core.resolve(text, name, list(overrides), nodes.read)
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None

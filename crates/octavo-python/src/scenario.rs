@@ -1,17 +1,46 @@
 //! Scenarios as text.
 
-use octavo_scenario::{Resolved, Source, WORKLOADS};
+use std::cell::Cell;
+
+use octavo_scenario::{Resolved, ScenarioError, Source, WORKLOADS};
 use octavo_workload::Workload;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
 
 /// Resolves a scenario file and overrides (`key=value`); returns it as TOML and as JSON.
+///
+/// `read(place, named_by)`, if given, reads the files that hold nodes: `place` as it was written, `named_by` the file it
+/// was written in, or None for an override. It returns the file's name, for messages, and its text, or raises
+/// `ValueError` with the reason why it cannot.
 #[pyfunction]
-#[pyo3(signature = (text, name, overrides))]
-pub fn resolve(text: &str, name: &str, overrides: Vec<String>) -> PyResult<(String, String)> {
-    let Resolved { scenario, toml } =
-        octavo_scenario::resolve(Source { name, text }, &overrides).map_err(errors::scenario)?;
+#[pyo3(signature = (text, name, overrides, read=None))]
+pub fn resolve(
+    text: &str,
+    name: &str,
+    overrides: Vec<String>,
+    read: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(String, String)> {
+    let source = Source { name, text };
+    let Some(read) = read else { return spelled_out(octavo_scenario::resolve(source, &overrides)) };
+    let raised = Cell::new(None);
+    let reader = |place: &str, named_by: Option<&str>| {
+        let answer = read.call1((place, named_by)).and_then(|answer| answer.extract::<(String, String)>());
+        answer.map_err(|error| {
+            let reason = error.value(read.py()).to_string();
+            if !error.is_instance_of::<PyValueError>(read.py()) {
+                raised.set(Some(error));
+            }
+            reason
+        })
+    };
+    let resolved = octavo_scenario::resolve_with(source, &overrides, &reader);
+    raised.take().map_or_else(|| spelled_out(resolved), Err)
+}
+
+fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
+    let Resolved { scenario, toml } = resolved.map_err(errors::scenario)?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");
     Ok((toml, json))
 }

@@ -15,6 +15,8 @@ pub(crate) struct Layer {
     pub source: String,
     pub values: Map<String, Value>,
     pub lines: BTreeMap<String, usize>,
+    /// Whether it is the part of a file that the scenario names.
+    pub file: bool,
 }
 
 impl Layer {
@@ -23,7 +25,24 @@ impl Layer {
         let table = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
         let mut reader = Reader { text, source, lines: BTreeMap::new() };
         let values = reader.table("", table.get_ref())?;
-        Ok(Self { source: source.to_owned(), values, lines: reader.lines })
+        Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: false })
+    }
+
+    /// Reads the table `name` of a TOML file, whatever else that holds.
+    pub fn part(source: &str, text: &str, name: &str) -> Result<Self, ScenarioError> {
+        let document = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
+        let mut reader = Reader { text, source, lines: BTreeMap::new() };
+        let Some((key, value)) = document.get_ref().iter().find(|(key, _)| key.get_ref() == name) else {
+            let others = document.get_ref().keys().map(|key| key.get_ref().as_ref());
+            let problem = Problem::new(name, format!("missing; expected a table [{name}]")).meant(name, others);
+            return Err(problem.at(Origin::whole(source)));
+        };
+        reader.lines.insert(name.to_owned(), line_at(text, key.span().start));
+        let values = match reader.value(name, value)? {
+            values @ Value::Object(_) => nested(&[name], values),
+            other => return Err(reader.refused(name, &other.to_string(), "a table")),
+        };
+        Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: true })
     }
 
     /// Reads `key=value`, where the value is TOML or, failing that, a bare string such as `600GB/s`.
@@ -41,14 +60,14 @@ impl Layer {
             Ok(value) => reader.value(&parts.join("."), &value)?,
             Err(_) => Value::String(text.to_owned()),
         };
-        Ok(Self { values: nested(&parts, value), source, lines: BTreeMap::new() })
+        Ok(Self { values: nested(&parts, value), source, ..Self::default() })
     }
 
     /// The same values below `prefix`.
     pub fn below(self, prefix: &str) -> Self {
         let parts: Vec<&str> = prefix.split('.').collect();
         let lines = self.lines.into_iter().map(|(key, line)| (format!("{prefix}.{key}"), line)).collect();
-        Self { values: nested(&parts, Value::Object(self.values)), source: self.source, lines }
+        Self { values: nested(&parts, Value::Object(self.values)), lines, ..self }
     }
 
     /// Removes and returns the value at a dotted key.

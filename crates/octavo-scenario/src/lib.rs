@@ -2,7 +2,8 @@
 //!
 //! A scenario is one TOML file: a node, a memory system, a workload and a seed. Presets fill in what the file leaves
 //! out, overrides by dotted key change single values, and what cannot be meant is refused with its file, line and key.
-//! Nothing here reads files, but for the trace that a scenario names; the presets are part of the binary.
+//! Nothing here reads files, but for the trace that a scenario names: the presets are part of the binary, and a node
+//! in a file is read by the caller.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -11,6 +12,7 @@ mod layer;
 mod listing;
 mod merge;
 mod mix;
+mod nodes;
 mod origin;
 pub mod presets;
 mod resolve;
@@ -20,8 +22,9 @@ mod workloads;
 
 pub use error::ScenarioError;
 pub use listing::listing;
+pub use nodes::Reader;
 pub use origin::Origin;
-pub use resolve::{Resolved, Source, resolve};
+pub use resolve::{Resolved, Source, resolve, resolve_with};
 pub use scenario::{Record, Scenario, WorkloadChoice};
 pub use schema::schema;
 pub use workloads::WORKLOADS;

@@ -24,6 +24,8 @@ pub(crate) struct Merged {
     pub values: Map<String, Value>,
     origins: BTreeMap<String, Origin>,
     main: String,
+    /// The file that the node is in, if it is in one of its own.
+    node: Option<String>,
 }
 
 impl Merged {
@@ -37,7 +39,10 @@ impl Merged {
     /// Lays `layer` over what is there.
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
-        let Layer { source, values, lines } = layer;
+        let Layer { source, values, lines, file } = layer;
+        if file {
+            self.node = Some(source.clone());
+        }
         let line = |key: &str| ancestors(key).find_map(|key| lines.get(key).copied());
         let origin = |key: &str| Origin { source: source.clone(), line: line(key) };
         overlay("", &mut self.values, values, &mut |key| {
@@ -61,11 +66,13 @@ impl Merged {
         found.unwrap_or_else(|| Origin::whole(&self.main))
     }
 
-    /// Says where a problem is. What is missing is missing in the scenario, not in the preset around it.
+    /// Says where a problem is. What is missing is missing in the scenario, or in the file that holds its node, not in
+    /// the preset around it.
     pub fn locate(&self, problem: Problem) -> crate::ScenarioError {
-        let origin = match self.get(&problem.key) {
-            Some(_) => self.origin(&problem.key),
-            None => Origin::whole(&self.main),
+        let origin = match (self.get(&problem.key), &self.node) {
+            (Some(_), _) => self.origin(&problem.key),
+            (None, Some(file)) if problem.key.starts_with("node.") => Origin::whole(file),
+            (None, _) => Origin::whole(&self.main),
         };
         problem.at(origin)
     }

@@ -59,17 +59,9 @@ pub(crate) fn defaults() -> Layer {
     embedded("defaults", DEFAULTS)
 }
 
-/// The layers of a node preset, from what it extends to itself, below `node`.
-pub(crate) fn node(name: &str) -> Result<Vec<Layer>, Problem> {
-    let text = node_text(name).ok_or_else(|| unknown("node.preset", name, NODES))?;
-    let mut layer = embedded(&format!("preset {name}"), text);
-    let base = layer.values.shift_remove("extends");
-    let mut layers = match base.as_ref().and_then(serde_json::Value::as_str) {
-        Some(base) => node(base)?,
-        None => Vec::new(),
-    };
-    layers.push(layer.below("node"));
-    Ok(layers)
+/// A node preset, below `node`; what it extends is still in it.
+pub(crate) fn node(name: &str) -> Option<Layer> {
+    Some(embedded(&format!("preset {name}"), node_text(name)?).below("node"))
 }
 
 /// A driver preset, below `node.driver`.
@@ -110,17 +102,5 @@ mod tests {
                 assert!(silent || line.contains("# ["), "{name}: no source: {line}");
             }
         }
-    }
-
-    #[test]
-    fn a_derived_preset_comes_after_what_it_extends() {
-        let sources: Vec<String> = node("grit-8gpu").unwrap().into_iter().map(|layer| layer.source).collect();
-        assert_eq!(sources, ["preset grit-4gpu", "preset grit-8gpu"]);
-    }
-
-    #[test]
-    fn an_unknown_preset_is_refused_with_the_nearest() {
-        let problem = node("grit-4gpus").unwrap_err();
-        assert_eq!(problem.hint.as_deref(), Some("did you mean `grit-4gpu`?"));
     }
 }

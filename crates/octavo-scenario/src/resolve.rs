@@ -8,7 +8,8 @@ use crate::check::{check, inline_schema};
 use crate::error::Problem;
 use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
-use crate::{Scenario, ScenarioError, WORKLOADS, presets};
+use crate::nodes::{self, Named, Reader};
+use crate::{Origin, Scenario, ScenarioError, WORKLOADS, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
@@ -35,34 +36,51 @@ pub struct Resolved {
 }
 
 /// Reads a scenario: defaults, then presets, then the file, then `overrides` (`key=value`), the later ones winning.
+/// Nodes are presets; [`resolve_with`] takes them from files, too.
 ///
 /// # Errors
 /// The first value that cannot be used: where it was written, its key, what was expected, what was found and what was
 /// probably meant.
 pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, ScenarioError> {
+    resolve_with(source, overrides, &|place, _| {
+        Err(format!("cannot read {place}: nodes are not taken from files here"))
+    })
+}
+
+/// As [`resolve`], with a node from a file that `read` gives where `node.preset` says so.
+///
+/// # Errors
+/// As [`resolve`]; and what `read` says, or what cannot be used of a file that it gave.
+pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
     let mut written = vec![Layer::parse(source.name, source.text)?];
     for assignment in overrides {
         written.push(Layer::set(assignment)?);
     }
-    let merged = merge(source.name, written)?;
-    let mut scenario = read(&merged).map_err(|problem| merged.locate(problem))?;
+    let merged = merge(source.name, written, read)?;
+    let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario).map_err(|problem| merged.locate(problem))?;
     let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
     Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
 }
 
 /// Lays the presets that the scenario names below what was written.
-fn merge(main: &str, mut written: Vec<Layer>) -> Result<Merged, ScenarioError> {
+fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
+    let mut node = node_layers(main, &written, read)?;
     let located = |problem: Problem| Merged::of(main, &written).locate(problem);
-    let node = named(&written, "node.preset").map_or(Ok(Vec::new()), presets::node).map_err(located)?;
-    let driver = named(&written, "node.driver.preset").or_else(|| named(&node, "node.driver.preset"));
-    let driver: Vec<Layer> = driver.map(presets::driver).transpose().map_err(located)?.into_iter().collect();
+    let driver_of = |layers| named(layers, "node.driver.preset").map(presets::driver).transpose();
+    let driver: Vec<Layer> = driver_of(&written).map_err(located)?.into_iter().collect();
     let memory = named(&written, "memory.preset").map(presets::memory);
     let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
+    if !driver.is_empty() {
+        // The driver that was asked for replaces the node's own.
+        node.iter_mut().for_each(|layer| drop(layer.take("node.driver.preset")));
+        drop_provided(&mut node, "node.driver", &driver);
+    }
+    let below_node = driver_of(&node).map_err(|problem| Merged::of(main, &node).locate(problem))?;
     replace_below(&mut written, "memory", &memory);
     replace_below(&mut written, "node", &node);
     replace_below(&mut written, "node.driver", &driver);
-    let presets = [presets::defaults()].into_iter().chain(memory).chain(driver).chain(node);
+    let presets = [presets::defaults()].into_iter().chain(memory).chain(below_node).chain(node).chain(driver);
     let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
     for key in ["memory.preset", "node.preset", "node.driver.preset"] {
@@ -75,6 +93,17 @@ fn merge(main: &str, mut written: Vec<Layer>) -> Result<Merged, ScenarioError> {
     Ok(merged)
 }
 
+/// The layers of the node that was named last.
+fn node_layers(main: &str, written: &[Layer], read: &Reader<'_>) -> Result<Vec<Layer>, ScenarioError> {
+    const KEY: &str = "node.preset";
+    let Some(at) = written.iter().rposition(|layer| layer.text(KEY).is_some()) else { return Ok(Vec::new()) };
+    let layer = &written[at];
+    // The first layer is the scenario's file, the others are overrides.
+    let file = (at == 0).then(|| main.to_owned());
+    let origin = Origin { source: layer.source.clone(), line: layer.lines.get(KEY).copied() };
+    nodes::layers(layer.text(KEY).unwrap_or_default(), &Named { key: KEY.to_owned(), origin, file }, read)
+}
+
 /// The text at `key` in the last layer that has one.
 fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
     layers.iter().rev().find_map(|layer| layer.text(key))
@@ -84,14 +113,19 @@ fn named<'a>(layers: &'a [Layer], key: &str) -> Option<&'a str> {
 /// preset of its own stays.
 fn replace_below(written: &mut [Layer], key: &str, preset: &[Layer]) {
     let Some(first) = written.iter().position(|layer| layer.text(&format!("{key}.preset")).is_some()) else { return };
+    drop_provided(&mut written[..first], key, preset);
+}
+
+/// Removes from `layers` what `preset` provides below `key`.
+fn drop_provided(layers: &mut [Layer], key: &str, preset: &[Layer]) {
     let provided =
         preset.iter().filter_map(|layer| lookup(&layer.values, key)?.as_object()).flat_map(|table| table.keys());
     for name in provided {
-        written[..first].iter_mut().for_each(|layer| drop(layer.take(&format!("{key}.{name}"))));
+        layers.iter_mut().for_each(|layer| drop(layer.take(&format!("{key}.{name}"))));
     }
 }
 
-fn read(merged: &Merged) -> Result<Scenario, Problem> {
+fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
     if merged.get("node").is_none() {
         let names: Vec<&str> = presets::node_names().collect();
         return Err(Problem::new("node.preset", format!("missing; expected one of {}", names.join(", "))));

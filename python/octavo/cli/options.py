@@ -16,7 +16,14 @@ Workload = Annotated[
         "--workload", "-w", help="Workload by name, or folder of a trace; instead of or over a scenario file."
     ),
 ]
-Node = Annotated[str | None, typer.Option("--node", "-n", help="Node preset; grit-4gpu without a scenario file.")]
+Node = Annotated[
+    str | None,
+    typer.Option(
+        "--node",
+        "-n",
+        help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
+    ),
+]
 Prefetch = Annotated[
     str | None, typer.Option("--prefetch", help="Prefetcher by name, or a Python file.", show_default=False)
 ]

@@ -9,6 +9,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octavo import nodes
 from octavo.errors import ScenarioError
 from octavo.experiment import slug
 from octavo.scenario import Scenario
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from octavo.sweeps.spec import Spec
 
+NODE = "node.preset"
 _LONGEST_NAME = 80
 """Characters of a run folder's name, so that no path becomes too long."""
 
@@ -83,7 +85,7 @@ def point(spec: Spec, number: int, values: Values) -> Point:
 
     """
     label = _label(spec, number, values)
-    overrides = assignments(values)
+    overrides = assignments(_placed(spec, values))
     try:
         return Point(number, values, label, spec.base.with_overrides(overrides).resolve())
     except ScenarioError as error:
@@ -93,6 +95,11 @@ def point(spec: Spec, number: int, values: Values) -> Point:
                 found = message.removeprefix(f"--set {override}: ")
                 raise ScenarioError(f"{spec.name}: axis `{key}`: {found}", error.hint) from None
         raise ScenarioError(f"{message} (in point {label} of {spec.name})", error.hint) from None
+
+
+def _placed(spec: Spec, values: Values) -> Values:
+    """The values, with files where the sweep means them to be."""
+    return {key: nodes.placed(value, spec.folder) if key == NODE else value for key, value in values.items()}
 
 
 def unusable(spec: Spec, number: int, values: Values) -> Point:

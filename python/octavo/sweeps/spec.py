@@ -41,6 +41,8 @@ class Spec:
     """How often."""
     seed: int = 0
     """Seed of what is drawn, and of a search."""
+    folder: Path = Path()
+    """What relative paths of files along an axis start from."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -87,7 +89,7 @@ class _Reader:
         groups = document.get("zip", [])
         groups = groups if isinstance(groups, list) else [groups]
         listed = [*self._grid(document.get("grid", {})), *(self._zip(group) for group in groups)]
-        spec = Spec(self.name, self._base(document), tuple(listed))
+        spec = Spec(self.name, self._base(document), tuple(listed), folder=self.folder)
         if "random" in document:
             spec = self._with_random(spec, self._table("random", document["random"]))
         self._refuse_repeats(spec)

@@ -1,0 +1,94 @@
+//! The layers of a node: presets, and files that the caller reads.
+
+use serde_json::Value;
+
+use crate::error::Problem;
+use crate::layer::{Layer, lookup, take};
+use crate::{Origin, ScenarioError, presets};
+
+/// Reads the file at a place: the place as it was written, and the name of the file that it was written in (none where
+/// it was written in an override); gives the file's name, for messages, and its text, or says why not.
+pub type Reader<'a> = dyn Fn(&str, Option<&str>) -> Result<(String, String), String> + 'a;
+
+/// Keys of a node that name what it is made of.
+const BASES: [&str; 2] = ["extends", "preset"];
+/// Files that extend one another: a circle that names its files differently each time round ends here.
+const MAX_DEPTH: usize = 16;
+const EXPECTED: &str = "a TOML file that holds a node, such as machine.toml";
+
+/// Whether `name` says where a file lies, as no preset's name does.
+pub(crate) fn is_file(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR])
+}
+
+/// Where the name of a node was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// The dotted key.
+    pub key: String,
+    /// Where it stands.
+    pub origin: Origin,
+    /// The file that it stands in, if it is one.
+    pub file: Option<String>,
+}
+
+impl Named {
+    fn refuse(&self, message: impl Into<String>) -> ScenarioError {
+        Problem::found_below(&self.key, "", &message.into()).at(self.origin.clone())
+    }
+}
+
+/// The layers of the node `name`, from what it is made of to itself, below `node`.
+pub(crate) fn layers(name: &str, named: &Named, read: &Reader<'_>) -> Result<Vec<Layer>, ScenarioError> {
+    above(name, named, read, &mut Vec::new())
+}
+
+/// As [`layers`]; `open` are the files that are made of this one, outermost first.
+fn above(name: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -> Result<Vec<Layer>, ScenarioError> {
+    let mut layer = if is_file(name) { file(name, named, read, open)? } else { preset(name, named)? };
+    let mut layers = match base(&mut layer)? {
+        Some((base, named)) => above(&base, &named, read, open)?,
+        None => Vec::new(),
+    };
+    layers.push(layer);
+    Ok(layers)
+}
+
+fn preset(name: &str, named: &Named) -> Result<Layer, ScenarioError> {
+    let known = || presets::node_names();
+    presets::node(name).ok_or_else(|| {
+        let names: Vec<&str> = known().collect();
+        let message = format!("unknown preset `{name}`, expected one of {}, or {EXPECTED}", names.join(", "));
+        Problem::new(&named.key, message).meant(name, known()).at(named.origin.clone())
+    })
+}
+
+/// Of a file the table `[node]` alone: it may hold a scenario, or what was measured.
+fn file(place: &str, named: &Named, read: &Reader<'_>, open: &mut Vec<String>) -> Result<Layer, ScenarioError> {
+    let (name, text) = read(place, named.file.as_deref()).map_err(|reason| named.refuse(reason))?;
+    if open.contains(&name) {
+        return Err(named.refuse(format!("a node cannot extend itself: {} -> {name}", open.join(" -> "))));
+    }
+    if open.len() == MAX_DEPTH {
+        return Err(named.refuse(format!("expected at most {MAX_DEPTH} files that extend one another")));
+    }
+    open.push(name.clone());
+    Layer::part(&name, &text, "node")
+}
+
+/// Takes from a layer what it says it is made of.
+fn base(layer: &mut Layer) -> Result<Option<(String, Named)>, ScenarioError> {
+    let said = BASES.map(|key| format!("node.{key}")).into_iter().find(|key| lookup(&layer.values, key).is_some());
+    let Some(key) = said else { return Ok(None) };
+    let origin = Origin { source: layer.source.clone(), line: layer.lines.get(&key).copied() };
+    match take(&mut layer.values, &key) {
+        Some(Value::String(base)) => {
+            let file = layer.file.then(|| layer.source.clone());
+            Ok(Some((base, Named { key, origin, file })))
+        }
+        other => {
+            let found = other.unwrap_or_default();
+            Err(Problem::new(key, format!("expected the name of a preset, or {EXPECTED}, found {found}")).at(origin))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Nodes in files: what a user writes into them, and how they are named.
+
+use octavo_scenario::{Resolved, ScenarioError, Source, resolve, resolve_with};
+
+const MACHINE: &str = r#"
+format = 1
+date = 2026-11-21
+[machine]
+gpu = "A GPU"
+[node]
+extends = "grit-4gpu"
+clock = "1980MHz"
+l1.ways = 8
+driver.service = { model = "batch", size = 256, batch = "30us", request = "1us" }
+"#;
+const SCENARIO: &str = "workload = \"fir\"\nmemory.placement = \"grit\"\n";
+
+/// Folders are told from names as a file system would.
+fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String> {
+    let folder = named_by.and_then(|file| Some(file.rsplit_once('/')?.0)).map_or(String::new(), |it| format!("{it}/"));
+    let name = format!("{folder}{place}");
+    let text = match name.as_str() {
+        "machine.toml" | "lab/machine.toml" | "other/copy.toml" => MACHINE,
+        "lab/mine.toml" => "[node]\nextends = \"machine.toml\"\ngpus = 2\n",
+        "scenario.toml" => "workload = \"st\"\n[node]\npreset = \"grit-2gpu\"\nl1.ways = 8\n",
+        "around.toml" => "[node]\nextends = \"there.toml\"\n",
+        "there.toml" => "[node]\nextends = \"around.toml\"\n",
+        "no-node.toml" => "[nodes]\ngpus = 4\n",
+        "number.toml" => "\nnode = 3\n",
+        "bad-base.toml" => "[node]\n\nextends = \"grit-4gpus\"\n",
+        "bad-base-type.toml" => "[node]\nextends = 4\n",
+        "bad-key.toml" => "[node]\nextends = \"grit-4gpu\"\n\nl1.wayss = 8\n",
+        "bad-driver.toml" => "[node]\nextends = \"grit-4gpu\"\ndriver.preset = \"papr\"\n",
+        "bad-unit.toml" => "[node]\nextends = \"grit-4gpu\"\nclock = 3\n",
+        "impossible.toml" => "[node]\nextends = \"grit-4gpu\"\ngpus = 99\n",
+        "little.toml" => "[node]\ngpus = 4\n",
+        "not.toml" => "[node\n",
+        _ => return Err(format!("cannot read {name}: no such file")),
+    };
+    Ok((name, text.to_owned()))
+}
+
+fn resolved(name: &str, text: &str, overrides: &[&str]) -> Result<Resolved, ScenarioError> {
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    resolve_with(Source { name, text }, &overrides, &files)
+}
+
+fn with_node(file: &str) -> Result<Resolved, ScenarioError> {
+    resolved("s.toml", SCENARIO, &[&format!("node.preset={file}")])
+}
+
+#[test]
+fn a_node_from_a_file_is_its_preset_with_changes_and_loads_again_without_the_file() {
+    let found = with_node("machine.toml").unwrap();
+    let node = &found.scenario.node;
+    assert_eq!((node.clock.to_string().as_str(), node.l1.ways, node.gpus), ("1980MHz", 8, 4));
+    assert!(found.toml.contains("batch = \"30us\"") && !found.toml.contains("servers"), "{}", found.toml);
+    assert!(!found.toml.contains("machine") && !found.toml.contains("preset ="), "{}", found.toml);
+    assert_eq!(resolve(Source { name: "again.toml", text: &found.toml }, &[]).unwrap(), found);
+}
+
+#[test]
+fn only_the_contents_matter_not_the_name() {
+    let text = format!("{SCENARIO}node.preset = \"copy.toml\"\n");
+    assert_eq!(with_node("machine.toml").unwrap(), resolved("other/s.toml", &text, &[]).unwrap());
+}
+
+#[test]
+fn a_file_may_extend_a_file_beside_it() {
+    let node = with_node("lab/mine.toml").unwrap().scenario.node;
+    assert_eq!((node.gpus, node.clock.to_string().as_str()), (2, "1980MHz"));
+}
+
+#[test]
+fn a_scenario_is_a_file_that_holds_a_node() {
+    let found = with_node("scenario.toml").unwrap().scenario;
+    assert_eq!((found.node.gpus, found.node.l1.ways, found.workload.name.as_str()), (2, 8, "fir"));
+    let spelled_out = with_node("machine.toml").unwrap();
+    let read = |_: &str, _: Option<&str>| Ok(("runs/x/scenario.toml".to_owned(), spelled_out.toml.clone()));
+    let overrides = ["node.preset=runs/x/scenario.toml".to_owned()];
+    let again = resolve_with(Source { name: "s.toml", text: SCENARIO }, &overrides, &read).unwrap();
+    assert_eq!(again, spelled_out);
+}
+
+#[test]
+fn what_the_scenario_says_wins_over_the_file_and_replaces_its_driver() {
+    let text = format!("{SCENARIO}node.preset = \"machine.toml\"\nnode.l1.ways = 16\n");
+    let node = resolved("s.toml", &text, &["node.clock=1GHz"]).unwrap().scenario.node;
+    assert_eq!((node.l1.ways, node.clock.to_string().as_str()), (16, "1GHz"));
+    let paper = resolved("s.toml", &text, &["node.driver.preset=paper"]).unwrap();
+    let expected = resolved("s.toml", &text, &["node.driver.preset=paper", "node.preset=grit-4gpu"]).unwrap();
+    assert_eq!(paper.scenario.node.driver, expected.scenario.node.driver);
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_where_it_stands() {
+    let refusals = [
+        ("absent.toml", "--set node.preset=absent.toml: `node.preset`: cannot read absent.toml: no such file"),
+        ("no-node.toml", "no-node.toml: `node`: missing; expected a table [node]; did you mean `nodes`?"),
+        ("number.toml", "number.toml:2: `node`: expected a table, found 3"),
+        ("bad-base.toml", "bad-base.toml:3: `node.extends`: unknown preset `grit-4gpus`, expected one of grit-2gpu"),
+        ("bad-base.toml", "or a TOML file that holds a node, such as machine.toml; did you mean `grit-4gpu`?"),
+        ("bad-base-type.toml", "bad-base-type.toml:2: `node.extends`: expected the name of a preset, or a TOML file"),
+        ("bad-key.toml", "bad-key.toml:4: `node.l1.wayss`: unknown key, expected one of size, ways"),
+        ("bad-driver.toml", "bad-driver.toml:3: `node.driver.preset`: unknown preset `papr`"),
+        ("bad-unit.toml", "bad-unit.toml:3: `node.clock`: expected a frequency such as 1GHz"),
+        ("impossible.toml", "impossible.toml:3: `node.gpus`: expected 1 to 16, found 99"),
+        ("little.toml", "little.toml: `node.clock`: missing; expected a frequency"),
+        ("not.toml", "not.toml:1: not valid TOML"),
+        (
+            "around.toml",
+            "there.toml:2: `node.extends`: a node cannot extend itself: around.toml -> there.toml -> around.toml",
+        ),
+    ];
+    for (file, expected) in refusals {
+        let error = with_node(file).unwrap_err().to_string();
+        assert!(error.contains(expected), "{file}: {error}");
+    }
+}
+
+#[test]
+fn a_scenario_that_names_a_missing_file_is_where_the_error_is() {
+    let text = format!("{SCENARIO}node.preset = \"absent.toml\"\n");
+    let error = resolved("lab/s.toml", &text, &[]).unwrap_err().to_string();
+    assert_eq!(error, "lab/s.toml:3: `node.preset`: cannot read lab/absent.toml: no such file");
+}
+
+#[test]
+fn without_a_reader_files_are_refused() {
+    let overrides = ["node.preset=machine.toml".to_owned()];
+    let error = resolve(Source { name: "s.toml", text: SCENARIO }, &overrides).unwrap_err().to_string();
+    assert!(error.contains("nodes are not taken from files here"), "{error}");
+}
