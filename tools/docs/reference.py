@@ -77,7 +77,10 @@ def _entry(entry: dict[str, Any]) -> str:
 
 
 def _presets(nodes: list[dict[str, Any]], memories: list[dict[str, Any]]) -> str:
-    parts = ["# Nodes and memories", "Presets as they are: every number carries its source. [A node of your own](../nodes.md) may extend one."]
+    parts = [
+        "# Nodes and memories",
+        "Presets as they are: every number carries its source. [A node of your own](../nodes.md) may extend one.",
+    ]
     for title, key, entries in (("Nodes", "node.preset", nodes), ("Memories", "memory.preset", memories)):
         parts += [f"## {title}", f"`{key}`"]
         parts += [f"### `{entry['name']}`\n\n{entry['summary']}\n\n```toml\n{entry['text']}\n```" for entry in entries]
