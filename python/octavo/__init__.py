@@ -12,6 +12,7 @@ from octavo.catalogue import listing, schema
 from octavo.comparison import Comparison
 from octavo.errors import (
     AdviceError,
+    CalibrationError,
     InterruptedRun,
     OctavoError,
     OutputError,
@@ -28,6 +29,7 @@ from octavo.sweeps.api import sweep
 
 __all__ = [
     "AdviceError",
+    "CalibrationError",
     "Comparison",
     "InterruptedRun",
     "OctavoError",

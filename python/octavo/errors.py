@@ -60,6 +60,12 @@ class AdviceError(OctavoError):
     exit_code = 2
 
 
+class CalibrationError(OctavoError):
+    """A GPU that cannot be measured, or samples or a machine file that cannot be used."""
+
+    exit_code = 2
+
+
 class InterruptedRun(OctavoError):  # noqa: N818 - nothing went wrong
     """The user stopped the work; what was finished is kept."""
 

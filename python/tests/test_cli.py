@@ -24,6 +24,8 @@ import pytest
         ["reproduce", "grit"],
         ["reproduce", "mosaic"],
         ["validate", "mgpusim"],
+        ["calibrate"],
+        ["calibrate", "probes"],
         ["schema"],
     ],
     ids=" ".join,

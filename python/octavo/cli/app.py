@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import compare, listing, new, options, report, reproduce, run, schema, sweep, trace, validate, workload
+from octavo.cli import (
+    calibrate,
+    compare,
+    listing,
+    new,
+    options,
+    report,
+    reproduce,
+    run,
+    schema,
+    sweep,
+    trace,
+    validate,
+    workload,
+)
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
@@ -50,6 +64,7 @@ app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_)
+app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(new.app, name="new")
 app.add_typer(workload.app, name="workload")
 app.add_typer(trace.app, name="trace")

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def watching(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """What to pass as `watch`."""
+def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress], None]]:
+    """What to pass as `watch`; `what` is what there are several of."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
         with _bars() as bars:
-            yield _Display(bars).update
+            yield _Display(bars, what).update
     else:
         yield _Lines().update
 
@@ -46,15 +46,16 @@ def _bars() -> Bars:
 class _Display:
     """One bar for all runs and one for each that is under way, in thousandths of a run."""
 
-    def __init__(self, bars: Bars) -> None:
+    def __init__(self, bars: Bars, what: str) -> None:
         self._bars = bars
+        self._what = what
         self._all: TaskID | None = None
         self._running: dict[str, TaskID] = {}
 
     def update(self, progress: Progress) -> None:
         running = dict(progress.running)
         if self._all is None:  # What was finished before says nothing about how fast the rest will be.
-            self._all = self._bars.add_task("all runs", total=progress.total, completed=progress.kept)
+            self._all = self._bars.add_task(f"all {self._what}", total=progress.total, completed=progress.kept)
         self._bars.update(self._all, completed=len(progress.done) + sum(running.values()))
         for label in self._running.keys() - running.keys():
             self._bars.remove_task(self._running.pop(label))

@@ -1,0 +1,111 @@
+"""Names for the plateaus of a dense pointer chase: L1, L2 and device memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import polars as pl
+
+from octavo.calibrate import quantities
+from octavo.calibrate.fits.estimate import Estimate, Unfit, spread
+from octavo.calibrate.fits.levels import Plateau, plateaus
+from octavo.calibrate.fits.rows import whole_repetitions
+
+Cache = Literal["l1", "l2"]
+Level = Literal["l1", "l2", "memory"]
+DENSE = 128
+"""Stride in bytes whose chase shows the caches: every load is a line of its own, and pages are used whole."""
+_CALLED_L2 = 2.0
+"""How far the end of a plateau may be from the size that the driver gives for the L2 cache."""
+
+
+def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate:
+    """Seconds of a load that this level answers.
+
+    Raises:
+        Unfit: the curve has no such plateau.
+
+    """
+    named = [_named(one, l2_bytes) for one in _curves(table)]
+    found = [one[level] for one in named if level in one]
+    if 2 * len(found) <= len(named):
+        raise Unfit(_missing(table, l2_bytes, level))
+    return spread([one.latency for one in found], _extent(found[len(found) // 2]))
+
+
+def capacity(table: pl.DataFrame, l2_bytes: int | None, level: Cache) -> Estimate:
+    """The largest footprint that this level still holds, in bytes: one that was measured, so a lower bound.
+
+    Raises:
+        Unfit: the curve has no such plateau.
+
+    """
+    named = [_named(one, l2_bytes) for one in _curves(table)]
+    found = [one[level] for one in named if level in one and one[level].next is not None]
+    if 2 * len(found) <= len(named):
+        raise Unfit(_missing(table, l2_bytes, level))
+    beyond = quantities.text(found[len(found) // 2].next or 0.0, "B")
+    return spread([one.last for one in found], f"the next footprint measured, {beyond}, is slower")
+
+
+def dense_stride(table: pl.DataFrame) -> int:
+    """The stride of the curve that shows the caches.
+
+    Raises:
+        Unfit: that stride was not measured.
+
+    """
+    strides = sorted(table["stride"].unique().to_list())
+    if DENSE not in strides:
+        raise Unfit(f"expected a stride of {DENSE} B, found {', '.join(map(str, strides)) or 'none'}")
+    return DENSE
+
+
+def curve(table: pl.DataFrame, stride: int) -> list[tuple[list[float], list[float]]]:
+    """Footprints and seconds a load at a stride, for each whole repetition."""
+    rows = table.filter(pl.col("stride") == stride)
+    return [
+        (part["footprint"].cast(pl.Float64).to_list(), (part["seconds"] / part["count"]).to_list())
+        for part in whole_repetitions(rows, "footprint")
+    ]
+
+
+def _curves(table: pl.DataFrame) -> list[list[Plateau]]:
+    return [plateaus(*one) for one in curve(table, dense_stride(table))]
+
+
+def _named(found: list[Plateau], l2_bytes: int | None) -> dict[Level, Plateau]:
+    """Plateaus by level; the L2 cache is where the driver's figure for its size is near, or else the second."""
+    second = _second_level(found, l2_bytes)
+    named: dict[Level, Plateau] = {}
+    if second is None:
+        return named
+    named["l2"] = found[second]
+    if second > 0:
+        named["l1"] = found[0]
+    if second + 1 < len(found):
+        named["memory"] = found[second + 1]
+    return named
+
+
+def _second_level(found: list[Plateau], expected: int | None) -> int | None:
+    if not expected:
+        return 1 if len(found) > 1 else None
+    ends = [
+        (abs(math.log(one.last / expected)), index)
+        for index, one in enumerate(found)
+        if one.next is not None and abs(math.log(one.last / expected)) <= math.log(_CALLED_L2)
+    ]
+    return min(ends)[1] if ends else None
+
+
+def _missing(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> str:
+    found = plateaus(*curve(table, dense_stride(table))[0])
+    ends = ", ".join(quantities.text(one.last, "B") for one in found if one.next is not None) or "none"
+    beside = f"; the driver says that L2 has {quantities.text(float(l2_bytes), 'B')}" if l2_bytes else ""
+    return f"no plateau that would be {level}: plateaus end at {ends}{beside}"
+
+
+def _extent(one: Plateau) -> str:
+    return f"plateau from {quantities.text(one.first, 'B')} to {quantities.text(one.last, 'B')}, stride {DENSE}"

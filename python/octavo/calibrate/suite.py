@@ -1,0 +1,265 @@
+"""Runs the probes in order, keeps each as soon as it is finished, and makes the machine file of what is there."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo import folder
+from octavo.calibrate import machine, samples
+from octavo.calibrate.evaluate import evaluate
+from octavo.calibrate.samples import Activity, Origin, Samples
+from octavo.errors import CalibrationError, InterruptedRun
+from octavo.execute import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from octavo.calibrate.engine import Engine
+
+_LEAST_FREE = 1 << 30
+"""Bytes of free GPU memory without which the probes' sizes do not fit."""
+_SHARED = 0.9
+"""Share of GPU memory that is free on an idle GPU at least; with less, others use it and disturb what is measured."""
+_BETWEEN = "peers"
+"""The probe that needs several GPUs."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured, and where it goes."""
+
+    output: Path
+    """The machine file; samples lie beside it."""
+    engine: Engine
+    quick: bool = False
+    gpu: int = 0
+    only: tuple[str, ...] = ()
+    """Probes by name; all of them if empty."""
+    force: bool = False
+
+    @property
+    def samples(self) -> Path:
+        """Folder of the samples."""
+        return self.output.with_name(f"{self.output.stem}.samples")
+
+    @property
+    def effort(self) -> str:
+        """As the machine file calls it."""
+        return "quick" if self.quick else "full"
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    path: Path
+    machine: machine.Machine
+    failed: dict[str, str] = field(default_factory=dict)
+    """Probes that failed, each with the reason."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A probe and what its samples must have been taken on."""
+
+    name: str
+    origin: Origin
+
+
+def choose_gpu(plan: Plan) -> dict[str, Any]:
+    """The GPU that is to be measured, as its driver describes it.
+
+    Raises:
+        CalibrationError: there is none of this number, or it has no free memory.
+
+    """
+    gpus = plan.engine.describe()
+    numbers = [int(gpu["index"]) for gpu in gpus]
+    if plan.gpu not in numbers:
+        raise CalibrationError(f"--gpu: expected one of {', '.join(map(str, numbers))}, found {plan.gpu}")
+    chosen = dict(gpus[numbers.index(plan.gpu)], gpus=len(gpus))
+    free = chosen.get("free_bytes")
+    if free is not None and free < _LEAST_FREE:
+        raise CalibrationError(
+            f"GPU {plan.gpu} ({chosen['name']}) has {free >> 20} MiB of free memory, expected 1024 MiB at least",
+            "end what uses it, or choose another with --gpu",
+        )
+    return chosen
+
+
+def is_shared(gpu: Mapping[str, Any]) -> bool:
+    """Whether something else uses the GPU's memory."""
+    return "free_bytes" in gpu and gpu["free_bytes"] < _SHARED * gpu["memory_bytes"]
+
+
+def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], None]) -> Outcome:
+    """Measure what is missing, and write the machine file.
+
+    A probe that fails does not stop the others.
+
+    Raises:
+        CalibrationError: a probe is unknown, or something else lies where results go.
+        OutputError: the place cannot be written to.
+        InterruptedRun: Ctrl-C; finished probes are kept.
+
+    """
+    tasks = _tasks(plan, gpu)
+    wanted = _wanted(plan, tasks)
+    _check_output(plan, gpu)
+    kept = _kept(plan, tasks, wanted)
+    outcome = Outcome(plan.output, machine.Machine({}, {}))
+    left_out = {}
+    if _BETWEEN in wanted and gpu["gpus"] < 2:
+        wanted.remove(_BETWEEN)
+        left_out[_BETWEEN] = "there is one GPU"
+    measured = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, outcome.failed, watch)
+    missing = {task.name: "not asked for" for task in tasks if task.name not in measured}
+    outcome.machine = _machine(plan, gpu, list(measured.values()), missing | left_out | outcome.failed)
+    folder.write_text(plan.output, machine.machine_text(outcome.machine))
+    return outcome
+
+
+def _tasks(plan: Plan, gpu: Mapping[str, Any]) -> list[_Task]:
+    return [_Task(probe["name"], _origin(plan, gpu, _digest(probe))) for probe in plan.engine.probes()]
+
+
+def _digest(probe: Mapping[str, Any]) -> str:
+    """Tells versions of a probe apart: by its kernels, and by Octavo's version for everything around them."""
+    text = "\0".join([version("octavo"), probe["name"], probe.get("source") or ""])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _origin(plan: Plan, gpu: Mapping[str, Any], digest: str) -> Origin:
+    driver = gpu.get("driver") or f"for CUDA {gpu.get('cuda')}"
+    return Origin(gpu["name"], gpu["uuid"], driver, plan.effort, digest, gpu["gpus"])
+
+
+def _wanted(plan: Plan, tasks: Sequence[_Task]) -> set[str]:
+    names = [task.name for task in tasks]
+    for name in plan.only:
+        if name not in names:
+            raise CalibrationError(f"--probe: expected one of {', '.join(names)}, found `{name}`")
+    return set(plan.only or names)
+
+
+def _check_output(plan: Plan, gpu: Mapping[str, Any]) -> None:
+    """Before anything is measured: results can be written, and nothing else is in their place."""
+    folder.check_file(plan.output)
+    if not plan.output.exists():
+        return
+    found = machine.read(plan.output).about
+    expected = {"uuid": gpu["uuid"], "effort": plan.effort, "gpus": gpu["gpus"]}
+    for key, value in expected.items():
+        if found[key] != value and not (plan.force and not plan.only):
+            raise _in_the_way(f"{plan.output} is of {key} `{found[key]}`, not `{value}`")
+
+
+def _kept(plan: Plan, tasks: Sequence[_Task], wanted: set[str]) -> dict[str, Samples]:
+    """Finished probes that can be used as they are: all of them, or with --force those that were not asked for."""
+    kept = {}
+    for task in tasks:
+        if not samples.is_finished(plan.samples, task.name):
+            continue
+        if plan.force and task.name in wanted:
+            continue
+        found = samples.read(plan.samples, task.name)
+        if difference := found.origin.difference(task.origin):
+            raise _in_the_way(f"{plan.samples} holds samples of `{task.name}` from {difference}")
+        kept[task.name] = found
+    return kept
+
+
+def _in_the_way(what: str) -> CalibrationError:
+    return CalibrationError(what, "choose another file with -o, or measure everything anew with --force")
+
+
+def _measure(
+    plan: Plan,
+    gpu: Mapping[str, Any],
+    tasks: Sequence[_Task],
+    kept: dict[str, Samples],
+    failed: dict[str, str],
+    watch: Callable[[Progress], None],
+) -> dict[str, Samples]:
+    """All samples that are there in the end, in the order of the probes."""
+    names = [task.name for task in tasks]
+    progress = Progress(len(tasks), [name for name in names if name in kept], sum(name in kept for name in names))
+    found = dict(kept)
+    for task in tasks:
+        if task.name in kept:
+            continue
+        try:
+            found[task.name] = _run(plan, gpu, task, progress, watch)
+        except CalibrationError as error:
+            failed[task.name] = error.message
+            progress.failed.append(task.name)
+        except KeyboardInterrupt:
+            done = len(progress.done) - len(progress.failed)
+            raise InterruptedRun(
+                f"stopped: {done} of {progress.total} probes are finished and kept",
+                "the same command goes on from there",
+            ) from None
+        progress.running.pop(task.name, None)
+        progress.done.append(task.name)
+        watch(progress)
+    order = [probe["name"] for probe in plan.engine.probes()]
+    return {name: found[name] for name in order if name in found}
+
+
+def _run(
+    plan: Plan, gpu: Mapping[str, Any], task: _Task, progress: Progress, watch: Callable[[Progress], None]
+) -> Samples:
+    def step(done: int, of: int, _what: str) -> None:
+        progress.running[task.name] = done / of if of else 0.0
+        watch(progress)
+
+    samples.discard(plan.samples, task.name)
+    step(0, 1, "")
+    result = plan.engine.measure(task.name, plan.gpu, quick=plan.quick, progress=step)
+    activity = result["activity"]
+    measured = Samples(
+        task.name,
+        samples.table_of(task.name, result["columns"], f"probe `{task.name}`"),
+        task.origin,
+        _today(),
+        dict(gpu),
+        dict(result["skipped"]),
+        Activity(**activity) if activity else None,
+    )
+    samples.write(plan.samples, measured)
+    return measured
+
+
+def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], missing: dict[str, str]) -> machine.Machine:
+    found = evaluate(probes)
+    about = {
+        "gpu": gpu["name"],
+        "gpus": gpu["gpus"],
+        **{key: gpu[key] for key in ("uuid", "compute_capability", "driver", "cuda", "nvrtc") if gpu.get(key)},
+        "host": _processor(),
+        "kernel": platform.release(),
+        "date": max((probe.date for probe in probes), default=_today()),
+        "octavo": version("octavo"),
+        "effort": plan.effort,
+    }
+    return machine.Machine(about, found.measured, {**missing, **found.skipped})
+
+
+def _processor() -> str:
+    """The processor's name; Python's own answer is empty on most Linux systems."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name") and ":" in line]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _today() -> str:
+    return dt.datetime.now(tz=dt.timezone.utc).date().isoformat()

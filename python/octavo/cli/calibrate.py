@@ -1,0 +1,148 @@
+"""`octavo calibrate`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from octavo.calibrate import engine, machine, quantities, suite
+from octavo.calibrate.values import VALUES
+from octavo.cli import options
+from octavo.cli.progress import watching
+from octavo.cli.sink import Sink
+from octavo.errors import CalibrationError, OctavoError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.calibrate.measured import Measured
+
+EXAMPLES = options.examples(
+    "octavo calibrate -o machine.toml",
+    "octavo calibrate -o machine.toml --quick",
+    "octavo calibrate -o machine.toml --probe copies,launches --force",
+    "octavo calibrate probes",
+)
+
+app = typer.Typer()
+
+
+class FailedProbes(OctavoError):  # noqa: N818 - named after what it reports
+    """Some probes have no samples."""
+
+
+@app.callback(invoke_without_command=True, epilog=EXAMPLES)
+def calibrate(
+    context: typer.Context,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Machine file to write; samples go beside it.")
+    ] = Path("machine.toml"),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions: below a minute.")] = False,
+    gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="N", help="GPU to measure, by its number.")] = 0,
+    probe: Annotated[
+        list[str] | None,
+        typer.Option("--probe", metavar="NAME", help="Probes, repeated or separated by commas; all if left out."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Measure finished probes anew.")] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure a GPU's memory system once: bandwidths, latencies, what page faults cost.
+
+    Runs probes on an NVIDIA GPU and writes a machine description: every value with its unit, its spread over
+    repetitions and the probe that gave it. Peer copies and loads are measured between all GPUs, everything else on one.
+
+    What is finished is kept: the same command goes on where it was stopped.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
+    sink = Sink(as_json=as_json, quiet=quiet)
+    plan = suite.Plan(output, engine.compiled(), quick, gpu, tuple(options.listed(probe)), force)
+    chosen = suite.choose_gpu(plan)
+    _announce(plan, chosen, quiet=quiet)
+    with watching(quiet=quiet, what="probes") as watch:
+        outcome = suite.calibrate(plan, chosen, watch)
+    sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": outcome.failed})
+    _show(sink, outcome.machine)
+    sink.say(f"Machine file: {outcome.path}, samples: {plan.samples}")
+    _complain(outcome)
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """Options before a subcommand would do nothing."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise CalibrationError(
+                f"options before `{context.invoked_subcommand}` say how to measure",
+                f"put them behind it: octavo calibrate {context.invoked_subcommand} ...",
+            )
+
+
+def _announce(plan: suite.Plan, gpu: Mapping[str, Any], *, quiet: bool) -> None:
+    console = Console(stderr=True, highlight=False, quiet=quiet)
+    others = f" of {gpu['gpus']}" if gpu["gpus"] > 1 else ""
+    console.print(f"Measuring GPU {plan.gpu}{others}: {escape(gpu['name'])}", soft_wrap=True)
+    if suite.is_shared(gpu):
+        used = (gpu["memory_bytes"] - gpu["free_bytes"]) >> 20
+        console.print(f"(!) {used:,} MiB of its memory are in use: what uses them may disturb this", soft_wrap=True)
+
+
+def _complain(outcome: suite.Outcome) -> None:
+    if outcome.failed:
+        reasons = "".join(f"\n  {name}: {reason}" for name, reason in outcome.failed.items())
+        raise FailedProbes(
+            f"{len(outcome.failed)} probes failed, their values are missing in {outcome.path}:{reasons}",
+            "the same command tries these probes again",
+        )
+
+
+@app.command(epilog=options.examples("octavo calibrate probes", "octavo calibrate probes --values --json"))
+def probes(
+    values: Annotated[bool, typer.Option("--values", help="List the values that are measured instead.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """List the probes and what each measures; needs no GPU."""
+    sink = Sink(as_json=as_json)
+    if values:
+        rows = [{key: getattr(value, key) for key in ("name", "unit", "probe", "about", "how")} for value in VALUES]
+        sink.document(rows)
+        sink.table(
+            "measured values",
+            ["name", "unit", "what it is"],
+            [(*_cells(row, "name", "unit", "about"),) for row in rows],
+        )
+        return
+    found = [{key: probe[key] for key in ("name", "title", "about")} for probe in engine.Compiled().probes()]
+    sink.document(found)
+    for one in found:
+        sink.say(f"{one['name']}: {one['title']}\n  {one['about']}\n")
+
+
+def _cells(row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
+    return tuple(str(row[key]) for key in keys)
+
+
+def _document(found: machine.Machine) -> dict[str, Any]:
+    measured = {name: asdict(value) for name, value in found.measured.items()}
+    return {"machine": dict(found.about), "measured": measured, "skipped": dict(found.skipped)}
+
+
+def _show(sink: Sink, found: machine.Machine) -> None:
+    about = found.about
+    rows = [(name, *_numbers(value), str(value.repetitions), value.probe) for name, value in found.measured.items()]
+    title = f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}"
+    sink.table(title, ["value", "measured", "low", "high", "of", "probe"], rows)
+    if found.skipped:
+        sink.table("not measured", ["what", "why"], list(found.skipped.items()))
+
+
+def _numbers(value: Measured) -> tuple[str, str, str]:
+    value_, low, high = (quantities.text(number, value.unit) for number in (value.value, value.low, value.high))
+    return value_, low, high
