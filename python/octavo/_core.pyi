@@ -30,6 +30,7 @@ __all__ = [
     "gpu_describe",
     "gpu_probe",
     "gpu_probes",
+    "event_kinds",
     "inspect_workload",
     "listing",
     "resolve",
@@ -84,6 +85,9 @@ def schema() -> str:
 
 def listing() -> str:
     """Everything a scenario can name, as JSON."""
+
+def event_kinds() -> list[str]:
+    """Names of the kinds of rows in a run's `events` table, by code."""
 
 def inspect_workload(resolved: str) -> str:
     """What the workload of a resolved scenario touches and shares, as JSON."""

@@ -15,9 +15,10 @@ import pytest
 from conftest import SMALL
 
 import octavo
+from octavo.events import COPIES, KINDS, code
 from octavo.report import report
 from octavo.report.data import gather
-from octavo.report.history import KINDS, PLANES, REPLICATED, Footprint, history, size
+from octavo.report.history import PLANES, REPLICATED, Footprint, history, size
 from octavo.report.pack import pack
 from octavo.report.runs import read
 from octavo.report.series import binned
@@ -131,7 +132,7 @@ def test_tiles_hold_what_most_pages_of_a_row_are_in():
             for column in (0, 100, 511):
                 expected = most([state(past, name, page, column, columns) for page in range(row * 4, row * 4 + 4)])
                 assert first[layer, row, column] == expected, (name, row, column)
-    copies = np.isin(past.kind, [3, 4, 5, 6, 7]).sum()
+    copies = np.isin(past.kind, [code(name) for name in COPIES]).sum()
     layers = np.concatenate(
         [np.frombuffer(cells, np.uint8).reshape(len(LAYERS), -1, columns) for cells in found.values()], 1
     )

@@ -11,8 +11,8 @@ from browser import Watched, chromium
 from conftest import SMALL
 
 import octavo
+from octavo.events import KINDS
 from octavo.report import report
-from octavo.report.history import KINDS
 
 SECTIONS = ["Runs", "Speed-up", "Time by cause", "Page map", "Over time", "Translation", "Memory in use", "Allocations"]
 

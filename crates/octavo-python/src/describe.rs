@@ -1,5 +1,6 @@
 //! What there is to choose from, and what a workload does.
 
+use octavo_sim::EVENT_KINDS;
 use octavo_workload::{Setting, characterise};
 use pyo3::prelude::*;
 
@@ -16,6 +17,12 @@ pub fn schema() -> String {
 #[pyfunction]
 pub fn listing() -> String {
     octavo_scenario::listing().to_string()
+}
+
+/// Names of the kinds of rows in a run's `events` table, by code.
+#[pyfunction]
+pub fn event_kinds() -> Vec<&'static str> {
+    EVENT_KINDS.to_vec()
 }
 
 /// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON.

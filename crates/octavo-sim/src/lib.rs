@@ -25,6 +25,7 @@ mod memory;
 
 pub use config::NodeConfig;
 pub use failure::StrategyFailure;
+pub use record::EVENT_KINDS;
 pub use result::{Accesses, Breakdown, FrameUse, RunResult, Summary};
 pub use simulate::{Progress, RunOptions, SimError, simulate};
 pub use table::{Column, Table, Values};

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from octavo import measures
+from octavo import events, measures
 from octavo.report import speed
 from octavo.report.history import Footprint, history
 from octavo.report.pack import Packed, pack
@@ -34,6 +34,7 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
     return {
         "octavo": version("octavo"),
         "baseline": against,
+        "kinds": {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES},
         "runs": [_run(run) for run in runs],
         **_scenarios(runs),
         "speedups": speedups,

@@ -13,6 +13,8 @@ import numpy as np
 import polars as pl
 
 from octavo.errors import OutputError
+from octavo.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES
+from octavo.events import code as _code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,32 +26,6 @@ if TYPE_CHECKING:
     Bytes = npt.NDArray[np.uint8]
     Numbers = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
-
-KINDS = (
-    "read_fault",
-    "write_fault",
-    "counter",
-    "migration",
-    "duplication",
-    "write_collapse",
-    "eviction",
-    "prefetch",
-    "placed",
-    "remote_map",
-    "discard",
-    "scheme_on_touch",
-    "scheme_access_counter",
-    "scheme_duplication",
-)
-"""Kinds of events, as the engine numbers them."""
-_CODE = {name: code for code, name in enumerate(KINDS)}
-REQUESTS = ("read_fault", "write_fault", "counter")
-"""Kinds in which a GPU asks the driver for a page."""
-MOVES = ("migration", "write_collapse", "eviction", "prefetch", "placed")
-"""Kinds in which a copy changes hands; the source gives its frame up."""
-COPIES = (*MOVES[:-1], "duplication")
-"""Kinds in which bytes travel."""
-SCHEMES = ("scheme_on_touch", "scheme_access_counter", "scheme_duplication")
 
 REPLICATED = 32
 """Holder of a page that several processors hold; others are processors, 0 is the host."""
@@ -164,7 +140,7 @@ def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors
     order = np.argsort(page, kind="stable")
     order = order[np.searchsorted(page[order], 0) :]
     page, rows = page[order], rows[order]
-    kind = events["kind"].cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.uint8)[rows]
+    kind = events["kind"].cast(pl.String).cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.uint8)[rows]
     source, target = (events[name].to_numpy().astype(np.uint8)[rows] for name in ("from", "to"))
     time = (events["time_ps"].to_numpy().astype(np.int64) // tick)[rows].astype(np.uint32)
     ends = np.cumsum(np.bincount(page, minlength=footprint.pages))
@@ -185,7 +161,7 @@ def _check(events: pl.DataFrame) -> None:
 def among(kind: Bytes, names: tuple[str, ...]) -> Flags:
     """Which events are of one of some kinds."""
     table = np.zeros(256, np.bool_)
-    table[[_CODE[name] for name in names]] = True
+    table[[_code(name) for name in names]] = True
     return table[kind]
 
 
@@ -193,7 +169,7 @@ def _planes(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processor
     """States after each event; `first` is the index of the first event of its page."""
     scheme = np.zeros(len(kind), np.uint8)
     for code, name in enumerate(SCHEMES, 1):
-        scheme[kind == _CODE[name]] = code
+        scheme[kind == _code(name)] = code
     return {
         "holder": _holder(first, kind, source, target, processors),
         "sharing": _sharing(first, kind, source, processors),
@@ -205,7 +181,7 @@ def _planes(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processor
 def _holder(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processors: int) -> Bytes:
     """Who holds the page: copies add a holder, and take the source away unless a replica is made."""
     moves, copies = among(kind, MOVES), among(kind, (*MOVES, "duplication"))
-    leaves = moves | (kind == _CODE["discard"])
+    leaves = moves | (kind == _code("discard"))
     holders = np.zeros(len(kind), np.uint8)
     holder = np.zeros(len(kind), np.uint8)
     for processor in range(processors):
@@ -219,7 +195,7 @@ def _holder(first: Numbers, kind: Bytes, source: Bytes, target: Bytes, processor
 
 def _sharing(first: Numbers, kind: Bytes, source: Bytes, processors: int) -> Bytes:
     """How many GPUs have asked for the page so far."""
-    asks = among(kind, (*REQUESTS, "remote_map"))
+    asks = among(kind, (*GPU_REQUESTS, "remote_map"))
     asked = np.zeros(len(kind), np.uint8)
     for processor in range(1, processors):
         own = asks & (source == processor)
@@ -229,8 +205,7 @@ def _sharing(first: Numbers, kind: Bytes, source: Bytes, processors: int) -> Byt
 
 def _access(first: Numbers, kind: Bytes) -> Bytes:
     """1 once a read has asked for the page, 2 once a write has."""
-    asked = among(kind, REQUESTS)
-    written = kind == _CODE["write_fault"]
+    asked, written = among(kind, GPU_REQUESTS), among(kind, WRITES)
     either = _last(first, asked, asked.astype(np.uint8), 0)
     return either + _last(first, written, written.astype(np.uint8), 0)
 

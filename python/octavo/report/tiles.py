@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octavo.report import history as events
-from octavo.report.history import PLANES
+from octavo import events
+from octavo.report.history import PLANES, among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +98,7 @@ class Painter:
         return found
 
     def _activity(self, kinds: tuple[str, ...], level: dict[str, int]) -> Bytes:
-        chosen = np.flatnonzero(events.among(self._past.kind, kinds))
+        chosen = np.flatnonzero(among(self._past.kind, kinds))
         cell = self._cells(self._page[chosen], self._past.time[chosen].astype(np.int64), level)
         counts = np.bincount(cell, minlength=level["rows"] * level["columns"])
         return activity(counts).reshape(level["rows"], level["columns"])

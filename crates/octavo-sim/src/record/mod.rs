@@ -16,6 +16,9 @@ use crate::links::{LinkUse, Traffic};
 use crate::result::Accesses;
 use crate::table::{Column, Table};
 
+/// Names of the kinds of rows in the `events` table, by code.
+pub const EVENT_KINDS: [&str; 14] = EventKind::NAMES;
+
 /// Address space summed up in one row of the `page_groups` table.
 const GROUP_BYTES: u64 = 64 << 10;
 

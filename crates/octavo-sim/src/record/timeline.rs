@@ -28,7 +28,8 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    const NAMES: [&str; 14] = [
+    /// Names in the table, by code.
+    pub const NAMES: [&str; 14] = [
         "read_fault",
         "write_fault",
         "counter",

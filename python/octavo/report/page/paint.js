@@ -1,9 +1,10 @@
 // Colours of states, and pictures made of them: from tiles, and from single events.
 
 const REPLICATED = 32;
-const KINDS = ["read_fault", "write_fault", "counter", "migration", "duplication", "write_collapse", "eviction", "prefetch", "placed", "remote_map", "discard", "scheme_on_touch", "scheme_access_counter", "scheme_duplication"];
-const REQUESTS = new Set([0, 1, 2]);
-const COPIES = new Set([3, 4, 5, 6, 7]);
+// Kinds of events by code, and codes of those that ask for pages and of those that copy them.
+const KINDS = data.kinds.names;
+const REQUESTS = new Set(data.kinds.requests.map((name) => KINDS.indexOf(name)));
+const COPIES = new Set(data.kinds.copies.map((name) => KINDS.indexOf(name)));
 
 // What can be coloured: names of states by code, and the colours they take.
 const LAYERS = {
