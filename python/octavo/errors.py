@@ -48,6 +48,12 @@ class TraceError(OctavoError):
     exit_code = 2
 
 
+class ProfileError(OctavoError):
+    """A profile of a real program that cannot be read."""
+
+    exit_code = 2
+
+
 class ValidationError(OctavoError):
     """A comparison with another simulator that cannot be made."""
 

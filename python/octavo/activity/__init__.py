@@ -1,0 +1,18 @@
+"""What unified memory did in a real program: records of its driver, decoded, as the tables of simulated runs."""
+
+from octavo.activity.cupti import LAYOUTS, decode
+from octavo.activity.mapping import CAUSES, PAGE_BYTES, events
+from octavo.activity.rows import Access, Activity, Cause, MapCause, What
+
+__all__ = [
+    "CAUSES",
+    "LAYOUTS",
+    "PAGE_BYTES",
+    "Access",
+    "Activity",
+    "Cause",
+    "MapCause",
+    "What",
+    "decode",
+    "events",
+]

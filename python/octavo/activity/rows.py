@@ -1,0 +1,137 @@
+"""Unified-memory activity of a real program, whoever recorded it: one row for each thing the driver reports.
+
+The numbers are those of CUPTI (cupti_activity.h, CUDA 12.9), whose records the other recorders pass on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+ROW = np.dtype(
+    [
+        ("start", "<i8"),
+        ("end", "<i8"),
+        ("address", "<u8"),
+        ("value", "<u8"),
+        ("processors", "<u8"),
+        ("what", "u1"),
+        ("flag", "u1"),
+        ("source", "u1"),
+        ("target", "u1"),
+    ]
+)
+"""`start` and `end` are nanoseconds of one clock, `end` -1 where it means nothing. `value` is bytes, or merged faults
+for `GPU_FAULT`. `what` is a `What`; `flag` an `Access`, `Cause` or `MapCause`, as `what` has it. `source` and `target`
+are processors: 0 is the host, 1 the first GPU. `processors` has a bit for each GPU that fights for thrashing memory."""
+
+Rows = npt.NDArray[np.void]
+"""An array of `ROW`."""
+
+
+class What(IntEnum):
+    """What a row tells (`CUpti_ActivityUnifiedMemoryCounterKind`)."""
+
+    HOST_TO_DEVICE = 1
+    DEVICE_TO_HOST = 2
+    CPU_FAULT = 3
+    GPU_FAULT = 4
+    THRASHING = 5
+    THROTTLING = 6
+    REMOTE_MAP = 7
+    DEVICE_TO_DEVICE = 8
+
+
+COPIES = (What.HOST_TO_DEVICE, What.DEVICE_TO_HOST, What.DEVICE_TO_DEVICE)
+"""Rows that tell of bytes that travel."""
+
+
+class Access(IntEnum):
+    """What faulted (`CUpti_ActivityUnifiedMemoryAccessType`)."""
+
+    UNKNOWN = 0
+    READ = 1
+    WRITE = 2
+    ATOMIC = 3
+    PREFETCH = 4
+
+
+class Cause(IntEnum):
+    """Why bytes travel (`CUpti_ActivityUnifiedMemoryMigrationCause`)."""
+
+    UNKNOWN = 0
+    USER = 1
+    """The program asked for it, as by cudaMemPrefetchAsync."""
+    COHERENCE = 2
+    """A fault, or a launch on a GPU that cannot fault."""
+    PREFETCH = 3
+    """The driver guessed that it will be needed."""
+    EVICTION = 4
+    ACCESS_COUNTERS = 5
+
+
+class MapCause(IntEnum):
+    """Why memory is mapped from afar (`CUpti_ActivityUnifiedMemoryRemoteMapCause`)."""
+
+    UNKNOWN = 0
+    COHERENCE = 1
+    THRASHING = 2
+    POLICY = 3
+    OUT_OF_MEMORY = 4
+    EVICTION = 5
+
+
+@dataclass
+class Activity:
+    """What was recorded, and what could not be used."""
+
+    rows: Rows
+    notes: Counter[str] = field(default_factory=Counter)
+    """What was lost, guessed or not understood, and how often."""
+
+
+def empty(count: int) -> Rows:
+    """Rows that say nothing yet."""
+    rows = np.zeros(count, ROW)
+    rows["end"] = -1
+    return rows
+
+
+GPUS = 254
+"""GPUs that processor numbers of one byte can tell apart, besides the host."""
+LONGEST = 1 << 53
+"""Nanoseconds that a recording may take, 104 days: so many that picoseconds still fit 64 bits."""
+IMPLAUSIBLE = "records with impossible times, sizes or processors, left out"
+NO_ADDRESS = "records without an address, left out"
+LAST_ADDRESS = 1 << 57
+"""No GPU or processor has longer virtual addresses (five levels of page tables on x86-64)."""
+_MOST_BYTES = 1 << 32
+"""The driver works on blocks of 2 MiB; what is far beyond one is damage."""
+
+
+def plausible(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Which rows can be true, as far as addresses and sizes say."""
+    sized = rows["value"] <= _MOST_BYTES
+    fit: npt.NDArray[np.bool_] = (
+        (rows["address"] < LAST_ADDRESS) & (sized | (rows["what"] == What.THROTTLING)) & (rows["start"] >= 0)
+    )
+    return fit
+
+
+def timely(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Which rows belong to the recording, going by the one in the middle; clocks that were not read say 0."""
+    if not len(rows):
+        return np.ones(0, np.bool_)
+    middle = (len(rows) - 1) // 2
+    near: npt.NDArray[np.bool_] = np.abs(rows["start"] - np.partition(rows["start"], middle)[middle]) < LONGEST
+    return near
+
+
+def note_each(notes: Counter[str], text: str, values: npt.ArrayLike) -> None:
+    """Count what is not understood, by value; `text` has a place for that."""
+    for value, count in zip(*np.unique(values, return_counts=True), strict=True):
+        notes[text.format(value)] += int(count)
