@@ -38,7 +38,7 @@ class RunResult:
 
         """
         folder = Path(folder)
-        if not is_finished(folder):
+        if not holds_result(folder):
             raise OutputError(f"{folder} holds no finished result", f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}")
         result = cls(folder)
         result.check_format()
@@ -63,9 +63,11 @@ class RunResult:
         """What was run.
 
         Raises:
-            OutputError: the file cannot be read.
+            OutputError: the file cannot be read; profiles of real programs have none.
 
         """
+        if is_imported(self.folder):
+            raise OutputError(f"{self.folder} was imported from a profile and has no scenario")
         return Scenario(_text(self.folder / SCENARIO_FILE))
 
     @property
@@ -126,5 +128,22 @@ def _text(path: Path) -> str:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a finished result: results appear under their name only when they are whole."""
+    """Whether a folder holds a finished run: results appear under their name only when they are whole."""
     return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
+
+
+def is_imported(folder: Path) -> bool:
+    """Whether a folder holds the profile of a real program that `octavo import` wrote."""
+    summary = folder / SUMMARY_FILE
+    if not summary.is_file() or (folder / SCENARIO_FILE).exists():
+        return False
+    try:
+        found = json.loads(summary.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("source"), dict)
+
+
+def holds_result(folder: Path) -> bool:
+    """Whether a folder holds a finished run or an imported profile."""
+    return is_finished(folder) or is_imported(folder)

@@ -21,6 +21,7 @@ import pytest
         ["trace", "head"],
         ["trace", "validate"],
         ["trace", "convert"],
+        ["import", "nsys"],
         ["reproduce", "grit"],
         ["reproduce", "mosaic"],
         ["validate", "mgpusim"],

@@ -11,6 +11,7 @@ import typer
 from octavo.cli import (
     calibrate,
     compare,
+    import_,
     listing,
     new,
     options,
@@ -68,6 +69,7 @@ app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(new.app, name="new")
 app.add_typer(workload.app, name="workload")
 app.add_typer(trace.app, name="trace")
+app.add_typer(import_.app, name="import")
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(validate.app, name="validate")
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)

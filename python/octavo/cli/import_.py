@@ -1,0 +1,138 @@
+"""`octavo import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.imports import import_nsys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.result import RunResult
+
+app = typer.Typer(help="Import profiles of real programs into the tables of simulated runs.", no_args_is_help=True)
+
+Process = Annotated[
+    int | None,
+    typer.Option("--process", min=0, help="Process to import, if several used unified memory.", show_default=False),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FOLDER", help="Result folder; runs/NAME if left out.", show_default=False),
+]
+
+_MOST_ALLOCATIONS = 30
+"""Allocations in the table that people see; the Parquet table has all."""
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command(
+    epilog=options.examples(
+        "octavo import nsys report.sqlite -o runs/profile",
+        "octavo import nsys report.sqlite --process 4711 --json",
+    )
+)
+def nsys(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `nsys export --type sqlite` wrote.")],
+    output: Output = None,
+    process: Process = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Import an SQLite export of Nsight Systems: faults, migrations, allocations and kernels."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    folder = output or Path("runs") / source.stem
+    with Console(stderr=True, quiet=quiet).status("reading") as status:
+
+        def watch(share: float, table: str) -> None:
+            status.update(f"reading {table}: {share:.0%}")
+
+        result = import_nsys(source, folder, process=process, force=force, watch=watch)
+    show(sink, result)
+
+
+def show(sink: Sink, result: RunResult) -> None:
+    """What was imported."""
+    summary, allocations = result.summary, result.table("allocations").to_dicts()
+    sink.document({"folder": str(result.folder), "summary": summary, "allocations": allocations})
+    if not sink.human:
+        return
+    rows = [*_totals(summary), *_moved(summary["unified_memory"])]
+    sink.table(f"{summary['source']['file']}: unified memory", ["measure", "value"], rows)
+    _show_allocations(sink, allocations)
+    for text in summary["missing"]:
+        sink.say(f"Not in the profile: {text}")
+    if summary["notes"]:
+        notes = [(f"{count:,}", note) for note, count in summary["notes"].items()]
+        sink.table("lost or guessed", ["times", "what"], notes)
+    sink.say(f"Results: {result.folder}")
+
+
+def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    found, where = summary["unified_memory"], summary["attribution"]
+    gpus = ", ".join(f"{one['gpu']}: {one['name'] or 'unknown'}" for one in summary["gpus"])
+    share = where["rows_outside"] / where["rows"] if where["rows"] else 0.0
+    return [
+        ("GPUs", gpus or "none"),
+        ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
+        ("kernel launches", f"{summary['launches']:,}"),
+        ("GPU faults", f"{found['gpu_faults']:,} in {found['fault_groups']:,} groups"),
+        ("CPU faults", f"{found['cpu_faults']:,}"),
+        ("to GPUs", size(found["h2d_bytes"])),
+        ("to the host", size(found["d2h_bytes"])),
+        ("between GPUs", size(found["d2d_bytes"])),
+        ("in no known allocation", f"{where['rows_outside']:,} of {where['rows']:,} rows ({share:.1%})"),
+    ]
+
+
+def _moved(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(f"moved: {kind.replace('_', ' ')}", size(count)) for kind, count in found["bytes_by_kind"].items()]
+
+
+def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None:
+    """Those with most bytes moved and faults first."""
+    by_use = sorted(
+        allocations, key=lambda row: (-row["h2d_bytes"] - row["d2h_bytes"] - row["d2d_bytes"], -row["gpu_faults"])
+    )
+    shown = by_use[:_MOST_ALLOCATIONS]
+    rows = [
+        (
+            row["allocation"],
+            size(row["bytes"]),
+            *(f"{row[name]:,}" for name in ("gpu_faults", "fault_groups", "cpu_faults")),
+            *(size(row[name]) for name in ("h2d_bytes", "d2h_bytes", "d2d_bytes")),
+            _number(row["rho"], ".2f"),
+            _number(row["sigma"], ".3f"),
+        )
+        for row in shown
+    ]
+    columns = ["allocation", "size", "GPU faults", "groups", "CPU faults", "to GPU", "to host", "GPU to GPU", "ρ", "σ"]
+    title = "allocations" if len(shown) == len(allocations) else f"{len(shown)} of {len(allocations):,} allocations"
+    sink.table(title, columns, rows)
+    sink.say(
+        "ρ: how often a page was brought to a GPU, of those that were. σ: share of pages brought to or faulted by one."
+    )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{count / (1 << power):,.2f} {unit}"
+    return f"{count:,} B"

@@ -1,0 +1,5 @@
+"""Profiles of real programs, imported into the tables of simulated runs."""
+
+from octavo.imports.nsys import import_nsys
+
+__all__ = ["import_nsys"]
