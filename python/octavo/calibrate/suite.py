@@ -95,7 +95,8 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
 
 def is_shared(gpu: Mapping[str, Any]) -> bool:
     """Whether something else uses the GPU's memory."""
-    return "free_bytes" in gpu and gpu["free_bytes"] < _SHARED * gpu["memory_bytes"]
+    free = gpu.get("free_bytes")
+    return free is not None and free < _SHARED * gpu["memory_bytes"]
 
 
 def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], None]) -> Outcome:
