@@ -67,6 +67,16 @@ pub enum GpuError {
         /// Kinds of what it was given.
         found: String,
     },
+    /// A kernel computed something else than it must: what was timed is not what the probe says.
+    #[error("kernel {kernel} computed {found}, and it must be {expected}")]
+    WrongResult {
+        /// The kernel.
+        kernel: &'static str,
+        /// What it must compute.
+        expected: u64,
+        /// What it did.
+        found: u64,
+    },
     /// Managed memory would take more than half of what is free: a real GPU is never oversubscribed.
     #[error("{asked} bytes of managed memory are more than half of the {free} bytes free on the GPU")]
     TooMuchManaged {

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "the driver is a C library")]
 
 mod compile;
+mod cupti;
 mod describe;
 mod error;
 mod event;

@@ -47,6 +47,19 @@ pub trait Touchable: Memory {
     }
 }
 
+/// Memory that both sides touch, and that the driver may move.
+pub trait Moving: Touchable {
+    /// Tells the driver what to expect of all of it.
+    ///
+    /// # Errors
+    /// The driver refuses: system memory may be nothing it can move.
+    fn advise(&self, advice: sys::CUmem_advise, place: Place) -> Result<(), GpuError> {
+        // SAFETY: the whole of one allocation.
+        unsafe { result::mem_advise(self.address(), to_usize(self.bytes()), advice, place.location()) }
+            .called("cuMemAdvise")
+    }
+}
+
 /// Memory of the GPU.
 pub struct DeviceMemory {
     address: u64,
@@ -128,13 +141,6 @@ impl ManagedMemory {
         total.set(total.get() + bytes);
         Ok(Self { address, bytes, total })
     }
-
-    /// Tells the driver what to expect of all of it.
-    pub(crate) fn advise(&self, advice: sys::CUmem_advise, place: Place) -> Result<(), GpuError> {
-        // SAFETY: the whole of a managed allocation.
-        unsafe { result::mem_advise(self.address, to_usize(self.bytes), advice, place.location()) }
-            .called("cuMemAdvise")
-    }
 }
 
 impl Drop for ManagedMemory {
@@ -215,6 +221,8 @@ impl Touchable for ManagedMemory {
     }
 }
 
+impl Moving for ManagedMemory {}
+
 impl Memory for HostMemory {
     fn address(&self) -> u64 {
         self.pointer().expose_provenance() as u64
@@ -230,6 +238,8 @@ impl Touchable for HostMemory {
         self.mapping.as_ptr().wrapping_add(self.begin).cast_mut()
     }
 }
+
+impl Moving for HostMemory {}
 
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("buffers fit the address space")

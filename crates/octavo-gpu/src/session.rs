@@ -27,6 +27,8 @@ impl<F: FnMut(usize, usize, &str) -> bool> Progress for F {
 pub struct Activity {
     /// Version of CUPTI (`cuptiGetVersion`).
     pub cupti: u32,
+    /// Which version of the record it writes: `v2` (64 bytes) or `v3` (104).
+    pub layout: &'static str,
     /// Whole records one after another, without the rest of their buffers.
     pub records: Vec<u8>,
     /// How many were lost.
@@ -156,6 +158,17 @@ impl Session<'_> {
         row: &Row,
         mut once: impl FnMut(&Self) -> Result<f64, GpuError>,
     ) -> Result<(), GpuError> {
+        self.repeat_rows(|session| Ok(vec![(row.clone(), once(session)?)]))
+    }
+
+    /// Like [`Self::repeat_cold`], where one time through gives several rows, each with its seconds.
+    ///
+    /// # Errors
+    /// What `once` fails with.
+    pub(crate) fn repeat_rows(
+        &mut self,
+        mut once: impl FnMut(&Self) -> Result<Vec<(Row, f64)>, GpuError>,
+    ) -> Result<(), GpuError> {
         let most = self.choose(5, 21);
         let patience = self.choose(Duration::from_millis(50), Duration::from_millis(500));
         let began = Instant::now();
@@ -163,8 +176,9 @@ impl Session<'_> {
             if repetition >= FEWEST && began.elapsed() > patience {
                 break;
             }
-            let seconds = once(self)?;
-            self.samples.push(row.clone(), repetition, Some(seconds));
+            for (row, seconds) in once(self)? {
+                self.samples.push(row, repetition, Some(seconds));
+            }
         }
         Ok(())
     }

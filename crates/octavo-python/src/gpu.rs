@@ -95,6 +95,7 @@ fn activity<'py>(py: Python<'py>, measured: &Measured) -> PyResult<Option<Bound<
     let Some(activity) = &measured.activity else { return Ok(None) };
     let entry = PyDict::new(py);
     entry.set_item("cupti", activity.cupti)?;
+    entry.set_item("layout", activity.layout)?;
     entry.set_item("records", PyBytes::new(py, &activity.records))?;
     entry.set_item("dropped", activity.dropped)?;
     Ok(Some(entry))

@@ -1,0 +1,62 @@
+//! The processor's touches: by one thread, or by several at once as the GPU's thread blocks do.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use crate::memory::{PAGE, Touchable};
+
+/// Distance of touches that reach every cache line.
+pub(super) const LINE: u64 = 64;
+
+/// Writes every page's first word: `stamp` and the number of the page.
+pub(super) fn marks_pages(memory: &dyn Touchable, stamp: u64) {
+    for page in 0..memory.bytes() / PAGE {
+        // SAFETY: the first word of a page of the buffer; volatile, so that no touch is left out.
+        unsafe { first_word(memory.pointer(), page).write_volatile(stamp + page) };
+    }
+}
+
+/// Threads that read pages in turn, each one page at a time; seconds from the first one's begin to the last one's end,
+/// and the sum of the words. Starting threads is not timed.
+pub(super) fn touches_pages(memory: &dyn Touchable, order: &[u32], threads: usize) -> (f64, u64) {
+    let begin = memory.pointer().expose_provenance();
+    let ready = Barrier::new(threads);
+    let read = |first: usize| {
+        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(begin);
+        ready.wait();
+        let began = Instant::now();
+        // SAFETY: first words of pages of the buffer, which nothing writes meanwhile.
+        let words = order.iter().skip(first).step_by(threads);
+        let sum = words.map(|&page| unsafe { first_word(pointer, page.into()).read_volatile() }).sum::<u64>();
+        (began, Instant::now(), sum)
+    };
+    let ran: Vec<_> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|first| scope.spawn(move || read(first))).collect();
+        started.into_iter().map(|thread| thread.join().expect("reading does not panic")).collect()
+    });
+    let began = ran.iter().map(|(began, _, _)| *began).min();
+    let ended = ran.iter().map(|(_, ended, _)| *ended).max();
+    let seconds = began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended.duration_since(began)).as_secs_f64();
+    (seconds, ran.iter().map(|(_, _, sum)| sum).sum())
+}
+
+fn first_word(memory: *mut u8, page: u64) -> *mut u64 {
+    memory.wrapping_add(usize::try_from(page * PAGE).expect("buffers fit the address space")).cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{marks_pages, touches_pages};
+    use crate::memory::HostMemory;
+
+    #[test]
+    fn each_page_is_read_once_whatever_the_threads() {
+        let memory = HostMemory::new(64 * 4096, None).unwrap();
+        marks_pages(&memory, 1 << 32);
+        let order: Vec<u32> = (0..64).rev().collect();
+        let expected = 64 * (1_u64 << 32) + 63 * 64 / 2;
+        for threads in [1, 3, 8, 100] {
+            assert_eq!(touches_pages(&memory, &order, threads).1, expected, "{threads} threads");
+        }
+    }
+}

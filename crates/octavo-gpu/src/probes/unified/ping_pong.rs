@@ -1,0 +1,50 @@
+//! Processor and GPU write the same pages in turn, each waiting for the other: every round brings every page there and
+//! back, until the driver finds that they fight for it and slows one of them down, or pins the pages.
+
+use super::Step;
+use super::bench::Bench;
+use crate::error::GpuError;
+use crate::memory::{BLOCK, PAGE};
+use crate::samples::Row;
+use crate::session::Session;
+
+const QUICK: &[u64] = &[BLOCK];
+const FULL: &[u64] = &[BLOCK, 32 << 20];
+
+const QUICK_ROUNDS: u64 = 8;
+const FULL_ROUNDS: u64 = 24;
+
+/// Rounds are told apart in what is written.
+const STAMP: u32 = 32;
+
+pub(super) fn plan<'a>(bench: &'a Bench<'a>) -> Vec<Step<'a>> {
+    let rounds = bench.choose(QUICK_ROUNDS, FULL_ROUNDS);
+    let step = |size| {
+        Step::new(format!("ping-pong: {size} bytes"), move |session: &mut Session<'_>| {
+            session.repeat_rows(|session| play(bench, session, size, rounds))
+        })
+    };
+    bench.fitting(bench.choose(QUICK, FULL)).into_iter().map(step).collect()
+}
+
+/// The processor has written first, outside of the rounds.
+pub(super) fn play(
+    bench: &Bench<'_>,
+    session: &Session<'_>,
+    size: u64,
+    rounds: u64,
+) -> Result<Vec<(Row, f64)>, GpuError> {
+    let memory = bench.of_host(size)?;
+    let mut rows = Vec::new();
+    for round in 0..rounds {
+        let stamp = (round + 1) << STAMP;
+        rows.push((row("gpu", round, size), bench.gpu_marks(session, memory.as_ref(), stamp)?));
+        rows.push((row("cpu", round, size), bench.cpu_marks(memory.as_ref(), stamp)?));
+    }
+    Ok(rows)
+}
+
+fn row(side: &str, round: u64, size: u64) -> Row {
+    let row = Row::of("ping_pong").word("side", side).integer("round", round);
+    row.integer("pages", size / PAGE).integer("size", size).bytes(size)
+}
