@@ -1,0 +1,30 @@
+// A structure of which a part is touched, with a given number of operations for each byte of that part.
+
+// The bits of a number.
+__device__ static inline u32 bits_of(float number)
+{
+    union { float number; u32 bits; } both;
+    both.number = number;
+    return both.bits;
+}
+
+// The touched part is in runs of 2^`shift` numbers that begin `spacing` numbers apart; `count` numbers in all. Every
+// number is read. Of each `every` groups of 32 numbers (`every` is a power of two), the first goes through `rounds`
+// multiplications with addition, each waiting for the last one: what hides that is many threads.
+extern "C" __global__ void work(const float *structure, u64 count, u32 shift, u64 spacing, u32 rounds, u32 every,
+                                u32 *seen, float *results)
+{
+    u64 within = ((u64)1 << shift) - 1;
+    u32 bits = 0;
+    float result = 1.0f;
+    for (u64 at = thread_index(); at < count; at += thread_count()) {
+        float number = structure[(at >> shift) * spacing + (at & within)];
+        bits ^= bits_of(number);
+        if (((u32)(at >> 5) & (every - 1)) == 0) {
+#pragma unroll 8
+            for (u32 round = 0; round < rounds; round++) result = result * number + 0.5f;
+        }
+    }
+    seen[thread_index()] = bits;
+    results[thread_index()] = result;
+}
