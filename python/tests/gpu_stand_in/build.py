@@ -9,6 +9,8 @@ from pathlib import Path
 from octavo import _core
 
 HERE = Path(__file__).parent
+NAMESPACE = "probe_"
+"""Before the name of a probe, which may be that of a function of the host, such as `system`."""
 KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)')
 
 
@@ -55,7 +57,7 @@ def _kernels() -> str:
         if probe["source"] is None:
             continue
         module = probe["name"].replace("-", "_")
-        pieces.append(f"namespace {module} {{")
+        pieces.append(f"namespace {NAMESPACE}{module} {{")
         pieces.append(re.sub(r'extern\s+"C"\s+__global__', "__global__", probe["source"]))
         for name, arguments in KERNEL.findall(probe["source"]):
             wrapper, row = _wrapper(module, name, arguments)
@@ -70,9 +72,9 @@ def _wrapper(module: str, name: str, arguments: str) -> tuple[str, str]:
     types = [_type(argument) for argument in arguments.split(",") if argument.strip()]
     given = ", ".join(f"*({kind} *)arguments[{index}]" for index, kind in enumerate(types))
     wrapper = f"static void call_{name}(void **arguments) {{ {name}({given}); }}"
-    sizes = ", ".join(f"sizeof({module}::stand_in_{name}_{index})" for index in range(len(types)))
+    sizes = ", ".join(f"sizeof({NAMESPACE}{module}::stand_in_{name}_{index})" for index in range(len(types)))
     names = "\n".join(f"typedef {kind} stand_in_{name}_{index};" for index, kind in enumerate(types))
-    row = f'{{"{module}", "{name}", {len(types)}, {{{sizes}}}, {module}::call_{name}}}'
+    row = f'{{"{module}", "{name}", {len(types)}, {{{sizes}}}, {NAMESPACE}{module}::call_{name}}}'
     return f"{names}\n{wrapper}", row
 
 

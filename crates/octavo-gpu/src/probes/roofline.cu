@@ -11,8 +11,8 @@ __device__ static inline u32 bits_of(float number)
 // The touched part is in runs of 2^`shift` numbers that begin `spacing` numbers apart; `count` numbers in all. Every
 // number is read. Of each `every` groups of 32 numbers (`every` is a power of two), the first goes through `rounds`
 // multiplications with addition, each waiting for the last one: what hides that is many threads.
-extern "C" __global__ void work(const float *structure, u64 count, u32 shift, u64 spacing, u32 rounds, u32 every,
-                                u32 *seen, float *results)
+extern "C" __global__ void touch_and_compute(const float *structure, u64 count, u32 shift, u64 spacing,
+                                             u32 rounds, u32 every, u32 *seen, float *results)
 {
     u64 within = ((u64)1 << shift) - 1;
     u32 bits = 0;

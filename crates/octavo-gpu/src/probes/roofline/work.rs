@@ -56,7 +56,7 @@ pub(super) struct Work {
 impl Work {
     /// As many threads as the GPU holds at once. The kernel runs once: its first launch loads it.
     pub(super) fn new(session: &Session<'_>) -> Result<Self, GpuError> {
-        let kernel = session.kernel("work")?;
+        let kernel = session.kernel("touch_and_compute")?;
         let multiprocessors = u32::try_from(session.gpu.description.number("multiprocessors")).expect("there are few");
         let blocks = multiprocessors.max(1) * kernel.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let threads = u64::from(blocks * THREADS);
@@ -99,7 +99,7 @@ impl Work {
         if found == expected {
             return Ok(());
         }
-        Err(GpuError::WrongResult { kernel: "work", expected: expected.into(), found: found.into() })
+        Err(GpuError::WrongResult { kernel: "touch_and_compute", expected: expected.into(), found: found.into() })
     }
 }
 

@@ -34,10 +34,13 @@ pub(crate) struct Managed;
 /// Memory from the system's allocator, on GPUs that can touch it.
 pub(crate) struct System;
 
+/// What a step does.
+type Work<'a> = dyn Fn(&mut Session<'_>) -> Result<(), GpuError> + 'a;
+
 /// One step of a probe, for the progress shown to users.
 struct Step<'a> {
     what: String,
-    work: Box<dyn Fn(&mut Session<'_>) -> Result<(), GpuError> + 'a>,
+    work: Box<Work<'a>>,
 }
 
 impl<'a> Step<'a> {

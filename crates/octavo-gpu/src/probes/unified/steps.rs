@@ -14,7 +14,7 @@ use crate::session::Session;
 
 /// Blocks of the driver that are touched.
 const QUICK: u64 = 2;
-const FULL: u64 = 8;
+const FULL: u64 = 4;
 
 pub(super) fn plan<'a>(bench: &'a Bench<'a>) -> Vec<Step<'a>> {
     let size = bench.choose(QUICK, FULL) * BLOCK;
