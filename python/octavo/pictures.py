@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#9c755f", "#edc948", "#e15759", "#bab0ac", "#76b7b2")
+COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#9c755f", "#edc948", "#e15759", "#bab0ac", "#76b7b2")
 """Distinct for most readers with a colour-vision deficiency, too."""
 
 _DARK = 1.4
@@ -40,7 +41,7 @@ def grouped_bars(path: Path, table: pl.DataFrame, *, ylabel: str, title: str, li
         offsets = [group - 0.42 + (index + 0.5) * width for group in range(table.height)]
         base = line_at or 0.0
         heights = [value - base for value in table[name]]
-        axes.bar(offsets, heights, width, bottom=base, label=name, color=_COLOURS[index % len(_COLOURS)])
+        axes.bar(offsets, heights, width, bottom=base, label=name, color=COLOURS[index % len(COLOURS)])
     if line_at is not None:
         axes.axhline(line_at, color="#333333", linewidth=0.8)
         _ratios(axes, [value for name in series for value in table[name]])
@@ -70,7 +71,7 @@ def stacked_bars(
 def _stack(axes: Axes, labels: Sequence[str], parts: Mapping[str, Sequence[float]]) -> None:
     bottom = [0.0] * len(labels)
     for index, (name, values) in enumerate(parts.items()):
-        axes.bar(range(len(labels)), values, 0.7, bottom=bottom, label=name, color=_COLOURS[index % len(_COLOURS)])
+        axes.bar(range(len(labels)), values, 0.7, bottom=bottom, label=name, color=COLOURS[index % len(COLOURS)])
         bottom = [low + value for low, value in zip(bottom, values, strict=True)]
     axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 6 else 0)
 
@@ -82,20 +83,21 @@ def heat_map(
     columns: Sequence[str],
     axes_labels: tuple[str, str],
     title: str,
+    floor: float | None = None,
 ) -> None:
-    """Values by row and column, each written into its cell."""
+    """Values by row and column, each written into its cell; colours begin at `floor`, or at the smallest value."""
     figure, axes = _figure(1.8 + 0.8 * len(columns), 1.4 + 0.45 * len(rows))
-    image = axes.imshow(values, cmap="viridis_r", aspect="auto")
-    for y, line in enumerate(values):
-        for x, value in enumerate(line):
-            dark = sum(image.to_rgba(value)[:3]) < _DARK  # type: ignore[arg-type]  # its stubs want arrays only
-            axes.text(x, y, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=8)
+    image = axes.imshow(values, cmap="viridis_r", aspect="auto", vmin=floor)
+    cells = [(x, y, value) for y, line in enumerate(values) for x, value in enumerate(line) if not math.isnan(value)]
+    for x, y, value in cells:
+        dark = sum(image.to_rgba(value)[:3]) < _DARK  # type: ignore[arg-type]  # its stubs want arrays only
+        axes.text(x, y, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=8)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylabel(axes_labels[0])
     axes.set_xlabel(axes_labels[1])
     axes.set_title(title, fontsize=10)
-    _write(figure, path)
+    write(figure, path)
 
 
 def lines(
@@ -104,15 +106,15 @@ def lines(
     """A line for each name, through its points; an axis whose values span more than a factor of ten is logarithmic."""
     figure, axes = _figure(6.4, 3.9)
     for index, (name, (x, y)) in enumerate(series.items()):
-        axes.plot(x, y, marker="o", markersize=4, label=name, color=_COLOURS[index % len(_COLOURS)])
+        axes.plot(x, y, marker="o", markersize=4, label=name, color=COLOURS[index % len(COLOURS)])
     _span(axes.set_xscale, [value for x, _ in series.values() for value in x])
     _span(axes.set_yscale, [value for _, y in series.values() for value in y])
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
-    _tidy(axes, title)
+    tidy(axes, title)
     if len(series) > 1:
         figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    _write(figure, path)
+    write(figure, path)
 
 
 def _span(set_scale: Callable[[str], None], values: Sequence[float]) -> None:
@@ -135,7 +137,7 @@ def agreement(path: Path, rows: pl.DataFrame, *, title: str) -> None:
     axes.plot(ends, ends, color="#666666", linewidth=0.8)
     for index, ((gpus,), part) in enumerate(points.group_by("gpus", maintain_order=True)):
         name = f"{gpus} GPU{'s' if gpus > 1 else ''}"
-        colour = _COLOURS[index % len(_COLOURS)]
+        colour = COLOURS[index % len(COLOURS)]
         for reliable, face in ((True, colour), (False, "white")):
             shown = part.filter(pl.col("reliable") == reliable)
             label = name if reliable else f"{name}, reference unreliable"
@@ -151,9 +153,9 @@ def agreement(path: Path, rows: pl.DataFrame, *, title: str) -> None:
     _name_outliers(axes, points)
     axes.set_xlabel("reference: kernel time in µs")
     axes.set_ylabel("found: kernel time in µs")
-    _tidy(axes, title)
+    tidy(axes, title)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
-    _write(figure, path)
+    write(figure, path)
 
 
 def _name_outliers(axes: Axes, points: pl.DataFrame) -> None:
@@ -193,14 +195,14 @@ def breakdown(path: Path, points: pl.DataFrame, *, title: str) -> None:
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes, (name, rows) in zip(grid.flat, panels.items(), strict=False):
         _stack(axes, [row["variant"] for row in rows], _split(rows, used))
-        _tidy(axes, name)
+        tidy(axes, name)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title, fontsize=11)
     figure.supylabel("run time, split by the accesses' time", fontsize=9)
     handles, names = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    _write(figure, path)
+    write(figure, path)
 
 
 def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[float]]:
@@ -223,19 +225,21 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 def _finish(figure: Figure, axes: Axes, path: Path, ylabel: str, title: str) -> None:
     axes.set_ylabel(ylabel)
-    _tidy(axes, title)
+    tidy(axes, title)
     figure.legend(loc="outside lower center", ncols=5, fontsize=8, frameon=False)
-    _write(figure, path)
+    write(figure, path)
 
 
-def _tidy(axes: Axes, title: str) -> None:
+def tidy(axes: Axes, title: str) -> None:
+    """What all axes have in common: a title, faint lines behind the data, no box."""
     axes.set_title(title, fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", linewidth=0.4, alpha=0.6)
     axes.set_axisbelow(True)
 
 
-def _write(figure: Figure, path: Path) -> None:
+def write(figure: Figure, path: Path) -> None:
+    """The figure as a PNG file, whole or not at all, with nothing in it that depends on the machine."""
     temporary = path.with_name(f".{path.name}")
     figure.savefig(temporary, format="png", dpi=150, metadata={"Software": None})
     temporary.replace(path)

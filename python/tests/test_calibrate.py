@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from conftest import contents
 from synthetic_gpu import SyntheticGpu
@@ -211,3 +212,56 @@ def test_a_file_that_is_no_machine_file_is_never_replaced(calibrate, tmp_path):
 def test_a_gpu_that_others_use_is_named(calibrate):
     done = calibrate(SyntheticGpu(free=8 << 30), "-o", "machine.toml", "--quick")
     assert "73,728 MiB of its memory are in use" in done.err
+
+
+def test_the_pictures_show_every_probe(calibrate, tmp_path):
+    calibrate(SyntheticGpu(gpus=2, noise=0.002), "-o", "machine.toml", "--quick", "-q")
+    done = calibrate(SyntheticGpu(), "show", "machine.toml", "--json")
+    assert done.status == 0, done.err
+    document = json.loads(done.out)
+    drawn = {path.name for path in (tmp_path / "machine.pictures").iterdir()}
+    kinds = [f"{kind}_{name}" for kind in ("managed", "system") for name in UNIFIED_PICTURES]
+    assert drawn == {f"{name}.png" for name in (*PICTURES, *kinds)}
+    assert document["pictures"] == [f"machine.pictures/{name}" for name in map(_name, document["pictures"])]
+    reached = {row["placement"]: row for row in document["roofline"]}
+    assert reached["host"]["points"] == reached["device"]["points"] == 4 * 11 * 4
+    assert reached["host"]["above"] == reached["device"]["above"] == 0
+    assert reached["host"]["median"] == pytest.approx(1, abs=0.02)
+    for path in (tmp_path / "machine.pictures").iterdir():
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", maxsplit=1)[-1]
+
+
+PICTURES = (
+    *("copies", "launches", "chase", "memory", "occupancy", "zero_copy", "roofline_device", "roofline_host"),
+    *("peer_copy_bandwidth", "peer_copy_both", "peer_load_sequential", "peer_load_random"),
+)
+UNIFIED_PICTURES = ("demand", "faults", "steps", "sizes", "hints", "ping_pong")
+
+
+def test_pictures_are_drawn_of_what_there_is_and_the_table_stands_without(calibrate, tmp_path):
+    calibrate(SyntheticGpu(), "-o", "machine.toml", "--quick", "-q", "--probe", "launches,managed")
+    done = calibrate(SyntheticGpu(), "show", "machine.toml", "-o", "drawn")
+    assert done.status == 0, done.err
+    assert "launch_stream" in done.out
+    assert "Pictures: drawn" in done.out
+    assert (tmp_path / "drawn" / "launches.png").is_file()
+    (tmp_path / "machine.samples").rename(tmp_path / "elsewhere")
+    alone = calibrate(SyntheticGpu(), "show", "machine.toml")
+    assert "launch_stream" in alone.out
+    assert "no pictures" in alone.out
+    refused = calibrate(SyntheticGpu(), "show", "machine.toml", "-o", "again")
+    assert refused.status == 2
+    assert "nothing to draw" in refused.err
+
+
+@pytest.mark.parametrize("lost", ["step", "demand", "advise", "prefetch", "ping_pong"])
+def test_a_probe_that_lacks_a_series_is_drawn_without_it(lost, calibrate, tmp_path):
+    calibrate(SyntheticGpu(), "-o", "machine.toml", "--quick", "-q", "--probe", "managed")
+    path = tmp_path / "machine.samples" / "managed.parquet"
+    pl.read_parquet(path).filter(pl.col("series") != lost).write_parquet(path)
+    done = calibrate(SyntheticGpu(), "show", "machine.toml", "-q")
+    assert done.status == 0, done.err

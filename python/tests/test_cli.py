@@ -27,6 +27,7 @@ import pytest
         ["validate", "mgpusim"],
         ["calibrate"],
         ["calibrate", "probes"],
+        ["calibrate", "show"],
         ["schema"],
     ],
     ids=" ".join,

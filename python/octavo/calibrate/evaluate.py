@@ -49,7 +49,7 @@ def _evaluate(value: Value, samples: Samples, found: Evaluation) -> None:
         return
     for name, part in _parts(value, rows):
         try:
-            estimate = value.estimate(_timed(value, chosen(part, **value.where)), samples.device)
+            estimate = value.estimate(_timed(value, _chosen(value, part, samples)), samples.device)
         except Unfit as reason:
             found.skipped[name] = str(reason)
             continue
@@ -63,6 +63,14 @@ def _evaluate(value: Value, samples: Samples, found: Evaluation) -> None:
             value.probe,
             estimate.note,
         )
+
+
+def _chosen(value: Value, part: pl.DataFrame, samples: Samples) -> pl.DataFrame:
+    """The rows of the value's parameters; where there are none, the probe may have said why."""
+    try:
+        return chosen(part, **value.where)
+    except Unfit as reason:
+        raise Unfit(samples.skipped.get(value.series, str(reason))) from None
 
 
 def _timed(value: Value, rows: pl.DataFrame) -> pl.DataFrame:

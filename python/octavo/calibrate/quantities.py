@@ -41,11 +41,17 @@ EXPECTED: dict[Unit, str] = {
 
 def text(value: float, unit: Unit) -> str:
     """A value in the multiple of its unit that reads best, to five significant digits; sizes to the byte."""
-    exact = Decimal(str(value)) if unit == "B" else _rounded(Decimal(str(value)))
-    if unit in _SMALLEST:
-        exact = (exact / _SMALLEST[unit]).to_integral_value() * _SMALLEST[unit]
+    exact = _finest(Decimal(str(value)), unit)
     name, factor = _multiple(exact, unit)
     return f"{_plain(exact / factor)}{name}"
+
+
+def short(value: float, unit: Unit) -> str:
+    """A value for people: three significant digits, in the largest multiple that is no larger; sizes, too."""
+    exact = Decimal(str(value))
+    shown = [(name, _significant(exact / factor, 3)) for name, factor in _MULTIPLES[unit].items()]
+    name, number_ = next((one for one in reversed(shown) if abs(one[1]) >= 1), shown[0])
+    return f"{_plain(number_)}{name}" if value else f"0{'' if unit == '1' else unit}"
 
 
 def number(found: str, unit: Unit) -> float:
@@ -77,10 +83,15 @@ def unit_of(found: str) -> Unit:
     raise ValueError(f"expected a quantity such as 55.2GB/s, 1.25us or 16KiB, found `{found}`")
 
 
-def _rounded(value: Decimal) -> Decimal:
-    if not value:
-        return value
-    return value.quantize(Decimal(1).scaleb(value.adjusted() - _DIGITS + 1))
+def _finest(value: Decimal, unit: Unit) -> Decimal:
+    smallest = _SMALLEST.get(unit, Decimal(0))
+    digits = Decimal(0) if unit == "B" or not value else Decimal(1).scaleb(value.adjusted() - _DIGITS + 1)
+    step = max(smallest, digits)
+    return (value / step).to_integral_value() * step if step else value
+
+
+def _significant(value: Decimal, digits: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(value.adjusted() - digits + 1)) if value else value
 
 
 def _multiple(value: Decimal, unit: Unit) -> tuple[str, Decimal]:

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from octavo.calibrate import engine, machine, quantities, suite
+from octavo.calibrate import engine, grid, machine, quantities, suite
+from octavo.calibrate import show as pictures
 from octavo.calibrate.values import VALUES
 from octavo.cli import options
 from octavo.cli.progress import watching
@@ -20,12 +21,15 @@ from octavo.errors import CalibrationError, OctavoError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from octavo.calibrate.measured import Measured
 
 EXAMPLES = options.examples(
     "octavo calibrate -o machine.toml",
     "octavo calibrate -o machine.toml --quick",
     "octavo calibrate -o machine.toml --probe copies,launches --force",
+    "octavo calibrate show machine.toml -o pictures",
     "octavo calibrate probes",
 )
 
@@ -125,6 +129,43 @@ def probes(
         sink.say(f"{one['name']}: {one['title']}\n  {one['about']}\n")
 
 
+@app.command(epilog=options.examples("octavo calibrate show machine.toml", "octavo calibrate show machine.toml --json"))
+def show(
+    path: Annotated[Path, typer.Argument(metavar="MACHINE", help="Machine file.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder of the pictures; beside the file if left out."),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Print what was measured and draw the curves that it stands on; needs no GPU.
+
+    Pictures are made of the samples beside the machine file.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    found, samples = pictures.read(path)
+    if output is not None and not samples:
+        raise CalibrationError(f"nothing to draw: no samples in {pictures.samples_of(path)}", "they are made beside it")
+    drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
+    reached = grid.summary(samples, found.measured)
+    sink.document(_document(found) | {"roofline": reached.to_dicts(), "pictures": [str(one) for one in drawn]})
+    _show(sink, found)
+    _show_roofline(sink, reached)
+    sink.say(f"Pictures: {drawn[0].parent}" if drawn else f"No samples in {pictures.samples_of(path)}: no pictures")
+
+
+def _show_roofline(sink: Sink, reached: pl.DataFrame) -> None:
+    if reached.is_empty():
+        return
+    rows = [
+        (row["placement"], str(row["points"]), f"{row['median']:.2f}", f"{row['highest']:.2f}", str(row["above"]))
+        for row in reached.to_dicts()
+    ]
+    columns = ["placement", "points", "median", "highest", "above ceiling"]
+    sink.table("Roofline: operations a second reached over the predicted ceiling", columns, rows)
+
+
 def _cells(row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
     return tuple(str(row[key]) for key in keys)
 
@@ -136,13 +177,16 @@ def _document(found: machine.Machine) -> dict[str, Any]:
 
 def _show(sink: Sink, found: machine.Machine) -> None:
     about = found.about
-    rows = [(name, *_numbers(value), str(value.repetitions), value.probe) for name, value in found.measured.items()]
-    title = f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}"
-    sink.table(title, ["value", "measured", "low", "high", "of", "probe"], rows)
+    sink.say(f"{about['gpu']}, driver {about.get('driver', 'unknown')}, {about['effort']} effort, {about['date']}")
+    by_probe: dict[str, list[Measured]] = {}
+    for value in found.measured.values():
+        by_probe.setdefault(value.probe, []).append(value)
+    for probe, values in by_probe.items():
+        rows = [(value.name, *_numbers(value), str(value.repetitions)) for value in values]
+        sink.table(probe, ["value", "median", "low", "high", "of"], rows)
     if found.skipped:
         sink.table("not measured", ["what", "why"], list(found.skipped.items()))
 
 
-def _numbers(value: Measured) -> tuple[str, str, str]:
-    value_, low, high = (quantities.text(number, value.unit) for number in (value.value, value.low, value.high))
-    return value_, low, high
+def _numbers(value: Measured) -> tuple[str, ...]:
+    return tuple(quantities.short(number, value.unit) for number in (value.value, value.low, value.high))

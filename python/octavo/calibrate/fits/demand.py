@@ -9,7 +9,7 @@ import polars as pl
 
 from octavo.calibrate.fits import saturation
 from octavo.calibrate.fits.rows import at_largest
-from octavo.calibrate.quantities import text
+from octavo.calibrate.quantities import short
 
 if TYPE_CHECKING:
     from octavo.calibrate.fits.estimate import Estimate
@@ -23,5 +23,5 @@ def bandwidth(table: pl.DataFrame) -> Estimate:
     largest = at_largest(table, "size")
     rows = largest.filter(pl.col("stride") == pl.col("stride").min())
     found = saturation.plateau(rows, "blocks", "bytes")
-    size, stride = (text(float(rows[name][0]), "B") for name in ("size", "stride"))
+    size, stride = (short(float(rows[name][0]), "B") for name in ("size", "stride"))
     return replace(found, note=f"size {size}, stride {stride}, {found.note}")

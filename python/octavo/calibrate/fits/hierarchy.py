@@ -45,7 +45,7 @@ def capacity(table: pl.DataFrame, l2_bytes: int | None, level: Cache) -> Estimat
     found = [one[level] for one in named if level in one and one[level].next is not None]
     if 2 * len(found) <= len(named):
         raise Unfit(_missing(table, l2_bytes, level))
-    beyond = quantities.text(found[len(found) // 2].next or 0.0, "B")
+    beyond = quantities.short(found[len(found) // 2].next or 0.0, "B")
     return spread([one.last for one in found], f"the next footprint measured, {beyond}, is slower")
 
 
@@ -102,10 +102,10 @@ def _second_level(found: list[Plateau], expected: int | None) -> int | None:
 
 def _missing(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> str:
     found = plateaus(*curve(table, dense_stride(table))[0])
-    ends = ", ".join(quantities.text(one.last, "B") for one in found if one.next is not None) or "none"
-    beside = f"; the driver says that L2 has {quantities.text(float(l2_bytes), 'B')}" if l2_bytes else ""
+    ends = ", ".join(quantities.short(one.last, "B") for one in found if one.next is not None) or "none"
+    beside = f"; the driver says that L2 has {quantities.short(float(l2_bytes), 'B')}" if l2_bytes else ""
     return f"no plateau that would be {level}: plateaus end at {ends}{beside}"
 
 
 def _extent(one: Plateau) -> str:
-    return f"plateau from {quantities.text(one.first, 'B')} to {quantities.text(one.last, 'B')}, stride {DENSE}"
+    return f"plateau from {quantities.short(one.first, 'B')} to {quantities.short(one.last, 'B')}, stride {DENSE}"

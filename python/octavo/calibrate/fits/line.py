@@ -111,6 +111,6 @@ def _worst(errors: list[NDArray[np.float64]], keys: list[int], amount: str) -> s
     middle = np.median(errors, axis=0)
     index = int(np.argmax(np.abs(middle)))
     first, last, worst = (
-        quantities.text(float(key), "B" if amount == "bytes" else "1") for key in (keys[0], keys[-1], keys[index])
+        quantities.short(float(key), "B" if amount == "bytes" else "1") for key in (keys[0], keys[-1], keys[index])
     )
     return f"{len(keys)} points from {first} to {last}; the line is furthest off by {middle[index]:+.0%} at {worst}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octavo.calibrate.fits.estimate import Estimate, spread
 from octavo.calibrate.fits.rows import at_largest, rates, whole_repetitions
-from octavo.calibrate.quantities import text
+from octavo.calibrate.quantities import short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,4 +55,4 @@ def median_over_sizes(table: pl.DataFrame) -> Estimate:
 
 
 def _size(rows: pl.DataFrame, key: str) -> str:
-    return text(float(rows[key][0]), "B")
+    return short(float(rows[key][0]), "B")

@@ -58,7 +58,7 @@ def reach(table: pl.DataFrame) -> Estimate:
 
     """
     found = _reaches(table)
-    strides = ", ".join(quantities.text(float(stride), "B") for stride in found[0].strides)
+    strides = ", ".join(quantities.short(float(stride), "B") for stride in found[0].strides)
     return spread([one.footprint for one in found], f"seen at strides of {strides}")
 
 
