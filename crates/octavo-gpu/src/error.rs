@@ -1,5 +1,7 @@
 //! What can go wrong.
 
+use std::fmt::Display;
+
 use cudarc::driver::DriverError;
 
 /// Why something could not be measured.
@@ -71,11 +73,11 @@ pub enum GpuError {
     #[error("kernel {kernel} computed {found}, and it must be {expected}")]
     WrongResult {
         /// The kernel.
-        kernel: &'static str,
+        kernel: String,
         /// What it must compute.
-        expected: u64,
+        expected: String,
         /// What it did.
-        found: u64,
+        found: String,
     },
     /// Managed memory would take more than half of what is free: a real GPU is never oversubscribed.
     #[error("{asked} bytes of managed memory are more than half of the {free} bytes free on the GPU")]
@@ -91,6 +93,13 @@ pub enum GpuError {
     /// The progress callback said stop.
     #[error("stopped")]
     Stopped,
+}
+
+impl GpuError {
+    pub(crate) fn wrong_result(kernel: &str, expected: impl Display, found: impl Display) -> Self {
+        let (expected, found) = (expected.to_string(), found.to_string());
+        Self::WrongResult { kernel: kernel.to_owned(), expected, found }
+    }
 }
 
 /// Names the call in the driver's error.

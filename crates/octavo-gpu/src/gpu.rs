@@ -11,7 +11,7 @@ use crate::describe::{self, Description};
 use crate::error::{Called, GpuError};
 use crate::event::Stopwatch;
 use crate::kernel::Module;
-use crate::memory::{DeviceMemory, HostMemory, ManagedMemory, PinnedMemory};
+use crate::memory::{DeviceMemory, HostMemory, ManagedMemory, Memory, PinnedMemory};
 use crate::probe::Source;
 use crate::stream::Stream;
 
@@ -20,6 +20,7 @@ pub struct Gpu {
     /// What the driver says about it.
     pub description: Description,
     device: sys::CUdevice,
+    context: sys::CUcontext,
     managed_limit: u64,
     managed: Rc<Cell<u64>>,
     modules: RefCell<BTreeMap<&'static str, Rc<Module>>>,
@@ -39,12 +40,34 @@ impl Gpu {
         let device = describe::handle(index)?;
         // SAFETY: the device comes from the driver; released when dropped.
         let context = unsafe { result::primary_ctx::retain(device) }.called("cuDevicePrimaryCtxRetain")?;
-        // SAFETY: the context was retained just now.
-        unsafe { result::ctx::set_current(context) }.called("cuCtxSetCurrent")?;
-        let mut gpu =
-            Self { description, device, managed_limit: 0, managed: Rc::default(), modules: RefCell::default() };
+        let mut gpu = Self {
+            description,
+            device,
+            context,
+            managed_limit: 0,
+            managed: Rc::default(),
+            modules: RefCell::default(),
+        };
+        gpu.make_current()?;
         gpu.managed_limit = gpu.free_memory()? / 2;
         Ok(gpu)
+    }
+
+    /// How many multiprocessors it has.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        u32::try_from(self.description.number("multiprocessors")).unwrap_or(1).max(1)
+    }
+
+    /// Warps that a multiprocessor holds at most.
+    pub(crate) fn warps_per_multiprocessor(&self) -> u32 {
+        let warps = self.description.number("threads_per_multiprocessor") / self.description.number("warp_size").max(1);
+        u32::try_from(warps).unwrap_or(1).max(1)
+    }
+
+    /// Bytes of the second-level cache, up to a power of two: what sizes are multiples of that are to be far beyond
+    /// every cache, or well within.
+    pub(crate) fn l2(&self) -> u64 {
+        self.description.number("l2_bytes").max(1 << 20).next_power_of_two()
     }
 
     /// Bytes of memory that nothing uses.
@@ -147,8 +170,20 @@ impl Gpu {
         result::ctx::synchronize().called("cuCtxSynchronize")
     }
 
+    /// Copies the first `bytes` of one buffer to another, in one call that returns when it is done.
+    pub(crate) fn copy(&self, to: &dyn Memory, from: &dyn Memory, bytes: u64) -> Result<(), GpuError> {
+        assert!(bytes <= to.bytes() && bytes <= from.bytes(), "a copy stays inside its buffers");
+        let bytes = usize::try_from(bytes).expect("buffers fit the address space");
+        // SAFETY: both buffers hold that many bytes.
+        unsafe { sys::cuMemcpy(to.address(), from.address(), bytes) }.result().called("cuMemcpy")
+    }
+
     pub(crate) fn device(&self) -> sys::CUdevice {
         self.device
+    }
+
+    pub(crate) fn context(&self) -> sys::CUcontext {
+        self.context
     }
 
     /// Makes this GPU the one that calls concern, where several are open.
@@ -156,11 +191,8 @@ impl Gpu {
     /// # Errors
     /// The driver fails.
     pub fn make_current(&self) -> Result<(), GpuError> {
-        // SAFETY: retained in `open`, once more here and released at once: the handle stays valid.
-        let context = unsafe { result::primary_ctx::retain(self.device) }.called("cuDevicePrimaryCtxRetain")?;
-        let current = unsafe { result::ctx::set_current(context) }.called("cuCtxSetCurrent");
-        let _ = unsafe { result::primary_ctx::release(self.device) };
-        current
+        // SAFETY: retained in `open`, released when dropped.
+        unsafe { result::ctx::set_current(self.context) }.called("cuCtxSetCurrent")
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_void};
 use cudarc::driver::{result, sys};
 
 use crate::error::{Called, GpuError};
+use crate::gpu::Gpu;
 use crate::memory::Memory;
 use crate::probe::Source;
 use crate::signature::{Kind, signature};
@@ -73,6 +74,11 @@ impl Grid {
     pub(crate) fn new(blocks: u32, threads: u32) -> Self {
         Self { blocks, threads, shared: 0 }
     }
+
+    /// Threads of all blocks.
+    pub(crate) fn all_threads(self) -> u64 {
+        u64::from(self.blocks) * u64::from(self.threads)
+    }
 }
 
 /// The compiled kernels of one source.
@@ -117,6 +123,11 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
+    /// What it is called in its source.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Puts a launch into the stream. Arguments are compared with the kernel's declaration: the driver would not.
     pub(crate) fn launch(&self, stream: &Stream, grid: Grid, arguments: &[Argument]) -> Result<(), GpuError> {
         self.check(arguments)?;
@@ -148,6 +159,12 @@ impl Kernel {
         let blocks =
             unsafe { result::occupancy::max_active_block_per_multiprocessor(self.handle, threads, shared as usize) };
         Ok(u32::try_from(blocks.called("cuOccupancyMaxActiveBlocksPerMultiprocessor")?).unwrap_or(0))
+    }
+
+    /// As many blocks of that size as the GPU holds at once.
+    pub(crate) fn filling(&self, gpu: &Gpu, threads: u32) -> Result<Grid, GpuError> {
+        let blocks = self.blocks_per_multiprocessor(threads, 0)?.max(1);
+        Ok(Grid::new(gpu.multiprocessors() * blocks, threads))
     }
 
     fn check(&self, arguments: &[Argument]) -> Result<(), GpuError> {

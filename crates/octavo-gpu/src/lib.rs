@@ -16,6 +16,7 @@ mod graph;
 mod kernel;
 mod library;
 mod memory;
+mod peer;
 mod probe;
 mod probes;
 mod samples;

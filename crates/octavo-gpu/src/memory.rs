@@ -37,6 +37,12 @@ pub trait Touchable: Memory {
         }
     }
 
+    /// The processor sets every byte.
+    fn host_fills(&self, value: u8) {
+        // SAFETY: all of the buffer, which nobody else uses now.
+        unsafe { self.pointer().write_bytes(value, to_usize(self.bytes())) };
+    }
+
     /// The processor reads one byte of each `stride` bytes of the first `bytes`.
     fn host_reads(&self, bytes: u64, stride: u64) {
         assert!(bytes <= self.bytes(), "touches stay inside their buffer");

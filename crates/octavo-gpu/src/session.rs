@@ -135,6 +135,11 @@ impl Session<'_> {
         self.gpu.module(&source)?.kernel(name)
     }
 
+    /// A row in which nothing is timed.
+    pub(crate) fn note(&mut self, row: Row) {
+        self.samples.push(row, 0, None);
+    }
+
     /// Measures a row again and again (5 or 21 times, fewer where it takes long), after once for warming up, and keeps
     /// each time. `once` returns seconds.
     ///

@@ -3,6 +3,7 @@
 use cudarc::driver::{result, sys};
 
 use crate::error::{Called, GpuError};
+use crate::gpu::Gpu;
 use crate::memory::Memory;
 
 /// Where managed memory is sent, or preferred.
@@ -44,6 +45,21 @@ impl Stream {
         let bytes = usize::try_from(bytes).expect("buffers fit the address space");
         // SAFETY: both buffers hold that many bytes, and live until the stream is waited for.
         unsafe { sys::cuMemcpyAsync(to.address(), from.address(), bytes, self.0) }.result().called("cuMemcpyAsync")
+    }
+
+    /// Begins to copy from one GPU to another, directly where one may access the other and by way of the host where not.
+    pub(crate) fn copy_between(
+        &self,
+        (to, to_gpu): (&dyn Memory, &Gpu),
+        (from, from_gpu): (&dyn Memory, &Gpu),
+        bytes: u64,
+    ) -> Result<(), GpuError> {
+        assert!(bytes <= to.bytes() && bytes <= from.bytes(), "a copy stays inside its buffers");
+        let bytes = usize::try_from(bytes).expect("buffers fit the address space");
+        let (to, from) = (to.address(), from.address());
+        // SAFETY: both buffers hold that many bytes, and live until the stream is waited for.
+        unsafe { result::memcpy_peer_async(to_gpu.context(), to, from_gpu.context(), from, bytes, self.0) }
+            .called("cuMemcpyPeerAsync")
     }
 
     /// Begins to bring the first `bytes` of managed memory to a place.

@@ -99,7 +99,7 @@ impl Work {
         if found == expected {
             return Ok(());
         }
-        Err(GpuError::WrongResult { kernel: "touch_and_compute", expected: expected.into(), found: found.into() })
+        Err(GpuError::wrong_result("touch_and_compute", expected, found))
     }
 }
 

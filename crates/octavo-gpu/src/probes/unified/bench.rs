@@ -253,7 +253,7 @@ pub(super) fn sum_of(pages: &[u32]) -> u64 {
 /// # Errors
 /// It did not: what was timed is not what the series says.
 pub(super) fn expect_sum(kernel: &'static str, expected: u64, found: u64) -> Result<(), GpuError> {
-    if found == expected { Ok(()) } else { Err(GpuError::WrongResult { kernel, expected, found }) }
+    if found == expected { Ok(()) } else { Err(GpuError::wrong_result(kernel, expected, found)) }
 }
 
 /// What may be touched in all stays below half of what is free; a quarter of that is enough for anything here.

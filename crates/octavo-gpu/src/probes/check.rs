@@ -1,0 +1,31 @@
+//! Whether a kernel has done what was timed.
+
+use std::fmt::Display;
+
+use crate::error::GpuError;
+use crate::memory::DeviceMemory;
+
+/// A byte of buffers whose words are summed: the sum then tells how many words were read, whichever they were.
+pub(crate) const BYTE: u8 = 1;
+
+/// The sum of so many words of such a buffer, in 32 bits.
+pub(crate) fn sum_of_words(words: u64) -> u32 {
+    let low = u32::try_from(words & u64::from(u32::MAX)).expect("32 bits");
+    low.wrapping_mul(u32::from_ne_bytes([BYTE; 4]))
+}
+
+/// Counts of values are small.
+pub(crate) fn to_usize(count: u64) -> usize {
+    usize::try_from(count).expect("it fits the address space")
+}
+
+/// Compares the first values of a buffer with what the kernel must have written.
+pub(crate) fn expect<T: Copy + Default + PartialEq + Display>(
+    kernel: &str,
+    memory: &DeviceMemory,
+    expected: &[T],
+) -> Result<(), GpuError> {
+    let found: Vec<T> = memory.read(expected.len())?;
+    let wrong = found.iter().zip(expected).find(|(found, expected)| found != expected);
+    wrong.map_or(Ok(()), |(found, expected)| Err(GpuError::wrong_result(kernel, expected, found)))
+}

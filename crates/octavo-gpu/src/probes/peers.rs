@@ -1,0 +1,200 @@
+//! What GPUs give each other.
+
+use crate::describe::describe;
+use crate::error::GpuError;
+use crate::event::Stopwatch;
+use crate::gpu::Gpu;
+use crate::kernel::{Argument, Grid, Kernel};
+use crate::memory::DeviceMemory;
+use crate::peer::{Access, Link};
+use crate::probe::{Probe, Source};
+use crate::probes::check::{BYTE, expect, sum_of_words, to_usize};
+use crate::probes::sizes::{power_within, powers_of_two};
+use crate::samples::Row;
+use crate::session::{Session, host_seconds};
+use crate::stream::Stream;
+
+/// Copies and loads between GPUs.
+pub(crate) struct Peers;
+
+/// Quick takes about a second for two GPUs (2 pairs of 6 rows and 2 of loads), full 4 s; where links are slow or GPUs
+/// are eight (56 pairs), up to twenty times that.
+const SMALLEST: u64 = 4 << 10;
+const LARGEST_QUICK: u64 = 256 << 20;
+const LARGEST_FULL: u64 = 1 << 30;
+
+/// Bytes that a launch of loads reads: a millisecond over the fastest links, ten over a bus.
+const READ: u64 = 256 << 20;
+
+/// Bytes that eight threads read together.
+const LINE: u64 = 128;
+
+impl Probe for Peers {
+    fn name(&self) -> &'static str {
+        "peers"
+    }
+
+    fn title(&self) -> &'static str {
+        "copies and loads between GPUs"
+    }
+
+    fn about(&self) -> &'static str {
+        "For each two GPUs, in both orders: what the driver says about their link (it ranks links, and does not say \
+         what they are); copies of 4 KiB to 1 GiB from the source to the target, one way and both ways at once on two \
+         streams of the source, by the host's clock until they are done (by way of the host where neither reaches the \
+         other); and, where the source reaches the target's memory, loads of lines of 128 bytes by as many threads as \
+         it holds, in order or by hash, by events of the source."
+    }
+
+    fn source(&self) -> Option<Source> {
+        Some(Source { name: "peers.cu", body: include_str!("peers.cu") })
+    }
+
+    fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
+        let count = describe()?.len();
+        if count < 2 {
+            session.skip("peers", "this machine has one GPU");
+            return Ok(());
+        }
+        let measured = all_pairs(session, count, self.source());
+        session.gpu.make_current()?;
+        measured
+    }
+}
+
+fn all_pairs(session: &mut Session<'_>, count: usize, source: Option<Source>) -> Result<(), GpuError> {
+    let source = source.expect("this probe has kernels");
+    session.steps(count * (count - 1));
+    let bytes = buffer_bytes(session, count)?;
+    let nodes = (0..count).map(|index| Node::new(index, &source, bytes)).collect::<Result<Vec<_>, _>>()?;
+    for from in &nodes {
+        for to in nodes.iter().filter(|to| to.number() != from.number()) {
+            session.step(&format!("GPU {} and GPU {}", from.number(), to.number()))?;
+            pair(session, from, to, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// A power of two; two such buffers take at most a quarter of what is free on any GPU.
+fn buffer_bytes(session: &Session<'_>, count: usize) -> Result<u64, GpuError> {
+    let mut bytes = session.choose(LARGEST_QUICK, LARGEST_FULL);
+    for index in 0..count {
+        bytes = bytes.min(power_within(Gpu::open(index)?.free_memory()? / 8));
+    }
+    Ok(bytes)
+}
+
+/// One GPU with what it needs. When it goes, it is current, as what it holds is its own.
+struct Node {
+    stream: Stream,
+    back: Stream,
+    stopwatch: Stopwatch,
+    /// What others read; what they write.
+    outgoing: DeviceMemory,
+    incoming: DeviceMemory,
+    sums: DeviceMemory,
+    kernel: Kernel,
+    grid: Grid,
+    gpu: Gpu,
+}
+
+impl Node {
+    fn new(index: usize, source: &Source, bytes: u64) -> Result<Self, GpuError> {
+        let gpu = Gpu::open(index)?;
+        let kernel = gpu.module(source)?.kernel("read_peer")?;
+        let grid = kernel.filling(&gpu, 256)?;
+        let node = Self {
+            stream: gpu.stream()?,
+            back: gpu.stream()?,
+            stopwatch: gpu.stopwatch()?,
+            outgoing: gpu.device_memory(bytes)?,
+            incoming: gpu.device_memory(bytes)?,
+            sums: gpu.device_memory(4 * grid.all_threads())?,
+            kernel,
+            grid,
+            gpu,
+        };
+        node.outgoing.fill(BYTE)?;
+        node.incoming.fill(BYTE)?;
+        Ok(node)
+    }
+
+    fn number(&self) -> u64 {
+        self.gpu.description.index as u64
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.gpu.make_current();
+    }
+}
+
+fn pair(session: &mut Session<'_>, source: &Node, target: &Node, bytes: u64) -> Result<(), GpuError> {
+    let link = Link::between(&source.gpu, &target.gpu)?;
+    let back = Link::between(&target.gpu, &source.gpu)?;
+    let row = row("topology", source, target).integer("access", link.access.into());
+    session.note(row.integer("rank", link.rank).integer("atomics", link.atomics.into()));
+    let _back = back.access.then(|| Access::enable(&target.gpu, &source.gpu)).transpose()?;
+    let _there = link.access.then(|| Access::enable(&source.gpu, &target.gpu)).transpose()?;
+    source.gpu.make_current()?;
+    copies(session, source, target, bytes)?;
+    for pattern in ["sequential", "random"] {
+        if link.access {
+            loads(session, source, target, pattern, bytes)?;
+        } else {
+            let name = format!("peer_load_{pattern}_{}_{}", source.number(), target.number());
+            session.skip(&name, "kernels of the one GPU do not reach the memory of the other");
+        }
+    }
+    Ok(())
+}
+
+fn row(series: &'static str, source: &Node, target: &Node) -> Row {
+    Row::of(series).integer("source", source.number()).integer("target", target.number())
+}
+
+fn copies(session: &mut Session<'_>, source: &Node, target: &Node, largest: u64) -> Result<(), GpuError> {
+    for size in powers_of_two(SMALLEST, largest, session.choose(4, 2)) {
+        for both in [false, true] {
+            let row = row("peer_copy", source, target).integer("size", size).integer("both", both.into());
+            let ways = 1 + u64::from(both);
+            session.repeat(&row.bytes(ways * size).count(ways), |_| {
+                host_seconds(|| {
+                    let (there, here) = ((&target.incoming, &target.gpu), (&source.outgoing, &source.gpu));
+                    source.stream.copy_between((there.0, there.1), (here.0, here.1), size)?;
+                    if both {
+                        let (there, here) = ((&target.outgoing, &target.gpu), (&source.incoming, &source.gpu));
+                        source.back.copy_between((here.0, here.1), (there.0, there.1), size)?;
+                    }
+                    source.stream.wait()?;
+                    source.back.wait()
+                })
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn loads(session: &mut Session<'_>, source: &Node, target: &Node, pattern: &str, bytes: u64) -> Result<(), GpuError> {
+    let threads = source.grid.all_threads();
+    let each = u32::try_from(bytes.min(READ) / 16 / threads).unwrap_or(u32::MAX).max(1);
+    let all = threads * u64::from(each);
+    let row = row("peer_load", source, target).word("pattern", pattern).bytes(16 * all).count(all);
+    let first = std::cell::Cell::new(0_u32);
+    session.repeat(&row, |_| {
+        let arguments = [
+            Argument::of(&target.outgoing),
+            Argument::Word(u32::try_from(bytes / LINE).expect("fewer than 2^32 lines")),
+            Argument::Word(each),
+            Argument::Word(first.get()),
+            Argument::Word((pattern == "random").into()),
+            Argument::of(&source.sums),
+        ];
+        // Each launch goes on where the one before has ended.
+        first.set(first.get().wrapping_add(u32::try_from(16 * all / LINE).unwrap_or(u32::MAX)));
+        source.stopwatch.time(&source.stream, || source.kernel.launch(&source.stream, source.grid, &arguments))
+    })?;
+    expect(source.kernel.name(), &source.sums, &vec![sum_of_words(u64::from(each) * 4); to_usize(threads)])
+}
