@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from gpu_stand_in.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 SMALL = 1 / 64
+HERE = Path(__file__).parent
+Environment = dict[str, str]
 
 
 @pytest.fixture
@@ -27,3 +32,20 @@ def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, by relative name."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="session")
+def libraries() -> str:
+    """Folder of the compiler of kernels, which needs no GPU."""
+    nvrtc = pytest.importorskip("nvidia.cuda_nvrtc", reason="the compiler comes with `make`: nvidia-cuda-nvrtc-cu12")
+    return str(Path(nvrtc.__path__[0]) / "lib")
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Environment:
+    """What a process needs to find a driver of a GPU that is not there."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    folder = build(tmp_path_factory.mktemp("stand-in"), compiler)
+    return {"LD_LIBRARY_PATH": f"{folder}:{libraries}", "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}

@@ -178,7 +178,7 @@ def test_single_probes_are_measured_and_the_others_kept_or_named(calibrate, tmp_
     [
         (SyntheticGpu(), ["--probe", "copy"], "--probe: expected one of copies, launches, "),
         (SyntheticGpu(), ["--gpu", "3"], "--gpu: expected one of 0, found 3"),
-        (SyntheticGpu(free=1 << 20), [], "1 MiB of free memory"),
+        (SyntheticGpu(free=1 << 20), [], "expected a quarter of its memory to be free, found 0%"),
         (SyntheticGpu(), ["--quick", "probes"], "options before `probes`"),
     ],
     ids=["probe", "gpu", "memory", "options"],
@@ -210,8 +210,8 @@ def test_a_file_that_is_no_machine_file_is_never_replaced(calibrate, tmp_path):
 
 
 def test_a_gpu_that_others_use_is_named(calibrate):
-    done = calibrate(SyntheticGpu(free=8 << 30), "-o", "machine.toml", "--quick")
-    assert "73,728 MiB of its memory are in use" in done.err
+    done = calibrate(SyntheticGpu(free=24 << 30), "-o", "machine.toml", "--quick")
+    assert "57,344 MiB of its memory are in use" in done.err
 
 
 def test_the_pictures_show_every_probe(calibrate, tmp_path):

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from gpu_stand_in.build import build
 
 from octavo import _core
 
-nvrtc = pytest.importorskip("nvidia.cuda_nvrtc", reason="the compiler comes with `make`: nvidia-cuda-nvrtc-cu12")
-HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    from conftest import Environment
+
 PROBES = [probe["name"] for probe in _core.gpu_probes()]
-Environment = dict[str, str]
-
-
-@pytest.fixture(scope="session")
-def libraries() -> str:
-    return str(Path(nvrtc.__path__[0]) / "lib")
-
-
-@pytest.fixture(scope="session")
-def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Environment:
-    compiler = shutil.which("c++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    folder = build(tmp_path_factory.mktemp("stand-in"), compiler)
-    return {"LD_LIBRARY_PATH": f"{folder}:{libraries}", "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
 
 
 def measure(environment: Environment, probe: str, gpu: int = 0, **settings: str) -> dict[str, Any]:

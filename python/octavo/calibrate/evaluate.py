@@ -26,13 +26,16 @@ class Evaluation:
 
     measured: dict[str, Measured] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    """Reasons by measured name, or by `probe.series` for a series that was left out as a whole."""
+    """Reasons by measured name, by `probe.series` for a series that was left out, or by probe where all of it was."""
 
 
 def evaluate(probes: Iterable[Samples]) -> Evaluation:
     """Fit every value of the registry whose probe is there."""
     found = Evaluation()
     for samples in probes:
+        if samples.table.is_empty() and len(set(samples.skipped.values())) == 1:
+            found.skipped[samples.probe] = next(iter(samples.skipped.values()))
+            continue
         found.skipped |= {f"{samples.probe}.{series}": reason for series, reason in samples.skipped.items()}
         for value in VALUES:
             if value.probe == samples.probe:

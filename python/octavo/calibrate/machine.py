@@ -31,6 +31,7 @@ _ABOUT: dict[str, type] = {
     **dict.fromkeys(("gpu", "uuid", "compute_capability", "driver", "cuda", "nvrtc", "host", "kernel"), str),
     **dict.fromkeys(("date", "octavo", "effort"), str),
     "gpus": int,
+    "device": dict,
 }
 """Keys of `[machine]`."""
 _WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "a table"}
@@ -41,7 +42,7 @@ class Machine:
     """What a machine file says."""
 
     about: Mapping[str, Any]
-    """`[machine]`: GPU, driver, compiler, host, date, effort."""
+    """`[machine]`: GPU, driver, compiler, host, date, effort, and `device`: the GPU as its driver describes it."""
     measured: Mapping[str, Measured]
     skipped: Mapping[str, str] = field(default_factory=dict)
     node: Mapping[str, Any] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
     from octavo.calibrate.engine import Engine
 
-_LEAST_FREE = 1 << 30
-"""Bytes of free GPU memory without which the probes' sizes do not fit."""
+_LEAST_FREE = 0.25
+"""Share of GPU memory that has to be free: probes choose their sizes from it, and must not crowd out what is there."""
 _SHARED = 0.9
 """Share of GPU memory that is free on an idle GPU at least; with less, others use it and disturb what is measured."""
+_NOT_OF_THE_DEVICE = {
+    *("index", "name", "uuid", "gpus", "compute_capability", "driver", "cuda", "nvrtc"),  # stand in `[machine]` itself
+    "free_bytes",  # is another one every time
+}
 _BETWEEN = "peers"
 """The probe that needs several GPUs."""
 
@@ -54,13 +58,13 @@ class Plan:
         return "quick" if self.quick else "full"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """What came of it."""
 
     path: Path
     machine: machine.Machine
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str]
     """Probes that failed, each with the reason."""
 
 
@@ -85,9 +89,10 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
         raise CalibrationError(f"--gpu: expected one of {', '.join(map(str, numbers))}, found {plan.gpu}")
     chosen = dict(gpus[numbers.index(plan.gpu)], gpus=len(gpus))
     free = chosen.get("free_bytes")
-    if free is not None and free < _LEAST_FREE:
+    if free is not None and free < _LEAST_FREE * chosen["memory_bytes"]:
+        share = free / chosen["memory_bytes"]
         raise CalibrationError(
-            f"GPU {plan.gpu} ({chosen['name']}) has {free >> 20} MiB of free memory, expected 1024 MiB at least",
+            f"GPU {plan.gpu} ({chosen['name']}): expected a quarter of its memory to be free, found {share:.0%}",
             "end what uses it, or choose another with --gpu",
         )
     return chosen
@@ -114,16 +119,15 @@ def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], No
     wanted = _wanted(plan, tasks)
     _check_output(plan, gpu)
     kept = _kept(plan, tasks, wanted)
-    outcome = Outcome(plan.output, machine.Machine({}, {}))
-    left_out = {}
+    missing = {task.name: "not asked for" for task in tasks if task.name not in wanted | kept.keys()}
     if _BETWEEN in wanted and gpu["gpus"] < 2:
         wanted.remove(_BETWEEN)
-        left_out[_BETWEEN] = "there is one GPU"
-    measured = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, outcome.failed, watch)
-    missing = {task.name: "not asked for" for task in tasks if task.name not in measured}
-    outcome.machine = _machine(plan, gpu, list(measured.values()), missing | left_out | outcome.failed)
-    folder.write_text(plan.output, machine.machine_text(outcome.machine))
-    return outcome
+        missing[_BETWEEN] = "there is one GPU"
+    failed: dict[str, str] = {}
+    found = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, failed, watch)
+    made = _machine(plan, gpu, [found[task.name] for task in tasks if task.name in found], missing | failed)
+    folder.write_text(plan.output, machine.machine_text(made))
+    return Outcome(plan.output, made, failed)
 
 
 def _tasks(plan: Plan, gpu: Mapping[str, Any]) -> list[_Task]:
@@ -188,7 +192,7 @@ def _measure(
     failed: dict[str, str],
     watch: Callable[[Progress], None],
 ) -> dict[str, Samples]:
-    """All samples that are there in the end, in the order of the probes."""
+    """All samples that are there in the end."""
     names = [task.name for task in tasks]
     progress = Progress(len(tasks), [name for name in names if name in kept], sum(name in kept for name in names))
     found = dict(kept)
@@ -209,8 +213,7 @@ def _measure(
         progress.running.pop(task.name, None)
         progress.done.append(task.name)
         watch(progress)
-    order = [probe["name"] for probe in plan.engine.probes()]
-    return {name: found[name] for name in order if name in found}
+    return found
 
 
 def _run(
@@ -248,6 +251,7 @@ def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], miss
         "date": max((probe.date for probe in probes), default=_today()),
         "octavo": version("octavo"),
         "effort": plan.effort,
+        "device": {key: value for key, value in gpu.items() if key not in _NOT_OF_THE_DEVICE and value is not None},
     }
     return machine.Machine(about, found.measured, {**missing, **found.skipped})
 

@@ -72,7 +72,7 @@ def calibrate(
     _announce(plan, chosen, quiet=quiet)
     with watching(quiet=quiet, what="probes") as watch:
         outcome = suite.calibrate(plan, chosen, watch)
-    sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": outcome.failed})
+    sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": dict(outcome.failed)})
     _show(sink, outcome.machine)
     sink.say(f"Machine file: {outcome.path}, samples: {plan.samples}")
     _complain(outcome)
@@ -182,10 +182,15 @@ def _show(sink: Sink, found: machine.Machine) -> None:
     for value in found.measured.values():
         by_probe.setdefault(value.probe, []).append(value)
     for probe, values in by_probe.items():
-        rows = [(value.name, *_numbers(value), str(value.repetitions)) for value in values]
-        sink.table(probe, ["value", "median", "low", "high", "of"], rows)
-    if found.skipped:
-        sink.table("not measured", ["what", "why"], list(found.skipped.items()))
+        counts = sorted({value.repetitions for value in values})
+        times = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+        rows = [(value.name, *_numbers(value)) for value in values]
+        sink.table(f"{probe}: median and quartiles of {times} repetitions", ["value", "median", "low", "high"], rows)
+    names: dict[str, list[str]] = {}
+    for name, reason in found.skipped.items():
+        names.setdefault(reason, []).append(name)
+    for reason, without in names.items():
+        sink.say(f"Without {', '.join(without)}: {reason}")
 
 
 def _numbers(value: Measured) -> tuple[str, ...]:
