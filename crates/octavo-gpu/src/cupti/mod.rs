@@ -70,6 +70,9 @@ fn end(calls: &Calls, version: u32) -> Result<Activity, String> {
     flushed.and(disabled).and_then(|()| calls.flush(FORCED))?;
     let dropped = calls.dropped()?;
     let filled = buffers::take();
+    if filled.is_empty() {
+        return Err("CUPTI recorded nothing of what unified memory did".to_owned());
+    }
     let layout = Layout::of(version, &filled)?;
     Ok(Activity { cupti: version, layout: layout.name(), records: filled.concat(), dropped })
 }

@@ -112,10 +112,20 @@ fn valid_bytes_of_all_buffers_are_kept_and_nothing_else() {
 #[test]
 fn what_was_left_from_before_is_not_recorded() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    recorded(&CALLS, || Ok(())).unwrap().unwrap();
+    let one = || {
+        fill(1);
+        Ok(())
+    };
+    recorded(&CALLS, one).unwrap().unwrap();
     fill(4);
-    let activity = recorded(&CALLS, || Ok(())).unwrap().unwrap();
-    assert!(activity.records.is_empty());
+    assert_eq!(recorded(&CALLS, one).unwrap().unwrap().records.len(), RECORD);
+}
+
+#[test]
+fn a_recording_of_nothing_is_none() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let nothing = recorded(&CALLS, || Ok(())).unwrap();
+    assert_eq!(nothing.unwrap_err(), "CUPTI recorded nothing of what unified memory did");
 }
 
 #[test]

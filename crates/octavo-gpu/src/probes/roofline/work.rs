@@ -12,11 +12,14 @@ const THREADS: u32 = 256;
 /// Bytes of a number.
 const NUMBER: u64 = 4;
 
+/// Bytes that a thread reads at once: four numbers.
+const QUAD: u64 = 4 * NUMBER;
+
 /// Operations of a multiplication with addition.
 const OPERATIONS: u64 = 2;
 
-/// Neighbours of which either all or none go through the operations: the kernel's groups.
-const GROUP: u64 = 32;
+/// Numbers of which either all or none go through the operations: those of 32 neighbouring threads.
+const GROUP: u64 = 32 * QUAD / NUMBER;
 
 /// Operations of one run of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +79,9 @@ impl Work {
     ) -> Result<f64, GpuError> {
         let arguments = [
             Argument::of(structure),
-            Argument::Long(share.bytes() / NUMBER),
-            Argument::Word((share.run / NUMBER).ilog2()),
-            Argument::Long(share.spacing / NUMBER),
+            Argument::Long(share.bytes() / QUAD),
+            Argument::Word((share.run / QUAD).ilog2()),
+            Argument::Long(share.spacing / QUAD),
             Argument::Word(amount.rounds),
             Argument::Word(amount.every),
             Argument::of(&self.seen),
