@@ -35,8 +35,9 @@ struct Point {
 pub(super) fn plan<'a>(bench: &'a Bench<'a>) -> Vec<Step<'a>> {
     let sizes = bench.fitting(bench.choose(QUICK_SIZES, FULL_SIZES));
     let blocks = powers(bench.choose(8, 2), bench.most_blocks().min(multiprocessors(bench) * 8));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let threads = powers(bench.choose(8, 2), u32::try_from(threads).expect("threads are few"));
+    let most = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let most = u32::try_from(most).expect("threads are few");
+    let threads = bench.choose(one_and(most), powers(2, most));
     let strides = bench.choose(QUICK_STRIDES, FULL_STRIDES);
     let points = [("to_gpu", &blocks), ("to_cpu", &threads)];
     let points = points.into_iter().flat_map(|(direction, blocks)| points_of(direction, &sizes, strides, blocks));
@@ -53,9 +54,8 @@ fn points_of(direction: &'static str, sizes: &[u64], strides: &[u64], blocks: &[
     }
     let (Some(&largest), Some(&most)) = (sizes.last(), blocks.last()) else { return points };
     for &stride in strides {
-        let few = if most > 1 { vec![1, most] } else { vec![1] };
         let pattern = Pattern::Strided(stride);
-        points.extend(few.into_iter().map(|blocks| Point { direction, pattern, blocks, size: largest }));
+        points.extend(one_and(most).into_iter().map(|blocks| Point { direction, pattern, blocks, size: largest }));
     }
     points.retain(|point| u64::from(point.blocks) <= point.size / point.pattern.stride());
     points
@@ -104,6 +104,11 @@ fn measure(bench: &Bench<'_>, session: &mut Session<'_>, point: &Point) -> Resul
 /// Powers of a base from 1 to `most`.
 fn powers(base: u32, most: u32) -> Vec<u32> {
     std::iter::successors(Some(1_u32), |&power| power.checked_mul(base)).take_while(|&power| power <= most).collect()
+}
+
+/// One alone, and as many as there can be.
+fn one_and(most: u32) -> Vec<u32> {
+    if most > 1 { vec![1, most] } else { vec![1] }
 }
 
 fn multiprocessors(bench: &Bench<'_>) -> u32 {
