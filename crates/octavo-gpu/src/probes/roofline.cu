@@ -9,17 +9,18 @@ __device__ static inline u32 bits_of(float number)
 }
 
 // The touched part is in runs of 2^`shift` quads of numbers that begin `spacing` quads apart; `count` quads in all. Every
-// number is read. Of each `every` groups of 32 quads (`every` is a power of two), the first goes through `rounds`
-// multiplications with addition for each number, each waiting for the last one: what hides that is many threads.
+// number is read, and its bits are added up. Of each `every` groups of 32 quads (`every` is a power of two), the first
+// goes through `rounds` multiplications with addition for each number, each waiting for the last one: what hides that is
+// many threads.
 extern "C" __global__ void touch_and_compute(const float4 *structure, u64 count, u32 shift, u64 spacing, u32 rounds,
-                                             u32 every, u32 *seen, float *results)
+                                             u32 every, u32 *sums, float *results)
 {
     u64 within = ((u64)1 << shift) - 1;
-    u32 bits = 0;
+    u32 sum = 0;
     float x = 1.0f, y = 1.0f, z = 1.0f, w = 1.0f;
     for (u64 at = thread_index(); at < count; at += thread_count()) {
         float4 quad = structure[(at >> shift) * spacing + (at & within)];
-        bits ^= bits_of(quad.x) ^ bits_of(quad.y) ^ bits_of(quad.z) ^ bits_of(quad.w);
+        sum += bits_of(quad.x) + bits_of(quad.y) + bits_of(quad.z) + bits_of(quad.w);
         if (((u32)(at >> 5) & (every - 1)) == 0) {
 #pragma unroll 16
             for (u32 round = 0; round < rounds; round++) {
@@ -30,6 +31,6 @@ extern "C" __global__ void touch_and_compute(const float4 *structure, u64 count,
             }
         }
     }
-    seen[thread_index()] = bits;
+    sums[thread_index()] = sum;
     results[thread_index()] = x + y + z + w;
 }

@@ -14,6 +14,10 @@ const SHARES: u64 = 64;
 /// What every byte of a number is: about 0.7, so that results stay between 0.5 and 2.
 const FILL: u8 = 0x3f;
 
+/// Numbers on a page.
+#[expect(clippy::cast_possible_truncation, reason = "pages are small")]
+const NUMBERS: u32 = PAGE as u32 / 4;
+
 /// How the touched part lies in the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
@@ -85,10 +89,10 @@ impl Share {
         }
     }
 
-    /// What the bits of all touched numbers give, each exclusive with the others.
-    pub(super) fn bits(&self) -> u32 {
-        let others = if (PAGE / 4 - 1).is_multiple_of(2) { 0 } else { u32::from_ne_bytes([FILL; 4]) };
-        self.pages().fold(0, |bits, page| bits ^ others ^ mark_of(page))
+    /// The sum of all touched numbers' bits, as far as 32 bits hold it.
+    pub(super) fn sum(&self) -> u32 {
+        let others = u32::from_ne_bytes([FILL; 4]).wrapping_mul(NUMBERS - 1);
+        self.pages().fold(0, |sum, page| sum.wrapping_add(others).wrapping_add(mark_of(page)))
     }
 }
 
@@ -158,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn expected_bits_are_those_of_what_is_filled() {
+    fn the_expected_sum_is_that_of_what_is_filled() {
         for share in [Share::in_runs(MIB, 1), Share::in_runs(MIB, 4), Share::in_pages(MIB, 64)] {
             let memory = HostMemory::new(MIB, None).unwrap();
             share.fill(&memory);
             let word = |at: u64| unsafe { memory.pointer().wrapping_add(super::to_usize(at)).cast::<u32>().read() };
             let words = share.pages().flat_map(|page| (0..1024).map(move |index| page + 4 * index));
-            assert_eq!(words.map(word).fold(0, |bits, word| bits ^ word), share.bits(), "{share:?}");
+            assert_eq!(words.map(word).fold(0, u32::wrapping_add), share.sum(), "{share:?}");
         }
     }
 }

@@ -52,7 +52,7 @@ impl Amount {
 pub(super) struct Work {
     kernel: Kernel,
     grid: Grid,
-    seen: DeviceMemory,
+    sums: DeviceMemory,
     results: DeviceMemory,
 }
 
@@ -64,7 +64,7 @@ impl Work {
         let blocks = multiprocessors.max(1) * kernel.blocks_per_multiprocessor(THREADS, 0)?.max(1);
         let threads = u64::from(blocks * THREADS);
         let place = || session.gpu.device_memory(4 * threads);
-        let work = Self { kernel, grid: Grid::new(blocks, THREADS), seen: place()?, results: place()? };
+        let work = Self { kernel, grid: Grid::new(blocks, THREADS), sums: place()?, results: place()? };
         work.run(session, &work.results, &Share::in_pages(0, 1), Amount::of(1.0, 1))?;
         Ok(work)
     }
@@ -84,7 +84,7 @@ impl Work {
             Argument::Long(share.spacing / QUAD),
             Argument::Word(amount.rounds),
             Argument::Word(amount.every),
-            Argument::of(&self.seen),
+            Argument::of(&self.sums),
             Argument::of(&self.results),
         ];
         let stream = &session.stream;
@@ -96,9 +96,9 @@ impl Work {
     /// # Errors
     /// It has not.
     pub(super) fn check(&self, share: &Share) -> Result<(), GpuError> {
-        let threads = usize::try_from(self.seen.bytes() / 4).expect("threads are few");
-        let found = self.seen.read::<u32>(threads)?.into_iter().fold(0, |all, bits| all ^ bits);
-        let expected = share.bits();
+        let threads = usize::try_from(self.sums.bytes() / 4).expect("threads are few");
+        let found = self.sums.read::<u32>(threads)?.into_iter().fold(0, u32::wrapping_add);
+        let expected = share.sum();
         if found == expected {
             return Ok(());
         }
