@@ -292,6 +292,16 @@ def step_rows(model: Model, size: int = 8 * MIB) -> Iterator[Row]:
         if page in faults:
             seconds += model.touch_fault + faults[page] / model.touch_bandwidth
         yield {"series": "step", "page": page, "size": size, "bytes": 4096, "seconds": seconds}
+    yield from random_step_rows(model, size)
+
+
+def random_step_rows(model: Model, size: int) -> Iterator[Row]:
+    """Every 40th touch faults, which makes 13 in each block, the first one of them at once."""
+    for order in range(size // PAGE_BYTES):
+        block, within = divmod(order, PAGES)
+        page = block * PAGES + within * 181 % PAGES
+        seconds = 0.9e-6 + (model.touch_fault if within % 40 == 0 else 0)
+        yield {"series": "step_random", "page": page, "order": order, "size": size, "seconds": seconds}
 
 
 def roofline_rows(model: Model) -> Iterator[Row]:
@@ -305,9 +315,10 @@ def roofline_rows(model: Model) -> Iterator[Row]:
                     reached = min(peak, alpha * bandwidth / (rho if placement == "host" else 1))
                     row = {"series": "roofline", "placement": placement, "sigma": sigma, "alpha": alpha, "rho": rho}
                     copied = size / 55e9 if placement == "device" else None
-                    yield {**row, "bytes": size, "count": operations, "copy_seconds": copied} | {
-                        "seconds": operations / reached
-                    }
+                    row |= {"bytes": size, "count": operations, "copy_seconds": copied}
+                    yield {**row, "seconds": operations / reached}
+                    if (placement, sigma, rho) == ("host", 1 / 16, 1):
+                        yield {**row, "series": "roofline_scattered", "seconds": 3 * operations / reached}
 
 
 def peers_rows(model: Model, gpus: int) -> Iterator[Row]:

@@ -112,6 +112,8 @@ def test_unified_memory(seed, probe):
         assert found[f"{probe}_prefetch_bandwidth_{way}"] == close(model.prefetch[1], 0.03)
         assert found[f"{probe}_prefetch_overhead_{way}"] == close(model.prefetch[0], 0.1)
     assert [found[f"{probe}_fetch_{number}"] for number in range(1, 7)] == list(fetches.GOLDEN)
+    assert found[f"{probe}_faults_a_block"] == 6
+    assert found[f"{probe}_faults_a_block_random"] == 13
     assert found[f"{probe}_touch_fault"] == close(model.touch_fault + 0.7e-6, 0.03)
     assert found[f"{probe}_touch_bandwidth"] == close(model.touch_bandwidth, 0.03)
     assert found[f"{probe}_ping_pong_cpu"] == close(3e-6, 0.02)
@@ -330,6 +332,9 @@ def test_levels_are_named_by_the_size_of_the_l2_cache_that_the_driver_gives():
     table = chase({128: curve})
     assert hierarchy.latency(table, 40 * MIB, "memory").value == 4e-7
     assert hierarchy.capacity(table, None, "l1").value == 256 * KIB
+    two_halves = [(size, 1.3e-7 if 4 * MIB < size <= 32 * MIB else seconds) for size, seconds in curve]
+    assert hierarchy.latency(chase({128: two_halves}), 40 * MIB, "l2").value == 1e-7
+    assert hierarchy.capacity(chase({128: two_halves}), 40 * MIB, "l2").value == 32 * MIB
     with pytest.raises(Unfit, match="plateaus end at 256KiB, 32MiB; the driver says that L2 has 8GiB"):
         hierarchy.latency(table, 8 << 30, "l2")
 

@@ -38,7 +38,7 @@ COMMON: Mapping[str, type[pl.DataType]] = {
 _WORDS = ("direction", "memory", "what", "how", "operation", "type", "pattern", "by", "hint", "phase", "side")
 _FRACTIONS = ("sigma", "alpha", "copy_seconds")
 _NUMBERS = (
-    *("size", "footprint", "stride", "width", "line", "warps", "blocks", "pages", "page", "round", "rho"),
+    *("size", "footprint", "stride", "width", "line", "warps", "blocks", "pages", "page", "order", "round", "rho"),
     *("source", "target", "both", "access", "rank", "atomics"),
 )
 PARAMETERS: Mapping[str, type[pl.DataType]] = {
@@ -51,11 +51,14 @@ _UNIFIED = {
     "first_touch": Series("first touch of fresh memory", ("by", "size")),
     "demand": Series("migration on demand", ("direction", "pattern", "stride", "blocks", "pages", "size")),
     "step": Series("one thread touches one page after another, a row a touch", ("page", "size"), brief=True),
+    "step_random": Series("the same, in random order", ("page", "order", "size"), brief=True),
     "prefetch": Series("explicit prefetch", ("direction", "size")),
     "advise": Series("access after a hint", ("hint", "phase", "size")),
     "ping_pong": Series("CPU and GPU write the same pages in turn", ("side", "round", "pages", "size")),
     "duplication": Series("access to read-mostly memory", ("phase", "size")),
 }
+
+_GRID = ("placement", "sigma", "alpha", "rho")
 
 TABLES: Mapping[str, Mapping[str, Series]] = {
     "copies": {
@@ -83,9 +86,8 @@ TABLES: Mapping[str, Mapping[str, Series]] = {
     "managed": _UNIFIED,
     "system": _UNIFIED,
     "roofline": {
-        "roofline": Series(
-            "a kernel of given sparsity, intensity and re-migration", ("placement", "sigma", "alpha", "rho")
-        ),
+        "roofline": Series("a kernel of given sparsity, intensity and re-migration", _GRID),
+        "roofline_scattered": Series("the same, with what is touched in single pages", _GRID),
     },
     "peers": {
         "peer_copy": Series("a copy between two GPUs", ("source", "target", "size", "both")),

@@ -34,6 +34,8 @@ def draw(samples: Samples, measured: Mapping[str, Measured], folder: Path) -> li
         for axes, value in zip(found.axes, values, strict=True):
             chosen = rows.filter((pl.col("placement") == placement) & (pl.col(key) == value))
             _points(axes, chosen, other)
+            if placement == "host":
+                _scattered(axes, samples, value)
             _ceilings(axes, chosen, model)
             scale(axes, "x", "1", "operational intensity α, operations a byte")
         scale(found.axes[0], "y", "op/s", "operations a second")
@@ -49,6 +51,22 @@ def _points(axes: Axes, rows: pl.DataFrame, key: str) -> None:
         name = f"{_symbol(key)} = {_value(value)}"
         axes.plot(
             chosen["alpha"], chosen["reached"], "os^vD<>"[index % 7], markersize=3.5, color=colour(index), label=name
+        )
+
+
+def _scattered(axes: Axes, samples: Samples, rho: float) -> None:
+    """What is touched in single pages, which the driver's prefetches do not fit: hollow."""
+    rows = samples.series("roofline_scattered").filter(pl.col("rho") == rho)
+    if rows.height:
+        found = rows.group_by("alpha", "sigma").agg(reached=(pl.col("count") / pl.col("seconds")).median())
+        axes.plot(
+            found["alpha"],
+            found["reached"],
+            "o",
+            markersize=4.5,
+            color="#333333",
+            fillstyle="none",
+            label="in single pages",
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.calibrate.draw.panels import colour, curve, panels, points, scale
+from octavo.calibrate.fits.host_access import lines_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,7 @@ _RATE = pl.col("bytes") / pl.col("seconds")
 
 
 def draw(samples: Samples, _measured: Mapping[str, Measured], folder: Path) -> list[Path]:
-    """A panel for each operation and pattern; strided accesses by their largest stride."""
+    """A panel for each operation and pattern; strided accesses by the smallest stride of a line."""
     rows = samples.series("zero_copy")
     operations = rows["operation"].unique(maintain_order=True).to_list()
     titles = [f"{pattern} {operation}s" for operation in operations for pattern in _PATTERNS]
@@ -29,7 +30,7 @@ def draw(samples: Samples, _measured: Mapping[str, Measured], folder: Path) -> l
     for number, (axes, (operation, pattern)) in enumerate(zip(found.axes, places, strict=True)):
         chosen = rows.filter(operation=operation, pattern=pattern)
         for index, width in enumerate(chosen["width"].unique().sort()):
-            of_width = chosen.filter(width=width).filter(pl.col("stride") == pl.col("stride").max())
+            of_width = lines_apart(chosen.filter(width=width))
             name = f"{width} bytes a thread"
             curve(
                 axes, points(of_width, "warps", _RATE), "warps", name=name, paint=colour(index), marker="os^"[index % 3]

@@ -23,6 +23,7 @@ GOLDEN = (64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1024 << 10)
 """What the tree of NVIDIA's driver (uvm_perf_prefetch.c of release 595.45.04, threshold 51 %) fetches when the pages
 of a block are touched in order."""
 SIZES = "distance between the touches that fault, in each fresh block of 2 MiB"
+COUNT = "touches that fault, for each fresh block of 2 MiB"
 COST = "seconds = fault + bytes / bandwidth over the touches that fault, least squares of relative errors"
 _APART = 4.0
 """Ratio of the medians of touches that fault and touches that do not, below which they are not two kinds."""
@@ -37,7 +38,9 @@ class Fetches:
     pages: NDArray[np.int64]
     seconds: NDArray[np.float64]
     sizes: NDArray[np.int64]
-    """Bytes that each fetched: up to the next one, or to the end of the block."""
+    """Bytes that each fetched, where pages were touched in order: up to the next one, or to the end of the block."""
+    blocks: range
+    """Numbers of the blocks that were touched."""
 
 
 def fetches(table: pl.DataFrame) -> list[Fetches]:
@@ -65,6 +68,17 @@ def fetched(table: pl.DataFrame, number: int) -> Estimate:
         raise Unfit(f"most blocks of 2 MiB have fewer than {number} faults: {counts[len(counts) // 2]} in the median")
     note = f"the tree of driver 595 fetches {GOLDEN[number - 1] >> 10} KiB" if number <= len(GOLDEN) else ""
     return spread(found, note)
+
+
+def faults_a_block(table: pl.DataFrame) -> Estimate:
+    """How many of a block's touches fault, over blocks and repetitions, in whatever order they come.
+
+    Raises:
+        Unfit: touches do not fall into two kinds.
+
+    """
+    counts = [float(np.sum(one.pages // PAGES == block)) for one in fetches(table) for block in one.blocks]
+    return spread(counts)
 
 
 def block_sequences(one: Fetches) -> list[list[int]]:
@@ -101,7 +115,8 @@ def _one(part: pl.DataFrame) -> Fetches:
     at = pages[slow]
     ends = np.append(at[1:], int(pages[-1]) + 1)
     block_ends = (at // PAGES + 1) * PAGES
-    return Fetches(at, seconds[slow], (np.minimum(ends, block_ends) - at) * PAGE_BYTES)
+    blocks = range(int(pages.max()) // PAGES + 1)
+    return Fetches(at, seconds[slow], (np.minimum(ends, block_ends) - at) * PAGE_BYTES, blocks)
 
 
 def _threshold(seconds: NDArray[np.float64]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -16,8 +17,9 @@ Cache = Literal["l1", "l2"]
 Level = Literal["l1", "l2", "memory"]
 DENSE = 128
 """Stride in bytes whose chase shows the caches: every load is a line of its own, and pages are used whole."""
-_CALLED_L2 = 2.0
-"""How far the end of a plateau may be from the size that the driver gives for the L2 cache."""
+_CALLED_L2 = 4.0
+"""How far the end of a plateau may be from the size that the driver gives for the L2 cache: where a multiprocessor
+fills only the half of it that is near, less than half of the size shows."""
 
 
 def latency(table: pl.DataFrame, l2_bytes: int | None, level: Level) -> Estimate:
@@ -76,20 +78,25 @@ def _curves(table: pl.DataFrame) -> list[list[Plateau]]:
 
 
 def _named(found: list[Plateau], l2_bytes: int | None) -> dict[Level, Plateau]:
-    """Plateaus by level; the L2 cache is where the driver's figure for its size is near, or else the second."""
-    second = _second_level(found, l2_bytes)
-    named: dict[Level, Plateau] = {}
-    if second is None:
-        return named
-    named["l2"] = found[second]
-    if second > 0:
+    """Plateaus by level: L1 is the first, L2 all up to the one that ends where the cache does, memory the next.
+
+    An L2 cache in two halves has two plateaus, and slopes may hold a short one: its latency is that of the one with
+    most points, its end that of the last.
+    """
+    end = _end_of_l2(found, l2_bytes)
+    if end is None:
+        return {}
+    widest = max(found[min(1, end) : end + 1], key=lambda one: one.points)
+    named: dict[Level, Plateau] = {"l2": replace(widest, last=found[end].last, next=found[end].next)}
+    if end > 0:
         named["l1"] = found[0]
-    if second + 1 < len(found):
-        named["memory"] = found[second + 1]
+    if end + 1 < len(found):
+        named["memory"] = found[end + 1]
     return named
 
 
-def _second_level(found: list[Plateau], expected: int | None) -> int | None:
+def _end_of_l2(found: list[Plateau], expected: int | None) -> int | None:
+    """The plateau whose end is nearest to the driver's figure for the L2 cache; without a figure, the second."""
     if not expected:
         return 1 if len(found) > 1 else None
     ends = [

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from octavo.calibrate.fits import saturation
 from octavo.calibrate.fits.rows import at_largest
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from octavo.calibrate.fits.estimate import Estimate
 
-MODEL = "bytes / seconds, highest median over numbers of warps, at the widest access and the largest stride"
+MODEL = "bytes / seconds, highest median over warps, at the widest access and the smallest stride of a line or more"
+LINE = 128
+"""Bytes of a cache line, the most that neighbours can share."""
 PATTERNS = ("sequential", "strided", "random")
 
 
@@ -30,5 +32,11 @@ def warps(table: pl.DataFrame) -> Estimate:
     return saturation.first_saturated(_rows(table), "warps", "bytes")
 
 
+def lines_apart(table: pl.DataFrame) -> pl.DataFrame:
+    """Of strided accesses, the nearest of those that lie in a line each; others as they are."""
+    lines = table.filter(pl.col("stride") >= LINE)
+    return lines.filter(pl.col("stride") == pl.col("stride").min()) if lines.height else table
+
+
 def _rows(table: pl.DataFrame) -> pl.DataFrame:
-    return at_largest(at_largest(table, "width"), "stride")
+    return lines_apart(at_largest(table, "width"))

@@ -32,6 +32,8 @@ class Plateau:
     """Median over the first third, in seconds."""
     next: float | None
     """The first footprint beyond it, if one was measured."""
+    points: int
+    """How many footprints are on it."""
 
 
 def plateaus(footprints: Sequence[float], latencies: Sequence[float]) -> list[Plateau]:
@@ -94,4 +96,4 @@ def _plateau(first: int, end: int, footprints: Sequence[float], latencies: np.nd
     settled, early = (
         float(np.median(part)) for part in (latencies[end - third : end], latencies[first : first + third])
     )
-    return Plateau(float(footprints[first]), float(footprints[end - 1]), settled, early, beyond)
+    return Plateau(float(footprints[first]), float(footprints[end - 1]), settled, early, beyond, end - first)

@@ -66,9 +66,13 @@ def _fetch(kind: str, number: int) -> Value:
 
 
 def _touches(kind: str) -> list[Value]:
+    in_order = "faults that fill a block of 2 MiB when its pages are touched in order (the tree of driver 595: 6)"
+    random = "faults that fill a block of 2 MiB when its pages are touched at random (the tree of driver 595: about 14)"
     fault = "what the fault of a lone thread takes beside its bytes"
     speed = "bytes a second of what such a fault fetches"
     return [
+        Value(f"{kind}_faults_a_block", "1", kind, "step", in_order, fetches.COUNT, fetches.faults_a_block),
+        Value(f"{kind}_faults_a_block_random", "1", kind, "step_random", random, fetches.COUNT, fetches.faults_a_block),
         Value(f"{kind}_touch_fault", "s", kind, "step", fault, fetches.COST, fetches.fault),
         Value(f"{kind}_touch_bandwidth", "B/s", kind, "step", speed, fetches.COST, fetches.bandwidth),
     ]
