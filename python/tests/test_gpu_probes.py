@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,6 +106,17 @@ def test_what_the_driver_refuses_for_system_memory_costs_only_its_series(
     hints = {hint for hint in columns.get("hint", []) if hint is not None}
     assert hints == ({"none"} if call == "cuMemAdvise" else hints)
     assert {"demand", "step", "ping_pong"} <= set(columns["series"])
+
+
+def test_a_cupti_that_cannot_record_is_a_reason_and_no_error(stand_in: Environment) -> None:
+    cupti = pytest.importorskip("nvidia.cuda_cupti", reason="CUPTI comes with octavo[gpu]")
+    library = str(Path(cupti.__path__[0]) / "lib")
+    measured = measure({**stand_in, "LD_LIBRARY_PATH": f"{stand_in['LD_LIBRARY_PATH']}:{library}"}, "managed")
+    assert measured["activity"] is None
+    ((series, reason),) = measured["skipped"]
+    assert series == "activity"
+    assert reason.startswith("cupti")
+    assert "failed: " in reason
 
 
 def test_touches_that_are_timed_one_by_one_come_with_their_pages(stand_in: Environment) -> None:

@@ -3,6 +3,8 @@
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable};
+use crate::probes::check::to_usize;
+use crate::probes::sizes::power_within;
 use crate::session::Session;
 
 /// Bytes of a structure for each multiprocessor: enough that all of them stream, and that faults come in groups.
@@ -42,7 +44,7 @@ pub(super) fn size(session: &Session<'_>) -> u64 {
 
 fn size_of(multiprocessors: u64, limit: u64, part: u64) -> u64 {
     let wanted = multiprocessors * FOR_EACH_MULTIPROCESSOR / part;
-    1 << wanted.min(limit / 4).max(SHARES * PAGE).ilog2()
+    power_within(wanted.min(limit / 4).max(SHARES * PAGE))
 }
 
 impl Share {
@@ -133,13 +135,9 @@ impl OnDevice {
     }
 }
 
-fn to_usize(bytes: u64) -> usize {
-    usize::try_from(bytes).expect("buffers fit the address space")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Share, size_of};
+    use super::{Share, size_of, to_usize};
     use crate::memory::{HostMemory, Touchable};
 
     const MIB: u64 = 1 << 20;
@@ -166,7 +164,7 @@ mod tests {
         for share in [Share::in_runs(MIB, 1), Share::in_runs(MIB, 4), Share::in_pages(MIB, 64)] {
             let memory = HostMemory::new(MIB, None).unwrap();
             share.fill(&memory);
-            let word = |at: u64| unsafe { memory.pointer().wrapping_add(super::to_usize(at)).cast::<u32>().read() };
+            let word = |at: u64| unsafe { memory.pointer().wrapping_add(to_usize(at)).cast::<u32>().read() };
             let words = share.pages().flat_map(|page| (0..1024).map(move |index| page + 4 * index));
             assert_eq!(words.map(word).fold(0, u32::wrapping_add), share.sum(), "{share:?}");
         }

@@ -3,6 +3,7 @@
 use crate::error::GpuError;
 use crate::kernel::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Memory};
+use crate::probes::check::to_usize;
 use crate::probes::roofline::structure::Share;
 use crate::session::Session;
 
@@ -96,7 +97,7 @@ impl Work {
     /// # Errors
     /// It has not.
     pub(super) fn check(&self, share: &Share) -> Result<(), GpuError> {
-        let threads = usize::try_from(self.sums.bytes() / 4).expect("threads are few");
+        let threads = to_usize(self.sums.bytes() / 4);
         let found = self.sums.read::<u32>(threads)?.into_iter().fold(0, u32::wrapping_add);
         let expected = share.sum();
         if found == expected {

@@ -8,6 +8,8 @@ use crate::gpu::Gpu;
 use crate::kernel::{Argument, Grid, Kernel};
 use crate::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE};
 use crate::probe::Effort;
+use crate::probes::check::to_usize;
+use crate::probes::sizes::power_within;
 use crate::probes::unified::host;
 use crate::session::{Session, host_seconds};
 use crate::stream::Place;
@@ -139,7 +141,7 @@ impl<'a> Bench<'a> {
 
     /// Sum of the words that `blocks` threads have just read.
     pub(super) fn sum(&self, blocks: u32) -> Result<u64, GpuError> {
-        let sums = self.sums.read::<u64>(usize::try_from(blocks).expect("blocks are few"))?;
+        let sums = self.sums.read::<u64>(to_usize(blocks.into()))?;
         Ok(sums.into_iter().fold(0, u64::wrapping_add))
     }
 
@@ -162,7 +164,7 @@ impl<'a> Bench<'a> {
         let results = [Argument::of(&words), Argument::of(&waited), Argument::of(&clocks)];
         let arguments = [&[pointer(memory), Argument::of(order), Argument::Long(count)][..], &results].concat();
         self.timed(session, &self.time, Grid::new(1, 1), &arguments)?;
-        let count = usize::try_from(count).expect("tables are small");
+        let count = to_usize(count);
         let second = seconds_per_cycle(&clocks.read::<u64>(4)?);
         #[expect(clippy::cast_precision_loss, reason = "waits are far below 2^52 cycles")]
         let seconds = waited.read::<u64>(count)?.into_iter().map(|cycles| cycles as f64 * second).collect();
@@ -261,7 +263,7 @@ fn fitting(sizes: &[u64], limit: u64) -> Vec<u64> {
     let most = (limit / 4).max(BLOCK);
     let mut kept: Vec<u64> = sizes.iter().copied().filter(|&size| size <= most).collect();
     if kept.is_empty() {
-        kept.push(1 << most.ilog2());
+        kept.push(power_within(most));
     }
     kept
 }

@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use crate::memory::{PAGE, Touchable};
+use crate::probes::check::to_usize;
 
 /// Distance of touches that reach every cache line.
 pub(super) const LINE: u64 = 64;
@@ -41,7 +42,7 @@ pub(super) fn touches_pages(memory: &dyn Touchable, order: &[u32], threads: usiz
 }
 
 fn first_word(memory: *mut u8, page: u64) -> *mut u64 {
-    memory.wrapping_add(usize::try_from(page * PAGE).expect("buffers fit the address space")).cast()
+    memory.wrapping_add(to_usize(page * PAGE)).cast()
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ impl Probe for System {
     }
 
     fn about(&self) -> &'static str {
-        "The series of managed memory on pages that the system maps when they are touched (mmap). Where the kernel's \
+        "The series of managed memory on pages that the system maps when they are touched (mmap), large ones where it is \
+         set to. Where the kernel's \
          heterogeneous memory management moves them (HMM), a fault migrates as one on managed memory does, by single \
          pages of 4 KiB. Where the GPU walks the host's page tables (ATS), a fault only places pages that are nowhere \
          yet; others stay where they are and are accessed across the link, until access counters or a prefetch move \
