@@ -80,7 +80,7 @@ def test_memory_that_the_gpu_cannot_share_is_skipped_with_the_reason(stand_in: E
         ("managed", {"concurrent": "0"}, "does not fault here"),
         ("system", {"pageable": "0"}, "cannot touch the system's memory"),
     ):
-        measured = measure(stand_in, probe, **setting)
+        measured = measure(stand_in, probe, 0, **setting)
         assert measured["columns"]["series"] == []
         assert {"first_touch", "demand", "step", "prefetch"} <= {series for series, _ in measured["skipped"]}
         assert all(reason in why for _, why in measured["skipped"])
