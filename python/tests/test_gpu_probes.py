@@ -136,6 +136,14 @@ def test_touches_that_are_timed_one_by_one_come_with_their_pages(stand_in: Envir
     assert sorted(at_random.values()) == stepped
 
 
+def test_links_of_a_lone_gpu_are_skipped_with_the_reason(stand_in: Environment) -> None:
+    measured = measure(stand_in, "peers", gpus="1")
+    assert measured["columns"]["series"] == []
+    assert measured["skipped"] == [
+        [series, "there is one GPU, or only one that can be used"] for series in ("peer_copy", "peer_load", "topology")
+    ]
+
+
 def test_a_driver_that_is_too_old_says_what_it_is_and_what_is_needed(stand_in: Environment) -> None:
     measured = measure(stand_in, "launches", cuda="11080")
     assert measured["error"] == "the driver knows CUDA 11.8, and 12.2 or newer is needed"

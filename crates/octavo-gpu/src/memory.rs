@@ -88,10 +88,15 @@ impl DeviceMemory {
 
     /// Copies it to the host; waits.
     pub(crate) fn read<T: Copy + Default>(&self, count: usize) -> Result<Vec<T>, GpuError> {
+        self.read_from(0, count)
+    }
+
+    /// Copies what lies `offset` bytes behind its beginning to the host; waits.
+    pub(crate) fn read_from<T: Copy + Default>(&self, offset: u64, count: usize) -> Result<Vec<T>, GpuError> {
         let mut values = vec![T::default(); count];
-        assert!(size_of_val(values.as_slice()) as u64 <= self.bytes, "what is read lies in the buffer");
+        assert!(offset + size_of_val(values.as_slice()) as u64 <= self.bytes, "what is read lies in the buffer");
         // SAFETY: the buffer holds that many bytes, and every pattern is a number.
-        unsafe { result::memcpy_dtoh_sync(&mut values, self.address) }.called("cuMemcpyDtoH")?;
+        unsafe { result::memcpy_dtoh_sync(&mut values, self.address + offset) }.called("cuMemcpyDtoH")?;
         Ok(values)
     }
 

@@ -22,8 +22,8 @@ const THREADS: u32 = 256;
 const A_ROUND: u32 = 32;
 const CHAINS: u32 = 8;
 
-/// Rounds of the peak: 4 x 10^5 cycles quick, 4 x 10^6 full, on multiprocessors of 128 units with 2048 threads.
-const PEAK_ROUNDS: (u32, u32) = (100, 1000);
+/// Rounds of the peak: 10^6 cycles quick, 4 x 10^6 full, on multiprocessors of 128 units with 2048 threads.
+const PEAK_ROUNDS: (u32, u32) = (300, 1000);
 
 /// Rounds of a lone chain at 4 cycles a step: 10^5 cycles quick, 10^6 full, beside launches of some thousands.
 const CHAIN_ROUNDS: (u32, u32) = (1000, 8000);

@@ -75,13 +75,18 @@ fn curve(stride: u64, mut footprints: Vec<u64>) -> Curve {
     Curve { stride, footprints }
 }
 
+/// How many footprints there are in all.
+pub(crate) fn steps(plan: &[Curve]) -> usize {
+    plan.iter().map(|curve| curve.footprints.len()).sum()
+}
+
 /// Measures all curves.
 pub(crate) fn measure(session: &mut Session<'_>, plan: &[Curve]) -> Result<(), GpuError> {
     let largest = plan.iter().flat_map(|curve| &curve.footprints).max().copied().unwrap_or(SMALLEST);
     let work = Work::new(session, largest)?;
     for curve in plan {
-        session.step(&format!("latency at stride {}", curve.stride))?;
         for &footprint in &curve.footprints {
+            session.step(&format!("latency at stride {} through {footprint} bytes", curve.stride))?;
             work.footprint(session, curve.stride, footprint)?;
         }
     }

@@ -25,7 +25,17 @@ pub(crate) fn expect<T: Copy + Default + PartialEq + Display>(
     memory: &DeviceMemory,
     expected: &[T],
 ) -> Result<(), GpuError> {
-    let found: Vec<T> = memory.read(expected.len())?;
+    expect_at(kernel, memory, 0, expected)
+}
+
+/// Compares what lies `offset` bytes behind the beginning.
+pub(crate) fn expect_at<T: Copy + Default + PartialEq + Display>(
+    kernel: &str,
+    memory: &DeviceMemory,
+    offset: u64,
+    expected: &[T],
+) -> Result<(), GpuError> {
+    let found: Vec<T> = memory.read_from(offset, expected.len())?;
     let wrong = found.iter().zip(expected).find(|(found, expected)| found != expected);
     wrong.map_or(Ok(()), |(found, expected)| Err(GpuError::wrong_result(kernel, expected, found)))
 }

@@ -191,7 +191,7 @@ fn beside_a_kernel(session: &mut Session<'_>, direction: Direction, buffers: &Bu
                 })
             })?;
         }
-        busy.check()?;
+        busy.check(nanoseconds)?;
     }
     Ok(())
 }
@@ -215,7 +215,8 @@ struct Busy {
     busy: Kernel,
     grid: Grid,
     begin: DeviceMemory,
-    results: DeviceMemory,
+    values: DeviceMemory,
+    taken: DeviceMemory,
 }
 
 impl Busy {
@@ -227,19 +228,31 @@ impl Busy {
             busy,
             grid,
             begin: session.gpu.device_memory(8)?,
-            results: session.gpu.device_memory(4 * grid.all_threads())?,
+            values: session.gpu.device_memory(4 * grid.all_threads())?,
+            taken: session.gpu.device_memory(8 * grid.all_threads())?,
         })
     }
 
     fn launch(&self, stream: &Stream, nanoseconds: u64) -> Result<(), GpuError> {
         self.mark.launch(stream, Grid::new(1, 1), &[Argument::of(&self.begin)])?;
-        let arguments =
-            [Argument::of(&self.begin), Argument::Long(nanoseconds), Argument::Float(0.5), Argument::of(&self.results)];
+        let arguments = [
+            Argument::of(&self.begin),
+            Argument::Long(nanoseconds),
+            Argument::Float(0.5),
+            Argument::of(&self.values),
+            Argument::of(&self.taken),
+        ];
         self.busy.launch(stream, self.grid, &arguments)
     }
 
-    /// Half of it and one more, again and again, comes to 2, from wherever it begins.
-    fn check(&self) -> Result<(), GpuError> {
-        expect(self.busy.name(), &self.results, &vec![2.0_f32; to_usize(self.grid.all_threads())])
+    /// No thread has ended too early, and all have computed: half of it and one more, again and again, comes to 2.
+    fn check(&self, nanoseconds: u64) -> Result<(), GpuError> {
+        let threads = to_usize(self.grid.all_threads());
+        expect(self.busy.name(), &self.values, &vec![2.0_f32; threads])?;
+        let taken: Vec<u64> = self.taken.read(threads)?;
+        let early = taken.into_iter().find(|&taken| taken < nanoseconds);
+        early.map_or(Ok(()), |early| {
+            Err(GpuError::wrong_result(self.busy.name(), format!("{nanoseconds} ns or more"), format!("{early} ns")))
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::memory::DeviceMemory;
 use crate::probe::{Probe, Source};
 use crate::probes::chain::with_chain;
 use crate::probes::chase;
-use crate::probes::check::{BYTE, expect, sum_of_words, to_usize};
+use crate::probes::check::{BYTE, expect, expect_at, sum_of_words, to_usize};
 use crate::probes::sizes::{power_within, powers_of_two};
 use crate::samples::Row;
 use crate::session::Session;
@@ -51,7 +51,7 @@ impl Probe for MemoryProbe {
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
         let plan = chase::plan(session)?;
-        session.steps(4 + 3 + plan.len());
+        session.steps(OPERATIONS.len() + WIDTHS.len() + chase::steps(&plan));
         // First what keeps the GPU busy, so that its clocks are up when latency is measured.
         streams(session)?;
         random_lines(session)?;
@@ -100,7 +100,9 @@ fn streams(session: &mut Session<'_>) -> Result<(), GpuError> {
             stream(session, operation, &kernel, &arrays, size)?;
         }
         let written = operation.arrays.last().map_or(0, |&array| array);
-        expect(kernel.name(), &arrays[written], &vec![operation.gives; to_usize(l2 / 8 / 4)])?;
+        // The end: what only the largest size comes to.
+        let some = vec![operation.gives; 1024];
+        expect_at(kernel.name(), &arrays[written], largest - size_of_val(some.as_slice()) as u64, &some)?;
     }
     Ok(())
 }
@@ -140,8 +142,9 @@ const LINES: [u64; 3] = [32, 64, 128];
 fn random_lines(session: &mut Session<'_>) -> Result<(), GpuError> {
     let (l2, limit) = (session.gpu.l2(), power_within(session.gpu.free_memory()? / 4));
     let footprints = session.choose(vec![16 * l2], vec![l2 / 2, 4 * l2, 16 * l2, 64 * l2]);
-    let footprints: Vec<u64> = footprints.into_iter().filter(|&footprint| footprint <= limit).collect();
-    let memory = session.gpu.device_memory(footprints.last().copied().unwrap_or(l2))?;
+    let mut footprints: Vec<u64> = footprints.into_iter().map(|footprint| footprint.min(limit)).collect();
+    footprints.dedup();
+    let memory = session.gpu.device_memory(footprints.last().copied().unwrap_or(limit))?;
     memory.fill(BYTE)?;
     for (name, width) in WIDTHS {
         session.step(&format!("random lines, {width} bytes a thread"))?;

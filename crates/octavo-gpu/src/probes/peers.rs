@@ -29,6 +29,10 @@ const READ: u64 = 256 << 20;
 /// Bytes that eight threads read together.
 const LINE: u64 = 128;
 
+const SERIES: [&str; 3] = ["peer_copy", "peer_load", "topology"];
+
+const KERNELS: Source = Source { name: "peers.cu", body: include_str!("peers.cu") };
+
 impl Probe for Peers {
     fn name(&self) -> &'static str {
         "peers"
@@ -47,40 +51,61 @@ impl Probe for Peers {
     }
 
     fn source(&self) -> Option<Source> {
-        Some(Source { name: "peers.cu", body: include_str!("peers.cu") })
+        Some(KERNELS)
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
-        let count = describe()?.len();
-        if count < 2 {
-            session.skip("peers", "this machine has one GPU");
-            return Ok(());
-        }
-        let measured = all_pairs(session, count, self.source());
+        let measured = all_pairs(session, describe()?.len());
         session.gpu.make_current()?;
         measured
     }
 }
 
-fn all_pairs(session: &mut Session<'_>, count: usize, source: Option<Source>) -> Result<(), GpuError> {
-    let source = source.expect("this probe has kernels");
-    session.steps(count * (count - 1));
-    let bytes = buffer_bytes(session, count)?;
-    let nodes = (0..count).map(|index| Node::new(index, &source, bytes)).collect::<Result<Vec<_>, _>>()?;
+fn all_pairs(session: &mut Session<'_>, count: usize) -> Result<(), GpuError> {
+    let gpus = if count < 2 { Vec::new() } else { open_all(session, count) };
+    if gpus.len() < 2 {
+        SERIES.iter().for_each(|series| session.skip(series, "there is one GPU, or only one that can be used"));
+        return Ok(());
+    }
+    session.steps(gpus.len() * (gpus.len() - 1));
+    let bytes = buffer_bytes(session, &gpus)?;
+    let nodes = gpus.into_iter().map(|gpu| Node::new(gpu, bytes)).collect::<Result<Vec<_>, _>>()?;
+    let mut apart = Vec::new();
     for from in &nodes {
         for to in nodes.iter().filter(|to| to.number() != from.number()) {
             session.step(&format!("GPU {} and GPU {}", from.number(), to.number()))?;
-            pair(session, from, to, bytes)?;
+            if !pair(session, from, to, bytes)? {
+                apart.push(format!("{} to {}", from.number(), to.number()));
+            }
         }
+    }
+    if !apart.is_empty() {
+        session.skip("peer_load", format!("kernels do not reach the other GPU's memory: {}", apart.join(", ")));
     }
     Ok(())
 }
 
-/// A power of two; two such buffers take at most a quarter of what is free on any GPU.
-fn buffer_bytes(session: &Session<'_>, count: usize) -> Result<u64, GpuError> {
-    let mut bytes = session.choose(LARGEST_QUICK, LARGEST_FULL);
+/// Those that others do not keep for themselves.
+fn open_all(session: &mut Session<'_>, count: usize) -> Vec<Gpu> {
+    let (mut open, mut closed) = (Vec::new(), Vec::new());
     for index in 0..count {
-        bytes = bytes.min(power_within(Gpu::open(index)?.free_memory()? / 8));
+        match Gpu::open(index) {
+            Ok(gpu) => open.push(gpu),
+            Err(error) => closed.push(format!("without GPU {index}: {error}")),
+        }
+    }
+    if !closed.is_empty() {
+        session.skip("peer_copy", closed.join("; "));
+    }
+    open
+}
+
+/// A power of two; two such buffers take at most a quarter of what is free on any GPU.
+fn buffer_bytes(session: &Session<'_>, gpus: &[Gpu]) -> Result<u64, GpuError> {
+    let mut bytes = session.choose(LARGEST_QUICK, LARGEST_FULL);
+    for gpu in gpus {
+        gpu.make_current()?;
+        bytes = bytes.min(power_within(gpu.free_memory()? / 8));
     }
     Ok(bytes)
 }
@@ -100,9 +125,9 @@ struct Node {
 }
 
 impl Node {
-    fn new(index: usize, source: &Source, bytes: u64) -> Result<Self, GpuError> {
-        let gpu = Gpu::open(index)?;
-        let kernel = gpu.module(source)?.kernel("read_peer")?;
+    fn new(gpu: Gpu, bytes: u64) -> Result<Self, GpuError> {
+        gpu.make_current()?;
+        let kernel = gpu.module(&KERNELS)?.kernel("read_peer")?;
         let grid = kernel.filling(&gpu, 256)?;
         let node = Self {
             stream: gpu.stream()?,
@@ -131,7 +156,8 @@ impl Drop for Node {
     }
 }
 
-fn pair(session: &mut Session<'_>, source: &Node, target: &Node, bytes: u64) -> Result<(), GpuError> {
+/// Says whether the source reaches the target's memory.
+fn pair(session: &mut Session<'_>, source: &Node, target: &Node, bytes: u64) -> Result<bool, GpuError> {
     let link = Link::between(&source.gpu, &target.gpu)?;
     let back = Link::between(&target.gpu, &source.gpu)?;
     let row = row("topology", source, target).integer("access", link.access.into());
@@ -140,15 +166,11 @@ fn pair(session: &mut Session<'_>, source: &Node, target: &Node, bytes: u64) -> 
     let _there = link.access.then(|| Access::enable(&source.gpu, &target.gpu)).transpose()?;
     source.gpu.make_current()?;
     copies(session, source, target, bytes)?;
-    for pattern in ["sequential", "random"] {
-        if link.access {
-            loads(session, source, target, pattern, bytes)?;
-        } else {
-            let name = format!("peer_load_{pattern}_{}_{}", source.number(), target.number());
-            session.skip(&name, "kernels of the one GPU do not reach the memory of the other");
-        }
+    if link.access {
+        loads(session, source, target, "sequential", bytes)?;
+        loads(session, source, target, "random", bytes)?;
     }
-    Ok(())
+    Ok(link.access)
 }
 
 fn row(series: &'static str, source: &Node, target: &Node) -> Row {
