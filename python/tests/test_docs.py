@@ -139,6 +139,8 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert "fault_threshold" in (site / "reference" / "strategies.html").read_text()
     assert "node.gpu_link.bandwidth" in (site / "reference" / "scenario.html").read_text()
     assert "octavo sweep" in (site / "reference" / "command-line.html").read_text()
+    assert "octavo calibrate -o machine.toml --quick" in (site / "reference" / "command-line.html").read_text()
+    assert "copy_bandwidth_h2d_pinned" in (site / "reference" / "measured.html").read_text()
     assert "octavo.compare" in (site / "reference" / "python.html").read_text()
     assert (site / "repository" / "presets" / "nodes" / "grit-4gpu.toml").is_file()
     loaded = re.compile(r'(src|href)="https?://[^"]+\.(js|css|woff2?)"')

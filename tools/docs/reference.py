@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from octavo import catalogue
+from octavo.calibrate.values import VALUES
 from octavo.cli.app import app
 
 STRATEGIES = {
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
     listing = catalogue.listing()
     return {
         "reference/command-line.md": _command_line(),
+        "reference/measured.md": _measured(),
         "reference/scenario.md": _scenario(catalogue.schema()),
         "reference/strategies.md": _strategies(listing),
         "reference/workloads.md": _workloads(listing["workloads"]),
@@ -84,6 +86,21 @@ def _presets(nodes: list[dict[str, Any]], memories: list[dict[str, Any]]) -> str
     for title, key, entries in (("Nodes", "node.preset", nodes), ("Memories", "memory.preset", memories)):
         parts += [f"## {title}", f"`{key}`"]
         parts += [f"### `{entry['name']}`\n\n{entry['summary']}\n\n```toml\n{entry['text']}\n```" for entry in entries]
+    return _joined(parts)
+
+
+def _measured() -> str:
+    intro = (
+        "Keys of `[measured]` in a machine file, by probe. Units: seconds, bytes a second, bytes, operations a second "
+        "(op/s), plain numbers (1). [How they are measured and fitted](../calibrate.md)."
+    )
+    pairs = "Of each pair of GPUs there is one, named after both: `peer_copy_bandwidth_0_1`."
+    parts = ["# Measured values", intro]
+    for probe in dict.fromkeys(value.probe for value in VALUES):
+        values = [value for value in VALUES if value.probe == probe]
+        rows = [(f"`{one.name}`", one.unit, one.about, f"`{one.series}`", one.how) for one in values]
+        parts += [f"## `{probe}`", pairs if values[0].each_pair else ""]
+        parts.append(_table(("value", "unit", "what it is", "series", "fit"), rows))
     return _joined(parts)
 
 
@@ -146,11 +163,12 @@ def _command_line() -> str:
 
 
 def _commands(command: Any, path: list[str]) -> list[list[str]]:
-    """Every command that does something, by the words that call it."""
+    """Every command that does something, by the words that call it; so may one that has others below it."""
     below = getattr(command, "commands", None)
     if not below:
         return [path]
-    return [found for name in below for found in _commands(below[name], [*path, name])]
+    own = [path] if getattr(command, "invoke_without_command", False) and path else []
+    return own + [found for name in below for found in _commands(below[name], [*path, name])]
 
 
 def _help(runner: CliRunner, path: list[str]) -> str:
