@@ -177,7 +177,8 @@ fn beside_a_kernel(session: &mut Session<'_>, direction: Direction, buffers: &Bu
         let nanoseconds = nanoseconds_alone(&stream, to, from, size)?;
         for (what, computes, copies) in [("kernel", true, false), ("copy", false, true), ("both", true, true)] {
             let row = Row::of("copy_overlap").word("what", what).word("direction", direction.name());
-            let row = row.integer("size", size).bytes(if copies { size } else { 0 }).count(1);
+            let row = row.integer("size", size).count(1);
+            let row = if copies { row.bytes(size) } else { row };
             session.repeat(&row, |session| {
                 host_seconds(|| {
                     if computes {

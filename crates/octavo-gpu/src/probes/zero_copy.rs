@@ -15,7 +15,7 @@ use crate::session::Session;
 pub(crate) struct ZeroCopy;
 
 /// Accesses of a launch: 64 MiB at 16 bytes each, a millisecond at what such links carry, ten where each access is a
-/// transfer of its own. Quick has 60 rows (3 s), full 330 (30 s).
+/// transfer of its own. Quick has 72 rows (3 s), full 330 (30 s).
 const ACCESSES: u64 = 4 << 20;
 
 /// Accesses of a thread: not so few that beginning and end of the launch count, not so many that one warp is slow.
