@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from octavo.activity import LAYOUTS
 from octavo.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
 from octavo.calibrate.tables import COMMON, PARAMETERS, TABLES
 from octavo.calibrate.values.unified import DUPLICATION_PHASES, HINTS, PHASES
@@ -23,6 +24,18 @@ SIZES = [4 * KIB << (2 * step) for step in range(9)]  # 4 KiB to 256 MiB
 LINE = 128
 
 Row = dict[str, Any]
+
+
+def records() -> bytes:
+    """A migration of 64 KiB that a fault caused, and the fault."""
+    found = np.zeros(2, LAYOUTS["v3"])
+    found["kind"], found["start"], found["end"], found["address"] = 25, 1000, 6000, 2 * MIB
+    found["counterKind"], found["value"], found["flags"] = (1, 4), (64 * KIB, 1), (2, 1)
+    found["srcId"], found["dstId"] = (0xFFFFFFFF, 0), (0, 0)
+    return found.tobytes()
+
+
+ACTIVITY = {"cupti": 26, "layout": "v3", "records": records(), "dropped": 0}
 
 
 @dataclass
@@ -93,6 +106,7 @@ class SyntheticGpu:
     measured: list[str] = field(default_factory=list)
     """Probes that were run."""
     free: int = 79 * GIB
+    nvrtc: str | None = "12.9"
 
     def probes(self) -> list[Row]:
         return [{"name": name, "title": name, "about": name, "source": f"// {name}"} for name in TABLES]
@@ -109,7 +123,7 @@ class SyntheticGpu:
                 "l2_bytes": 50 * MIB,
                 "driver": self.driver,
                 "cuda": "13.0",
-                "nvrtc": "12.9",
+                "nvrtc": self.nvrtc,
             }
             for index in range(self.gpus)
         ]
@@ -125,7 +139,7 @@ class SyntheticGpu:
         return {
             "columns": _columns(self._repeated(probe, rng, 3 if quick else 7)),
             "skipped": [],
-            "activity": {"cupti": 26, "records": b"\0" * 64, "dropped": 0} if probe == "managed" else None,
+            "activity": ACTIVITY if probe == "managed" else None,
         }
 
     def _repeated(self, probe: str, rng: np.random.Generator, repetitions: int) -> Iterator[Row]:

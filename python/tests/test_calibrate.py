@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -73,7 +75,11 @@ def test_all_probes_make_a_machine_file_that_reads_back(calibrate, tmp_path):
     assert {path.name for path in (tmp_path / "machine.samples").iterdir()} == {
         *(f"{probe}.{suffix}" for probe in PROBES for suffix in ("json", "parquet")),
         "managed.activity.bin",
+        "managed.events.parquet",
     }
+    events = pl.read_parquet(tmp_path / "machine.samples" / "managed.events.parquet")
+    assert events["kind"].cast(pl.String).to_list() == ["migration", "read_fault"]
+    assert events["bytes"].to_list() == [65536, None]
 
 
 def test_json_is_the_whole_result(calibrate):
@@ -179,9 +185,10 @@ def test_single_probes_are_measured_and_the_others_kept_or_named(calibrate, tmp_
         (SyntheticGpu(), ["--probe", "copy"], "--probe: expected one of copies, launches, "),
         (SyntheticGpu(), ["--gpu", "3"], "--gpu: expected one of 0, found 3"),
         (SyntheticGpu(free=1 << 20), [], "expected a quarter of its memory to be free, found 0%"),
+        (SyntheticGpu(nvrtc=None), [], "NVRTC, which compiles the probes' kernels, was not found"),
         (SyntheticGpu(), ["--quick", "probes"], "options before `probes`"),
     ],
-    ids=["probe", "gpu", "memory", "options"],
+    ids=["probe", "gpu", "memory", "compiler", "options"],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_written(gpu, arguments, said, calibrate, tmp_path):
     done = calibrate(gpu, *arguments)
@@ -227,6 +234,11 @@ def test_the_pictures_show_every_probe(calibrate, tmp_path):
     assert reached["host"]["points"] == reached["device"]["points"] == 4 * 11 * 4
     assert reached["host"]["above"] == reached["device"]["above"] == 0
     assert reached["host"]["median"] == pytest.approx(1, abs=0.02)
+    happened = {row["kind"]: row for row in document["events"]}
+    assert happened["migration"] == {
+        "probe": "managed", "kind": "migration", "cause": "coherence", "rows": 1,
+        "faults": 0, "bytes": 65536, "duration_ps": 5e6,
+    }
     for path in (tmp_path / "machine.pictures").iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")
 
@@ -265,3 +277,32 @@ def test_a_probe_that_lacks_a_series_is_drawn_without_it(lost, calibrate, tmp_pa
     pl.read_parquet(path).filter(pl.col("series") != lost).write_parquet(path)
     done = calibrate(SyntheticGpu(), "show", "machine.toml", "-q")
     assert done.status == 0, done.err
+
+
+def test_records_that_nobody_understands_leave_out_the_events_alone(calibrate, tmp_path):
+    gpu = SyntheticGpu()
+    measure = gpu.measure
+
+    def strange(probe, *arguments, **options):
+        found = measure(probe, *arguments, **options)
+        return found | {"activity": found["activity"] and found["activity"] | {"records": b"\1" * 104, "dropped": 2}}
+
+    gpu.measure = strange
+    assert calibrate(gpu, "-o", "machine.toml", "--quick", "-q").status == 0
+    found = machine.read(tmp_path / "machine.toml")
+    assert "expected activity kind 25" in found.skipped["managed.activity"]
+    assert "managed_fetch_1" in found.measured
+    assert not (tmp_path / "machine.samples" / "managed.events.parquet").exists()
+
+
+def test_installed_libraries_are_found_by_name():
+    """In a process of its own, in which nothing else has loaded them."""
+    pytest.importorskip("cuda.pathfinder")
+    pytest.importorskip("nvidia.cuda_nvrtc")
+    program = (
+        "from octavo import _core; from octavo.calibrate import libraries; libraries.load(); "
+        "print(_core.gpu_compile('launches', 'sm_90')[:4])"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert "ELF" in run.stdout, run.stderr

@@ -65,10 +65,6 @@ class Compiled:
 
 
 def compiled() -> Engine:
-    """The engine of this installation, with its libraries loaded where they are installed.
-
-    A library that is missing is reported by what needs it: without CUPTI, everything else is measured all the same.
-    """
-    for library in libraries.PURPOSE:
-        libraries.load(library)
+    """The engine of this installation, with NVIDIA's libraries loaded where they are installed."""
+    libraries.load()
     return Compiled()

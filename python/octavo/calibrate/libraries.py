@@ -1,33 +1,26 @@
 """NVIDIA's libraries from their Python packages (`octavo[gpu]`), loaded where the engine finds them by name.
 
 Once a shared library is loaded, opening it by its name gives the loaded one wherever its file is. Libraries that the
-system knows need none of this.
+system knows need none of this, and who misses one says so: without NVRTC nothing is measured, without CUPTI the
+driver's own records are.
 """
 
 from __future__ import annotations
 
-import ctypes.util
 import importlib.util
-from typing import Literal
 
-Library = Literal["nvrtc", "cupti"]
-PURPOSE: dict[Library, str] = {
-    "nvrtc": "compiles the probes' kernels",
-    "cupti": "records what unified memory does during the probes of managed memory",
-}
+NAMES = ("nvrtc", "cupti")
+"""The compiler of kernels, and the recorder of what unified memory does."""
 
 
-def load(library: Library) -> str | None:
-    """Load a library from its package or toolkit; nothing if it is there, and else the reason why not, in a line."""
+def load() -> None:
+    """Load those that are installed."""
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.pathfinder") is None:
-        if ctypes.util.find_library(library):
-            return None
-        return f"lib{library} was not found, which {PURPOSE[library]}; `pip install octavo[gpu]` brings it"
+        return
     from cuda import pathfinder  # noqa: PLC0415 - an extra that few have
 
-    try:
-        pathfinder.load_nvidia_dynamic_lib(library)
-    except (pathfinder.DynamicLibNotFoundError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        return f"lib{library} was not found, which {PURPOSE[library]}: {reason}"
-    return None
+    for name in NAMES:
+        try:
+            pathfinder.load_nvidia_dynamic_lib(name)
+        except (pathfinder.DynamicLibNotFoundError, RuntimeError):  # noqa: PERF203 - said by what needs it
+            continue

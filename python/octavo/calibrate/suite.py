@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo import folder
-from octavo.calibrate import machine, samples
+from octavo.calibrate import machine, recorded, samples
 from octavo.calibrate.evaluate import evaluate
 from octavo.calibrate.samples import Activity, Origin, Samples
 from octavo.errors import CalibrationError, InterruptedRun
@@ -80,7 +80,7 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
     """The GPU that is to be measured, as its driver describes it.
 
     Raises:
-        CalibrationError: there is none of this number, or it has no free memory.
+        CalibrationError: there is none of this number, its memory is in use, or kernels cannot be compiled.
 
     """
     gpus = plan.engine.describe()
@@ -88,6 +88,11 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
     if plan.gpu not in numbers:
         raise CalibrationError(f"--gpu: expected one of {', '.join(map(str, numbers))}, found {plan.gpu}")
     chosen = dict(gpus[numbers.index(plan.gpu)], gpus=len(gpus))
+    if not chosen.get("nvrtc"):
+        raise CalibrationError(
+            "NVRTC, which compiles the probes' kernels, was not found",
+            "`pip install 'octavo[gpu]'` brings it (Python 3.11 or newer), and so does NVIDIA's CUDA toolkit",
+        )
     free = chosen.get("free_bytes")
     if free is not None and free < _LEAST_FREE * chosen["memory_bytes"]:
         share = free / chosen["memory_bytes"]
@@ -125,7 +130,9 @@ def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], No
         missing[_BETWEEN] = "there is one GPU"
     failed: dict[str, str] = {}
     found = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, failed, watch)
-    made = _machine(plan, gpu, [found[task.name] for task in tasks if task.name in found], missing | failed)
+    ordered = [found[task.name] for task in tasks if task.name in found]
+    missing |= failed | recorded.write_events(plan.samples, ordered)
+    made = _machine(plan, gpu, ordered, missing)
     folder.write_text(plan.output, machine.machine_text(made))
     return Outcome(plan.output, made, failed)
 

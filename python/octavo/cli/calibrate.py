@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from octavo.calibrate import engine, grid, machine, quantities, suite
+from octavo.calibrate import engine, grid, machine, quantities, recorded, suite
 from octavo.calibrate import show as pictures
 from octavo.calibrate.values import VALUES
 from octavo.cli import options
@@ -149,9 +149,12 @@ def show(
         raise CalibrationError(f"nothing to draw: no samples in {pictures.samples_of(path)}", "they are made beside it")
     drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
     reached = grid.summary(samples, found.measured)
-    sink.document(_document(found) | {"roofline": reached.to_dicts(), "pictures": [str(one) for one in drawn]})
+    happened = recorded.summary(samples)
+    also = {"roofline": reached.to_dicts(), "events": happened.to_dicts(), "pictures": [str(one) for one in drawn]}
+    sink.document(_document(found) | also)
     _show(sink, found)
     _show_roofline(sink, reached)
+    _show_events(sink, happened)
     sink.say(f"Pictures: {drawn[0].parent}" if drawn else f"No samples in {pictures.samples_of(path)}: no pictures")
 
 
@@ -164,6 +167,24 @@ def _show_roofline(sink: Sink, reached: pl.DataFrame) -> None:
     ]
     columns = ["placement", "points", "median", "highest", "above ceiling"]
     sink.table("Roofline: operations a second reached over the predicted ceiling", columns, rows)
+
+
+def _show_events(sink: Sink, happened: pl.DataFrame) -> None:
+    if happened.is_empty():
+        return
+    rows = [
+        (
+            row["kind"],
+            row["cause"] or "–",
+            f"{row['rows']:,}",
+            f"{row['faults']:,}",
+            quantities.short(float(row["bytes"]), "B"),
+            "–" if row["duration_ps"] is None else quantities.short(row["duration_ps"] * 1e-12, "s"),
+        )
+        for row in happened.to_dicts()
+    ]
+    columns = ["event", "cause", "rows", "faults", "bytes", "median time"]
+    sink.table("What the driver recorded meanwhile (CUPTI)", columns, rows)
 
 
 def _cells(row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
