@@ -13,6 +13,9 @@ const NODES: Presets = &[
     ("grit-16gpu", include_str!("../../../presets/nodes/grit-16gpu.toml")),
     ("r9nano", include_str!("../../../presets/nodes/r9nano.toml")),
     ("r9nano-4", include_str!("../../../presets/nodes/r9nano-4.toml")),
+    ("cuda-sm70", include_str!("../../../presets/nodes/cuda-sm70.toml")),
+    ("cuda-sm80", include_str!("../../../presets/nodes/cuda-sm80.toml")),
+    ("cuda-sm90", include_str!("../../../presets/nodes/cuda-sm90.toml")),
     ("mosaic-30sm", include_str!("../../../presets/nodes/mosaic-30sm.toml")),
 ];
 const DRIVERS: Presets = &[

@@ -12,7 +12,7 @@ use support::{Script, compute, events, load, memory_with, node, run, run_with, s
 fn batched(gpus: u32, size: u32) -> NodeConfig {
     let mut node = node(gpus);
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
-    node.driver.service = ServiceModel::Batch(BatchConfig { size, batch, request });
+    node.driver.service = ServiceModel::Batch(BatchConfig { size, batch, request, interrupt: Time::ZERO });
     node
 }
 
@@ -34,6 +34,21 @@ fn a_batch_of_one_costs_the_batch_and_the_request() {
 fn the_next_batch_begins_when_the_plans_of_the_last_are_done() {
     // The first fault is a batch of its own; the three that arrived meanwhile are the next.
     assert_eq!(cold(&batched(4, 256)) - cold(&batched(1, 256)), PLAN + 20_000 + 3 * 1000);
+}
+
+/// The driver takes what has come until its interrupt is there, however many they are; it needs none to go on.
+#[test]
+fn an_idle_driver_takes_what_has_come_until_its_interrupt() {
+    let called = |gpus, size| {
+        let mut node = batched(gpus, size);
+        let ServiceModel::Batch(config) = &mut node.driver.service else { unreachable!() };
+        config.interrupt = Time(2_000_000);
+        node
+    };
+    let alone = cold(&batched(1, 256));
+    assert_eq!(cold(&called(1, 256)) - alone, 2000);
+    assert_eq!(cold(&called(4, 256)) - alone, 2000 + 3 * 1000, "all four in one batch");
+    assert_eq!(cold(&called(4, 3)) - alone, 2000 + 2 * 1000 + PLAN + 20_000 + 1000, "three, then at once the fourth");
 }
 
 #[test]

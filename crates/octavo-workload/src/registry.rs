@@ -16,7 +16,7 @@ pub struct Size {
 /// A registered workload.
 pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
 
-/// All workloads: those of GRIT's table in its order, further ones, then applications of Mosaic's.
+/// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, then plain touches.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -55,5 +55,6 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::sad::ENTRY,
         &kernels::cfd::ENTRY,
         &kernels::streamcluster::ENTRY,
+        &kernels::touch::ENTRY,
     ],
 );

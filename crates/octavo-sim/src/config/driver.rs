@@ -60,6 +60,15 @@ pub struct BatchConfig {
     pub batch: Time,
     /// Time for each request in it.
     pub request: Time,
+    /// Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
+    /// that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub interrupt: Time,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_no_time(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 /// Which compute units stop for a drain.

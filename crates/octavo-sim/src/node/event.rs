@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     CounterArrives,
     /// The driver has served a counter notification.
     CounterServed,
+    /// An interrupt has reached the idle driver, which takes a batch.
+    BatchTaken,
     /// The driver has served a batch.
     BatchServed,
     /// The next step of a plan; index: plan slot.
@@ -38,12 +40,13 @@ pub(crate) enum Kind {
     Launch,
 }
 
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 17] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
     Kind::CounterArrives,
     Kind::CounterServed,
+    Kind::BatchTaken,
     Kind::BatchServed,
     Kind::PlanStep,
     Kind::FaultLeaves,

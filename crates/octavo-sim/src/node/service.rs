@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use octavo_manager::{Event as ManagerEvent, Fault as ManagerFault};
+use octavo_units::Time;
 
 use super::Node;
 use super::event::Kind;
@@ -43,6 +44,8 @@ struct Batches {
     serving: Vec<Request>,
     /// A batch is being served or its plans are being carried out.
     busy: bool,
+    /// The interrupt that will make the idle driver take a batch is under way.
+    called: bool,
     /// Faults whose wakes wait for the end of the batch.
     wakes: Vec<u32>,
 }
@@ -56,6 +59,7 @@ impl Service {
                 queue: VecDeque::new(),
                 serving: Vec::new(),
                 busy: false,
+                called: false,
                 wakes: Vec::new(),
             }),
         };
@@ -87,15 +91,35 @@ impl Node<'_> {
             }
             Model::Batch(batches) => {
                 batches.queue.push_back(request);
-                self.begin_batch_if_idle();
+                self.call_driver();
             }
         }
+    }
+
+    /// An idle driver hears of the first request by an interrupt; a busy one looks when it is done.
+    fn call_driver(&mut self) {
+        let Model::Batch(batches) = &mut self.service.model else { return };
+        let interrupt = batches.config.interrupt;
+        if interrupt == Time::ZERO {
+            return self.begin_batch_if_idle();
+        }
+        if !batches.busy && !batches.called {
+            batches.called = true;
+            self.schedule(self.now + interrupt.0, Kind::BatchTaken, 0);
+        }
+    }
+
+    pub fn batch_taken(&mut self) {
+        if let Model::Batch(batches) = &mut self.service.model {
+            batches.called = false;
+        }
+        self.begin_batch_if_idle();
     }
 
     fn begin_batch_if_idle(&mut self) {
         let now = self.now;
         let Model::Batch(batches) = &mut self.service.model else { return };
-        if batches.busy || batches.queue.is_empty() {
+        if batches.busy || batches.called || batches.queue.is_empty() {
             return;
         }
         batches.busy = true;

@@ -204,6 +204,7 @@ impl<'a> Node<'a> {
             Kind::FaultServed => self.fault_served(event.index),
             Kind::CounterArrives => self.counter_arrives(event.index),
             Kind::CounterServed => self.counter_served(event.index),
+            Kind::BatchTaken => self.batch_taken(),
             Kind::BatchServed => self.batch_served(),
             Kind::PlanStep => self.plan_step(event.index),
             Kind::FaultLeaves => self.fault_leaves(event.index),

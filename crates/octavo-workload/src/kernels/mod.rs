@@ -39,6 +39,7 @@ pub mod srad;
 pub mod st;
 pub mod stencil3d;
 pub mod streamcluster;
+pub mod touch;
 pub mod transpose;
 pub mod trd;
 pub mod vectoradd;
