@@ -5,16 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo import folder
-from octavo.calibrate import machine, recorded, samples
+from octavo.calibrate import machine, node, recorded, samples
 from octavo.calibrate.evaluate import evaluate
 from octavo.calibrate.samples import Activity, Origin, Samples
-from octavo.errors import CalibrationError, InterruptedRun
+from octavo.errors import CalibrationError, InterruptedRun, OctavoError
 from octavo.execute import Progress
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], No
     found = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, failed, watch)
     ordered = [found[task.name] for task in tasks if task.name in found]
     missing |= failed | recorded.write_events(plan.samples, ordered)
-    made = _machine(plan, gpu, ordered, missing)
-    folder.write_text(plan.output, machine.machine_text(made))
+    made, text = _with_node(_machine(plan, gpu, ordered, missing), gpu)
+    folder.write_text(plan.output, text)
     return Outcome(plan.output, made, failed)
 
 
@@ -261,6 +261,15 @@ def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], miss
         "device": {key: value for key, value in gpu.items() if key not in _NOT_OF_THE_DEVICE and value is not None},
     }
     return machine.Machine(about, found.measured, {**missing, **found.skipped})
+
+
+def _with_node(made: machine.Machine, gpu: Mapping[str, Any]) -> tuple[machine.Machine, str]:
+    """The machine and its file's text. What was measured is kept even if no node can be made of it."""
+    try:
+        return made, machine.machine_text(made, node.derive(gpu, made.measured).text)
+    except OctavoError as error:
+        without = replace(made, skipped={**made.skipped, "node": error.message})
+        return without, machine.machine_text(without)
 
 
 def _processor() -> str:
