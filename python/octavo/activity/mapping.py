@@ -60,7 +60,7 @@ def events(rows: Rows, origin: int) -> pl.DataFrame:
         GPU that fights for thrashing memory); null where they mean nothing.
 
     """
-    rows = rows[np.argsort(rows["start"], kind="stable")]
+    rows = in_order(rows)
     sized = np.isin(rows["what"], (*COPIES, What.THRASHING, What.REMOTE_MAP))
     faults = np.isin(rows["what"], (What.CPU_FAULT, What.GPU_FAULT))
     ended = rows["end"] >= 0
@@ -79,6 +79,12 @@ def events(rows: Rows, origin: int) -> pl.DataFrame:
             "processors": _where(rows["what"] == What.THRASHING, rows["processors"]),
         }
     )
+
+
+def in_order(rows: Rows) -> Rows:
+    """Rows in order of time."""
+    start = rows["start"]
+    return rows if (start[1:] >= start[:-1]).all() else rows[np.argsort(start, kind="stable")]
 
 
 def kinds(rows: Rows) -> npt.NDArray[np.uint8]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Numbers = npt.NDArray[np.int64]
+    Places = npt.NDArray[np.int32]
+    """Numbers of rows and allocations: there are many of them, and memory is short."""
 
 ALWAYS = (1 << 63) - 1
 """When what is never freed is freed; what was there before the recording began was allocated at minus that."""
@@ -67,8 +69,8 @@ class Allocation:
 class Parts:
     """What part of which allocation rows are about; a row that spans several has several."""
 
-    row: Numbers
-    allocation: Numbers
+    row: Places
+    allocation: Places
     first: Numbers
     """First page, counted in the address space."""
     pages: Numbers
@@ -245,12 +247,13 @@ def _batch(live: _Live, offset: int, address: Numbers, size: Numbers) -> Parts:
     at = np.repeat(low, count) + np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     begin, stop = np.maximum(address[row], starts[at]), np.minimum(end[row], ends[at])
     first = begin // PAGE_BYTES
-    return Parts(row + offset, numbers[at], first, (stop - 1) // PAGE_BYTES - first + 1, stop - begin)
+    places = (row + offset).astype(np.int32), numbers[at].astype(np.int32)
+    return Parts(*places, first, (stop - 1) // PAGE_BYTES - first + 1, stop - begin)
 
 
 def _joined(parts: Sequence[Parts]) -> Parts:
-    def join(name: str) -> Numbers:
+    def join(name: str, of: type[np.signedinteger[Any]] = np.int64) -> npt.NDArray[Any]:
         columns: list[Any] = [getattr(part, name) for part in parts]
-        return np.concatenate(columns) if columns else np.zeros(0, np.int64)
+        return np.concatenate(columns) if columns else np.zeros(0, of)
 
-    return Parts(join("row"), join("allocation"), join("first"), join("pages"), join("bytes"))
+    return Parts(join("row", np.int32), join("allocation", np.int32), join("first"), join("pages"), join("bytes"))

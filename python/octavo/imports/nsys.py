@@ -73,7 +73,7 @@ def read(export: Export, wanted: int | None) -> Profile:
     changes, others = nsys_rows.changes(export, process, notes)
     return Profile(
         source=_source(export, process),
-        rows=rows[own],
+        rows=rows if own.all() else rows[own],
         changes=changes,
         kernels=nsys_rows.kernels(export, process, notes),
         gpus=_gpus(export, process),

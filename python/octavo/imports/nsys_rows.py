@@ -49,7 +49,7 @@ class Read:
     def joined(self) -> tuple[Rows, Numbers]:
         """All of them."""
         if not self.rows:
-            return empty(0), np.zeros(0, np.int64)
+            return empty(0), np.zeros(0, np.int32)
         return np.concatenate(self.rows), np.concatenate(self.processes)
 
 
@@ -65,7 +65,7 @@ def activity(export: Export, notes: Counter[str]) -> tuple[Rows, Numbers]:
                 notes[IMPLAUSIBLE] += int((~fit).sum())
                 notes[NO_ADDRESS] += int((fit & ~placed).sum())
                 read.rows.append(rows[fit & placed])
-                read.processes.append(process[fit & placed])
+                read.processes.append(process[fit & placed].astype(np.int32))
     return read.joined()
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from octavo import folder as folders
-from octavo.activity.mapping import PAGE_BYTES, PICOSECONDS, events
+from octavo.activity.mapping import PAGE_BYTES, PICOSECONDS, events, in_order
 from octavo.activity.rows import COPIES, IMPLAUSIBLE, LONGEST, Rows, What, timely
 from octavo.errors import OutputError
+from octavo.imports import counts
 from octavo.imports.allocations import Allocation, Change, Parts, attribute, lifetimes, unknown_ranges
-from octavo.imports.counts import allocation_table, page_group_table, pieces
 from octavo.imports.summary import summary
 from octavo.result import RESULT_FORMAT, SUMMARY_FILE, RunResult, holds_result
 
@@ -97,16 +97,14 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
     rows = _in_order(profile.rows, notes)
     kernels, changes = _in_time(profile, rows, notes)
     origin, end = _span(rows, kernels, changes)
-    table = events(rows, origin)
     allocations, parts = _attributed(rows, lifetimes(changes, notes))
-    found = pieces(allocations, parts, table)
-    first = np.full(len(rows), len(allocations), np.int64)
+    table = events(rows, origin)
+    first = np.full(len(rows), len(allocations), np.int32)
     first[parts.row[::-1]] = parts.allocation[::-1]
     names = pl.Series([*(one.name for one in allocations), None], dtype=pl.String)
     about = summary(profile, table, allocations, first, end - origin)
     tables = {
-        "allocations": allocation_table(allocations, found, parts, table, origin),
-        "page_groups": page_group_table(allocations, found),
+        **counts.tables(allocations, parts, table, origin),
         "kernels": _kernel_table(kernels, origin),
         "events": table.with_columns(names.gather(first).alias("allocation")),
     }
@@ -116,10 +114,10 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
 def _in_order(rows: Rows, notes: Counter[str]) -> Rows:
     here = timely(rows)
     notes[IMPLAUSIBLE] += int((~here).sum())
-    rows = rows[here]
+    rows = rows if here.all() else rows[here]
     long = rows["end"] - rows["start"] > LONGEST
     rows["end"][long] = -1
-    return rows[np.argsort(rows["start"], kind="stable")]
+    return in_order(rows)
 
 
 def _in_time(profile: Profile, rows: Rows, notes: Counter[str]) -> tuple[pl.DataFrame, list[Change]]:
@@ -155,12 +153,14 @@ def _attributed(rows: Rows, known: list[Allocation]) -> tuple[list[Allocation], 
     address = np.where(whole_pages, address // PAGE_BYTES * PAGE_BYTES, address)
     size = np.where(whole_pages, PAGE_BYTES, np.maximum(rows["value"].astype(np.int64), 1))
     parts = attribute(known, time, address, size)
-    outside = np.setdiff1d(np.arange(len(rows)), parts.row)
+    inside = np.zeros(len(rows), np.bool_)
+    inside[parts.row] = True
+    outside = np.flatnonzero(~inside)
     ranges = unknown_ranges(address[outside], size[outside])
     more = attribute(ranges, time[outside], address[outside], size[outside])
     return [*known, *ranges], Parts(
-        np.concatenate([parts.row, outside[more.row]]),
-        np.concatenate([parts.allocation, more.allocation + len(known)]),
+        np.concatenate([parts.row, outside[more.row].astype(np.int32)]),
+        np.concatenate([parts.allocation, more.allocation + np.int32(len(known))]),
         np.concatenate([parts.first, more.first]),
         np.concatenate([parts.pages, more.pages]),
         np.concatenate([parts.bytes, more.bytes]),

@@ -14,12 +14,12 @@ from octavo.imports.allocations import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octavo.imports.allocations import Allocation, Numbers
+    from octavo.imports.allocations import Allocation, Places
     from octavo.imports.profile import Profile
 
 
 def summary(
-    profile: Profile, events: pl.DataFrame, allocations: Sequence[Allocation], owner: Numbers, span: int
+    profile: Profile, events: pl.DataFrame, allocations: Sequence[Allocation], owner: Places, span: int
 ) -> dict[str, Any]:
     """Totals.
 
@@ -32,7 +32,8 @@ def summary(
 
     """
     known = [one for one in allocations if one.kind != UNKNOWN]
-    outside = events.filter(pl.Series(owner >= len(known)))
+    counts = _counts(events, pl.Series(owner >= len(known)))
+    outside = counts.filter("outside")
     return {
         "source": profile.source,
         "time_ps": span * PICOSECONDS,
@@ -41,11 +42,11 @@ def summary(
         "capacity_bytes": None,
         "page_bytes": PAGE_BYTES,
         "gpus": _gpus(profile, events),
-        "unified_memory": _activity(events),
+        "unified_memory": _activity(counts),
         "attribution": {
             "allocations": len(known),
             "rows": events.height,
-            "rows_outside": outside.height,
+            "rows_outside": int(outside["rows"].sum()),
             "outside": _activity(outside),
         },
         "other_memory_bytes": dict(sorted(profile.other_memory.items())),
@@ -53,24 +54,35 @@ def summary(
     }
 
 
-def _activity(events: pl.DataFrame) -> dict[str, Any]:
-    moved = events.filter(pl.col("kind").is_in(kinds.TRANSFERS))
-    gpu = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS))
-    rows = events.group_by(pl.col("kind").cast(pl.String)).agg(pl.len(), pl.col("bytes").sum()).sort("kind")
+def _counts(events: pl.DataFrame, outside: pl.Series) -> pl.DataFrame:
+    """`rows`, `faults` and `bytes` by kind, by which ends are GPUs, and by whether they are in no known allocation."""
+    ends = ((pl.col("from") > 0).alias("from_gpu"), (pl.col("to") > 0).alias("to_gpu"))
+    sums = (pl.len().cast(pl.Int64).alias("rows"), pl.col("faults", "bytes").sum().cast(pl.Int64))
+    return (
+        events.group_by("kind", *ends, outside.alias("outside"))
+        .agg(*sums)
+        .sort("kind", "from_gpu", "to_gpu", "outside")
+    )
+
+
+def _activity(counts: pl.DataFrame) -> dict[str, Any]:
+    moved = pl.col("kind").is_in(kinds.TRANSFERS)
+    faulted = pl.col("kind").is_in(kinds.GPU_FAULTS)
+    by_kind = counts.group_by(pl.col("kind").cast(pl.String)).agg(pl.col("rows", "bytes").sum()).sort("kind")
     return {
-        "gpu_faults": int(gpu["faults"].sum()),
-        "fault_groups": gpu.height,
-        "cpu_faults": int((events["kind"] == "cpu_fault").sum()),
-        "h2d_bytes": _bytes(moved, pl.col("from") == 0, pl.col("to") > 0),
-        "d2h_bytes": _bytes(moved, pl.col("from") > 0, pl.col("to") == 0),
-        "d2d_bytes": _bytes(moved, pl.col("from") > 0, pl.col("to") > 0),
-        "rows_by_kind": dict(rows.select("kind", "len").iter_rows()),
-        "bytes_by_kind": {kind: size for kind, size in rows.select("kind", "bytes").iter_rows() if size},
+        "gpu_faults": _sum(counts, "faults", faulted),
+        "fault_groups": _sum(counts, "rows", faulted),
+        "cpu_faults": _sum(counts, "rows", pl.col("kind") == "cpu_fault"),
+        "h2d_bytes": _sum(counts, "bytes", moved, ~pl.col("from_gpu"), pl.col("to_gpu")),
+        "d2h_bytes": _sum(counts, "bytes", moved, pl.col("from_gpu"), ~pl.col("to_gpu")),
+        "d2d_bytes": _sum(counts, "bytes", moved, pl.col("from_gpu"), pl.col("to_gpu")),
+        "rows_by_kind": dict(by_kind.select("kind", "rows").iter_rows()),
+        "bytes_by_kind": {kind: size for kind, size in by_kind.select("kind", "bytes").iter_rows() if size},
     }
 
 
-def _bytes(moved: pl.DataFrame, *conditions: pl.Expr) -> int:
-    return int(moved.filter(*conditions)["bytes"].sum())
+def _sum(counts: pl.DataFrame, column: str, *conditions: pl.Expr) -> int:
+    return int(counts.filter(*conditions)[column].sum())
 
 
 def _footprint(allocations: Sequence[Allocation]) -> int:
