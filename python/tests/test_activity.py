@@ -179,3 +179,34 @@ def test_kinds_of_the_engine_come_first_and_are_its_own(tmp_path):
     assert tuple(kind.categories) == SIMULATED == KINDS[: len(SIMULATED)]
     assert len(set(KINDS)) == len(KINDS)
     assert activity.PAGE_BYTES == PAGE
+
+
+def test_a_file_of_records_is_imported(tmp_path, cli):
+    now = 10**18
+    records = third(
+        record(GPU_FAULT, 5, now, now + 100, A, 0, 0, 2),
+        record(HTOD, 16 * PAGE, now + 200, now + 300, A, CPU, 0, 2),
+        record(THRASHING, PAGE, now + 400, 0, A, 0b11),
+        record(HTOD, 16 * PAGE, 0, 0, A, CPU, 0, 2),
+    )
+    (tmp_path / "managed.activity.bin").write_bytes(records)
+    done = cli("import", "cupti", "managed.activity.bin", "-o", "result", "--json")
+    assert done.returncode == 0, done.stderr
+    result = octavo.RunResult.load(tmp_path / "result")
+    assert result.table("events").select("time_ps", "kind", "allocation").rows() == [
+        (0, "write_fault", "range 1"),
+        (200_000, "migration", "range 1"),
+        (400_000, "thrashing", "range 1"),
+    ]
+    assert result.summary["source"] == {"tool": "cupti", "file": "managed.activity.bin", "bytes": 4 * 104}
+    assert result.summary["notes"] == {"records with impossible times, sizes or processors, left out": 1}
+    for data, words in {
+        b"": "holds no unified-memory record",
+        b"x" * 640: "managed.activity.bin: CUPTI records of layout v3: expected activity kind 25",
+    }.items():
+        (tmp_path / "managed.activity.bin").write_bytes(data)
+        done = cli("import", "cupti", "managed.activity.bin", "-o", "other")
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+        assert words in done.stderr
+    assert cli("import", "cupti", "nothing.bin", "-o", "other").returncode == 2
+    assert not (tmp_path / "other").exists()

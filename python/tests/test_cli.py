@@ -22,6 +22,7 @@ import pytest
         ["trace", "validate"],
         ["trace", "convert"],
         ["import", "nsys"],
+        ["import", "cupti"],
         ["reproduce", "grit"],
         ["reproduce", "mosaic"],
         ["validate", "mgpusim"],

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.imports import import_nsys
+from octavo.imports import import_cupti, import_nsys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +63,22 @@ def nsys(
     show(sink, result)
 
 
+@app.command(epilog=options.examples("octavo import cupti machine.samples/managed.activity.bin -o runs/managed"))
+def cupti(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Unified-memory records of CUPTI, as they are.")],
+    output: Output = None,
+    layout: Annotated[
+        str | None, typer.Option("--layout", help="v2 or v3 (CUDA 12.8 and later); told from the records if left out.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Import raw unified-memory records of CUPTI, such as those that octavo calibrate keeps beside its samples."""
+    folder = output or Path("runs") / source.stem
+    show(Sink(as_json=as_json, quiet=quiet), import_cupti(source, folder, layout=layout, force=force))
+
+
 def show(sink: Sink, result: RunResult) -> None:
     """What was imported."""
     summary, allocations = result.summary, result.table("allocations").to_dicts()
@@ -102,28 +118,32 @@ def _moved(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _show_allocations(sink: Sink, allocations: Sequence[dict[str, Any]]) -> None:
-    """Those with most bytes moved and faults first."""
-    by_use = sorted(
-        allocations, key=lambda row: (-row["h2d_bytes"] - row["d2h_bytes"] - row["d2d_bytes"], -row["gpu_faults"])
-    )
-    shown = by_use[:_MOST_ALLOCATIONS]
+    """Those that anything happened to, most bytes and faults first."""
+    used = sorted((row for row in allocations if _use(row) > (0, 0)), key=_use, reverse=True)
+    shown = used[:_MOST_ALLOCATIONS]
+    between = ["d2d_bytes"] if any(row["d2d_bytes"] for row in shown) else []
     rows = [
         (
             row["allocation"],
             size(row["bytes"]),
             *(f"{row[name]:,}" for name in ("gpu_faults", "fault_groups", "cpu_faults")),
-            *(size(row[name]) for name in ("h2d_bytes", "d2h_bytes", "d2d_bytes")),
+            *(size(row[name]) for name in ("h2d_bytes", "d2h_bytes", *between)),
             _number(row["rho"], ".2f"),
             _number(row["sigma"], ".3f"),
         )
         for row in shown
     ]
-    columns = ["allocation", "size", "GPU faults", "groups", "CPU faults", "to GPU", "to host", "GPU to GPU", "ρ", "σ"]
-    title = "allocations" if len(shown) == len(allocations) else f"{len(shown)} of {len(allocations):,} allocations"
-    sink.table(title, columns, rows)
+    columns = ["allocation", "size", "faults", "groups", "CPU", "to GPU", "to host"]
+    columns += [*(["between"] if between else []), "ρ", "σ"]
+    sink.table(f"{len(shown):,} of {len(allocations):,} allocations", columns, rows)
+    sink.say("faults: by GPUs, which the driver merges into groups. CPU: faults by the CPU.")
     sink.say(
-        "ρ: how often a page was brought to a GPU, of those that were. σ: share of pages brought to or faulted by one."
+        "ρ: how often a page came to a GPU, of those that did. σ: share of pages that came to one or faulted there."
     )
+
+
+def _use(row: dict[str, Any]) -> tuple[int, int]:
+    return row["h2d_bytes"] + row["d2h_bytes"] + row["d2d_bytes"], row["gpu_faults"] + row["cpu_faults"]
 
 
 def _number(value: float | None, form: str) -> str:
@@ -134,5 +154,5 @@ def size(count: int) -> str:
     """Bytes for people."""
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 1 << power:
-            return f"{count / (1 << power):,.2f} {unit}"
+            return f"{count / (1 << power):,.1f} {unit}"
     return f"{count:,} B"
