@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nsys_exports import saxpy
+from test_activity import record
 
 import octavo
 from octavo import catalogue
@@ -60,7 +62,13 @@ def prepare_convert_traces(folder: Path) -> None:
     (folder / "mem_trace.txt.gz").write_bytes(gzip.compress((data / "mem-trace" / "numbered.txt").read_bytes()))
 
 
-PREPARE = {"docs/convert-traces.md": prepare_convert_traces}
+def prepare_import(folder: Path) -> None:
+    """Profiles as the page's commands expect them."""
+    saxpy(folder / "saxpy.sqlite")
+    (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, source=0xFFFFFFFF, flags=2))
+
+
+PREPARE = {"docs/convert-traces.md": prepare_convert_traces, "docs/import.md": prepare_import}
 
 
 def test_there_is_something_to_test():

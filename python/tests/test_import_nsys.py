@@ -10,12 +10,17 @@ import sys
 
 import polars as pl
 import pytest
-from conftest import contents
+from conftest import SMALL, contents
 from nsys_exports import DTOD, DTOH, GLOBAL_PID, HTOD, KIB, MIB, PAGE, PID, A, B, Export, saxpy
 
 import octavo
 from octavo.errors import OctavoError
+from octavo.events import KINDS
 from octavo.imports import import_nsys
+from octavo.report import report
+from octavo.report.data import gather
+from octavo.report.history import Footprint, coarsened, history
+from octavo.report.runs import read
 
 VARIANTS = [
     {"copy_count": False, "source_file": False},
@@ -388,7 +393,7 @@ def test_values_of_any_kind_are_survived(tmp_path, export, seed):
     }
     usual = {"copyKind": HTOD, "globalPid": GLOBAL_PID, "start": 100, "end": 200, "deviceId": 0, "bytes": PAGE}
     usual |= {"virtualAddress": A, "address": A, "memKind": 4, "memoryOperationType": 0, "shortName": 1}
-    harsh = chance.random() < 0.5
+    harsh = chance.random() < 0.25
     for table, names in columns.items():
         export.table(table, names)
         for _ in range(30):
@@ -398,9 +403,57 @@ def test_values_of_any_kind_are_survived(tmp_path, export, seed):
                     row[name] = chance.choice(values if harsh else values[:11])
             export.insert(table, **row)
     try:
-        result = imported(export, tmp_path)
+        result = imported(export, tmp_path, process=PID)
     except OctavoError as error:
         assert error.message  # noqa: PT017 - some values do no harm
     else:
         assert result.table("events").height + sum(result.summary["notes"].values()) > 0
         assert isinstance(result.table("allocations"), pl.DataFrame)
+
+
+def test_a_report_shows_profiles_beside_runs(tmp_path):
+    import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
+    octavo.run(workload="st", placement="on-touch", scale=SMALL, output=tmp_path / "st")
+    runs = read([tmp_path])
+    assert [(run.label, run.simulated, run.gpus) for run in runs] == [
+        ("saxpy.sqlite · profile", False, 1),
+        ("st · on-touch", True, 4),
+    ]
+    found = gather(runs, "on-touch")
+    profile = found["runs"][0]
+    totals = {"faults": 4, "migrations": 65, "prefetched": 16, "remote_maps": 0}
+    assert {name: profile[name] for name in totals} == totals
+    assert [profile[name] for name in ("lines", "duplications", "collapses")] == [None, None, None]
+    assert {row["run"] for row in found["causes"]} == {row["run"] for row in found["translation"]} == {1}
+    assert report([tmp_path / "profile"], tmp_path / "profile.html").is_file()
+    assert report([tmp_path], tmp_path / "both.html").is_file()
+
+
+def test_the_page_map_follows_pages_of_a_profile(tmp_path):
+    result = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "result")
+    footprint = Footprint.of(result, "4096B")
+    assert [(one["name"], one["pages"]) for one in footprint.allocations] == [
+        ("managed 1", 256),
+        ("managed 2", 0),
+        ("x", 16),
+    ]
+    past = history(result.table("events"), footprint, result.summary["time_ps"], processors=2)
+    own = slice(int(past.starts[1]), int(past.ends[1]))  # the second page of the first allocation
+    assert [KINDS[kind] for kind in past.kind[own]] == [
+        "write_fault",
+        *["migration"] * 3,
+        "atomic_fault",
+        "migration",
+    ]
+    assert past.planes["holder"][own].tolist() == [0, 1, 0, 1, 1, 1]
+    assert past.planes["access"][own].tolist() == [2] * 6
+
+
+def test_pages_of_a_map_grow_with_the_profile(tmp_path, export, monkeypatch):
+    export.memory(1, A, 64 * MIB)
+    export.copy(10, HTOD, A + 60 * KIB, 8 * KIB)
+    result = imported(export, tmp_path)
+    monkeypatch.setattr("octavo.report.history._MOST_PAGES", 1024)
+    footprint, events = coarsened(result, Footprint.of(result, "4096B"), result.table("events"))
+    assert (footprint.page_bytes, footprint.pages) == (64 * KIB, 1024)
+    assert events.select("address", "pages").rows() == [(A, 2)]

@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 from browser import Watched, chromium
 from conftest import SMALL
+from nsys_exports import saxpy
 
 import octavo
 from octavo.events import KINDS
+from octavo.imports import import_nsys
 from octavo.report import report
 
 SECTIONS = ["Runs", "Speed-up", "Time by cause", "Page map", "Over time", "Translation", "Memory in use", "Allocations"]
@@ -304,4 +306,26 @@ def test_ten_million_events_fit_a_page_that_says_what_it_leaves_out(browser, run
     page.keyboard.press("Enter")
     page.locator(".past").wait_for(state="visible")
     assert "left out of this file" in page.inner_text(".past")
+    assert watched.complaints == []
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_profiles_of_real_programs_are_shown_as_far_as_they_go(browser, runs, tmp_path, beside):
+    import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
+    path = report([tmp_path / "profile", *([runs / "grit"] if beside else [])], tmp_path / "profile.html")
+    watched = Watched(browser, path)
+    page = watched.drawn()
+    left_out = () if beside else ("Speed-up", "Time by cause", "Translation")
+    expected = [name for name in SECTIONS if name not in (*left_out, *(["Speed-up"] if beside else []))]
+    assert page.get_by_role("heading", level=2).all_inner_texts() == expected
+    assert "Profiles of real programs tell of faults" in page.inner_text("#runs")
+    assert "saxpy.sqlite · profile" in page.inner_text("#runs")
+    table = page.inner_text("#allocations")
+    assert "managed 1" in table
+    assert "1.5" in table
+    page.select_option("#map-colour", "requests")
+    painted(page)
+    canvas(page).focus()
+    page.keyboard.press("Enter")
+    assert "migration" in page.inner_text("#pages")
     assert watched.complaints == []

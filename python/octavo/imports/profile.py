@@ -102,7 +102,7 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
     first = np.full(len(rows), len(allocations), np.int32)
     first[parts.row[::-1]] = parts.allocation[::-1]
     names = pl.Series([*(one.name for one in allocations), None], dtype=pl.String)
-    about = summary(profile, table, allocations, first, end - origin)
+    about = summary(profile, table, allocations, first, max(end - origin, 1))
     tables = {
         **counts.tables(allocations, parts, table, origin),
         "kernels": _kernel_table(kernels, origin),

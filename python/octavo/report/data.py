@@ -5,22 +5,31 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from octavo import events, measures
 from octavo.report import speed
-from octavo.report.history import Footprint, history
+from octavo.report.history import Footprint, coarsened, history, size
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import over_time
 from octavo.report.translation import translation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from octavo.report.runs import Run
 
 _KERNELS = 400
 """Kernel launches of a run that the page map marks, at most."""
-_TOTALS = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "remote_maps", "prefetched")
+_TOTALS = ("migrations", "duplications", "collapses", "remote_maps", "prefetched")
+_PROFILED = {
+    "faults": (*events.GPU_FAULTS, "cpu_fault"),
+    "migrations": ("migration", "user_migration", "counter_migration"),
+    "remote_maps": ("remote_map",),
+    "prefetched": ("prefetch",),
+}
+"""Totals that profiles have, too, and the kinds of events they count."""
 
 
 def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
@@ -57,8 +66,10 @@ def page_map(run: Run, room: int) -> Packed | None:
     if not has_events(run):
         return None
     footprint = Footprint.of(run.result, run.values["memory.page_size"])
-    processors = int(run.values["node.gpus"]) + 1
-    past = history(run.result.table("events"), footprint, run.summary["time_ps"], processors)
+    table = run.result.table("events")
+    if not run.simulated:
+        footprint, table = coarsened(run.result, footprint, table)
+    past = history(table, footprint, run.summary["time_ps"], run.gpus + 1)
     return pack(past, footprint, room)
 
 
@@ -69,7 +80,6 @@ def has_events(run: Run) -> bool:
 
 def _run(run: Run) -> dict[str, Any]:
     summary = run.summary
-    manager, accesses = summary["manager"], summary["accesses"]
     kernels = run.result.table("kernels")
     return {
         "label": run.label,
@@ -80,11 +90,10 @@ def _run(run: Run) -> dict[str, Any]:
         "time_ms": summary["time_ps"] / 1e9,
         "footprint": summary["footprint_bytes"],
         "capacity": summary["capacity_bytes"],
-        "gpus": int(run.values["node.gpus"]),
-        "lines": accesses["load_lines"] + accesses["store_lines"],
-        "remote_lines": accesses["remote_gpu_lines"] + accesses["remote_host_lines"],
-        **{name: manager[name] for name in _TOTALS},
-        "schemes": any(count for scheme, count in manager["pages_by_scheme"].items() if scheme != "none"),
+        "gpus": run.gpus,
+        "simulated": run.simulated,
+        "page_bytes": size(run.values["memory.page_size"]),
+        **(_simulated(summary) if run.simulated else _profiled(run)),
         "events": has_events(run),
         "intervals": "intervals" in run.result.tables,
         "launches": kernels.height,
@@ -94,11 +103,30 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
+def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:
+    manager, accesses = summary["manager"], summary["accesses"]
+    return {
+        "lines": accesses["load_lines"] + accesses["store_lines"],
+        "remote_lines": accesses["remote_gpu_lines"] + accesses["remote_host_lines"],
+        "faults": manager["far_faults"] + manager["protection_faults"],
+        **{name: manager[name] for name in _TOTALS},
+        "schemes": any(count for scheme, count in manager["pages_by_scheme"].items() if scheme != "none"),
+    }
+
+
+def _profiled(run: Run) -> dict[str, Any]:
+    """Pages of each kind, as runs count them; nothing where profiles say nothing."""
+    pages = dict(run.result.table("events").group_by("kind").agg(pl.col("pages").sum()).iter_rows())
+    counts = {name: sum(pages.get(kind, 0) for kind in of) for name, of in _PROFILED.items()}
+    return {"lines": None, "remote_lines": None, **dict.fromkeys(_TOTALS), **counts, "schemes": False}
+
+
 def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
     """What all scenarios say, and what they do not all say."""
     values = [run.values for run in runs]
-    differing = differences(values)
-    common = {key: value for key, value in values[0].items() if key not in differing}
+    simulated = [run.values for run in runs if run.simulated]
+    differing = differences(simulated)
+    common = {key: value for own in simulated[:1] for key, value in own.items() if key not in differing}
     return {
         "common": common,
         "differing": [{"key": key, "values": [flat.get(key, ABSENT) for flat in values]} for key in differing],
@@ -111,7 +139,7 @@ def _allocations(run: Run) -> list[dict[str, Any]]:
 
 def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
     """What colours stand for, in order: causes, processors, variants."""
-    gpus = max(int(run.values["node.gpus"]) for run in runs)
+    gpus = max(run.gpus for run in runs)
     used = {row["cause"] for row in speed.causes(runs)}
     causes = [cause.replace("_", " ") for cause in measures.CAUSES]
     processors = ["host", *(f"gpu{number}" for number in range(gpus))]

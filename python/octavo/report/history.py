@@ -35,6 +35,7 @@ write has; and the scheme, from 1 as in `SCHEMES`, 0 for none."""
 
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "KB": 1000, "MB": 10**6, "GB": 10**9}
 _NANOSECOND = 1000
+_LARGEST_PAGE = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,31 @@ class History:
     def counts(self) -> Numbers:
         """Events of each page."""
         return self.ends - self.starts
+
+
+_MOST_PAGES = 1 << 24
+_MOST_EVENTS = 1 << 26
+"""Events of single pages that a map is made of, at most: each takes some 30 bytes of memory while it is made."""
+
+
+def coarsened(result: RunResult, footprint: Footprint, events: pl.DataFrame) -> tuple[Footprint, pl.DataFrame]:
+    """A profile's footprint and events in pages so large that there are few enough of both.
+
+    Real programs reserve more memory than they use and run for longer than simulated ones.
+    """
+    page = footprint.page_bytes
+    while True:
+        first = pl.col("address") // page
+        last = (pl.col("address") + pl.col("pages") * footprint.page_bytes - 1) // page
+        coarse = events.with_columns(address=first * page, pages=last - first + 1)
+        if footprint.pages * footprint.page_bytes <= page * _MOST_PAGES and coarse["pages"].sum() <= _MOST_EVENTS:
+            return (footprint if page == footprint.page_bytes else Footprint.of(result, f"{page}B")), coarse
+        if page >= _LARGEST_PAGE:
+            raise OutputError(
+                f"{result.folder} has more events than a page map can be made of",
+                "profile a shorter part of the program",
+            )
+        page *= 2
 
 
 def size(text: str) -> int:

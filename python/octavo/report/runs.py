@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.result import SUMMARY_FILE, RunResult, is_finished
+from octavo.result import SUMMARY_FILE, RunResult, holds_result, is_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PLACEMENT = "memory.placement.name"
+PROFILE = "profile"
+"""What stands for the placement strategy of a real program."""
 ABSENT = "–"
 """What stands for a key that a scenario does not have."""
 
@@ -43,6 +45,16 @@ class Run:
         """Name of its placement strategy."""
         return self.values[PLACEMENT]
 
+    @property
+    def simulated(self) -> bool:
+        """Whether it was simulated; profiles of real programs know less."""
+        return "source" not in self.summary
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs the node has; of a profile, those up to the last that anything happened on."""
+        return int(self.values["node.gpus"])
+
 
 def read(paths: Sequence[str | Path]) -> list[Run]:
     """Read the runs in folders: results themselves, or folders of an experiment or a sweep with results below.
@@ -52,7 +64,7 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
 
     """
     results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
-    values = [_flat(result.scenario.values) for result in results]
+    values = [_values(result) for result in results]
     groups = _groups(values)
     variants = _variants(results, values, groups)
     return [
@@ -77,11 +89,11 @@ def differences(scenarios: Sequence[Mapping[str, str]]) -> list[str]:
 def _results(path: Path) -> Iterator[RunResult]:
     if not path.is_dir():
         raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
-    if is_finished(path):
+    if holds_result(path):
         yield RunResult.load(path)
         return
     below = [file.parent for file in sorted(path.rglob(SUMMARY_FILE)) if not _hidden(file.relative_to(path))]
-    found = [folder for folder in below if is_finished(folder)]
+    found = [folder for folder in below if holds_result(folder)]
     if not found:
         raise OutputError(
             f"{path} holds no finished result",
@@ -94,6 +106,19 @@ def _results(path: Path) -> Iterator[RunResult]:
 def _hidden(path: Path) -> bool:
     """Whether something is part of a result that is still being written."""
     return any(part.startswith(".") for part in path.parts)
+
+
+def _values(result: RunResult) -> dict[str, str]:
+    """The scenario, flat; of a profile, what a report needs of one."""
+    if not is_imported(result.folder):
+        return _flat(result.scenario.values)
+    summary = result.summary
+    return {
+        "workload.name": str(summary["source"]["file"]),
+        PLACEMENT: PROFILE,
+        "node.gpus": str(max((gpu["gpu"] + 1 for gpu in summary["gpus"]), default=0)),
+        "memory.page_size": f"{summary['page_bytes']}B",
+    }
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
@@ -131,12 +156,14 @@ def _workload(flat: Mapping[str, str]) -> str:
 def _variants(results: Sequence[RunResult], values: Sequence[Mapping[str, str]], groups: Sequence[str]) -> list[str]:
     """The placement and what else differs; folders tell apart what nothing else does."""
     skipped = ("workload.", "record.")
+    simulated = [own for own in values if own[PLACEMENT] != PROFILE]
     keys = [
-        key for key in differences(values) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
+        key for key in differences(simulated) if not key.startswith(skipped) and key not in ("seed", "name", PLACEMENT)
     ]
-    keys = [key for key in keys if _differs_alone(key, values)]
+    keys = [key for key in keys if _differs_alone(key, simulated)]
     variants = [
-        ", ".join([own[PLACEMENT], *(f"{_last(key)}={own[key]}" for key in keys if key in own)]) for own in values
+        ", ".join([own[PLACEMENT], *(f"{_last(key)}={own[key]}" for key in keys if key in own and own in simulated)])
+        for own in values
     ]
     count = Counter(zip(groups, variants, strict=True))
     return [

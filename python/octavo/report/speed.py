@@ -110,9 +110,11 @@ def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def causes(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each run and cause: its part of the run time, split as the accesses' time is."""
+    """One row for each simulated run and cause: its part of the run time, split as the accesses' time is."""
     rows = []
     for run in runs:
+        if not run.simulated:
+            continue
         shares = measures.shares(run.summary["breakdown"])
         rows += [
             {

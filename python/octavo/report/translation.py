@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def translation(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row for each run: reach in bytes, first-level misses as a share of translations, and what became of these.
+    """One row for each simulated run: reach in bytes, first-level misses as a share of translations, and their ends.
 
     A miss hits the second level, walks, or needs no walk because a fault of its GPU on the page is under way.
     """
-    return [_row(run) for run in runs]
+    return [_row(run) for run in runs if run.simulated]
 
 
 def _row(run: Run) -> dict[str, Any]:

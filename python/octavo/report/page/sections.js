@@ -40,7 +40,7 @@ function overview() {
     figures([
       ["GPUs", [...new Set(data.runs.map((run) => run.gpus))].join(", ")],
       ["footprint", groups.length === 1 ? bytes(first.footprint) : `${bytes(Math.min(...data.runs.map((run) => run.footprint)))} – ${bytes(Math.max(...data.runs.map((run) => run.footprint)))}`],
-      ["page size", [...new Set(data.translation.map((row) => bytes(row.page_bytes)))].join(", ")],
+      ["page size", [...new Set(data.runs.map((run) => bytes(run.page_bytes)))].join(", ")],
       ["speed-ups over", data.baseline],
     ]),
     findings(),
@@ -57,7 +57,8 @@ function figures(pairs) {
 // One sentence for each workload: the fastest variant apart from the bound, and what takes most of its time.
 function findings() {
   const groups = [...new Set(data.runs.map((run) => run.group))];
-  const compared = groups.filter((group) => data.speedups.filter((row) => row.group === group && row.speedup).length > 1);
+  const simulated = groups.filter((group) => data.runs.every((run) => run.group !== group || run.simulated));
+  const compared = simulated.filter((group) => data.speedups.filter((row) => row.group === group && row.speedup).length > 1);
   return element("ul", { class: "findings" }, ...compared.slice(0, 10).map((group) => element("li", {}, finding(group))));
 }
 
@@ -77,18 +78,22 @@ function finding(group) {
 
 function runTable() {
   const speedup = new Map(data.speedups.map((row) => [row.run, row.speedup]));
-  const count = (name, title = words(name)) => ({ title, value: (run) => number.format(run[name]) });
+  const count = (name, title = words(name)) => ({ title, value: (run) => known(run[name], number) });
   const columns = [
     { title: "run", value: (run) => tick(run), text: true },
     { title: "time", value: (run) => duration(run.time_ms * 1e9) },
     { title: "speed-up", value: (run) => (speedup.get(run.number) === null ? "–" : digits.format(speedup.get(run.number))) },
-    { title: "faults", value: (run) => number.format(run.far_faults + run.protection_faults) },
-    ...["migrations", "duplications", "collapses", "remote_maps", "prefetched"].map((name) => count(name)),
-    { title: "remote lines", value: (run) => percent.format(run.lines ? run.remote_lines / run.lines : 0) },
-    { title: "memory of a GPU", value: (run) => (run.capacity === null ? "no limit" : bytes(run.capacity)) },
+    ...["faults", "migrations", "duplications", "collapses", "remote_maps", "prefetched"].map((name) => count(name)),
+    { title: "remote lines", value: (run) => known(run.lines && run.remote_lines / run.lines, percent) },
+    { title: "memory of a GPU", value: (run) => (!run.simulated ? "–" : run.capacity === null ? "no limit" : bytes(run.capacity)) },
     { title: "folder", value: (run) => run.folder, text: true },
   ];
   return table("Runs in numbers", columns, data.runs.map((run, index) => ({ ...run, number: index })));
+}
+
+// A number, or a dash where it was not recorded.
+function known(value, format) {
+  return value === null || value === undefined ? "–" : format.format(value);
 }
 
 function tick(run) {
@@ -104,14 +109,17 @@ function tick(run) {
 }
 
 function missing() {
-  const without = (what) => data.runs.filter((run) => !run[what]).length;
+  const simulated = data.runs.filter((run) => run.simulated);
+  const profiles = data.runs.filter((run) => !run.simulated).map((run) => run.label);
+  const without = (what) => simulated.filter((run) => !run[what]).length;
   const say = (count, what, lost, option) =>
-    count === 0 ? null : notice(`${count === data.runs.length ? (count === 1 ? "The run has" : "All runs have") : `${count} of ${data.runs.length} runs have`} no ${what}, so ${lost}. Run again with `, element("code", {}, option), " to record them.");
+    count === 0 ? null : notice(`${count === simulated.length ? (count === 1 ? "The run has" : "All runs have") : `${count} of ${simulated.length} runs have`} no ${what}, so ${lost}. Run again with `, element("code", {}, option), " to record them.");
   return element(
     "div",
     {},
     say(without("events"), "recorded events", "there is no page map of them", "--set record.events=true"),
     say(without("intervals"), "samples", "there are no charts over time of them", "--set record.interval=100us"),
+    profiles.length ? notice(`Profiles of real programs tell of faults, copies, allocations and kernels, and of nothing else that a simulated run records: ${profiles.join(", ")}.`) : null,
   );
 }
 
@@ -211,6 +219,7 @@ function causes() {
     { title: "time", value: (row) => duration(row.time_ms * 1e9) },
   ]);
   const base = new Map(data.speedups.map((row) => [row.run, row.speedup === null ? 1 : 1 / row.speedup]));
+  if (!data.causes.length) return;
   section("time", "Time by cause", "Each bar is as long as the run took, relative to the baseline, and is split as the time of its accesses is. Accesses overlap, so parts are shares and not waits one after another.", chart.figure);
   later(() => chart.draw(data.causes.map((row) => ({ ...row, label: runOf(row).label, relative: base.get(row.run) * row.share }))));
 }
@@ -226,11 +235,16 @@ function overTime() {
     new Chart("remote", "Remote lines in gigabytes per second", field("remote_bytes", "GB/s")),
   ];
   const made = section("over-time", "Over time", "Drag to move along the time, hold Shift and turn the wheel to zoom, double-click to see everything again.");
-  if (!data.rates.length) return made.append(notice("No run has samples. Run again with ", element("code", {}, "--set record.interval=100us"), "."));
+  if (!data.rates.length) return made.append(noSamples());
   made.append(element("div", { class: "grid" }, ...lines.map((chart) => card(chart.caption, chart.figure))));
   overlay(lines, "rates");
   perRun(made, "Pages moved, by cause", "moves", [label, until, { title: "cause", value: (row) => row.cause, text: true }, { title: "pages per ms", value: (row) => digits.format(row.pages) }]);
   perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }]);
+}
+
+function noSamples() {
+  if (!data.runs.some((run) => run.simulated)) return notice("Profiles of real programs have no samples.");
+  return notice("No run has samples. Run again with ", element("code", {}, "--set record.interval=100us"), ".");
 }
 
 function card(title, ...children) {
@@ -270,6 +284,7 @@ function perRun(made, title, name, columns, extra = () => ({})) {
 
 function translation() {
   const rows = data.translation;
+  if (!rows.length) return;
   const reach = (title, name) => ({ title, value: (row) => `${bytes(row[name])} (${percent.format(row[name] / row.footprint)} of the footprint)` });
   const columns = [
     label,
@@ -296,23 +311,36 @@ function translation() {
 
 function memory() {
   const made = section("memory", "Memory in use", "Copies of pages that each processor holds, replicas included. The dashed line is the footprint: what lies above it is duplication.");
-  if (!data.memory.length) return made.append(notice("No run has samples. Run again with ", element("code", {}, "--set record.interval=100us"), "."));
+  if (!data.memory.length) return made.append(noSamples());
   perRun(made, "By processor", "memory", [label, until, { title: "processor", value: (row) => row.processor, text: true }, { title: "MiB", value: (row) => digits.format(row.mebibytes) }], (run) => ({ footprint: data.runs[run].footprint / 2 ** 20 }));
 }
 
 // Allocations
 
+// What only profiles know of allocations.
+const profiled = [
+  ["GPU faults", "gpu_faults"],
+  ["fault groups", "fault_groups"],
+  ["CPU faults", "cpu_faults"],
+]
+  .map(([title, name]) => ({ title, value: (row) => known(row[name], number) }))
+  .concat([
+    { title: "ρ", value: (row) => known(row.rho, digits) },
+    { title: "σ", value: (row) => known(row.sigma, digits) },
+  ]);
+
 function allocations() {
-  const counts = ["read_fault", "write_fault", "counter", "migration", "duplication", "write_collapse", "eviction", "prefetch", "remote_lines"];
+  const counts = [...data.kinds.names, "remote_lines"];
   const used = counts.filter((name) => data.allocations.some((row) => row[name] > 0));
   const columns = [
     { title: "allocation", value: (row) => row.allocation, text: true },
     { ...label },
     { title: "size", value: (row) => bytes(row.bytes) },
     { title: "GPUs", value: (row) => row.gpus },
-    ...used.map((name) => ({ title: words(name), value: (row) => number.format(row[name]) })),
+    ...used.map((name) => ({ title: words(name), value: (row) => known(row[name], number) })),
+    ...(data.allocations.some((row) => "rho" in row) ? profiled : []),
   ];
   const names = [...new Set(data.allocations.map((row) => row.allocation))];
   const rows = [...data.allocations].sort((one, other) => names.indexOf(one.allocation) - names.indexOf(other.allocation));
-  section("allocations", "Allocations", "Pages that faulted, moved or were copied, by allocation; remote lines are accesses of 64 bytes to another processor's memory.", table("Counts by allocation", columns, rows));
+  section("allocations", "Allocations", "Pages that faulted, moved or were copied, by allocation; remote lines are accesses of 64 bytes to another processor's memory. Of profiles: ρ is how often a page came to a GPU, of those that did; σ the share of pages that came to a GPU or faulted there.", table("Counts by allocation", columns, rows));
 }
