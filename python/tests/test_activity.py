@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from collections import Counter
 
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import octavo
 from octavo import activity
 from octavo.activity import decode, events
-from octavo.activity.rows import timely
+from octavo.activity.rows import in_order
 from octavo.events import KINDS, SIMULATED
 
 PAGE = 4096
@@ -32,7 +33,7 @@ def third(*records):
 
 
 def table(records, layout=None):
-    return events(decode(records, layout).rows, 1000)
+    return events(in_order(decode(records, layout).rows, Counter()), 1000)
 
 
 def test_every_counter_becomes_a_row():
@@ -127,8 +128,14 @@ def test_rows_come_in_order_of_time():
 
 def test_clocks_that_were_not_read_are_told_from_the_others():
     now = 1_700_000_000_000_000_000
-    rows = decode(record(HTOD, PAGE, 0, 0) + b"".join(record(HTOD, PAGE, now + n, now + n) for n in range(3))).rows
-    assert timely(rows).tolist() == [False, True, True, True]
+    found = decode(record(HTOD, PAGE, 0, 0) + b"".join(record(HTOD, PAGE, now + n, now + n) for n in (2, 0, 1)))
+    assert activity.table(found)["time_ps"].to_list() == [0, 1000, 2000]
+    assert dict(found.notes) == {"records with impossible times, sizes or processors, left out": 1}
+
+
+def test_ends_that_cannot_be_are_no_durations():
+    found = decode(record(HTOD, PAGE, 10, (1 << 63) - 1) + record(HTOD, PAGE, 20, 25))
+    assert activity.table(found)["duration_ps"].to_list() == [None, 5000]
 
 
 def test_no_records_are_no_rows():
@@ -166,10 +173,8 @@ def test_damage_is_said_or_counted(seed):
     except octavo.OctavoError as error:
         assert "expected activity kind 25" in error.message  # noqa: PT017 - some damage does no harm
         return
-    rows = found.rows[timely(found.rows)]
-    height = events(rows, int(rows["start"].min(initial=1000))).height
-    assert height == len(rows)
-    assert len(found.rows) + sum(found.notes.values()) >= len(data) // 104
+    height = activity.table(found).height
+    assert height + sum(found.notes.values()) >= len(data) // 104
 
 
 def test_kinds_of_the_engine_come_first_and_are_its_own(tmp_path):

@@ -236,8 +236,13 @@ def test_the_pictures_show_every_probe(calibrate, tmp_path):
     assert reached["host"]["median"] == pytest.approx(1, abs=0.02)
     happened = {row["kind"]: row for row in document["events"]}
     assert happened["migration"] == {
-        "probe": "managed", "kind": "migration", "cause": "coherence", "rows": 1,
-        "faults": 0, "bytes": 65536, "duration_ps": 5e6,
+        "probe": "managed",
+        "kind": "migration",
+        "cause": "coherence",
+        "rows": 1,
+        "faults": 0,
+        "bytes": 65536,
+        "duration_ps": 5e6,
     }
     for path in (tmp_path / "machine.pictures").iterdir():
         assert path.read_bytes().startswith(b"\x89PNG")

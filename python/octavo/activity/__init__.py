@@ -1,7 +1,7 @@
 """What unified memory did in a real program: records of its driver, decoded, as the tables of simulated runs."""
 
 from octavo.activity.cupti import LAYOUTS, decode
-from octavo.activity.mapping import CAUSES, PAGE_BYTES, events
+from octavo.activity.mapping import CAUSES, PAGE_BYTES, events, table
 from octavo.activity.rows import Access, Activity, Cause, MapCause, What
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "What",
     "decode",
     "events",
+    "table",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from octavo.activity.rows import COPIES, Access, Cause, MapCause, Rows, What
+from octavo.activity.rows import COPIES, Access, Activity, Cause, MapCause, Rows, What, in_order
 from octavo.events import KINDS, code
 
 if TYPE_CHECKING:
@@ -48,11 +48,21 @@ _OTHERS = {
 }
 
 
+def table(found: Activity) -> pl.DataFrame:
+    """The `events` table of recorded activity, with time 0 at its first row; see `events`.
+
+    Rows at impossible times are left out and added to the notes.
+    """
+    rows = in_order(found.rows, found.notes)
+    found.notes = +found.notes
+    return events(rows, int(rows["start"][0]) if len(rows) else 0)
+
+
 def events(rows: Rows, origin: int) -> pl.DataFrame:
     """The `events` table of recorded activity, in order of time.
 
     Args:
-        rows: activity, in any order.
+        rows: activity, as `in_order` leaves it.
         origin: the nanosecond that is time 0; no row starts before it.
 
     Returns: the columns of simulated runs, and those that only profiles have: `duration_ps` (how long it took),
@@ -60,7 +70,6 @@ def events(rows: Rows, origin: int) -> pl.DataFrame:
         GPU that fights for thrashing memory); null where they mean nothing.
 
     """
-    rows = in_order(rows)
     sized = np.isin(rows["what"], (*COPIES, What.THRASHING, What.REMOTE_MAP))
     faults = np.isin(rows["what"], (What.CPU_FAULT, What.GPU_FAULT))
     ended = rows["end"] >= 0
@@ -79,12 +88,6 @@ def events(rows: Rows, origin: int) -> pl.DataFrame:
             "processors": _where(rows["what"] == What.THRASHING, rows["processors"]),
         }
     )
-
-
-def in_order(rows: Rows) -> Rows:
-    """Rows in order of time."""
-    start = rows["start"]
-    return rows if (start[1:] >= start[:-1]).all() else rows[np.argsort(start, kind="stable")]
 
 
 def kinds(rows: Rows) -> npt.NDArray[np.uint8]:

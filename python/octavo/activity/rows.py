@@ -122,13 +122,21 @@ def plausible(rows: Rows) -> npt.NDArray[np.bool_]:
     return fit
 
 
-def timely(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Which rows belong to the recording, going by the one in the middle; clocks that were not read say 0."""
+def in_order(rows: Rows, notes: Counter[str]) -> Rows:
+    """Rows in order of time; those that are far from the others are left out and counted.
+
+    A clock that was not read says 0; the row in the middle says where the recording is.
+    """
     if not len(rows):
-        return np.ones(0, np.bool_)
+        return rows
     middle = (len(rows) - 1) // 2
-    near: npt.NDArray[np.bool_] = np.abs(rows["start"] - np.partition(rows["start"], middle)[middle]) < LONGEST
-    return near
+    near = np.abs(rows["start"] - np.partition(rows["start"], middle)[middle]) < LONGEST
+    notes[IMPLAUSIBLE] += int((~near).sum())
+    rows = rows if near.all() else rows[near]
+    start = rows["start"]
+    ordered = rows.copy() if (start[1:] >= start[:-1]).all() else rows[np.argsort(start, kind="stable")]
+    ordered["end"][ordered["end"] - ordered["start"] > LONGEST] = -1
+    return ordered
 
 
 def note_each(notes: Counter[str], text: str, values: npt.ArrayLike) -> None:

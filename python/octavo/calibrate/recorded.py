@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo import folder
-from octavo.activity import decode, events
+from octavo.activity import decode, table
 from octavo.errors import CalibrationError, ProfileError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def events_of(samples: Samples) -> tuple[pl.DataFrame, list[str]]:
     if samples.activity is None:
         raise ValueError(f"nothing was recorded during `{samples.probe}`")
     found = decode(samples.activity.records, samples.activity.layout, dropped=samples.activity.dropped)
-    origin = int(found.rows["start"].min()) if len(found.rows) else 0
-    return events(found.rows, origin), [f"{count} {note}" for note, count in found.notes.items()]
+    events = table(found)
+    return events, [f"{count} {note}" for note, count in found.notes.items()]
 
 
 def write_events(directory: Path, probes: Iterable[Samples]) -> dict[str, str]:

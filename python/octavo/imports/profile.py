@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from octavo import folder as folders
-from octavo.activity.mapping import PAGE_BYTES, PICOSECONDS, events, in_order
-from octavo.activity.rows import COPIES, IMPLAUSIBLE, LONGEST, Rows, What, timely
+from octavo.activity.mapping import PAGE_BYTES, PICOSECONDS, events
+from octavo.activity.rows import COPIES, LONGEST, Rows, What, in_order
 from octavo.errors import OutputError
 from octavo.imports import counts
 from octavo.imports.allocations import Allocation, Change, Parts, attribute, lifetimes, unknown_ranges
@@ -94,7 +94,7 @@ def write(profile: Profile, folder: Path) -> RunResult:
 def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
     """The tables by name, and the summary."""
     notes = Counter(profile.notes)
-    rows = _in_order(profile.rows, notes)
+    rows = in_order(profile.rows, notes)
     kernels, changes = _in_time(profile, rows, notes)
     origin, end = _span(rows, kernels, changes)
     allocations, parts = _attributed(rows, lifetimes(changes, notes))
@@ -109,15 +109,6 @@ def tabulated(profile: Profile) -> tuple[dict[str, pl.DataFrame], dict[str, Any]
         "events": table.with_columns(names.gather(first).alias("allocation")),
     }
     return tables, {**about, "origin_ns": origin, "notes": dict(sorted((+notes).items()))}
-
-
-def _in_order(rows: Rows, notes: Counter[str]) -> Rows:
-    here = timely(rows)
-    notes[IMPLAUSIBLE] += int((~here).sum())
-    rows = rows if here.all() else rows[here]
-    long = rows["end"] - rows["start"] > LONGEST
-    rows["end"][long] = -1
-    return in_order(rows)
 
 
 def _in_time(profile: Profile, rows: Rows, notes: Counter[str]) -> tuple[pl.DataFrame, list[Change]]:
