@@ -36,6 +36,7 @@ def draw(samples: Samples, _measured: Mapping[str, Measured], folder: Path) -> l
                 axes, points(of_width, "warps", _RATE), "warps", name=name, paint=colour(index), marker="os^"[index % 3]
             )
         scale(axes, "x", "1", "warps, in all" if number >= len(titles) - len(_PATTERNS) else "")
-        if number % len(_PATTERNS) == 0:
-            scale(axes, "y", "B/s", "useful bandwidth")
+    # All panels share the axis, which is made once they are drawn.
+    for axes in found.axes[:: len(_PATTERNS)]:
+        scale(axes, "y", "B/s", "useful bandwidth")
     return [found.save(folder / "zero_copy.png", "Kernels that access pinned host memory")]
