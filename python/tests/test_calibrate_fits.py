@@ -10,7 +10,18 @@ import pytest
 from synthetic_gpu import KIB, MIB, Model, SyntheticGpu
 
 from octavo.calibrate.evaluate import evaluate
-from octavo.calibrate.fits import fault_cost, fetches, hierarchy, levels, line, overlap, reach, saturation
+from octavo.calibrate.fits import (
+    fault_cost,
+    fetches,
+    hierarchy,
+    host_access,
+    levels,
+    line,
+    overlap,
+    ping_pong,
+    reach,
+    saturation,
+)
 from octavo.calibrate.fits.estimate import Unfit
 from octavo.calibrate.samples import Origin, Samples, table_of
 from octavo.calibrate.tables import TABLES
@@ -242,6 +253,42 @@ def test_another_tree_than_that_of_the_driver_is_seen_as_it_is():
     assert [fetches.fetched(found, number).value for number in (1, 2, 3)] == [64 * KIB, 960 * KIB, 1 * MIB]
     with pytest.raises(Unfit, match="fewer than 4 faults: 3 in the median"):
         fetches.fetched(found, 4)
+
+
+def test_what_a_fault_fetches_ends_with_its_block():
+    slow = {0: 1, 16: 1, 520: 1}
+    found = touches([30e-6 if page in slow else 1e-6 for page in range(1024)])
+    assert (
+        fetches.fetched(found, 1).value == (16 + 504) / 2 * 4096
+    )  # 64 KiB in one block, from page 520 on in the other
+    assert fetches.fetches(found)[0].sizes.tolist() == [64 * KIB, 496 * 4096, 504 * 4096]
+
+
+def test_the_first_round_of_a_ping_pong_does_not_count():
+    table = rows(size=[1, 1], round=[0, 1], pages=[10, 10], repetition=[0, 0], seconds=[1.0, 5.0])
+    assert ping_pong.each_page(table).value == 0.5
+    with pytest.raises(Unfit, match="only the first round was measured"):
+        ping_pong.each_page(table.filter(pl.col("round") == 0))
+
+
+def test_strided_accesses_are_those_of_the_nearest_line_apart():
+    table = rows(
+        pattern=["strided"] * 3,
+        stride=[64, 256, 4096],
+        width=[16] * 3,
+        warps=[1] * 3,
+        bytes=[100] * 3,
+        repetition=[0] * 3,
+        seconds=[1.0, 2.0, 4.0],
+    )
+    assert host_access.bandwidth(table).value == 50.0
+
+
+def test_fits_say_where_they_are_furthest_off():
+    model = Model()
+    found = evaluate([sampled(SyntheticGpu(model), "managed")]).measured
+    assert "pages in flight; the fit is furthest off by" in found["managed_fault_group_to_gpu"].note
+    assert "the fit is furthest off by" in found["managed_touch_fault"].note
 
 
 def test_equal_fetches_give_no_bandwidth():

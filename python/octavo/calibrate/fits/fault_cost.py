@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from octavo.calibrate.fits.estimate import Estimate, Unfit, spread
+from octavo.calibrate.fits.line import furthest
 from octavo.calibrate.fits.rows import whole_repetitions
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def fault_costs(table: pl.DataFrame) -> FaultCosts:
     _check_identifiable(parts[0])
     found = [_one(part) for part in parts]
     blocks = sorted(rows["blocks"].unique().to_list())
-    note = f"strided, {parts[0].height} points with {blocks[0]} to {blocks[-1]} blocks in flight"
+    points = [f"{pages} pages, {flight} in flight" for pages, flight in parts[0].select("pages", "blocks").iter_rows()]
+    errors = [_design(part) @ costs - 1 for part, costs in zip(parts, found, strict=True)]
+    note = f"{parts[0].height} points with {blocks[0]} to {blocks[-1]} pages in flight; {furthest(errors, points)}"
     return FaultCosts([group for group, _ in found], [page for _, page in found], note)
 
 

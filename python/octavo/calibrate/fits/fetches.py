@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from octavo.calibrate import quantities
 from octavo.calibrate.fits.estimate import Estimate, Unfit, positive, spread
 from octavo.calibrate.fits.fault_cost import BLOCK_BYTES
-from octavo.calibrate.fits.line import relative_least_squares
+from octavo.calibrate.fits.line import Line, furthest, relative_least_squares
 from octavo.calibrate.fits.rows import at_largest
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def block_sequences(one: Fetches) -> list[list[int]]:
 
 def fault(table: pl.DataFrame) -> Estimate:
     """Seconds that a lone fault takes beside its bytes."""
-    return positive(spread([start for start, _ in _lines(table)]), "cost of a fault", "s")
+    line = _line(table)
+    return positive(spread(line.starts, line.note), "cost of a fault", "s")
 
 
 def bandwidth(table: pl.DataFrame) -> Estimate:
@@ -99,13 +101,9 @@ def bandwidth(table: pl.DataFrame) -> Estimate:
         Unfit: touches do not fall into two kinds, all faults fetch the same, or more bytes do not take longer.
 
     """
-    slopes = [slope for _, slope in _lines(table)]
-    positive(spread(slopes), "time for each byte", "s")
-    return spread([1 / slope if slope > 0 else float("inf") for slope in slopes])
-
-
-def _lines(table: pl.DataFrame) -> list[tuple[float, float]]:
-    return [_line(one) for one in fetches(table)]
+    line = _line(table)
+    _ = line.slope
+    return spread([1 / slope if slope > 0 else float("inf") for slope in line.slopes], line.note)
 
 
 def _one(part: pl.DataFrame) -> Fetches:
@@ -140,8 +138,22 @@ def _threshold(seconds: NDArray[np.float64]) -> float:
     return float(np.exp((logarithms[cut - 1] + logarithms[cut]) / 2))
 
 
-def _line(one: Fetches) -> tuple[float, float]:
-    if len(np.unique(one.sizes)) < 2:
+def _line(table: pl.DataFrame) -> Line:
+    """Time over bytes fetched, of the touches that fault; the note says for which size it is furthest off."""
+    found = fetches(table)
+    sizes = sorted({int(size) for one in found for size in np.unique(one.sizes)})
+    if len(sizes) < 2:
         raise Unfit("all faults fetch the same, so that their cost cannot be told from that of the bytes")
-    start, slope = relative_least_squares(np.column_stack([np.ones(len(one.sizes)), one.sizes]), one.seconds)
-    return start, slope
+    lines = [
+        relative_least_squares(np.column_stack([np.ones(len(one.sizes)), one.sizes]), one.seconds) for one in found
+    ]
+    errors = [_errors(one, line, sizes) for one, line in zip(found, lines, strict=True)]
+    note = furthest(errors, [quantities.short(size, "B") for size in sizes])
+    return Line([start for start, _ in lines], [slope for _, slope in lines], note)
+
+
+def _errors(one: Fetches, line: tuple[float, ...], sizes: list[int]) -> NDArray[np.float64]:
+    """How far the line is off at each size, in relative terms; 0 at sizes that this repetition does not have."""
+    start, slope = line
+    off = [(start + slope * size) / one.seconds[one.sizes == size] - 1 for size in sizes]
+    return np.array([float(np.median(each)) if len(each) else 0.0 for each in off])

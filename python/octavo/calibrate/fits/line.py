@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from octavo.calibrate.measured import Unit
+
 TRANSFER = "seconds = overhead + bytes / bandwidth, least squares of relative errors, for each repetition"
 CALLS = "seconds = start + launches x each, least squares of relative errors, for each repetition"
 _POINTS = 3
@@ -107,10 +109,13 @@ def relative_least_squares(design: NDArray[np.float64], seconds: NDArray[np.floa
 
 
 def _worst(errors: list[NDArray[np.float64]], keys: list[int], amount: str) -> str:
-    """Where the median of the repetitions is furthest from the line."""
+    unit: Unit = "B" if amount == "bytes" else "1"
+    names = [quantities.short(float(key), unit) for key in keys]
+    return f"{len(keys)} points from {names[0]} to {names[-1]}; {furthest(errors, names)}"
+
+
+def furthest(errors: list[NDArray[np.float64]], names: list[str]) -> str:
+    """Where the median over repetitions of relative errors is largest, in words."""
     middle = np.median(errors, axis=0)
     index = int(np.argmax(np.abs(middle)))
-    first, last, worst = (
-        quantities.short(float(key), "B" if amount == "bytes" else "1") for key in (keys[0], keys[-1], keys[index])
-    )
-    return f"{len(keys)} points from {first} to {last}; the line is furthest off by {middle[index]:+.0%} at {worst}"
+    return f"the fit is furthest off by {middle[index]:+.0%} at {names[index]}"
