@@ -64,7 +64,15 @@ def test_what_is_no_bandwidth_is_refused(text):
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(2**30, "B", "1GiB"), (55.25e9, "B/s", "55.2GB/s"), (999.96e-9, "s", "1us"), (0, "s", "0s"), (0, "1", "0")],
+    [
+        (2**30, "B", "1GiB"),
+        (55.25e9, "B/s", "55.2GB/s"),
+        (999.96e-9, "s", "1us"),
+        (0, "s", "0s"),
+        (0, "1", "0"),
+        (4096.0, "1", "4096"),
+        (0.9333, "1", "0.933"),
+    ],
 )
 def test_people_read_three_digits(value, unit, text):
     assert quantities.short(value, unit) == text

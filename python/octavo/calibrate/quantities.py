@@ -47,8 +47,10 @@ def text(value: float, unit: Unit) -> str:
 
 
 def short(value: float, unit: Unit) -> str:
-    """A value for people: three significant digits, in the largest multiple that is no larger; sizes, too."""
+    """A value for people: three significant digits, in the largest multiple that is no larger; counts as they are."""
     exact = Decimal(str(value))
+    if unit == "1" and exact == exact.to_integral_value():
+        return _plain(exact.to_integral_value())
     shown = [(name, _significant(exact / factor, 3)) for name, factor in _MULTIPLES[unit].items()]
     name, number_ = next((one for one in reversed(shown) if abs(one[1]) >= 1), shown[0])
     return f"{_plain(number_)}{name}" if value else f"0{'' if unit == '1' else unit}"
