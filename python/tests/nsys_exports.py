@@ -92,6 +92,14 @@ class Export:
         query = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - our own names
         self._database.execute(query, tuple(values.values()))
 
+    def age(self) -> None:
+        """Become an export of schema 2.9.1, which has other tables about itself and no copies' counts."""
+        self._database.executescript(
+            "ALTER TABLE META_DATA_EXPORT RENAME TO EXPORT_META_DATA;"
+            "UPDATE EXPORT_META_DATA SET value = '2.9.1' WHERE name = 'EXPORT_SCHEMA_VERSION';"
+            "ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY DROP COLUMN greenContextId;"
+        )
+
     def enum(self, table: str, names: Sequence[tuple[int, str]]) -> None:
         self._database.execute(ENUM.format(table))
         for number, name in names:

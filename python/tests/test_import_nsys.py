@@ -262,6 +262,15 @@ def test_exports_without_unified_memory_say_how_to_record_it(tmp_path, export, c
     assert not (tmp_path / "result").exists()
 
 
+def test_old_exports_are_read(tmp_path):
+    export = Export(tmp_path / "profile.sqlite", copy_count=False, source_file=False)
+    export.copy(10, HTOD, A, PAGE)
+    export.age()
+    result = imported(export, tmp_path)
+    assert rows(result, "kind", "bytes") == [("migration", PAGE)]
+    assert [result.summary["source"][name] for name in ("version", "schema")] == ["2024.6.2.225", "2.9.1"]
+
+
 def test_a_missing_column_is_named_with_the_schema(tmp_path):
     export = Export(tmp_path / "profile.sqlite", schema="9.9.9")
     export.table("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "start INTEGER, end INTEGER, pc INTEGER")
@@ -457,3 +466,15 @@ def test_pages_of_a_map_grow_with_the_profile(tmp_path, export, monkeypatch):
     footprint, events = coarsened(result, Footprint.of(result, "4096B"), result.table("events"))
     assert (footprint.page_bytes, footprint.pages) == (64 * KIB, 1024)
     assert events.select("address", "pages").rows() == [(A, 2)]
+
+
+def test_a_profile_with_too_many_events_has_no_map(tmp_path, export, monkeypatch):
+    for start in (10, 20, 30):
+        export.copy(start, HTOD, A, 64 * KIB)
+    result = imported(export, tmp_path)
+    footprint, events = Footprint.of(result, "4096B"), result.table("events")
+    monkeypatch.setattr("octavo.report.history._MOST_EVENTS", 3)
+    assert coarsened(result, footprint, events)[0].page_bytes == 64 * KIB
+    monkeypatch.setattr("octavo.report.history._MOST_EVENTS", 2)
+    with pytest.raises(octavo.OutputError, match="more events than a page map can be made of"):
+        coarsened(result, footprint, events)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from octavo.errors import ProfileError
-from octavo.imports.nsys_schema import KNOWN_SCHEMAS, TABLES
+from octavo.imports.nsys_schema import KNOWN_SCHEMAS, METADATA, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,36 +67,35 @@ class Export:
 
     def metadata(self, name: str) -> str | None:
         """A record about the export."""
-        if not {"name", "value"} <= set(self.columns.get("META_DATA_EXPORT", ())):
-            return None
-        found = self._all("SELECT value FROM META_DATA_EXPORT WHERE name = ?", (name,))
-        return str(found[0][0]) if found else None
+        known = dict(row for table in METADATA for row in self.rows(table, ["name", "value"]))
+        return str(known[name]) if name in known else None
 
     def chunks(self, table: str) -> Iterator[dict[str, Numbers]]:
         """Rows of a table in pieces, column by column; -1 stands for what a row or the table does not have."""
-        known = TABLES[table].columns
-        have = self.columns[table]
-        chosen = ", ".join(f'COALESCE("{name}", -1)' if name in have else "-1" for name in known)
-        with self._reading(table):
-            cursor = self._connection.execute(f'SELECT {chosen} FROM "{table}"')  # noqa: S608 - our own names
-            while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
-                self._progress(table, len(rows))
+        for rows in self._pieces(table, []):
+            with self._reading(table):
                 columns = np.array(rows, np.int64).T
-                yield dict(zip(known, columns, strict=True))
+            yield dict(zip(TABLES[table].columns, columns, strict=True))
 
     def records(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """Rows of a table one by one, numbers first, then the variable's name if there is one."""
-        known = TABLES[table].columns
+        """Rows of a table one by one: numbers as in `chunks`, then the name of the variable, if there is one."""
+        for rows in self._pieces(table, ["name"]):
+            for *numbers, name in rows:
+                with self._reading(table):
+                    values = [int(number) for number in numbers]
+                yield *values, name if isinstance(name, str) else None
+
+    def _pieces(self, table: str, texts: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
+        """Some rows after others: the columns that are known of the table, and some texts."""
         have = self.columns[table]
-        chosen = ", ".join(f'COALESCE("{name}", -1)' if name in have else "-1" for name in known)
-        name = '"name"' if "name" in have else "NULL"
+        numbers = (f'COALESCE("{name}", -1)' if name in have else "-1" for name in TABLES[table].columns)
+        others = (f'"{name}"' if name in have else "NULL" for name in texts)
         with self._reading(table):
-            cursor = self._connection.execute(f'SELECT {chosen}, {name} FROM "{table}"')  # noqa: S608 - our own names
+            query = f'SELECT {", ".join([*numbers, *others])} FROM "{table}"'  # noqa: S608 - our own names
+            cursor = self._connection.execute(query)
             while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
                 self._progress(table, len(rows))
-                for row in rows:
-                    *numbers, text = row
-                    yield *map(int, numbers), text if isinstance(text, str) else None
+                yield rows
 
     def rows(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         """Every row of a small table; nothing if it is not there, null for columns that it does not have."""

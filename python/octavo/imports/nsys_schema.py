@@ -1,8 +1,8 @@
 """Tables of Nsight Systems' SQLite exports: columns that are needed, columns that help, and what numbers in them mean.
 
-Source: the schema that exports of 3.16.1 (Nsight Systems 2024.6) hold and the one that the documentation of 2026
-prints; they differ in columns that nothing here needs. Nsight Systems makes tables only when there is something to put
-into them.
+Source: exports of schemas 2.9.1 to 3.16.1 that others published, and the schema that the documentation of 2026 prints;
+they differ in columns that nothing here needs. Nsight Systems makes tables only when there is something to put into
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from octavo.activity.rows import Access, Cause, What
 
-KNOWN_SCHEMAS = "3.16.1 (Nsight Systems 2024.6) and that of the documentation of 2026"
+KNOWN_SCHEMAS = "2.9.1 (Nsight Systems 2022.2) to 3.16.1 (2024.6) and the documentation of 2026"
 """What was looked at; others are read if they have the columns."""
 
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -20,6 +20,8 @@ CPU_FAULTS = "CUDA_UM_CPU_PAGE_FAULT_EVENTS"
 MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 STRINGS = "StringIds"
+METADATA = ("EXPORT_META_DATA", "META_DATA_EXPORT")
+"""Until schema 2, and since."""
 
 
 @dataclass(frozen=True)
