@@ -38,7 +38,7 @@ VALUES = {
     "launch_stream": (2.4e-6, "s"),
     "copy_bandwidth_h2d_pinned": (42e9, "B/s"),
     "zero_copy_bandwidth_read_sequential": (37e9, "B/s"),
-    "zero_copy_warps_read": (32.0, "1"),
+    "zero_copy_round_trip_read": (1.6e-6, "s"),
     "managed_fault_group_to_gpu": (33e-6, "s"),
     "managed_fault_page_to_gpu": (6.5e-6, "s"),
 }
@@ -63,11 +63,6 @@ def node() -> patterns.Node:
     return derived_node()
 
 
-@pytest.fixture(scope="module")
-def overhead(node) -> float:
-    return patterns.launch_overhead(node)
-
-
 def value(name: str) -> float:
     return VALUES[name][0]
 
@@ -90,7 +85,7 @@ def test_the_text_is_a_node_that_runs(tmp_path):
 def test_values_are_what_they_were_made_from():
     node = derived_node().changes
     assert (node["compute.wavefronts_per_simd"], node["compute.vector_registers"]) == (8, 256)
-    assert (node["l2_tlb.entries"], node["remote.lines_in_flight"]) == (128, 1024)
+    assert (node["l2_tlb.entries"], node["remote.lines_in_flight"]) == (128, round(1.6e-6 * 37e9 / 64))
     assert node["host_link.bandwidth"] == "42GB/s"
     assert node["remote.header"] == f"{round(64 * (42 / 37 - 1))}B"
     assert node["compute.vector_alu.occupancy"] == "2cycles"
@@ -111,7 +106,7 @@ def test_what_was_not_measured_stays_as_in_the_preset_and_is_listed():
 
 
 def test_measurements_that_the_node_cannot_be_are_said_and_do_not_break_it():
-    odd = derive(GPU, measured(l2_latency=1e-9, memory_latency=2e-9, zero_copy_warps_read=1.0))
+    odd = derive(GPU, measured(l2_latency=1e-9, memory_latency=2e-9, zero_copy_round_trip_read=1e-9))
     assert {"l2.crossbar", "dram.latency", "host_link.latency"} <= set(odd.kept)
     with pytest.raises(octavo.ScenarioError, match=r"host_link\.bandwidth"):
         derive(GPU, measured(copy_bandwidth_h2d_pinned=10.0))
@@ -146,13 +141,13 @@ def test_shapes_are_near_and_possible():
 # What follows simulates the derived node. Nothing of it was told to the derivation.
 
 
-def test_a_launch_takes_what_was_measured(overhead):
-    assert overhead == pytest.approx(value("launch_stream"), rel=0.01)
+def test_a_launch_takes_what_was_measured(node):
+    assert node.launch == pytest.approx(value("launch_stream"), rel=0.01)
 
 
 @pytest.mark.parametrize("operation", ["copy", "read"])
 def test_a_stream_reaches_the_measured_bandwidth(node, operation):
-    found = patterns.stream_bandwidth(node, 128 * MIB, operation)
+    found = patterns.stream(node, 128 * MIB, operation).run()
     assert found == pytest.approx(value("stream_bandwidth_triad"), rel=0.1)
 
 
@@ -160,34 +155,34 @@ def test_a_stream_reaches_the_measured_bandwidth(node, operation):
     ("footprint", "name"), [(64 << 10, "l1_latency"), (8 * MIB, "l2_latency"), (256 * MIB, "memory_latency")]
 )
 def test_a_chase_finds_the_measured_latencies(node, footprint, name):
-    loads = 200_000 if name == "l2_latency" else 20_000
-    assert patterns.chase_latency(node, footprint, 128, loads) == pytest.approx(value(name), rel=0.03)
+    assert patterns.chase(node, footprint, 128).run() == pytest.approx(value(name), rel=0.03)
 
 
 def test_a_chase_beyond_the_reach_of_the_tlb_pays_for_walks(node):
-    within, beyond = (patterns.chase_latency(node, pages * 2 * MIB, 2 * MIB) for pages in (64, 512))
+    within, beyond = (patterns.chase(node, pages * 2 * MIB, 2 * MIB).run() for pages in (64, 512))
     assert beyond - within == pytest.approx(value("tlb_miss_latency"), rel=0.1)
 
 
 def test_a_cache_holds_what_was_measured(node):
-    within = patterns.chase_latency(node, 128 << 10, 128)
-    beyond = patterns.chase_latency(node, 512 << 10, 128)
+    within = patterns.chase(node, 128 << 10, 128).run()
+    beyond = patterns.chase(node, 512 << 10, 128).run()
     assert within < 1.05 * value("l1_latency")
     assert beyond > 0.8 * value("l2_latency")
 
 
 def test_line_accesses_to_the_host_saturate_at_the_measured_bandwidth(node):
     rate = value("zero_copy_bandwidth_read_sequential")
-    at = {warps: patterns.line_access_bandwidth(node, 16 * MIB, warps) for warps in (1, 4, 32, 256)}
+    at = {warps: patterns.line_access(node, 1 << 20, warps).run() for warps in (1, 4, 32, 256)}
     assert at[256] == pytest.approx(rate, rel=0.1)
+    assert at[1] == pytest.approx(2048 / value("zero_copy_round_trip_read"), rel=0.03)
     assert at[32] > 0.85 * rate
     assert at[4] == pytest.approx(4 * at[1], rel=0.1)
 
 
 @pytest.mark.parametrize("blocks", [1, 4, 16, 64, 128])
-def test_groups_of_faults_take_what_was_measured(node, overhead, blocks):
+def test_groups_of_faults_take_what_was_measured(node, blocks):
     faults = 256
-    seconds = patterns.demand_seconds(node, faults * 2 * MIB, 2 * MIB, blocks) - overhead
+    seconds = patterns.demand(node, faults * 2 * MIB, 2 * MIB, blocks).run()
     groups = -(-faults // blocks)
     expected = groups * value("managed_fault_group_to_gpu") + faults * value("managed_fault_page_to_gpu")
     assert seconds == pytest.approx(expected, rel=0.1)
@@ -201,3 +196,16 @@ def test_derivation_does_not_depend_on_the_order_of_what_was_measured():
 def test_spread_and_notes_change_nothing():
     noted = {name: dataclasses.replace(each, low=0.0, note="a note") for name, each in measured().items()}
     assert derive(GPU, noted).text == derive(GPU, measured()).text
+
+
+def test_the_kernel_of_the_roofline_stays_below_its_ceilings(node):
+    peak, device, copy = 41e12, value("stream_bandwidth_triad"), value("copy_bandwidth_h2d_pinned")
+    touched = 16 * MIB
+    fault_bound = touched / patterns.demand(node, touched, 4096, 256).run()
+    model = octavo.roofline.Roofline(peak, device, max(fault_bound, 1.0), copy)
+    for sigma, alpha in ((1.0, 4.0), (0.25, 64.0)):
+        on_device = patterns.roofline(node, touched, sigma, alpha).run()
+        assert 0.8 < on_device / model.ceilings(alpha, sigma).device < 1.05
+        once, often = (patterns.roofline(node, touched, sigma, alpha, rho).run() for rho in (1, 4))
+        assert once < copy * alpha
+        assert often == pytest.approx(once / 4, rel=0.1)

@@ -1,23 +1,31 @@
-"""The probes' access patterns on a simulated node: the workload `touch` under the memory system that a probe meets."""
+"""The probes' access patterns on a simulated node: the workload `touch` under the memory system that a probe meets.
+
+Times are those of kernels without their launches, as events of a GPU give them.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from octavo import api
+from octavo.calibrate import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from octavo.result import RunResult
     from octavo.scenario import Scenario
 
 LARGE_PAGE = 2 << 20
 """What the driver maps memory of its own with, and the span of one of its blocks."""
 PAGE = 4 << 10
 """What demand is counted in."""
+LINE = 64
+"""Bytes of a line of the simulated node."""
 _QUIET: Mapping[str, object] = {"record.events": False, "record.interval": "0ns"}
 RESIDENT: Mapping[str, object] = {"memory.placement": "interleaved", "memory.page_size": "2MiB"}
 """Memory that the program asked for on the GPU: it is there from the start and never moves."""
@@ -28,19 +36,23 @@ PINNED: Mapping[str, object] = {
 """Host memory that the GPU maps and accesses line by line: more accesses than any pattern here has would move it."""
 MANAGED: Mapping[str, object] = {"memory.preset": "uvm"}
 """Memory that moves on demand, as the production driver moves it."""
+_ALONE: Mapping[str, object] = {"wavefronts": 1, "lanes": 1, "in_flight": 1}
+"""One thread of each work-group, with one access in flight."""
+_WALKED_WHOLE = 1 << 20
+"""Places of a chase that are all visited before it is timed; of more, no cache holds enough to matter."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node and changes to it."""
+    """A node, and changes to it; one GPU of it is used."""
 
     name: str | Path
     """A preset, or a file."""
-    changes: Mapping[str, object]
+    changes: Mapping[str, object] = field(default_factory=dict)
     """Values by dotted key below `node`."""
 
     def scenario(self, touch: Mapping[str, object], memory: Mapping[str, object]) -> Scenario:
-        """A scenario of `touch` with options; one GPU of the node runs it.
+        """A scenario of `touch` with options.
 
         Raises:
             ScenarioError: an option or a value of the node cannot be used.
@@ -52,56 +64,134 @@ class Node:
             workload="touch", node=self.name, overrides={**values, "node.gpus": 1, **memory, **options, **_QUIET}
         )
 
-    def launches(self, touch: Mapping[str, object], memory: Mapping[str, object]) -> list[float]:
-        """Seconds of each launch of `touch`, launch overhead included; errors as `octavo.run`."""
-        kernels = api.run(self.scenario(touch, memory)).table("kernels")
-        return [1e-12 * (end - begin) for begin, end in kernels.select("began_ps", "ended_ps").iter_rows()]
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The node spelled out."""
+        found: Mapping[str, Any] = self.scenario({}, RESIDENT).values["node"]
+        return found
+
+    @property
+    def groups(self) -> int:
+        """Work-groups of four wavefronts that fill every multiprocessor."""
+        compute = self.values["compute"]
+        return int(compute["units"] * compute["simds_per_unit"] * compute["wavefronts_per_simd"]) // 4
+
+    @cached_property
+    def launch(self) -> float:
+        """Seconds of an empty launch; errors as `octavo.run`."""
+        return Pattern.of(self, {"bytes": LINE, "touches": 0, "groups": 1, "wavefronts": 1}, RESIDENT, _whole).run()
 
 
-def launch_overhead(node: Node) -> float:
-    """Seconds of an empty launch."""
-    return node.launches({"bytes": 64, "touches": 0, "groups": 1, "wavefronts": 1}, RESIDENT)[0]
+@dataclass(frozen=True)
+class Pattern:
+    """Scenarios to run, and what their kernels' times say."""
+
+    scenarios: Sequence[Scenario]
+    value: Callable[[Sequence[Sequence[float]]], float]
+    """From the seconds of each launch of each scenario, launch overhead included."""
+
+    @classmethod
+    def of(
+        cls,
+        node: Node,
+        touch: Mapping[str, object],
+        memory: Mapping[str, object],
+        value: Callable[[Sequence[float]], float],
+    ) -> Pattern:
+        """A single scenario."""
+        return cls([node.scenario(touch, memory)], lambda seconds: value(seconds[0]))
+
+    def run(self) -> float:
+        """Simulate; errors as `octavo.run`."""
+        return self.value([launches(api.run(scenario)) for scenario in self.scenarios])
 
 
-def stream_bandwidth(node: Node, size: int, operation: str = "copy") -> float:
-    """Bytes a second read and written, by as many threads as the GPU holds, over `size` bytes of each buffer."""
-    touch = {"bytes": size, "width": 16, "operation": operation, "wavefronts": 4, "groups": _groups(node)}
-    seconds = node.launches(touch, RESIDENT)[0]
-    return (2 if operation == "copy" else 1) * size / seconds
+def launches(result: RunResult) -> list[float]:
+    """Seconds of each launch of a run."""
+    kernels = result.table("kernels").select("began_ps", "ended_ps")
+    return [1e-12 * (end - begin) for begin, end in kernels.iter_rows()]
 
 
-def chase_latency(node: Node, footprint: int, stride: int, loads: int = 20_000) -> float:
-    """Seconds of each of `loads` dependent loads behind a walk through all places, which fills caches and TLBs.
+def _whole(seconds: Sequence[float]) -> float:
+    return seconds[0]
 
-    A footprint with more than `loads` places is walked through for part of its places, none of which is met twice.
+
+def stream(node: Node, size: int, operation: str = "copy") -> Pattern:
+    """Bytes a second read and written, over `size` bytes of each buffer, once caches are as a pass leaves them."""
+    touch = {"bytes": size, "width": 16, "operation": operation, "groups": node.groups, "launches": 2}
+    moved = (2 if operation == "copy" else 1) * size
+    return Pattern.of(node, touch, RESIDENT, lambda seconds: moved / (seconds[1] - node.launch))
+
+
+def chase(node: Node, footprint: int, stride: int, loads: int = 20_000) -> Pattern:
+    """Seconds of each of `loads` dependent loads behind a walk that brings caches and TLBs to what they stay.
+
+    From strides of a page on, loads pass over the first-level cache, as the probe's do.
     """
+    if stride >= PAGE:
+        node = Node(node.name, {**node.changes, "l1.size": f"{LINE}B", "l1.ways": 1})
     places = footprint // stride
-    warm = places if places <= loads else 0
-    chase = {"bytes": footprint, "stride": stride, "width": 8, "order": "random"}
-    alone = {"groups": 1, "wavefronts": 1, "lanes": 1, "in_flight": 1}
-    first, both = (
-        node.launches({**chase, **alone, "touches": touches}, RESIDENT)[0]
-        for touches in (max(warm, 1), max(warm, 1) + loads)
-    )
-    return (both - first) / loads
+    warm = places if places <= _WALKED_WHOLE else max(loads, 8 * footprint // LARGE_PAGE)
+    touch = {"bytes": footprint, "stride": stride, "width": 8, "order": "random", "groups": 1, **_ALONE}
+    both = [node.scenario({**touch, "touches": touches}, RESIDENT) for touches in (warm, warm + loads)]
+    return Pattern(both, lambda seconds: (seconds[1][0] - seconds[0][0]) / loads)
 
 
-def line_access_bandwidth(node: Node, size: int, warps: int, write: bool = False) -> float:
-    """Bytes a second of accesses to pinned host memory, 16 bytes a thread, four of each thread in flight."""
-    touch = {"bytes": size, "width": 16, "operation": "write" if write else "read"}
+def random_lines(node: Node, footprint: int, touches: int) -> Pattern:
+    """Bytes a second of lines read at random, by as many threads as the GPU holds."""
+    touch = {"bytes": footprint, "stride": LINE, "width": 16, "order": "random", "groups": node.groups}
+    options = {**touch, "touches": touches, "in_flight": 8}
+    return Pattern.of(node, options, RESIDENT, lambda seconds: LINE * touches / (seconds[0] - node.launch))
+
+
+def line_access(
+    node: Node,
+    touches: int,
+    warps: int,
+    *,
+    width: int = 16,
+    stride: int = 0,
+    order: str = "ascending",
+    write: bool = False,
+) -> Pattern:
+    """Useful bytes a second of accesses to pinned host memory, four of each thread in flight.
+
+    `stride` is the distance between accesses: `width` if 0.
+    """
+    places = 1 << max(touches - 1, 1).bit_length()
+    memory = {"bytes": places * (stride or width), "stride": stride or width, "width": width, "order": order}
     # Two warps are one wavefront of 64; a lone warp is half of one.
     shape = {"groups": math.ceil(warps / 2), "wavefronts": 1, "lanes": 64 if warps > 1 else 32}
-    seconds = node.launches({**touch, **shape, "launches": 2}, PINNED)
-    return size / seconds[1]
+    options = {**memory, **shape, "touches": touches, "operation": "write" if write else "read", "launches": 2}
+    return Pattern.of(node, options, PINNED, lambda seconds: width * touches / (seconds[1] - node.launch))
 
 
-def demand_seconds(node: Node, size: int, stride: int, blocks: int, order: str = "ascending") -> float:
+def demand(node: Node, size: int, stride: int, blocks: int, order: str = "ascending") -> Pattern:
     """Seconds until one thread of each of `blocks` blocks has touched its part of a fresh range, a page at a time."""
-    touch = {"bytes": size, "stride": stride, "width": 8, "order": order}
-    return node.launches({**touch, "groups": blocks, "wavefronts": 1, "lanes": 1, "in_flight": 1}, MANAGED)[0]
+    touch = {"bytes": size, "stride": stride, "width": 8, "order": order, "groups": blocks, **_ALONE}
+    return Pattern.of(node, touch, MANAGED, lambda seconds: seconds[0] - node.launch)
 
 
-def _groups(node: Node) -> int:
-    """Groups of four wavefronts that fill every multiprocessor."""
-    compute = node.scenario({}, RESIDENT).values["node"]["compute"]
-    return int(compute["units"] * compute["simds_per_unit"] * compute["wavefronts_per_simd"]) // 4
+def roofline(node: Node, touched: int, sigma: float, alpha: float, rho: int = 0) -> Pattern:
+    """Operations a second of the roofline's kernel on `touched` bytes, in runs of a block of the driver.
+
+    With a re-migration of `rho` the bytes come from the host so often, as other bytes each time: the simulated node
+    has no processor that takes them back. With 0 they are on the device, and the bulk copy of everything is paid for:
+    that is what the link needs for it, since bulk copies are not simulated.
+    """
+    run = min(LARGE_PAGE, touched)
+    shape = {"bytes": touched, "run": run, "spacing": round(run / sigma), "width": 4, "groups": node.groups}
+    times = max(rho, 1)
+    options = {**shape, "intensity": alpha / times, "launches": times, "fresh": times > 1}
+    copied = 0.0 if rho else touched / sigma / _link(node)
+    operations = alpha * touched
+
+    def rate(seconds: Sequence[float]) -> float:
+        return operations / (sum(seconds) - times * node.launch + copied)
+
+    return Pattern.of(node, options, MANAGED if rho else RESIDENT, rate)
+
+
+def _link(node: Node) -> float:
+    """Bytes a second of the host link."""
+    return quantities.number(str(node.values["host_link"]["bandwidth"]), "B/s")

@@ -12,7 +12,8 @@ from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
-from octavo.validate import reference
+from octavo.validate import measured, reference
+from octavo.validate.measured import words
 from octavo.validate.tables import runs, summary, write_markdown
 
 EXAMPLES = options.examples(
@@ -52,7 +53,7 @@ Markdown = Annotated[
     typer.Option("--markdown", metavar="FILE", help="Put the tables between the marks of this document, too."),
 ]
 
-app = typer.Typer(help="Compare with other simulators on the same recorded programs.", no_args_is_help=True)
+app = typer.Typer(help="Compare with other simulators, and with real GPUs that were measured.", no_args_is_help=True)
 
 
 @app.callback()
@@ -105,6 +106,54 @@ def mgpusim(
     _say(sink, found)
     if strict and not found.goals_met:
         raise typer.Exit(1)
+
+
+MACHINE_EXAMPLES = options.examples(
+    "octavo validate machine machine.toml",
+    "octavo validate machine machine.toml --only memory,zero_copy --json",
+    "octavo validate machine machine.toml --markdown docs/validation.md",
+)
+MachineFile = Annotated[
+    Path, typer.Argument(metavar="MACHINE", help="Machine file, with its samples beside it.", show_default=False)
+]
+Probes = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Probes by name, repeated or separated by commas; all if left out."),
+]
+_SHOWN = 20
+"""Points beyond the limit that are printed; the tables have them all."""
+
+
+@app.command(epilog=MACHINE_EXAMPLES)
+def machine(
+    path: MachineFile,
+    only: Probes = None,
+    markdown: Markdown = None,
+    jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare what was measured on a real GPU with the same access patterns on its simulated node.
+
+    Simulates the patterns of the probes' samples (streams, chases, line accesses to the host, faults, the roofline's
+    grid) on the node that `octavo calibrate` derived from the measured values; nothing is fitted to a pattern.
+
+    What is finished is kept: the same command goes on where it was stopped.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    chosen = options.listed(only)
+    root = output or Path("runs") / "-".join(["validate", path.stem, *chosen])
+    with watching(quiet=quiet) as watch:
+        found = measured.machine(path, root, only=chosen, jobs=jobs, force=force, watch=watch)
+    if markdown is not None:
+        words.write_markdown(markdown, found)
+    sink.document({"folder": str(root), **found.to_dict()})
+    for one in (words.shares(found), words.far(found, _SHOWN), words.left_out(found)):
+        if one.rows:
+            sink.table(one.title, one.columns, one.rows)
+    sink.say(f"{found.near:.0%} of {found.rows.height} points are near. Tables, picture and runs: {root}")
 
 
 def _say(sink: Sink, found: validate.Validation) -> None:

@@ -1,4 +1,4 @@
-"""Octavo beside a cycle-level simulator: the same recorded programs on both, and how far apart they are.
+"""Octavo beside a cycle-level simulator, and beside real GPUs: the same programs on both, and how far apart they are.
 
 import octavo
 
@@ -7,7 +7,8 @@ print(found.rows, found.summaries[0].mape)
 """
 
 from octavo.validate.counts import COUNTS, Count
+from octavo.validate.measured import MachineValidation, machine
 from octavo.validate.study import Validation, mgpusim
 from octavo.validate.summary import Goals, Summary
 
-__all__ = ["COUNTS", "Count", "Goals", "Summary", "Validation", "mgpusim"]
+__all__ = ["COUNTS", "Count", "Goals", "MachineValidation", "Summary", "Validation", "machine", "mgpusim"]

@@ -144,18 +144,25 @@ def _goal(goal: float, *, met: bool) -> str:
 
 
 def write_markdown(path: Path, found: Validation) -> None:
-    """Put the tables between the two marks of a document.
+    """Put the tables between the two marks of a document; errors as `between_marks`."""
+    parts = [table.markdown() for table in (*summary(found), *runs(found, full=True))]
+    between_marks(path, (BEGIN, END), "\n".join(parts))
+
+
+def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
+    """Put a text between the two marks of a document.
 
     Raises:
         OutputError: it cannot be read, or has no such marks.
 
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        document = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise OutputError(f"cannot read {path}: {error}") from None
-    begin, end = text.find(BEGIN), text.find(END)
+    begin, end = map(document.find, marks)
     if begin < 0 or end < begin:
-        raise OutputError(f"{path} has no place for the tables", f"put `{BEGIN}` and `{END}` on lines of their own")
-    parts = [table.markdown() for table in (*summary(found), *runs(found, full=True))]
-    folder.write_text(path, text[: begin + len(BEGIN)] + "\n\n" + "\n".join(parts) + "\n" + text[end:])
+        raise OutputError(
+            f"{path} has no place for the tables", "put `{}` and `{}` on lines of their own".format(*marks)
+        )
+    folder.write_text(path, f"{document[: begin + len(marks[0])]}\n\n{text}\n{document[end:]}")

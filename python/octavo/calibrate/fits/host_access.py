@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.calibrate.fits import saturation
-from octavo.calibrate.fits.rows import at_largest
+from octavo.calibrate.fits.estimate import spread
+from octavo.calibrate.fits.rows import at_largest, rates
 
 if TYPE_CHECKING:
     from octavo.calibrate.fits.estimate import Estimate
 
 MODEL = "bytes / seconds, highest median over warps, at the widest access and the smallest stride of a line or more"
+TRIP = "bytes in flight / (bytes / seconds) at the fewest warps and the widest access (Little's law)"
+LANES = 32
+"""Threads of a warp."""
+TOGETHER = 4
+"""Loads of a thread that are in flight together (`TOGETHER` of the probe's kernels)."""
 LINE = 128
 """Bytes of a cache line, the most that neighbours can share."""
 PATTERNS = ("sequential", "strided", "random")
@@ -30,6 +36,20 @@ def bandwidth(table: pl.DataFrame) -> Estimate:
 def warps(table: pl.DataFrame) -> Estimate:
     """Warps, in all, that this bandwidth takes."""
     return saturation.first_saturated(_rows(table), "warps", "bytes")
+
+
+def round_trip(table: pl.DataFrame) -> Estimate:
+    """Seconds from a warp's loads to their answers: of the fewest warps measured, that wait for nothing else.
+
+    Raises:
+        Unfit: rows do not state their bytes.
+
+    """
+    rows = _rows(table)
+    few = rows.filter(pl.col("warps") == pl.col("warps").min())
+    warps, width = few["warps"][0], few["width"][0]
+    in_flight = warps * LANES * width * TOGETHER
+    return spread([in_flight / rate for rate in rates(few, "bytes")], f"{warps} warps, {in_flight} bytes in flight")
 
 
 def lines_apart(table: pl.DataFrame) -> pl.DataFrame:

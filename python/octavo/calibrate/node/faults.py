@@ -44,10 +44,8 @@ def model_costs(draft: Draft) -> tuple[float, float]:
     """Seconds that the node takes for a group of faults and for each fault in it, beside what the driver takes."""
     free = {"driver.service.batch": "0ns", "driver.service.request": "0ns"}
     node = patterns.Node(draft.preset, {**draft.changes, **free})
-    overhead = patterns.launch_overhead(node)
     alone, many = (
-        (patterns.demand_seconds(node, _BATCHES * blocks * patterns.LARGE_PAGE, patterns.LARGE_PAGE, blocks) - overhead)
-        / _BATCHES
+        patterns.demand(node, _BATCHES * blocks * patterns.LARGE_PAGE, patterns.LARGE_PAGE, blocks).run() / _BATCHES
         for blocks in (1, MANY)
     )
     each = (many - alone) / (MANY - 1)

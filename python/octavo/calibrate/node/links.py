@@ -1,8 +1,9 @@
 """Links to the host and between GPUs, and line accesses over them.
 
-What is in flight at saturation and what it is a second give the time of a round trip (Little's law). A round trip over
-the simulated host link is `memory_pipeline + l1_tlb.latency + l1.lookup`, the request (`remote.header` bytes), the
-latency of the link both ways, `host.memory_latency`, the answer (a line and its header), and `l1.fill`.
+A round trip over the simulated host link is `memory_pipeline + l1_tlb.latency + l1.lookup`, the request
+(`remote.header` bytes), the latency of the link both ways, `host.memory_latency`, the answers (lines, each with a
+header), and `l1.fill`.
+What a round trip takes, and how many lines a second come back at most, say how many are in flight (Little's law).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from octavo.calibrate.node.memory import LINE
 if TYPE_CHECKING:
     from octavo.calibrate.node.draft import Draft
 
-WARP_BYTES_IN_FLIGHT = 32 * 16 * 4
-"""Of the probe `zero_copy` at its widest access: threads of a warp, bytes of a load, loads of a thread in flight."""
+_WARP = 32 * 16 * 4
+"""Bytes that a warp of the probe has in flight: threads, bytes of a load, loads of a thread."""
 _HOST = "copy_bandwidth_h2d_pinned"
 _LINES = "zero_copy_bandwidth_read_sequential"
-_WARPS = "zero_copy_warps_read"
+_TRIP = "zero_copy_round_trip_read"
 
 
 def host(draft: Draft) -> None:
@@ -39,25 +40,23 @@ def lines(draft: Draft) -> None:
     header = max(0, round(LINE * (link / rate - 1)))
     source = f"measured {draft.named(_LINES)}: what a line takes beside its {LINE} bytes on this link"
     draft.put("remote.header", f"{header}B", source)
-    if (warps := draft.number(_WARPS, "remote.lines_in_flight", "host_link.latency")) is None:
+    if (trip := draft.number(_TRIP, "remote.lines_in_flight", "host_link.latency")) is None:
         return
-    in_flight = round(warps * WARP_BYTES_IN_FLIGHT / LINE)
-    named = f"measured {draft.named(_WARPS)}, {WARP_BYTES_IN_FLIGHT} bytes in flight each"
-    draft.put("remote.lines_in_flight", in_flight, named)
-    round_trip = in_flight * LINE / rate
-    one_way = (draft.cycles(round_trip) - _beside(draft, header, link)) // 2
+    in_flight = max(1, round(trip * rate / LINE))
+    named = f"{draft.named(_LINES)} times {draft.named(_TRIP)}"
+    draft.put("remote.lines_in_flight", in_flight, f"measured {named}, in lines of {LINE} bytes")
+    one_way = (draft.cycles(trip) - _beside(draft, header, link)) // 2
     if one_way < 0:
-        draft.keep("host_link.latency", "the round trip that saturation gives is less than its other parts take")
+        draft.keep("host_link.latency", f"{draft.named(_TRIP)} is less than the other parts of a round trip take")
         return
-    trip = quantities.text(round_trip, "s")
-    source = f"{in_flight} lines in flight at {draft.named(_LINES)}: round trips of {trip}, half of what is left"
-    draft.put_cycles("host_link.latency", one_way, source)
+    draft.put_cycles("host_link.latency", one_way, f"measured {draft.named(_TRIP)}: half of what is left of it")
 
 
 def _beside(draft: Draft, header: int, link: float) -> int:
-    """Cycles of a round trip that are not the link's latency."""
+    """Cycles of a warp's round trip that are not the link's latency."""
     fixed = ("compute.memory_pipeline", "l1_tlb.latency", "l1.lookup", "l1.fill", "host.memory_latency")
-    return sum(draft.count(key) for key in fixed) + draft.cycles((2 * header + LINE) / link)
+    answers = _WARP // LINE * (LINE + header)
+    return sum(draft.count(key) for key in fixed) + draft.cycles((header + answers) / link)
 
 
 def peers(draft: Draft) -> None:

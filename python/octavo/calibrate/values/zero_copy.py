@@ -20,7 +20,15 @@ def _warps(operation: str) -> Value:
     return Value(name, "1", "zero_copy", "zero_copy", about, saturation.MODEL, host_access.warps, where)
 
 
+def _round_trip() -> Value:
+    about = "time from a load of pinned host memory to its answer, with little else on the link"
+    where = {"operation": "read", "pattern": "sequential"}
+    fit = host_access.round_trip
+    return Value("zero_copy_round_trip_read", "s", "zero_copy", "zero_copy", about, host_access.TRIP, fit, where)
+
+
 VALUES = [
     *(_bandwidth(operation, pattern) for operation in ("read", "write") for pattern in host_access.PATTERNS),
     *map(_warps, ("read", "write")),
+    _round_trip(),
 ]

@@ -1,0 +1,173 @@
+"""Runs the patterns that stand for a machine's samples on its node, and puts measured and simulated side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo import folder
+from octavo.calibrate import machine as machine_file
+from octavo.calibrate import patterns
+from octavo.calibrate import samples as samples_folder
+from octavo.calibrate.tables import TABLES
+from octavo.comparison import REPORT_FILE, check_report
+from octavo.errors import ValidationError
+from octavo.execute import Point, execute
+from octavo.experiment import RUNS
+from octavo.scenario import digest
+from octavo.validate.measured import picture
+from octavo.validate.measured.points import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from octavo.calibrate.machine import Machine
+    from octavo.calibrate.patterns import Pattern
+    from octavo.calibrate.samples import Samples
+    from octavo.execute import Progress
+    from octavo.validate.measured.points import Measurement
+
+WITHIN = 0.2
+"""How far apart simulated and measured may be, relative to measured, to count as near."""
+TABLE = "machine"
+PICTURE = "machine.png"
+
+
+@dataclass(frozen=True)
+class MachineValidation:
+    """Measured and simulated, point by point."""
+
+    root: Path
+    """Folder of the tables, the picture and every single run."""
+    machine: Machine
+    rows: pl.DataFrame
+    """One row for each point: `probe`, `series`, `point` (its parameters), `unit`, `measured`, `simulated`, `error`
+    (relative to measured)."""
+    left_out: Mapping[tuple[str, str], int]
+    """How many points were not compared, by `probe.series` and reason."""
+
+    @property
+    def shares(self) -> pl.DataFrame:
+        """By series: `points`, `near` (the share within 20 %), `median` and `worst` error, in absolute terms."""
+        error = pl.col("error").abs()
+        return self.rows.group_by("probe", "series", maintain_order=True).agg(
+            points=pl.len(), near=(error <= WITHIN).mean(), median=error.median(), worst=error.max()
+        )
+
+    @property
+    def near(self) -> float:
+        """Share of all points within 20 %."""
+        return float((self.rows["error"].abs() <= WITHIN).mean())  # type: ignore[arg-type]  # a column of truth values
+
+    @property
+    def far(self) -> pl.DataFrame:
+        """The points beyond 20 %, the furthest first."""
+        error = pl.col("error").abs()
+        return self.rows.filter(error > WITHIN).sort(error, descending=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The validation as JSON holds it."""
+        return {
+            "machine": dict(self.machine.about),
+            "within": WITHIN,
+            "near": self.near,
+            "series": self.shares.to_dicts(),
+            "rows": self.rows.to_dicts(),
+            "left_out": [
+                {"series": series, "reason": reason, "points": count}
+                for (series, reason), count in self.left_out.items()
+            ],
+        }
+
+
+def machine(
+    path: str | Path,
+    output: str | Path,
+    *,
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> MachineValidation:
+    """Simulate the patterns of a machine's samples on its node.
+
+    Args:
+        path: a machine file with a node, and its samples beside it, as `octavo calibrate` leaves them.
+        output: folder of results, table and picture.
+        only: probes by name; all if empty.
+        jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        force: replace what `output` holds.
+        watch: called about ten times a second with how far the runs are.
+
+    Raises:
+        ValidationError: the machine file has no node, or there are no samples that can be compared.
+        OctavoError: a file cannot be read, or the folder cannot be written.
+
+    """
+    path, root = Path(path), Path(output)
+    found = machine_file.read(path)
+    if found.node is None:
+        raise ValidationError(f"{path} has no [node]", "`octavo calibrate` derives one from what it measured")
+    node = patterns.Node(path)
+    chosen = choose(node, _samples(path, only))
+    if not chosen.measurements:
+        raise ValidationError(f"no samples of {path} can be compared", "measure more probes with `octavo calibrate`")
+    made = [one.pattern() for one in chosen.measurements]
+    key = digest(scenario for pattern in made for scenario in pattern.scenarios)
+    check_report(root, key, force=force)
+    values = _simulated(made, root, jobs=jobs, force=force, watch=watch)
+    rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
+    validation = MachineValidation(root, found, rows, chosen.left_out)
+    _save(validation, key)
+    return validation
+
+
+def _samples(path: Path, only: Sequence[str]) -> list[Samples]:
+    directory = path.with_name(f"{path.stem}.samples")
+    for name in only:
+        if name not in TABLES:
+            raise ValidationError(f"`{name}` is no probe", f"there are {', '.join(TABLES)}")
+    names = [name for name in TABLES if not only or name in only]
+    return [samples_folder.read(directory, name) for name in names if samples_folder.is_finished(directory, name)]
+
+
+def _simulated(
+    made: Sequence[Pattern],
+    root: Path,
+    *,
+    jobs: int | None,
+    force: bool,
+    watch: Callable[[Progress], None] | None,
+) -> list[float]:
+    """The simulated value of each point; scenarios that several points have in common run once."""
+    unique = {scenario.toml: scenario for pattern in made for scenario in pattern.scenarios}
+    points = [
+        Point(f"{index + 1} of {len(unique)}", scenario, root / RUNS / scenario.digest)
+        for index, scenario in enumerate(unique.values())
+    ]
+    results = execute(points, jobs=jobs, force=force, watch=watch)
+    seconds = {text: patterns.launches(result) for text, result in zip(unique, results, strict=True)}
+    return [pattern.value([seconds[scenario.toml] for scenario in pattern.scenarios]) for pattern in made]
+
+
+def _row(one: Measurement, value: float) -> dict[str, Any]:
+    return {
+        "probe": one.probe,
+        "series": one.series,
+        "point": one.point,
+        "unit": one.unit,
+        "measured": one.value,
+        "simulated": value,
+        "error": value / one.value - 1,
+    }
+
+
+def _save(found: MachineValidation, key: str) -> None:
+    for suffix, write in ((".parquet", found.rows.write_parquet), (".csv", found.rows.write_csv)):
+        with folder.replaced_file(found.root / f"{TABLE}{suffix}") as temporary:
+            write(str(temporary))
+    picture.scatter(found.root / PICTURE, found.rows, WITHIN)
+    folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})
