@@ -284,6 +284,20 @@ def test_a_probe_that_lacks_a_series_is_drawn_without_it(lost, calibrate, tmp_pa
     assert done.status == 0, done.err
 
 
+def test_samples_stay_until_new_ones_take_their_place(calibrate, tmp_path):
+    calibrate(SyntheticGpu(), "-o", "machine.toml", "--quick", "-q", "--probe", "launches")
+    before = contents(tmp_path / "machine.samples")
+    broken = {"launches": CalibrationError("cuLaunchKernel failed")}
+    failed = calibrate(SyntheticGpu(broken=broken), "-o", "machine.toml", "--quick", "-q", "--force")
+    assert failed.status == 1
+    assert {name: one for name, one in contents(tmp_path / "machine.samples").items() if name in before} == before
+    other = SyntheticGpu(broken=broken, driver="600.1")
+    assert calibrate(other, "-o", "machine.toml", "--quick", "-q", "--force").status == 1
+    again = SyntheticGpu(driver="600.1")
+    assert calibrate(again, "-o", "machine.toml", "--quick", "-q").status == 0
+    assert again.measured == ["launches"]
+
+
 def test_records_that_nobody_understands_leave_out_the_events_alone(calibrate, tmp_path):
     gpu = SyntheticGpu()
     measure = gpu.measure

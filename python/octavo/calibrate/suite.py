@@ -230,7 +230,7 @@ def _run(
         progress.running[task.name] = done / of if of else 0.0
         watch(progress)
 
-    samples.discard(plan.samples, task.name)
+    _discard_foreign(plan, task)
     step(0, 1, "")
     result = plan.engine.measure(task.name, plan.gpu, quick=plan.quick, progress=step)
     activity = result["activity"]
@@ -245,6 +245,18 @@ def _run(
     )
     samples.write(plan.samples, measured)
     return measured
+
+
+def _discard_foreign(plan: Plan, task: _Task) -> None:
+    """Samples of another measurement go before this one begins; its own stay until new ones take their place."""
+    if not samples.is_finished(plan.samples, task.name):
+        return
+    try:
+        own = samples.read(plan.samples, task.name).origin == task.origin
+    except CalibrationError:
+        own = False
+    if not own:
+        samples.discard(plan.samples, task.name)
 
 
 def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], missing: dict[str, str]) -> machine.Machine:
