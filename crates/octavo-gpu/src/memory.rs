@@ -83,7 +83,8 @@ impl DeviceMemory {
     pub(crate) fn write<T: Copy>(&self, values: &[T]) -> Result<(), GpuError> {
         assert!(size_of_val(values) as u64 <= self.bytes, "what is written fits the buffer");
         // SAFETY: the buffer holds that many bytes.
-        unsafe { result::memcpy_htod_sync(self.address, values) }.called("cuMemcpyHtoD")
+        unsafe { result::memcpy_htod_sync(self.address, values) }.called("cuMemcpyHtoD")?;
+        wait_for_default_stream()
     }
 
     /// Copies it to the host; waits.
@@ -104,7 +105,7 @@ impl DeviceMemory {
     pub(crate) fn fill(&self, value: u8) -> Result<(), GpuError> {
         // SAFETY: the buffer holds that many bytes.
         unsafe { result::memset_d8_sync(self.address, value, to_usize(self.bytes)) }.called("cuMemsetD8")?;
-        result::ctx::synchronize().called("cuCtxSynchronize")
+        wait_for_default_stream()
     }
 }
 
@@ -251,6 +252,13 @@ impl Touchable for HostMemory {
 }
 
 impl Moving for HostMemory {}
+
+/// Calls that name no stream put their work into the default stream, and may return when it has begun: a copy from
+/// pageable memory when its bytes have been put aside ("API synchronization behavior" of the driver's reference). Our
+/// streams do not wait for that stream.
+fn wait_for_default_stream() -> Result<(), GpuError> {
+    result::ctx::synchronize().called("cuCtxSynchronize")
+}
 
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("buffers fit the address space")

@@ -1,7 +1,8 @@
 // A driver of a GPU that is not there: the calls that the probes make, carried out on the host, with their arguments
 // checked as the real one would not. What it measures means nothing; that it can be measured at all is the test.
 //
-// Calls return when they are done, and threads run one after another. Memory of the GPU cannot be touched by the host,
+// Calls return when they are done, and threads run one after another; only what the default stream may still be doing
+// when its call returns waits until somebody waits for that stream. Memory of the GPU cannot be touched by the host,
 // and every buffer ends at a page that nobody can touch, so that probes that go astray crash. A refusal is written to
 // standard error, as a probe may swallow the number.
 //
@@ -147,8 +148,11 @@ Result allocate(const char *call, uint64_t *address, uint64_t bytes, Kind kind)
     return SUCCESS;
 }
 
+void finish_default_stream();
+
 Result release(const char *call, uint64_t address)
 {
+    finish_default_stream();
     auto found = buffers.find(address);
     if (found == buffers.end()) return refuse(call, "nothing was allocated there");
     munmap(found->second.mapping, found->second.mapped);
@@ -156,7 +160,20 @@ Result release(const char *call, uint64_t address)
     return SUCCESS;
 }
 
+// Copies from pageable memory to the GPU, and fills: the driver's reference ("API synchronization behavior") lets their
+// calls return before the bytes have come to where they go. They do when the default stream does something else or is
+// waited for, which launches into streams that do not wait for it do not bring about.
+std::vector<std::function<void()>> begun;
+
+void finish_default_stream()
+{
+    auto all = std::move(begun);
+    begun.clear();
+    for (auto &step : all) step();
+}
+
 struct Stream {
+    bool waits_for_default = true;
     bool recording = false;
     std::vector<std::function<Result()>> recorded;
 };
@@ -179,6 +196,12 @@ Result put(Stream *stream, std::function<Result()> step)
     return step();
 }
 
+bool on_gpu(uint64_t address)
+{
+    Buffer *buffer = holder(address, 1);
+    return buffer && buffer->kind == DEVICE;
+}
+
 // Buffers of the driver are checked; other addresses are the host's own.
 Result copy(const char *call, uint64_t to, uint64_t from, uint64_t bytes)
 {
@@ -188,6 +211,20 @@ Result copy(const char *call, uint64_t to, uint64_t from, uint64_t bytes)
     }
     Opened opened;
     memcpy((void *)to, (void *)from, bytes);
+    return SUCCESS;
+}
+
+// By the default stream, as calls do that name none.
+Result copy_by_default(const char *call, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    finish_default_stream();
+    if (!on_gpu(to) || holder(from, 1)) return copy(call, to, from, bytes);
+    if (!holder(to, bytes)) return refuse(call, "the copy leaves its buffer");
+    std::vector<uint8_t> aside((uint8_t *)from, (uint8_t *)from + bytes);
+    begun.push_back([=] {
+        Opened opened;
+        memcpy((void *)to, aside.data(), aside.size());
+    });
     return SUCCESS;
 }
 
@@ -375,7 +412,11 @@ Result cuCtxGetCurrent(void **context)
     return SUCCESS;
 }
 
-Result cuCtxSynchronize() { return current < 0 ? INVALID_CONTEXT : SUCCESS; }
+Result cuCtxSynchronize()
+{
+    finish_default_stream();
+    return current < 0 ? INVALID_CONTEXT : SUCCESS;
+}
 
 Result cuDeviceCanAccessPeer(int *can, int from, int to)
 {
@@ -430,6 +471,8 @@ Result cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned)
     // The promise that no probe oversubscribes a GPU.
     if (current >= 0 && used(current, MANAGED) + bytes > memory() / 2)
         return refuse("cuMemAllocManaged", "more than half of the GPU's memory", OUT_OF_MEMORY);
+    if (current >= 0 && used(current, DEVICE) + used(current, MANAGED) + bytes > memory())
+        return refuse("cuMemAllocManaged", "more than the GPU's memory, with what is allocated there", OUT_OF_MEMORY);
     return allocate("cuMemAllocManaged", address, bytes, MANAGED);
 }
 
@@ -475,14 +518,14 @@ Result cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
     return put((Stream *)stream, [=] { return copy("cuMemcpyAsync", to, from, bytes); });
 }
 
-Result cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return copy("cuMemcpy", to, from, bytes); }
+Result cuMemcpy(uint64_t to, uint64_t from, size_t bytes) { return copy_by_default("cuMemcpy", to, from, bytes); }
 Result cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
 {
-    return copy("cuMemcpyHtoD", to, (uint64_t)from, bytes);
+    return copy_by_default("cuMemcpyHtoD", to, (uint64_t)from, bytes);
 }
 Result cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
 {
-    return copy("cuMemcpyDtoH", (uint64_t)to, from, bytes);
+    return copy_by_default("cuMemcpyDtoH", (uint64_t)to, from, bytes);
 }
 Result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
@@ -492,7 +535,7 @@ Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
     return cuMemcpyAsync((uint64_t)to, from, bytes, stream);
 }
-Result cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) { return copy("cuMemcpyDtoD", to, from, bytes); }
+Result cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) { return copy_by_default("cuMemcpyDtoD", to, from, bytes); }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
     return cuMemcpyAsync(to, from, bytes, stream);
@@ -505,13 +548,20 @@ Result cuMemcpyPeerAsync(uint64_t to, void *, uint64_t from, void *, size_t byte
 Result cuMemsetD8_v2(uint64_t address, unsigned char value, size_t bytes)
 {
     if (!holder(address, bytes)) return refuse("cuMemsetD8", "it leaves its buffer");
-    Opened opened;
-    memset((void *)address, value, bytes);
+    begun.push_back([=] {
+        Opened opened;
+        memset((void *)address, value, bytes);
+    });
     return SUCCESS;
 }
 Result cuMemsetD8Async(uint64_t address, unsigned char value, size_t bytes, void *stream)
 {
-    return put((Stream *)stream, [=] { return cuMemsetD8_v2(address, value, bytes); });
+    return put((Stream *)stream, [=]() -> Result {
+        if (!holder(address, bytes)) return refuse("cuMemsetD8Async", "it leaves its buffer");
+        Opened opened;
+        memset((void *)address, value, bytes);
+        return SUCCESS;
+    });
 }
 
 Result cuModuleLoadData(void **module, const void *image)
@@ -559,6 +609,7 @@ Result cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, u
                       unsigned tz, unsigned shared, void *stream, void **arguments, void **extra)
 {
     CALL(cuLaunchKernel);
+    if (!stream || ((Stream *)stream)->waits_for_default) finish_default_stream();
     auto *called = (Function *)function;
     if (y != 1 || z != 1 || ty != 1 || tz != 1 || extra) return refuse("cuLaunchKernel", "more than one dimension");
     if (blocks == 0 || threads == 0 || threads > 1024) return refuse("cuLaunchKernel", "an empty or too wide launch");
@@ -577,9 +628,9 @@ Result cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, u
     });
 }
 
-Result cuStreamCreate(void **stream, unsigned)
+Result cuStreamCreate(void **stream, unsigned flags)
 {
-    *stream = new Stream;
+    *stream = new Stream{flags != 1};
     return SUCCESS;
 }
 Result cuStreamDestroy_v2(void *stream)
@@ -590,6 +641,7 @@ Result cuStreamDestroy_v2(void *stream)
 Result cuStreamSynchronize(void *stream)
 {
     if (stream && ((Stream *)stream)->recording) return refuse("cuStreamSynchronize", "the stream is being recorded");
+    if (!stream) finish_default_stream();
     return SUCCESS;
 }
 Result cuStreamWaitEvent(void *, void *, unsigned) { return SUCCESS; }
