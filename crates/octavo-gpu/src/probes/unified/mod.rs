@@ -4,6 +4,10 @@
 //! Every repetition of a cold measurement has memory allocated for it: memory that has been to the GPU and back is not
 //! what it was, as the driver keeps physical memory attached to it and remembers who fought for it. Allocations have
 //! at least the size of the driver's block, since smaller ones share a block with others, fresh or not.
+//!
+//! Ping-pong comes last: from release 590 on, the driver takes longer and longer pauses between two migrations for a
+//! fight once it has seen one, up to half a second (`adjust_thrashing_lapse` in NVIDIA's open kernel modules), and does
+//! so in the whole process from then on.
 
 mod advise;
 mod bench;
@@ -26,7 +30,7 @@ const SOURCE: Source = Source { name: "unified.cu", body: include_str!("../unifi
 
 /// What each series is called, in the order of measuring.
 const SERIES: &[&str] =
-    &["first_touch", "demand", "step", "step_random", "prefetch", "advise", "ping_pong", "duplication"];
+    &["first_touch", "demand", "step", "step_random", "prefetch", "advise", "duplication", "ping_pong"];
 
 /// Memory from `cuMemAllocManaged`.
 pub(crate) struct Managed;
@@ -117,8 +121,8 @@ fn measure(session: &mut Session<'_>, kind: Kind) -> Result<(), GpuError> {
         steps::plan(&bench),
         prefetch::plan(&bench),
         advise::plan(&bench),
-        ping_pong::plan(&bench),
         duplication::plan(&bench),
+        ping_pong::plan(&bench),
     ];
     let recording = if kind == Kind::Managed { recording::plan(&bench) } else { Vec::new() };
     let steps: Vec<Step<'_>> = plan.iter_mut().flat_map(std::mem::take).chain(recording).collect();
