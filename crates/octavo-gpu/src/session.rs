@@ -89,9 +89,25 @@ pub fn measure(
         done: 0,
         of: 0,
     };
+    warm_up(gpu)?;
     probe.measure(&mut session)?;
     gpu.wait()?;
     Ok(Measured { samples: session.samples, skipped: session.skipped, activity: session.activity })
+}
+
+/// An idle GPU lowers its clocks and its link; they go up again under load, within tens of milliseconds.
+const WARM_UP: Duration = Duration::from_millis(100);
+
+/// What the GPU does meanwhile: it fills so many bytes, less where little is free.
+const FILLED: u64 = 16 << 20;
+
+fn warm_up(gpu: &Gpu) -> Result<(), GpuError> {
+    let memory = gpu.device_memory((gpu.free_memory()? / 16).clamp(1, FILLED))?;
+    let began = Instant::now();
+    while began.elapsed() < WARM_UP {
+        memory.fill(0)?;
+    }
+    Ok(())
 }
 
 /// A row is measured at least so often, however long it takes.
