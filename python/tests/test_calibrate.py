@@ -314,6 +314,20 @@ def test_records_that_nobody_understands_leave_out_the_events_alone(calibrate, t
     assert not (tmp_path / "machine.samples" / "managed.events.parquet").exists()
 
 
+def test_the_compiler_that_the_engine_knows_is_found_where_a_newer_one_is_installed_too():
+    """What does the search, which loads one version alone, stands for one that has found the newer."""
+    pytest.importorskip("cuda.pathfinder")
+    pytest.importorskip("nvidia.cuda_nvrtc")
+    program = (
+        "from cuda import pathfinder; pathfinder.load_nvidia_dynamic_lib = lambda name: None; "
+        "from octavo import _core; from octavo.calibrate import libraries; libraries.load(); "
+        "print(_core.gpu_compile('launches', 'sm_90')[:4])"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert "ELF" in run.stdout, run.stderr
+
+
 def test_installed_libraries_are_found_by_name():
     """In a process of its own, in which nothing else has loaded them."""
     pytest.importorskip("cuda.pathfinder")
