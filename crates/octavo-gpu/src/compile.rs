@@ -31,20 +31,25 @@ impl Architecture {
     }
 }
 
-/// Machine code where the compiler knows the architecture, otherwise code of the newest it knows (PTX), which the driver
-/// translates.
+/// Machine code where the compiler knows the architecture, otherwise code of the newest before it that it knows (PTX),
+/// which the driver translates.
 ///
 /// # Errors
 /// No compiler; source that does not compile, with the compiler's words.
 pub fn compile(source: &Source, architecture: Architecture) -> Result<Vec<u8>, GpuError> {
-    let known = supported()?;
-    let wanted = architecture.number();
-    let newest = known.iter().copied().max().unwrap_or(0);
-    let target =
-        if known.contains(&wanted) || wanted < newest { format!("sm_{wanted}") } else { format!("compute_{newest}") };
+    let target = target(&supported()?, architecture.number());
     let program = Program::new(source)?;
     program.compile(source, &target)?;
     if target.starts_with("sm_") { program.machine_code() } else { program.ptx() }
+}
+
+/// Older architectures than any that is known are left to the compiler to refuse.
+fn target(known: &[i32], wanted: i32) -> String {
+    let before = known.iter().copied().filter(|&number| number < wanted).max();
+    match before {
+        Some(before) if !known.contains(&wanted) => format!("compute_{before}"),
+        _ => format!("sm_{wanted}"),
+    }
 }
 
 /// Version of the compiler, such as `12.9`.
@@ -131,7 +136,16 @@ fn failure(source: &Source, architecture: &str, log: &str) -> GpuError {
 
 #[cfg(test)]
 mod tests {
-    use super::Architecture;
+    use super::{Architecture, target};
+
+    #[test]
+    fn an_architecture_that_is_not_known_gets_code_of_the_one_before_it() {
+        let known = [75, 80, 90, 100, 103, 120];
+        assert_eq!(target(&known, 90), "sm_90");
+        assert_eq!(target(&known, 110), "compute_103");
+        assert_eq!(target(&known, 130), "compute_120");
+        assert_eq!(target(&known, 70), "sm_70");
+    }
 
     #[test]
     fn architectures_are_read_and_nonsense_is_not() {
