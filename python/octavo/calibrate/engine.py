@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from octavo import _core
-from octavo.calibrate import libraries
+from octavo.calibrate import apart, libraries
 from octavo.errors import CalibrationError
 
 if TYPE_CHECKING:
@@ -52,16 +52,13 @@ class Compiled:
     def measure(
         self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]
     ) -> dict[str, Any]:
-        """Run a probe.
+        """Run a probe, in a process of its own.
 
         Raises:
             CalibrationError: it failed.
 
         """
-        try:
-            return _core.gpu_probe(probe, gpu, quick, progress)
-        except _core.GpuError as error:
-            raise CalibrationError(str(error)) from None
+        return apart.measure(probe, gpu, quick=quick, progress=progress)
 
 
 def compiled() -> Engine:

@@ -1,0 +1,68 @@
+"""Probes in processes of their own, on the driver of a GPU that is not there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from octavo.calibrate import apart
+from octavo.errors import CalibrationError
+
+if TYPE_CHECKING:
+    from conftest import Environment
+
+
+@pytest.fixture(autouse=True)
+def here(stand_in: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in stand_in.items():
+        monkeypatch.setenv(name, value)
+
+
+def nothing(*_step: object) -> None:
+    pass
+
+
+def test_what_was_measured_and_every_step_come_back():
+    steps = []
+    result = apart.measure("launches", 0, quick=True, progress=lambda *step: steps.append(step))
+    assert {"series", "repetition", "seconds"} <= result["columns"].keys()
+    assert [done for done, _, _ in steps] == list(range(len(steps)))
+    assert steps[0][2] == "1 launches"
+
+
+def test_records_are_bytes_again():
+    result = {"columns": {}, "activity": {"records": b"\x00\xff", "cupti": 26}}
+    assert apart._opened(apart._closed(result))["activity"]["records"] == b"\x00\xff"
+
+
+def test_what_the_driver_refuses_is_an_error(monkeypatch):
+    monkeypatch.setenv("OCTAVO_STAND_IN_FAIL", "cuLaunchKernel")
+    with pytest.raises(CalibrationError, match="cuLaunchKernel failed"):
+        apart.measure("launches", 0, quick=True, progress=nothing)
+
+
+def test_a_process_that_ends_early_is_an_error(monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
+    with pytest.raises(CalibrationError, match="ended before"):
+        apart.measure("launches", 0, quick=True, progress=nothing)
+
+
+def test_an_interruption_ends_the_process(monkeypatch):
+    started = []
+
+    class Kept(subprocess.Popen):
+        def __init__(self, *arguments, **named):
+            super().__init__(*arguments, **named)
+            started.append(self)
+
+    def interrupt(*_step: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Kept)
+    with pytest.raises(KeyboardInterrupt):
+        apart.measure("zero_copy", 0, quick=True, progress=interrupt)
+    assert [process.returncode for process in started] == [-9]
