@@ -102,7 +102,7 @@ def test_what_was_not_measured_stays_as_in_the_preset_and_is_listed():
     assert found.kept["clock"] == "the driver does not say clock_khz"
     assert "# Kept: dram.latency, since memory_latency was not measured." in found.text
     less = derive(GPU, measured(memory_latency=None, managed_fault_page_to_gpu=None))
-    assert set(less.kept) == {"dram.latency", "driver.service.batch", "driver.service.request"}
+    assert set(less.kept) == {"dram.latency", "driver.service.batch", "driver.service.block"}
 
 
 def test_measurements_that_the_node_cannot_be_are_said_and_do_not_break_it():
@@ -112,7 +112,7 @@ def test_measurements_that_the_node_cannot_be_are_said_and_do_not_break_it():
         derive(GPU, measured(copy_bandwidth_h2d_pinned=10.0))
     free = derive(GPU, measured(managed_fault_group_to_gpu=1e-9, managed_fault_page_to_gpu=1e-9))
     values = {each.key: each.value for each in free.values}
-    assert (values["driver.service.batch"], values["driver.service.request"]) == ("0ns", "0ns")
+    assert (values["driver.service.batch"], values["driver.service.block"]) == ("0ns", "0ns")
 
 
 def test_peers_give_the_link_between_gpus():
@@ -186,6 +186,13 @@ def test_groups_of_faults_take_what_was_measured(node, blocks):
     groups = -(-faults // blocks)
     expected = groups * value("managed_fault_group_to_gpu") + faults * value("managed_fault_page_to_gpu")
     assert seconds == pytest.approx(expected, rel=0.1)
+
+
+def test_faults_of_one_block_are_served_together(node):
+    """Sixteen threads fault on neighbouring pages: never more than a group and a block for each of their rounds."""
+    seconds = patterns.demand(node, 2 * MIB, 4096, 16).run()
+    one = value("managed_fault_group_to_gpu") + value("managed_fault_page_to_gpu")
+    assert one < seconds < 2 * MIB / 4096 / 16 * 1.5 * one
 
 
 def test_derivation_does_not_depend_on_the_order_of_what_was_measured():

@@ -12,7 +12,8 @@ use support::{Script, compute, events, load, memory_with, node, run, run_with, s
 fn batched(gpus: u32, size: u32) -> NodeConfig {
     let mut node = node(gpus);
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
-    node.driver.service = ServiceModel::Batch(BatchConfig { size, batch, request, interrupt: Time::ZERO });
+    node.driver.service =
+        ServiceModel::Batch(BatchConfig { size, batch, request, block: Time::ZERO, interrupt: Time::ZERO });
     node
 }
 
@@ -49,6 +50,26 @@ fn an_idle_driver_takes_what_has_come_until_its_interrupt() {
     assert_eq!(cold(&called(1, 256)) - alone, 2000);
     assert_eq!(cold(&called(4, 256)) - alone, 2000 + 3 * 1000, "all four in one batch");
     assert_eq!(cold(&called(4, 3)) - alone, 2000 + 2 * 1000 + PLAN + 20_000 + 1000, "three, then at once the fourth");
+}
+
+/// Two GPUs' faults in one block are each served for their GPU; of one GPU's, blocks count and not faults.
+#[test]
+fn faults_of_a_batch_that_are_in_one_block_share_the_time_of_it() {
+    let with_blocks = |gpus| {
+        let mut node = batched(gpus, 256);
+        let ServiceModel::Batch(config) = &mut node.driver.service else { unreachable!() };
+        (config.request, config.block, config.interrupt) = (Time(0), Time(5_000_000), Time(2_000_000));
+        node
+    };
+    let touching = |pages: &[u64]| {
+        let touches: Vec<Op> = pages.iter().map(|page| Op::load(page * 64, 1)).chain([Op::WAIT]).collect();
+        let script = Script::on_gpus(2048, vec![vec![touches]]);
+        run(&with_blocks(1), "on-touch", &script).summary.time_ps / 1_000_000
+    };
+    let (one, same, other) = (touching(&[0]), touching(&[0, 1, 2, 511]), touching(&[0, 512, 1024]));
+    assert!(same - one < 4, "four faults of one block: {one} and {same} us");
+    assert!((9..12).contains(&(other - one)), "three blocks: {one} and {other} us");
+    assert_eq!((cold(&with_blocks(4)) - cold(&with_blocks(1))) / 1000, 3 * 5);
 }
 
 #[test]

@@ -23,7 +23,8 @@ fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> Run
 
 fn batched(mut node: NodeConfig) -> NodeConfig {
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
-    node.driver.service = ServiceModel::Batch(BatchConfig { size: 256, batch, request, interrupt: Time::ZERO });
+    node.driver.service =
+        ServiceModel::Batch(BatchConfig { size: 256, batch, request, block: Time::ZERO, interrupt: Time::ZERO });
     node
 }
 

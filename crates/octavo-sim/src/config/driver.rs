@@ -60,6 +60,10 @@ pub struct BatchConfig {
     pub batch: Time,
     /// Time for each request in it.
     pub request: Time,
+    /// Time for each block of 2 MiB that faults of the batch are in, however many they are: the production driver serves
+    /// them together. `0ns`, the default: there is nothing but the requests' time.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub block: Time,
     /// Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
     /// that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself.
     #[serde(default, skip_serializing_if = "is_no_time")]

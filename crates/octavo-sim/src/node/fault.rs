@@ -165,6 +165,10 @@ impl Node<'_> {
         ManagerFault { processor: ProcessorId::gpu(fault.gpu as usize), page: PageId(fault.page), access }
     }
 
+    pub fn faulting_page(&self, number: u32) -> u32 {
+        self.faults.faults[number].page
+    }
+
     pub fn faulting_gpu(&self, number: u32) -> usize {
         self.faults.faults[number].gpu as usize
     }

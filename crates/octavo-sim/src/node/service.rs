@@ -10,6 +10,9 @@ use super::event::Kind;
 use crate::config::{BatchConfig, ServiceModel};
 use crate::reserve::Pool;
 
+/// log2 of the lines of a block of 2 MiB.
+const BLOCK_LINE_SHIFT: u32 = (2u32 << 20).trailing_zeros() - 6;
+
 /// A request to the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
@@ -125,13 +128,33 @@ impl Node<'_> {
         batches.busy = true;
         let size = batches.queue.len().min(batches.config.size as usize);
         batches.serving.extend(batches.queue.drain(..size));
-        let served = now + batches.config.batch.0 + batches.config.request.0 * size as u64;
+        let requests = batches.config.request.0 * size as u64;
+        let blocks = if batches.config.block == Time::ZERO { 0 } else { self.blocks_of_batch() };
+        let Model::Batch(batches) = &mut self.service.model else { return };
+        let served = now + batches.config.batch.0 + requests + batches.config.block.0 * blocks;
         if let Some(spans) = &mut self.spans {
             let faults = batches.serving.iter().filter_map(|request| request.fault());
             let flows: Vec<u64> = faults.map(|fault| spans.flow(fault)).collect();
             spans.batch_began(now, served, size, &flows);
         }
         self.schedule(served, Kind::BatchServed, 0);
+    }
+
+    /// Blocks of 2 MiB that faults of the batch that is about to be served are in, each GPU's by themselves.
+    fn blocks_of_batch(&self) -> u64 {
+        let Model::Batch(batches) = &self.service.model else { return 0 };
+        let faults = batches.serving.iter().filter_map(|request| request.fault());
+        let mut blocks: Vec<(u32, usize)> = faults
+            .map(|fault| (self.faulting_page(fault) >> self.block_page_shift(), self.faulting_gpu(fault)))
+            .collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks.len() as u64
+    }
+
+    /// log2 of the pages of a block of 2 MiB.
+    fn block_page_shift(&self) -> u32 {
+        BLOCK_LINE_SHIFT - self.page_line_shift
     }
 
     /// The whole batch goes to the manager, faults sorted by page as the production driver sorts them.
