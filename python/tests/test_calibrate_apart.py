@@ -66,3 +66,11 @@ def test_an_interruption_ends_the_process(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         apart.measure("zero_copy", 0, quick=True, progress=interrupt)
     assert [process.returncode for process in started] == [-9]
+
+
+def test_a_process_that_nobody_listens_to_ends_without_a_word():
+    command = [sys.executable, "-m", "octavo.calibrate.apart", "launches", "0", "quick"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1

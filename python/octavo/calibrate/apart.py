@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from octavo import _core
 from octavo.calibrate import libraries
@@ -65,22 +65,27 @@ def _closed(result: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and tell whoever has started us."""
-    probe, gpu, effort = sys.argv[1:]
     # Lines are ours alone: what libraries print goes where errors go.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
-
-        def tell(kind: str, value: object) -> None:
-            out.write(json.dumps([kind, value]) + "\n")
-            out.flush()
-
-        libraries.load()
         try:
-            result = _core.gpu_probe(probe, int(gpu), effort == "quick", lambda *step: tell("step", step))
-        except _core.GpuError as error:
-            tell("error", str(error))
-        else:
-            tell("result", _closed(result))
+            _tell(out, *sys.argv[1:])
+        except BrokenPipeError:
+            os._exit(1)  # who has started us was stopped, and nobody is there to be told
+
+
+def _tell(out: TextIO, probe: str, gpu: str, effort: str) -> None:
+    def tell(kind: str, value: object) -> None:
+        out.write(json.dumps([kind, value]) + "\n")
+        out.flush()
+
+    libraries.load()
+    try:
+        result = _core.gpu_probe(probe, int(gpu), effort == "quick", lambda *step: tell("step", step))
+    except _core.GpuError as error:
+        tell("error", str(error))
+    else:
+        tell("result", _closed(result))
 
 
 if __name__ == "__main__":

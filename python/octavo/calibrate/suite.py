@@ -203,23 +203,23 @@ def _measure(
     names = [task.name for task in tasks]
     progress = Progress(len(tasks), [name for name in names if name in kept], sum(name in kept for name in names))
     found = dict(kept)
-    for task in tasks:
-        if task.name in kept:
-            continue
-        try:
-            found[task.name] = _run(plan, gpu, task, progress, watch)
-        except CalibrationError as error:
-            failed[task.name] = error.message
-            progress.failed.append(task.name)
-        except KeyboardInterrupt:
-            done = len(progress.done) - len(progress.failed)
-            raise InterruptedRun(
-                f"stopped: {done} of {progress.total} probes are finished and kept",
-                "the same command goes on from there",
-            ) from None
-        progress.running.pop(task.name, None)
-        progress.done.append(task.name)
-        watch(progress)
+    try:
+        for task in tasks:
+            if task.name in kept:
+                continue
+            try:
+                found[task.name] = _run(plan, gpu, task, progress, watch)
+            except CalibrationError as error:
+                failed[task.name] = error.message
+                progress.failed.append(task.name)
+            progress.running.pop(task.name, None)
+            progress.done.append(task.name)
+            watch(progress)
+    except KeyboardInterrupt:
+        done = len(progress.done) - len(progress.failed)
+        raise InterruptedRun(
+            f"stopped: {done} of {progress.total} probes are finished and kept", "the same command goes on from there"
+        ) from None
     return found
 
 
