@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SERVICE_TIMES = ("0.3125us", "0.625us", "1.25us", "2.5us", "5us")
 """Service time of a request with one server: only their ratio matters once the driver is saturated."""
-LINES_IN_FLIGHT = (16, 24, 32, 48, 64, 96, 128)
+LINES_IN_FLIGHT = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Remote lines a GPU may have in flight."""
 FITTED = ("duplication", "access-counter")
 
