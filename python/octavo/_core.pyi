@@ -101,8 +101,8 @@ def gpu_describe() -> list[dict[str, Any]]:
 def gpu_probe(name: str, gpu: int, quick: bool, progress: Callable[[int, int, str], object]) -> dict[str, Any]:
     """Run one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe."""
 
-def gpu_compile(name: str, architecture: str) -> bytes | None:
-    """Compile a probe's kernels for an architecture such as `sm_90`; None if it has none. Needs NVRTC, no GPU."""
+def gpu_compile(name: str, architecture: str) -> bytes:
+    """Compile a probe's kernels for an architecture such as `sm_90`. Needs NVRTC, no GPU."""
 
 def run(
     resolved: str, progress: Callable[[float, int], bool] | None = None, timeline: str | PathLike[str] | None = None

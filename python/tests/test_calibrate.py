@@ -13,7 +13,7 @@ import pytest
 from conftest import contents
 from synthetic_gpu import SyntheticGpu
 
-from octavo.calibrate import engine, machine
+from octavo.calibrate import engine, host, machine
 from octavo.calibrate.tables import TABLES
 from octavo.cli import main
 from octavo.errors import CalibrationError
@@ -339,3 +339,19 @@ def test_installed_libraries_are_found_by_name():
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert "ELF" in run.stdout, run.stderr
+
+
+def test_the_host_says_what_its_memory_depends_on(tmp_path: Path) -> None:
+    for node in ("node0", "node1"):
+        (tmp_path / "devices/system/node" / node).mkdir(parents=True)
+    (tmp_path / "kernel/mm/transparent_hugepage").mkdir(parents=True)
+    (tmp_path / "kernel/mm/transparent_hugepage/enabled").write_text("always [madvise] never\n")
+    gpu = tmp_path / "bus/pci/devices/0000:1b:00.0"
+    gpu.mkdir(parents=True)
+    (gpu / "numa_node").write_text("1\n")
+    found = host.describe("0000:1B:00.0", tmp_path)
+    assert found["transparent_huge_pages"] == "madvise"
+    assert (found["numa_nodes"], found["numa_node"]) == (2, 1)
+    (gpu / "numa_node").write_text("-1\n")
+    assert "numa_node" not in host.describe("0000:1B:00.0", tmp_path)
+    assert not {"numa_nodes", "numa_node", "transparent_huge_pages"} & set(host.describe(None, tmp_path / "nothing"))

@@ -36,7 +36,7 @@ def measure(environment: Environment, probe: str, gpu: int = 0, **settings: str)
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90"])
 @pytest.mark.parametrize("probe", PROBES)
 def test_kernels_compile(probe: str, architecture: str, libraries: str) -> None:
-    program = "import sys; from octavo import _core; sys.stdout.buffer.write(_core.gpu_compile(*sys.argv[1:]) or b'')"
+    program = "import sys; from octavo import _core; sys.stdout.buffer.write(_core.gpu_compile(*sys.argv[1:]))"
     run = subprocess.run(
         [sys.executable, "-c", program, probe, architecture],
         env={**os.environ, "LD_LIBRARY_PATH": libraries},
@@ -155,3 +155,14 @@ def test_a_driver_without_a_gpu_says_so(stand_in: Environment) -> None:
 
 def test_a_gpu_that_is_not_there_is_refused(stand_in: Environment) -> None:
     assert measure(stand_in, "launches", gpu=3)["error"] == "no GPU 3: this machine has 1, counted from 0"
+
+
+def test_what_events_time_is_put_into_the_stream_while_the_gpu_is_held_up(
+    stand_in: Environment, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    measure(stand_in, "arithmetic", log=str(log))
+    launches = [line.split()[-1] for line in log.read_text().splitlines() if line.startswith("kernel ")]
+    timed = [index for index, name in enumerate(launches) if name == "one_chain"]
+    assert timed
+    assert all(launches[index - 1] == "hold" for index in timed)

@@ -154,12 +154,13 @@ impl Gpu {
         Stream::new()
     }
 
-    /// Measures what a stream does between two points, by the GPU's clock (about half a microsecond fine).
+    /// Measures what a stream does between two points, by the GPU's clock (about half a microsecond fine). Any source
+    /// has the kernel that it needs.
     ///
     /// # Errors
-    /// The driver fails.
-    pub fn stopwatch(&self) -> Result<Stopwatch, GpuError> {
-        Stopwatch::new()
+    /// The driver fails, or the source does not compile.
+    pub fn stopwatch(&self, source: &Source) -> Result<Stopwatch, GpuError> {
+        Stopwatch::new(self.module(source)?.kernel("hold")?)
     }
 
     /// Waits until the GPU has nothing to do; errors of kernels show here.

@@ -44,8 +44,8 @@ pub trait Probe: Sync {
     /// What it measures and how, in a few sentences.
     fn about(&self) -> &'static str;
 
-    /// Its kernels, if it has any.
-    fn source(&self) -> Option<Source>;
+    /// Its kernels.
+    fn source(&self) -> Source;
 
     /// Measures all its series. A series that this GPU cannot have is skipped with a reason ([`Session::skip`]).
     ///

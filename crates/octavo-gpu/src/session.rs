@@ -80,7 +80,7 @@ pub fn measure(
         gpu,
         effort,
         stream: gpu.stream()?,
-        stopwatch: gpu.stopwatch()?,
+        stopwatch: gpu.stopwatch(&probe.source())?,
         samples: Samples::default(),
         skipped: Vec::new(),
         activity: None,
@@ -147,8 +147,7 @@ impl Session<'_> {
     /// # Errors
     /// No compiler, or it does not compile.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel, GpuError> {
-        let source = self.probe.source().ok_or_else(|| GpuError::UnknownProbe(self.probe.name().to_owned()))?;
-        self.gpu.module(&source)?.kernel(name)
+        self.gpu.module(&self.probe.source())?.kernel(name)
     }
 
     /// A row in which nothing is timed.

@@ -14,7 +14,7 @@ pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("name", probe.name())?;
         entry.set_item("title", probe.title())?;
         entry.set_item("about", probe.about())?;
-        entry.set_item("source", probe.source().map(|source| source.text()))?;
+        entry.set_item("source", probe.source().text())?;
         Ok(entry)
     });
     PyList::new(py, probes.collect::<PyResult<Vec<_>>>()?)
@@ -101,13 +101,12 @@ fn activity<'py>(py: Python<'py>, measured: &Measured) -> PyResult<Option<Bound<
     Ok(Some(entry))
 }
 
-/// Compiles a probe's kernels for an architecture such as `sm_90`; `None` if it has no kernels.
+/// Compiles a probe's kernels for an architecture such as `sm_90`.
 #[pyfunction]
-pub fn gpu_compile<'py>(py: Python<'py>, name: &str, architecture: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+pub fn gpu_compile<'py>(py: Python<'py>, name: &str, architecture: &str) -> PyResult<Bound<'py, PyBytes>> {
     let probe = octavo_gpu::find(name).map_err(|error| UnknownGpuProbe::new_err(error.to_string()))?;
     let wanted = Architecture::parse(architecture)
         .ok_or_else(|| errors::gpu(&GpuError::UnknownArchitecture(architecture.to_owned())))?;
-    let Some(source) = probe.source() else { return Ok(None) };
-    let code = octavo_gpu::compile(&source, wanted).map_err(|error| errors::gpu(&error))?;
-    Ok(Some(PyBytes::new(py, &code)))
+    let code = octavo_gpu::compile(&probe.source(), wanted).map_err(|error| errors::gpu(&error))?;
+    Ok(PyBytes::new(py, &code))
 }

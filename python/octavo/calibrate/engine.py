@@ -16,7 +16,7 @@ class Engine(Protocol):
     """What measuring needs."""
 
     def probes(self) -> list[dict[str, Any]]:
-        """Every probe in the order of running: `name`, `title`, `about`, `source` (kernels, or None)."""
+        """Every probe in the order of running: `name`, `title`, `about`, `source` (kernels)."""
         ...
 
     def describe(self) -> list[dict[str, Any]]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 _ABOUT: dict[str, type] = {
     **dict.fromkeys(("gpu", "uuid", "compute_capability", "driver", "cuda", "nvrtc", "host", "kernel"), str),
-    **dict.fromkeys(("date", "octavo", "effort"), str),
-    "gpus": int,
+    **dict.fromkeys(("date", "octavo", "effort", "transparent_huge_pages"), str),
+    **dict.fromkeys(("gpus", "processors", "page_bytes", "numa_nodes", "numa_node"), int),
     "device": dict,
 }
 """Keys of `[machine]`."""

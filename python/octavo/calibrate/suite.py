@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import platform
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo import folder
-from octavo.calibrate import machine, node, recorded, samples
+from octavo.calibrate import host, machine, node, recorded, samples
 from octavo.calibrate.evaluate import evaluate
 from octavo.calibrate.samples import Activity, Origin, Samples
 from octavo.errors import CalibrationError, InterruptedRun, OctavoError
@@ -19,6 +17,7 @@ from octavo.execute import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from octavo.calibrate.engine import Engine
 
@@ -143,7 +142,7 @@ def _tasks(plan: Plan, gpu: Mapping[str, Any]) -> list[_Task]:
 
 def _digest(probe: Mapping[str, Any]) -> str:
     """Tells versions of a probe apart: by its kernels, and by Octavo's version for everything around them."""
-    text = "\0".join([version("octavo"), probe["name"], probe.get("source") or ""])
+    text = "\0".join([version("octavo"), probe["name"], probe["source"]])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -265,8 +264,7 @@ def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], miss
         "gpu": gpu["name"],
         "gpus": gpu["gpus"],
         **{key: gpu[key] for key in ("uuid", "compute_capability", "driver", "cuda", "nvrtc") if gpu.get(key)},
-        "host": _processor(),
-        "kernel": platform.release(),
+        **host.describe(gpu.get("pci_bus_id")),
         "date": max((probe.date for probe in probes), default=_today()),
         "octavo": version("octavo"),
         "effort": plan.effort,
@@ -282,16 +280,6 @@ def _with_node(made: machine.Machine, gpu: Mapping[str, Any]) -> tuple[machine.M
     except OctavoError as error:
         without = replace(made, skipped={**made.skipped, "node": error.message})
         return without, machine.machine_text(without)
-
-
-def _processor() -> str:
-    """The processor's name; Python's own answer is empty on most Linux systems."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name") and ":" in line]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _today() -> str:

@@ -60,8 +60,8 @@ impl Probe for Arithmetic {
          in flight a thread; `count` is operations or loads of threads. By events of the GPU."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "arithmetic.cu", body: with_chain!("arithmetic.cu") })
+    fn source(&self) -> Source {
+        Source { name: "arithmetic.cu", body: with_chain!("arithmetic.cu") }
     }
 
     /// About 1 s quick and 10 s full: 2 + 2 x 17 rows of a few milliseconds a repetition.

@@ -42,8 +42,8 @@ impl Probe for Copies {
          as long as the copy takes alone, compared with each of the two alone."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "copies.cu", body: include_str!("copies.cu") })
+    fn source(&self) -> Source {
+        Source { name: "copies.cu", body: include_str!("copies.cu") }
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {

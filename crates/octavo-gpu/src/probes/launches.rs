@@ -29,8 +29,8 @@ impl Probe for Launches {
          of launches is the cost of one. A single launch with its wait is timed apart."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "launches.cu", body: include_str!("launches.cu") })
+    fn source(&self) -> Source {
+        Source { name: "launches.cu", body: include_str!("launches.cu") }
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {

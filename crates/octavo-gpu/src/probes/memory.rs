@@ -45,8 +45,8 @@ impl Probe for MemoryProbe {
          of 4 KiB on, the loads pass over the L1 cache, so that translation is seen."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "memory.cu", body: with_chain!("memory.cu") })
+    fn source(&self) -> Source {
+        Source { name: "memory.cu", body: with_chain!("memory.cu") }
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {

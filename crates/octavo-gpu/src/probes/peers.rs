@@ -50,8 +50,8 @@ impl Probe for Peers {
          it holds, in order or by hash, by events of the source."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(KERNELS)
+    fn source(&self) -> Source {
+        KERNELS
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
@@ -132,7 +132,7 @@ impl Node {
         let node = Self {
             stream: gpu.stream()?,
             back: gpu.stream()?,
-            stopwatch: gpu.stopwatch()?,
+            stopwatch: gpu.stopwatch(&KERNELS)?,
             outgoing: gpu.device_memory(bytes)?,
             incoming: gpu.device_memory(bytes)?,
             sums: gpu.device_memory(4 * grid.all_threads())?,

@@ -56,3 +56,10 @@ __device__ static inline u32 random_below(u32 of, u32 number) { return (u32)((u6
 __device__ static inline u32 words(u32 value) { return value; }
 __device__ static inline u32 words(uint2 value) { return value.x + value.y; }
 __device__ static inline u32 words(uint4 value) { return value.x + value.y + value.z + value.w; }
+
+// Does nothing for so many nanoseconds: meanwhile the host puts what is to be timed into the stream.
+extern "C" __global__ void hold(u64 duration)
+{
+    const u64 until = nanoseconds() + duration;
+    while (nanoseconds() < until) {}
+}

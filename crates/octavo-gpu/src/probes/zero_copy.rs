@@ -49,8 +49,8 @@ impl Probe for ZeroCopy {
          random ones, what their places are multiples of."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "zero_copy.cu", body: include_str!("zero_copy.cu") })
+    fn source(&self) -> Source {
+        Source { name: "zero_copy.cu", body: include_str!("zero_copy.cu") }
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {

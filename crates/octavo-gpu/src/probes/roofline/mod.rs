@@ -64,8 +64,8 @@ impl Probe for Roofline {
          The series roofline_scattered touches single pages instead of runs."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(Source { name: "roofline.cu", body: include_str!("../roofline.cu") })
+    fn source(&self) -> Source {
+        Source { name: "roofline.cu", body: include_str!("../roofline.cu") }
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {

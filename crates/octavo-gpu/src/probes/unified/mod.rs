@@ -72,8 +72,8 @@ impl Probe for Managed {
          recording the driver's faults and migrations."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(SOURCE)
+    fn source(&self) -> Source {
+        SOURCE
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
@@ -100,8 +100,8 @@ impl Probe for System {
          for such memory are left out with its reason."
     }
 
-    fn source(&self) -> Option<Source> {
-        Some(SOURCE)
+    fn source(&self) -> Source {
+        SOURCE
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), GpuError> {
