@@ -27,7 +27,7 @@ demo: $(VENV)/built
 
 test: $(VENV)/built $(VENV)/checks
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/built $(VENV)/checks
 	cargo fmt --all --check
