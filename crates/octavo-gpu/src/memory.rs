@@ -260,6 +260,7 @@ fn wait_for_default_stream() -> Result<(), GpuError> {
     result::ctx::synchronize().called("cuCtxSynchronize")
 }
 
-fn to_usize(bytes: u64) -> usize {
+/// Buffers and what is in them fit the address space.
+pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("buffers fit the address space")
 }

@@ -13,6 +13,16 @@ pub enum Effort {
     Full,
 }
 
+impl Effort {
+    /// The one or the other.
+    pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
+
 /// Kernels of a probe, in CUDA C++.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {

@@ -131,10 +131,7 @@ impl Session<'_> {
 
     /// The one or the other, by effort.
     pub fn choose<T>(&self, quick: T, full: T) -> T {
-        match self.effort {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
+        self.effort.choose(quick, full)
     }
 
     /// Leaves a series out.

@@ -14,11 +14,6 @@ pub(crate) fn sum_of_words(words: u64) -> u32 {
     low.wrapping_mul(u32::from_ne_bytes([BYTE; 4]))
 }
 
-/// Counts of values are small.
-pub(crate) fn to_usize(count: u64) -> usize {
-    usize::try_from(count).expect("it fits the address space")
-}
-
 /// Compares the first values of a buffer with what the kernel must have written.
 pub(crate) fn expect<T: Copy + Default + PartialEq + Display>(
     kernel: &str,

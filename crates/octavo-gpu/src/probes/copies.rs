@@ -2,9 +2,9 @@
 
 use crate::error::GpuError;
 use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, HostMemory, Memory, PAGE, PinnedMemory, Touchable};
+use crate::memory::{DeviceMemory, HostMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
 use crate::probe::{Probe, Source};
-use crate::probes::check::{expect, to_usize};
+use crate::probes::check::expect;
 use crate::probes::sizes::powers_of_two;
 use crate::samples::Row;
 use crate::session::{Session, host_seconds};

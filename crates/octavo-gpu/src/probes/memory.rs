@@ -2,11 +2,11 @@
 
 use crate::error::GpuError;
 use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, to_usize};
 use crate::probe::{Probe, Source};
 use crate::probes::chain::with_chain;
 use crate::probes::chase;
-use crate::probes::check::{BYTE, expect, expect_at, sum_of_words, to_usize};
+use crate::probes::check::{BYTE, expect, expect_at, sum_of_words};
 use crate::probes::sizes::{power_within, powers_of_two};
 use crate::samples::Row;
 use crate::session::Session;

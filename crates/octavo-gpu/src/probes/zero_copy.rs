@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use crate::error::GpuError;
 use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, Memory, PinnedMemory, Touchable};
+use crate::memory::{DeviceMemory, Memory, PinnedMemory, Touchable, to_usize};
 use crate::probe::{Probe, Source};
-use crate::probes::check::{BYTE, expect, sum_of_words, to_usize};
+use crate::probes::check::{BYTE, expect, sum_of_words};
 use crate::probes::sizes::powers_of_two;
 use crate::samples::Row;
 use crate::session::Session;

@@ -118,28 +118,21 @@ fn measure(
 
 /// Placed on the device there is nothing to migrate again.
 fn grid(effort: Effort) -> Vec<Point> {
-    let shares = chosen(effort, SHARES);
+    let shares = effort.choose(SHARES.0, SHARES.1);
     let mut points = Vec::new();
     for &of in shares {
-        for &alpha in chosen(effort, INTENSITIES) {
+        for &alpha in effort.choose(INTENSITIES.0, INTENSITIES.1) {
             points.push(Point { series: "roofline", placement: "device", of, alpha, rho: 1 });
-            let hosts = chosen(effort, MIGRATIONS).iter();
+            let hosts = effort.choose(MIGRATIONS.0, MIGRATIONS.1).iter();
             points.extend(hosts.map(|&rho| Point { series: "roofline", placement: "host", of, alpha, rho }));
         }
     }
     for &of in shares.iter().filter(|&&of| of > 1) {
-        let alphas = chosen(effort, SCATTERED_INTENSITIES).iter();
+        let alphas = effort.choose(SCATTERED_INTENSITIES.0, SCATTERED_INTENSITIES.1).iter();
         let series = "roofline_scattered";
         points.extend(alphas.map(|&alpha| Point { series, placement: "host", of, alpha, rho: 1 }));
     }
     points
-}
-
-fn chosen<T>(effort: Effort, (quick, full): (&'static [T], &'static [T])) -> &'static [T] {
-    match effort {
-        Effort::Quick => quick,
-        Effort::Full => full,
-    }
 }
 
 impl Point {

@@ -2,8 +2,7 @@
 
 use crate::error::GpuError;
 use crate::gpu::Gpu;
-use crate::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable};
-use crate::probes::check::to_usize;
+use crate::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
 use crate::probes::sizes::power_within;
 use crate::session::Session;
 

@@ -2,8 +2,7 @@
 
 use crate::error::GpuError;
 use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, Memory};
-use crate::probes::check::to_usize;
+use crate::memory::{DeviceMemory, Memory, to_usize};
 use crate::probes::roofline::structure::Share;
 use crate::session::Session;
 

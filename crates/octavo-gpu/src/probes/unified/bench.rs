@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE};
+use crate::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE, to_usize};
 use crate::probe::Effort;
-use crate::probes::check::to_usize;
 use crate::probes::sizes::power_within;
 use crate::probes::unified::host;
 use crate::session::{Session, host_seconds};
@@ -74,10 +73,7 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn choose<T>(&self, quick: T, full: T) -> T {
-        match self.effort {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
+        self.effort.choose(quick, full)
     }
 
     /// Those of the sizes that leave the GPU most of its memory; the first one always, as small as can be.

@@ -3,8 +3,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::memory::{PAGE, Touchable};
-use crate::probes::check::to_usize;
+use crate::memory::{PAGE, Touchable, to_usize};
 
 /// Distance of touches that reach every cache line.
 pub(super) const LINE: u64 = 64;
