@@ -1,186 +1,252 @@
-//! Searching the ways of a set.
+//! The sets of a cache or TLB and their ways, replaced in LRU order.
+//!
+//! On the path of every access, so laid out for the simulating machine. All that a search and a use of a way read and
+//! write besides the way itself is one cache line of a group of 16 ways. A search compares seven bits of every way's tag
+//! at once, and the rest of the one that agrees. There is hardly a branch whose way cannot be foreseen: that is why the
+//! order of use is in stamps, and the oldest is looked for, rather than a list that would give it at once.
 
-use wide::u32x4;
+use wide::{i16x8, u8x16};
 
-use crate::aligned::Aligned;
+/// Ways of a group, the vector that is searched at once. A power of two.
+const GROUP: usize = 16;
 
-/// Tags are stored as their complement, so that a way without one is 0: memory that is all zeros costs nothing until it
-/// is used. No line or page has the number whose complement it is.
-const EMPTY: u32 = 0;
+/// In the mark of every way that holds something.
+const HELD: u8 = 0x80;
 
-/// The first way that holds `tag`.
-#[inline]
-fn find(tags: &[u32], tag: u32) -> Option<usize> {
-    let (chunks, rest) = tags.as_chunks::<16>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let found = matches(chunk, tag);
-        if found != 0 {
-            return Some(index * 16 + found.trailing_zeros() as usize);
-        }
+/// No line or page has this number.
+const EMPTY: u32 = u32::MAX;
+
+/// The stamp of a way that is not part of its set: never the oldest.
+const NO_WAY: i16 = i16::MAX;
+
+/// A way: its tag, and a value of two words, because one of 8 bytes would be aligned at the cost of four.
+#[derive(Clone, Copy)]
+struct Way {
+    tag: u32,
+    value: [u32; 2],
+}
+
+const NOTHING: Way = Way { tag: EMPTY, value: [0; 2] };
+
+/// 16 ways of a set. The first line is all that a search reads before it has found something.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Group {
+    marks: [u8; GROUP],
+    /// When each way was last used, by the clock of the set.
+    stamps: [i16; GROUP],
+    /// Uses of the set, kept in its first group.
+    clock: i16,
+    ways: [Way; GROUP],
+}
+
+impl Group {
+    /// Bit `i` is set where way `i` has that mark.
+    #[inline(always)]
+    fn marked(&self, mark: u8) -> u32 {
+        u8x16::new(self.marks).simd_eq(u8x16::splat(mark)).to_bitmask()
     }
-    rest.iter().position(|&other| other == tag).map(|way| chunks.len() * 16 + way)
+
+    fn clear(&mut self, way: usize) {
+        (self.marks[way], self.stamps[way], self.ways[way]) = (0, 0, NOTHING);
+    }
+
+    #[inline(always)]
+    fn halves(&self) -> [i16x8; 2] {
+        let ([low, high], _) = self.stamps.as_chunks::<8>() else { unreachable!("16 are two times 8") };
+        [i16x8::new(*low), i16x8::new(*high)]
+    }
+
+    /// The lowest stamp.
+    #[inline(always)]
+    fn lowest(&self) -> i16 {
+        let [low, high] = self.halves();
+        low.min(high).reduce_min()
+    }
+
+    /// The first way with this stamp.
+    #[inline(always)]
+    fn stamped(&self, stamp: i16) -> Option<usize> {
+        let mask = |half: i16x8| half.simd_eq(i16x8::splat(stamp)).to_bitmask();
+        let [low, high] = self.halves().map(mask);
+        let found = low | high << 8;
+        (found != 0).then(|| found.trailing_zeros() as usize)
+    }
 }
 
-/// Bit `i` is set where `tags[i]` is `tag`. Explicit vectors, because this is on the path of every access and
-/// compilers find no good vector code for it on their own.
-#[inline]
-fn matches(tags: &[u32; 16], tag: u32) -> u32 {
-    let wanted = u32x4::splat(tag);
-    let (quarters, _) = tags.as_chunks::<4>();
-    let mask = |quarter: usize| u32x4::new(quarters[quarter]).simd_eq(wanted).to_bitmask() << (4 * quarter);
-    mask(0) | mask(1) | mask(2) | mask(3)
-}
-
-/// The ways of all sets of a cache or TLB, replaced in LRU order: 16 bytes a way, a set in one piece, so that an access
-/// touches neighbouring cache lines of the simulating machine and one of its pages.
+/// The ways of all sets of a cache or TLB, or of equal ones side by side.
 pub(crate) struct Sets {
-    /// Of each set: the tags, when each way was last used, and a value of two words for each.
-    words: Aligned<u32>,
-    ways: usize,
-    /// Words of a set.
-    stride: usize,
-    clock: u32,
+    groups: Vec<Group>,
+    /// Groups of a set.
+    width: usize,
+    /// log2 of the sets of each cache or TLB: the low bits of a tag choose the set, those above tell ways apart.
+    index_bits: u32,
 }
-
-const WORDS_A_WAY: usize = 4;
 
 impl Sets {
-    /// `sets` sets of empty ways with value 0.
-    pub fn new(sets: usize, ways: usize) -> Self {
-        let stride = ways * WORDS_A_WAY;
-        Self { words: Aligned::new(0, sets * stride), ways, stride, clock: 0 }
+    /// `units` times `sets` sets, a power of two, of up to 256 empty ways.
+    pub fn new(units: usize, sets: usize, ways: usize) -> Self {
+        let width = ways.div_ceil(GROUP);
+        let groups = empty_set(ways).repeat(units * sets);
+        Self { groups, width, index_bits: sets.trailing_zeros() }
+    }
+
+    /// The set of a tag in the cache or TLB of `unit`.
+    #[inline(always)]
+    pub fn set_of(&self, unit: usize, tag: u32) -> usize {
+        (unit << self.index_bits) + (tag as usize & ((1 << self.index_bits) - 1))
     }
 
     /// The way of `set` that holds `tag`.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
-        find(&self.words_of(set)[..self.ways], !tag)
+        let (mark, groups) = (self.mark(tag), self.groups_of(set));
+        match groups {
+            [one] => one_of(groups, one.marked(mark), tag),
+            [one, two] => one_of(groups, one.marked(mark) | two.marked(mark) << GROUP, tag),
+            _ => find_in_many(groups, mark, tag),
+        }
     }
 
-    /// The way of `set` that holds `tag` and its value; it is used now. `hint` is a way of the set, looked at first.
+    /// A way is used now.
     #[inline(always)]
-    pub fn lookup(&mut self, set: usize, tag: u32, hint: usize) -> Option<(usize, u64)> {
-        let way = if self.words_of(set)[hint] == !tag { hint } else { self.search(set, tag)? };
-        Some((way, self.touch(set, way)))
+    pub fn touch(&mut self, set: usize, way: usize) {
+        let groups = self.groups_of_mut(set);
+        let clock = groups[0].clock + 1;
+        groups[0].clock = clock;
+        groups[way / GROUP].stamps[way % GROUP] = clock;
+        if clock == NO_WAY - 1 {
+            renumber(groups);
+        }
     }
 
-    /// [`Sets::find`] as a call: wherever a hint serves most lookups, the search would only be in the way.
-    #[inline(never)]
-    fn search(&self, set: usize, tag: u32) -> Option<usize> {
-        self.find(set, tag)
-    }
-
-    /// A way is used now; its value.
     #[inline(always)]
-    pub fn touch(&mut self, set: usize, way: usize) -> u64 {
-        let (ways, stamp) = (self.ways, self.tick());
-        let words = self.words_of_mut(set);
-        words[ways + way] = stamp;
-        value(words, ways, way)
-    }
-
-    #[inline]
     pub fn tag(&self, set: usize, way: usize) -> u32 {
-        !self.words_of(set)[way]
+        self.way(set, way).tag
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn value(&self, set: usize, way: usize) -> u64 {
-        value(self.words_of(set), self.ways, way)
+        word(self.way(set, way).value)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set_value(&mut self, set: usize, way: usize, value: u64) {
-        let ways = self.ways;
-        put_value(self.words_of_mut(set), ways, way, value);
+        self.groups_of_mut(set)[way / GROUP].ways[way % GROUP].value = words(value);
     }
 
-    /// The least recently used way of a set.
-    #[inline]
+    /// The least recently used way of a set, the first of those that are empty.
+    #[inline(always)]
     pub fn oldest(&self, set: usize) -> usize {
-        oldest(&self.words_of(set)[self.ways..2 * self.ways])
+        let groups = self.groups_of(set);
+        let lowest = groups.iter().map(Group::lowest).fold(NO_WAY, i16::min);
+        let mut ways = groups.iter().enumerate().filter_map(|(number, group)| Some(number * GROUP + group.stamped(lowest)?));
+        ways.next().unwrap_or(0)
     }
 
     /// Enters a tag, used now.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
-        let (ways, stamp) = (self.ways, self.tick());
-        let words = self.words_of_mut(set);
-        words[way] = !tag;
-        words[ways + way] = stamp;
-        put_value(words, ways, way, value);
+        self.put(set, way, tag, value);
+        self.touch(set, way);
     }
 
     /// Empties a way, which goes first.
-    #[inline]
     pub fn clear(&mut self, set: usize, way: usize) {
-        let ways = self.ways;
-        let words = self.words_of_mut(set);
-        words[way] = EMPTY;
-        words[ways + way] = 0;
-        put_value(words, ways, way, 0);
+        self.groups_of_mut(set)[way / GROUP].clear(way % GROUP);
     }
 
     /// Empties every way; calls `lost` with the values of those that held something.
     pub fn clear_all(&mut self, mut lost: impl FnMut(u64)) {
-        for set in 0..self.words.len() / self.stride {
-            for way in 0..self.ways {
-                if self.tag(set, way) != !EMPTY {
-                    lost(self.value(set, way));
-                    self.clear(set, way);
+        for group in &mut self.groups {
+            for way in 0..GROUP {
+                if group.marks[way] != 0 {
+                    lost(word(group.ways[way].value));
+                    group.clear(way);
                 }
             }
         }
     }
 
-    /// The stamp of a use. When the clock wraps, every way is equally old once.
     #[inline(always)]
-    fn tick(&mut self) -> u32 {
-        self.clock = self.clock.wrapping_add(1);
-        if self.clock == 0 {
-            self.forget_all_uses();
+    fn put(&mut self, set: usize, way: usize, tag: u32, value: u64) {
+        let mark = self.mark(tag);
+        let group = &mut self.groups_of_mut(set)[way / GROUP];
+        group.marks[way % GROUP] = mark;
+        group.ways[way % GROUP] = Way { tag, value: words(value) };
+    }
+
+    #[inline(always)]
+    fn way(&self, set: usize, way: usize) -> &Way {
+        &self.groups_of(set)[way / GROUP].ways[way % GROUP]
+    }
+
+    /// Seven bits in which the tags of a set mostly differ, and one that empty ways do not have.
+    #[inline(always)]
+    fn mark(&self, tag: u32) -> u8 {
+        (tag >> self.index_bits) as u8 | HELD
+    }
+
+    #[inline(always)]
+    fn groups_of(&self, set: usize) -> &[Group] {
+        &self.groups[set * self.width..][..self.width]
+    }
+
+    #[inline(always)]
+    fn groups_of_mut(&mut self, set: usize) -> &mut [Group] {
+        &mut self.groups[set * self.width..][..self.width]
+    }
+}
+
+#[inline(always)]
+const fn words(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
+#[inline(always)]
+const fn word([low, high]: [u32; 2]) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+/// A set of empty ways.
+fn empty_set(ways: usize) -> Vec<Group> {
+    let group = Group { marks: [0; GROUP], stamps: [NO_WAY; GROUP], clock: 0, ways: [NOTHING; GROUP] };
+    let mut groups = vec![group; ways.div_ceil(GROUP)];
+    (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
+    groups
+}
+
+/// The way with this tag among those whose bits are set.
+#[inline(always)]
+fn one_of(groups: &[Group], mut ways: u32, tag: u32) -> Option<usize> {
+    while ways != 0 {
+        let way = ways.trailing_zeros() as usize;
+        if groups[way / GROUP].ways[way % GROUP].tag == tag {
+            return Some(way);
         }
-        self.clock
+        ways &= ways - 1;
     }
-
-    #[cold]
-    fn forget_all_uses(&mut self) {
-        let (ways, stride) = (self.ways, self.stride);
-        self.words.chunks_exact_mut(stride).for_each(|set| set[ways..2 * ways].fill(0));
-        self.clock = 1;
-    }
-
-    #[inline]
-    fn words_of(&self, set: usize) -> &[u32] {
-        self.words.part(set * self.stride, self.stride)
-    }
-
-    #[inline]
-    fn words_of_mut(&mut self, set: usize) -> &mut [u32] {
-        self.words.part_mut(set * self.stride, self.stride)
-    }
+    None
 }
 
-/// The value of a way in the words of its set.
-#[inline]
-fn value(words: &[u32], ways: usize, way: usize) -> u64 {
-    let at = 2 * (ways + way);
-    u64::from(words[at]) | u64::from(words[at + 1]) << 32
+/// Sets of more than two groups: fully associative TLBs that few accesses get to.
+#[inline(never)]
+fn find_in_many(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
+    groups.chunks(1).zip((0..).step_by(GROUP)).find_map(|(group, first)| Some(first + one_of(group, group[0].marked(mark), tag)?))
 }
 
-#[inline]
-fn put_value(words: &mut [u32], ways: usize, way: usize, value: u64) {
-    let at = 2 * (ways + way);
-    words[at] = value as u32;
-    words[at + 1] = (value >> 32) as u32;
-}
-
-/// The way with the lowest stamp, the first of equals.
-#[inline]
-fn oldest(stamps: &[u32]) -> usize {
-    // Two passes of vector code beat one that carries the position along.
-    let lowest = stamps.iter().copied().fold(u32::MAX, u32::min);
-    find(stamps, lowest).unwrap_or(0)
+/// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left.
+#[cold]
+fn renumber(groups: &mut [Group]) {
+    let stamps = groups.iter().flat_map(|group| group.stamps);
+    let mut order: Vec<i16> = stamps.filter(|&stamp| stamp != NO_WAY && stamp != 0).collect();
+    order.sort_unstable();
+    for stamp in groups.iter_mut().flat_map(|group| &mut group.stamps) {
+        if let Ok(rank) = order.binary_search(stamp) {
+            *stamp = rank as i16 + 1;
+        }
+    }
+    groups[0].clock = order.len() as i16;
 }
 
 #[cfg(test)]
@@ -189,12 +255,66 @@ mod tests {
 
     use super::*;
 
+    /// What is done to a set.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A tag is looked up, and entered where it is missing.
+        Use(u32),
+        Clear(u32),
+        ClearAll,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        // Tags that agree in their marks are among them.
+        let tag = || prop_oneof![0u32..24, (0u32..24).prop_map(|tag| tag << 8 | 3)];
+        prop_oneof![20 => tag().prop_map(Step::Use), 4 => tag().prop_map(Step::Clear), 1 => Just(Step::ClearAll)]
+    }
+
     proptest! {
+        /// Against a list in order of use. Another set and another unit see none of it.
         #[test]
-        fn agree_with_the_plain_search(tags in prop::collection::vec(0u32..40, 1..70), tag in 0u32..40) {
-            prop_assert_eq!(find(&tags, tag), tags.iter().position(|&other| other == tag));
-            let plain = (0..tags.len()).min_by_key(|&way| tags[way]).unwrap();
-            prop_assert_eq!(oldest(&tags), plain);
+        fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..400), ways in 1usize..40) {
+            let mut sets = Sets::new(2, 2, ways);
+            let set = sets.set_of(1, 1);
+            let mut reference: Vec<(u32, u64)> = Vec::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                let number = number as u64 | 1 << 40;
+                match step {
+                    Step::Use(tag) => {
+                        let at = reference.iter().position(|&(other, _)| other == tag);
+                        let found = sets.find(set, tag);
+                        prop_assert_eq!(found.map(|way| sets.value(set, way)), at.map(|at| reference[at].1));
+                        if let (Some(way), Some(at)) = (found, at) {
+                            sets.touch(set, way);
+                            sets.set_value(set, way, number);
+                            reference.remove(at);
+                        } else {
+                            let oldest = sets.oldest(set);
+                            let victim = if reference.len() == ways { reference.remove(0).0 } else { EMPTY };
+                            prop_assert_eq!(sets.tag(set, oldest), victim);
+                            sets.enter(set, oldest, tag, number);
+                        }
+                        reference.push((tag, number));
+                    }
+                    Step::Clear(tag) => {
+                        if let Some(way) = sets.find(set, tag) {
+                            sets.clear(set, way);
+                        }
+                        reference.retain(|&(other, _)| other != tag);
+                    }
+                    Step::ClearAll => {
+                        let mut lost = Vec::new();
+                        sets.clear_all(|value| lost.push(value));
+                        lost.sort_unstable();
+                        let mut expected: Vec<u64> = reference.drain(..).map(|(_, value)| value).collect();
+                        expected.sort_unstable();
+                        prop_assert_eq!(lost, expected);
+                    }
+                }
+            }
+            for other in (0..4).filter(|&other| other != set) {
+                prop_assert!((0..40).all(|tag| sets.find(other, tag).is_none()));
+            }
         }
     }
 }

@@ -11,8 +11,8 @@ pub enum OpKind {
     End = 0,
     /// Vector load of `count` consecutive lines from `line` on.
     Load = 1,
-    /// Vector store to `count` consecutive lines from `line` on.
-    Store = 2,
+    /// Vector store to `count` consecutive lines from `line` on. A bit of its own tells it from the others.
+    Store = 8,
     /// Instructions that touch no memory outside the compute unit: [`Op::instructions`] says how many of which class.
     Compute = 3,
     /// The wavefront waits until at most so many of its memory operations are outstanding (`s_waitcnt`).
@@ -29,7 +29,7 @@ pub enum OpKind {
 /// By number; there are none beyond the last.
 const KINDS: [OpKind; KIND_MASK as usize + 1] = {
     use OpKind::{Barrier, Compute, End, Fetch, Load, ScalarLoad, Store, Wait};
-    [End, Load, Store, Compute, Wait, Barrier, ScalarLoad, Fetch, End, End, End, End, End, End, End, End]
+    [End, Load, End, Compute, Wait, Barrier, ScalarLoad, Fetch, Store, End, End, End, End, End, End, End]
 };
 
 /// Instructions by the unit that executes them.
@@ -216,7 +216,7 @@ impl Op {
     #[must_use]
     #[inline]
     pub const fn is_store(self) -> bool {
-        (self.0 >> KIND_SHIFT) & KIND_MASK == OpKind::Store as u64
+        self.0 & (OpKind::Store as u64) << KIND_SHIFT != 0
     }
 
     /// Marks that the operation ends its memory instruction.

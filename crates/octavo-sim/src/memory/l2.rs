@@ -5,6 +5,7 @@ use octavo_units::Bytes;
 use super::{Dram, Interleave, LineAccess};
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
+use crate::result::Accesses;
 use crate::ways::Sets;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
@@ -13,7 +14,6 @@ const BANK_BUCKET_SHIFT: u32 = 14;
 pub(crate) struct L2Cache {
     /// [`LineState`] by line. Lines are numbered with 32 bits: 256 GiB of address space.
     lines: Sets,
-    sets: u64,
     banks: Vec<Bank>,
     interleave: Interleave,
     latency: u64,
@@ -63,18 +63,6 @@ struct Bank {
     misses: Slots,
 }
 
-/// What an access found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct L2Access {
-    /// When the answer is back at the requester's side of the crossbar.
-    pub done: u64,
-    pub hit: bool,
-    /// The line was read from memory.
-    pub fetched: bool,
-    /// A dirty victim was written to memory.
-    pub wrote_back: bool,
-}
-
 impl L2Cache {
     /// `interleave`: consecutive bytes on one bank.
     pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
@@ -82,8 +70,7 @@ impl L2Cache {
         let sets = config.size.0 / 64 / u64::from(config.ways);
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
-            lines: Sets::new(sets as usize, ways),
-            sets,
+            lines: Sets::new(1, sets as usize, ways),
             banks: (0..config.banks).map(bank).collect(),
             interleave: Interleave::new(interleave.0, config.banks),
             latency: config.latency.0 * cycle,
@@ -93,34 +80,71 @@ impl L2Cache {
         }
     }
 
-    /// A load or store of `line` that leaves the requester at `time`.
-    #[inline]
-    pub fn access(&mut self, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> L2Access {
+    /// A load or store of `line` that leaves the requester at `time`; returns when the answer is back at the requester's
+    /// side of the crossbar.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        now: u64,
+        time: u64,
+        line: u64,
+        access: LineAccess,
+        dram: &mut Dram,
+        counts: &mut Accesses,
+    ) -> u64 {
         let write = access != LineAccess::Load;
         let bank = self.interleave.bank(line);
         let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
-        let set = self.set(line);
-        if let Some(way) = self.lines.find(set, line as u32) {
-            let state = LineState(self.lines.touch(set, way));
-            let locked = self.lock > 0 && accepted < self.unlocked(state);
-            let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
-            let looked_up = turn + self.latency;
-            if write {
-                let new =
-                    if self.lock > 0 { self.after_store(turn, state) } else { LineState::new(state.ready(), true) };
-                self.lines.set_value(set, way, new.0);
-            }
-            let done = looked_up.max(state.ready()) + self.crossbar;
-            return L2Access { done, hit: true, fetched: false, wrote_back: false };
+        let set = self.lines.set_of(0, line as u32);
+        let Some(way) = self.lines.find(set, line as u32) else {
+            return self.miss(now, accepted + self.latency, (line, bank, set), access, dram, counts);
+        };
+        counts.l2_hits += 1;
+        self.lines.touch(set, way);
+        let state = self.state(set, way);
+        if self.lock > 0 {
+            return self.hit_locking(now, accepted, bank, (set, way), write);
         }
-        let looked_up = accepted + self.latency;
-        let (way, wrote_back) = self.make_room(now, looked_up, set, dram);
+        if write {
+            self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
+        }
+        (accepted + self.latency).max(state.ready()) + self.crossbar
+    }
+
+    /// A hit where stores and data from memory lock a line.
+    #[inline(never)]
+    fn hit_locking(&mut self, now: u64, accepted: u64, bank: usize, (set, way): (usize, usize), write: bool) -> u64 {
+        let state = self.state(set, way);
+        let locked = accepted < self.unlocked(state);
+        let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
+        if write {
+            self.lines.set_value(set, way, self.after_store(turn, state).0);
+        }
+        (turn + self.latency).max(state.ready()) + self.crossbar
+    }
+
+    /// A line that is not there, looked up until `time`.
+    #[inline(never)]
+    fn miss(
+        &mut self,
+        now: u64,
+        time: u64,
+        (line, bank, set): (u64, usize, usize),
+        access: LineAccess,
+        dram: &mut Dram,
+        counts: &mut Accesses,
+    ) -> u64 {
+        let write = access != LineAccess::Load;
+        let (way, wrote_back) = self.make_room(now, time, set, dram);
         let fetched = access != LineAccess::Store;
-        let filled = if fetched { self.fetch(now, looked_up, bank, line, dram) } else { looked_up };
+        let filled = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
+        counts.dram_reads += u64::from(fetched);
+        counts.store_fetches += u64::from(fetched & write);
+        counts.dram_writes += u64::from(wrote_back);
         let stores_at_once = self.lock > 0 && !fetched;
         let new = if stores_at_once { LineState::stored(filled) } else { LineState::new(filled, write) };
         self.lines.enter(set, way, line as u32, new.0);
-        L2Access { done: filled + self.crossbar, hit: false, fetched, wrote_back }
+        filled + self.crossbar
     }
 
     /// Writes everything back and empties the cache; returns how many lines were dirty.
@@ -161,13 +185,8 @@ impl L2Cache {
 
     /// Set and way of a line.
     fn find(&self, line: u64) -> Option<(usize, usize)> {
-        let set = self.set(line);
+        let set = self.lines.set_of(0, line as u32);
         self.lines.find(set, line as u32).map(|way| (set, way))
-    }
-
-    #[inline]
-    fn set(&self, line: u64) -> usize {
-        (line & (self.sets - 1)) as usize
     }
 
     #[inline]
@@ -233,6 +252,21 @@ mod tests {
     use super::*;
     use crate::config::DramConfig;
 
+    /// What one access found.
+    struct Answer {
+        done: u64,
+        hit: bool,
+        fetched: bool,
+        wrote_back: bool,
+    }
+
+    fn ask(l2: &mut L2Cache, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> Answer {
+        let mut counts = Accesses::default();
+        let done = l2.access(now, time, line, access, dram, &mut counts);
+        let (hit, fetched, wrote_back) = (counts.l2_hits > 0, counts.dram_reads > 0, counts.dram_writes > 0);
+        Answer { done, hit, fetched, wrote_back }
+    }
+
     fn small() -> (L2Cache, Dram) {
         with_lock(0)
     }
@@ -261,26 +295,26 @@ mod tests {
     #[test]
     fn an_idle_miss_pays_crossbar_bank_and_memory_and_a_hit_does_not_pay_memory() {
         let (mut l2, mut dram) = small();
-        let miss = l2.access(0, 0, 7, Load, &mut dram);
+        let miss = ask(&mut l2, 0, 0, 7, Load, &mut dram);
         assert_eq!((miss.done, miss.hit), ((5 + 1 + 10 + 101 + 5) * 1000, false));
-        let hit = l2.access(1_000_000, 1_000_000, 7, Load, &mut dram);
+        let hit = ask(&mut l2, 1_000_000, 1_000_000, 7, Load, &mut dram);
         assert_eq!((hit.done - 1_000_000, hit.hit), (21_000, true));
     }
 
     #[test]
     fn only_dirty_victims_are_written_back() {
         let (mut l2, mut dram) = small();
-        l2.access(0, 0, 0, Store, &mut dram);
-        l2.access(0, 0, 16, Load, &mut dram);
-        assert!(l2.access(0, 0, 32, Load, &mut dram).wrote_back, "line 0 was dirty and oldest");
-        assert!(!l2.access(0, 0, 48, Load, &mut dram).wrote_back, "line 16 was clean");
+        ask(&mut l2, 0, 0, 0, Store, &mut dram);
+        ask(&mut l2, 0, 0, 16, Load, &mut dram);
+        assert!(ask(&mut l2, 0, 0, 32, Load, &mut dram).wrote_back, "line 0 was dirty and oldest");
+        assert!(!ask(&mut l2, 0, 0, 48, Load, &mut dram).wrote_back, "line 16 was clean");
     }
 
     #[test]
     fn a_flush_writes_dirty_lines_back_and_leaves_nothing() {
         let (mut l2, mut dram) = small();
-        l2.access(0, 0, 0, Load, &mut dram);
-        l2.access(0, 0, 1, Store, &mut dram);
+        ask(&mut l2, 0, 0, 0, Load, &mut dram);
+        ask(&mut l2, 0, 0, 1, Store, &mut dram);
         assert_eq!((l2.flush(), l2.flush()), (1, 0));
         assert!(!l2.holds_any(0, 2));
     }
@@ -289,19 +323,19 @@ mod tests {
     fn dropping_a_page_reports_its_dirty_lines_once() {
         let (mut l2, mut dram) = small();
         for line in [0, 1, 2] {
-            l2.access(0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
+            ask(&mut l2, 0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
         }
         assert_eq!(l2.clean_lines(0, 1), 1);
         assert_eq!(l2.drop_lines(0, 4), 1);
         assert_eq!(l2.drop_lines(0, 4), 0);
-        assert!(!l2.access(0, 0, 1, Load, &mut dram).hit);
+        assert!(!ask(&mut l2, 0, 0, 1, Load, &mut dram).hit);
     }
 
     #[test]
     fn a_partial_store_that_misses_fetches_its_line_and_a_whole_one_does_not() {
         let (mut l2, mut dram) = small();
-        let whole = l2.access(0, 0, 3, Store, &mut dram);
-        let partial = l2.access(0, 0, 5, PartialStore, &mut dram);
+        let whole = ask(&mut l2, 0, 0, 3, Store, &mut dram);
+        let partial = ask(&mut l2, 0, 0, 5, PartialStore, &mut dram);
         assert_eq!((whole.done, whole.fetched), ((5 + 1 + 10 + 5) * 1000, false));
         assert_eq!((partial.done, partial.fetched), ((5 + 1 + 10 + 101 + 5) * 1000, true));
         assert_eq!(l2.drop_lines(0, 8), 2, "both are dirty");
@@ -311,22 +345,22 @@ mod tests {
     fn stores_to_one_line_follow_one_another_and_hold_up_their_bank() {
         let (mut l2, mut dram) = with_lock(8);
         let idle = (5 + 1 + 10 + 5) * 1000;
-        assert_eq!(l2.access(0, 0, 0, Store, &mut dram).done, idle);
-        let stores: Vec<u64> = (0..4).map(|_| l2.access(0, 0, 0, Store, &mut dram).done).collect();
+        assert_eq!(ask(&mut l2, 0, 0, 0, Store, &mut dram).done, idle);
+        let stores: Vec<u64> = (0..4).map(|_| ask(&mut l2, 0, 0, 0, Store, &mut dram).done).collect();
         assert_eq!(stores, [8, 16, 24, 32].map(|waited| idle + waited * 1000));
-        assert!(l2.access(0, 0, 1, Load, &mut dram).done > idle + 30_000, "another line of the bank");
-        assert_eq!(l2.access(0, 0, 2, Store, &mut dram).done, idle, "another bank");
-        assert_eq!(l2.access(0, 100_000, 0, Store, &mut dram).done, 100_000 + idle, "the lock is over");
+        assert!(ask(&mut l2, 0, 0, 1, Load, &mut dram).done > idle + 30_000, "another line of the bank");
+        assert_eq!(ask(&mut l2, 0, 0, 2, Store, &mut dram).done, idle, "another bank");
+        assert_eq!(ask(&mut l2, 0, 100_000, 0, Store, &mut dram).done, 100_000 + idle, "the lock is over");
     }
 
     #[test]
     fn accesses_join_a_line_on_its_way_and_wait_while_it_is_written() {
         let (mut l2, mut dram) = with_lock(8);
-        let back = l2.access(0, 0, 0, Load, &mut dram).done;
+        let back = ask(&mut l2, 0, 0, 0, Load, &mut dram).done;
         assert_eq!(back, (5 + 1 + 10 + 101 + 5) * 1000);
-        assert_eq!(l2.access(0, 50_000, 0, Load, &mut dram).done, back, "on its way");
-        assert_eq!(l2.access(0, 50_000, 0, PartialStore, &mut dram).done, back);
-        let late = l2.access(0, 105_000, 0, Load, &mut dram).done;
+        assert_eq!(ask(&mut l2, 0, 50_000, 0, Load, &mut dram).done, back, "on its way");
+        assert_eq!(ask(&mut l2, 0, 50_000, 0, PartialStore, &mut dram).done, back);
+        let late = ask(&mut l2, 0, 105_000, 0, Load, &mut dram).done;
         assert_eq!(late, (115 + 10 + 5) * 1000, "at its bank at 111, written until 115");
     }
 }

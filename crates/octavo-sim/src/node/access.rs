@@ -54,10 +54,23 @@ impl Run {
     }
 }
 
-/// A translation, or the moment the walker found that the driver is needed.
-pub(crate) enum Translation {
-    Ready(Entry, u64),
-    Fault(u64),
+/// A translation and when it is there; an invalid entry and the moment the walker found that the driver is needed.
+#[derive(Clone, Copy)]
+pub(crate) struct Translation {
+    pub entry: Entry,
+    pub time: u64,
+}
+
+impl Translation {
+    #[inline(always)]
+    pub const fn ready(entry: Entry, time: u64) -> Self {
+        Self { entry, time }
+    }
+
+    #[inline(always)]
+    pub const fn fault(time: u64) -> Self {
+        Self { entry: Entry::INVALID, time }
+    }
 }
 
 impl Node<'_> {
@@ -79,6 +92,7 @@ impl Node<'_> {
         }
     }
 
+    #[inline(never)]
     fn access_pages(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let page_lines = 1u64 << self.page_line_shift;
         let (mut line, end) = (run.line(), run.line() + u64::from(run.count()));
@@ -91,6 +105,7 @@ impl Node<'_> {
     }
 
     /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
+    #[inline(never)]
     pub fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
         for part in op.uniform() {
             let before = (part.line() - op.line()) * self.costs.line;
@@ -103,33 +118,41 @@ impl Node<'_> {
     #[inline(never)]
     pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let page = (run.line() >> self.page_line_shift) as u32;
-        match self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time) {
-            Translation::Ready(entry, ready) => {
-                self.breakdown.walk_ps += (ready - time) * u64::from(run.count());
-                if ready > self.now + RESERVED_AHEAD {
-                    return self.defer_until(slot, run, ready);
-                }
-                self.serve_translated(gpu, unit, slot, entry, run, ready);
-            }
-            Translation::Fault(walked) => self.fault(gpu, slot, page, run, time, walked),
+        let Translation { entry, time: ready } =
+            self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time);
+        if !entry.is_valid() {
+            return self.fault(gpu, slot, page, run, time, ready);
         }
+        self.breakdown.walk_ps += (ready - time) * u64::from(run.count());
+        if ready > self.now + RESERVED_AHEAD {
+            return self.defer_until(slot, run, ready);
+        }
+        self.serve_translated(gpu, unit, slot, entry, run, ready);
     }
 
     /// Serves lines of one page whose translation is there at `time`.
     #[inline(always)]
     pub fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
-        let broadcast = run.is_write() && entry.is_broadcast();
-        let done = if self.config.l1.in_order && !broadcast {
-            self.serve_in_order(gpu, unit, entry, run, time)
+        let done = if self.config.l1.in_order || run.is_write() && entry.is_broadcast() {
+            self.serve_specially(gpu, unit, entry, run, time)
         } else if entry.target() == ProcessorId::gpu(gpu) {
-            let done = self.serve_local(gpu, unit, entry, run, time);
-            if broadcast { self.broadcast_stores(gpu, run, done) } else { done }
-        } else if broadcast {
-            self.broadcast_stores(gpu, run, time + self.costs.l1_lookup)
+            self.serve_local(gpu, unit, entry, run, time)
         } else {
             self.serve_remote(gpu, unit, slot, entry, run, time)
         };
         self.note_done(gpu, unit, slot, done);
+    }
+
+    /// Lines of caches that serve in order, and stores that go to every replica of their page.
+    #[inline(never)]
+    fn serve_specially(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        if !(run.is_write() && entry.is_broadcast()) {
+            return self.serve_in_order(gpu, unit, entry, run, time);
+        }
+        let local = entry.target() == ProcessorId::gpu(gpu);
+        let done =
+            if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
+        self.broadcast_stores(gpu, run, done)
     }
 
     /// An access of the wavefront in `slot` of `unit` will be over at `done`.
@@ -164,7 +187,7 @@ impl Node<'_> {
         if let Some(hit) = tlb.lookup(index, page) {
             if hit.entry.allows(write) {
                 self.accesses.l1_tlb_hits += 1;
-                return Translation::Ready(hit.entry, hit.ready.max(looked_up));
+                return Translation::ready(hit.entry, hit.ready.max(looked_up));
             }
             tlb.invalidate(index, page);
         }
@@ -179,8 +202,7 @@ impl Node<'_> {
         };
         let start = self.gpus[gpu].units[unit].translations.available(time);
         let translation = self.translate_beyond_l1(gpu, first, page, write, start);
-        let (Translation::Ready(_, over) | Translation::Fault(over)) = translation;
-        self.gpus[gpu].units[unit].translations.take(over);
+        self.gpus[gpu].units[unit].translations.take(translation.time);
         translation
     }
 
@@ -208,19 +230,19 @@ impl Node<'_> {
                 let ready = hit.ready.max(looked_up);
                 let (tlb, index) = self.first_level(gpu, first);
                 tlb.insert(index, page, hit.entry, ready);
-                return Translation::Ready(hit.entry, ready);
+                return Translation::ready(hit.entry, ready);
             }
             state.l2_tlb.invalidate(0, page);
         }
         if !state.table.get(page).allows(write) {
             if self.faults.pending(gpu, page, write) {
-                return Translation::Fault(looked_up);
+                return Translation::fault(looked_up);
             }
             if self.needs.free_faults {
                 self.resolve_for_free(gpu, page);
             } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
                 let entry = self.gpus[gpu].table.get(page);
-                return Translation::Ready(entry, looked_up);
+                return Translation::ready(entry, looked_up);
             }
         }
         self.walk(gpu, first, page, write, looked_up)
@@ -237,16 +259,16 @@ impl Node<'_> {
         self.accesses.walk_levels += u64::from(walk.levels);
         let entry = state.table.get(page);
         if !entry.allows(write) {
-            return Translation::Fault(walk.done);
+            return Translation::fault(walk.done);
         }
         if !self.plain_translation && self.enter_walked_large(gpu, first, page, entry, walk.done) {
-            return Translation::Ready(entry, walk.done);
+            return Translation::ready(entry, walk.done);
         }
         let state = &mut self.gpus[gpu];
         state.l2_tlb.insert(0, page, entry, walk.done);
         let (tlb, index) = self.first_level(gpu, first);
         tlb.insert(index, page, entry, walk.done);
-        Translation::Ready(entry, walk.done)
+        Translation::ready(entry, walk.done)
     }
 
     #[inline(always)]
@@ -302,13 +324,8 @@ impl Gpu {
     }
 
     /// One line at the second-level cache.
+    #[inline(never)]
     fn l2_line(&mut self, now: u64, line: u64, access: LineAccess, time: u64, accesses: &mut Accesses) -> u64 {
-        let is_store = access != LineAccess::Load;
-        let access = self.l2.access(now, time, line, access, &mut self.dram);
-        accesses.l2_hits += u64::from(access.hit);
-        accesses.dram_reads += u64::from(access.fetched);
-        accesses.store_fetches += u64::from(access.fetched & is_store);
-        accesses.dram_writes += u64::from(access.wrote_back);
-        access.done
+        self.l2.access(now, time, line, access, &mut self.dram, accesses)
     }
 }

@@ -128,6 +128,7 @@ impl Node<'_> {
     }
 
     /// A wavefront is done: its slot is free, and perhaps its work-group and the launch are done too.
+    #[inline(never)]
     pub fn end_wave(&mut self, slot: usize) {
         let (gpu, unit) = self.place(slot);
         let wave = &self.waves.waves[slot];
@@ -160,6 +161,7 @@ impl Node<'_> {
     }
 
     /// A wavefront reaches a barrier at `time`.
+    #[inline(never)]
     pub fn arrive_at_barrier(&mut self, slot: usize, time: u64) {
         let leader = self.waves.waves[slot].leader as usize;
         self.waves.waves[slot].state = State::Barrier;

@@ -1,8 +1,7 @@
 //! Faults: from the access that needs the driver to the replay of everything that waited.
 
-use std::collections::BTreeMap;
-
 use octavo_manager::{Access, Cause, Event as ManagerEvent, Fault as ManagerFault, HOST, PageId, ProcessorId};
+use rustc_hash::FxHashMap;
 
 use super::Node;
 use super::access::Run;
@@ -46,8 +45,9 @@ struct Waiter {
 pub(crate) struct Faults {
     faults: Slab<Fault>,
     waiters: Slab<Waiter>,
-    /// By (page, GPU). Looked up by accesses that found no usable mapping, never by those that found one.
-    open: BTreeMap<(u32, u8), u32>,
+    /// By (page, GPU). Looked up by accesses that found no usable mapping, never by those that found one. Nobody goes
+    /// through it: its order is no one's.
+    open: FxHashMap<(u32, u8), u32>,
 }
 
 impl Faults {
@@ -74,6 +74,7 @@ impl Faults {
 
 impl Node<'_> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows.
+    #[inline(never)]
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
         self.accesses.faulting_accesses += u64::from(run.count());
         self.waves.waves[slot].pending += 1;

@@ -165,6 +165,7 @@ fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
 
 impl Node<'_> {
     /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
+    #[inline(never)]
     pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
         self.fetched_ahead(place, slot, time);
         let program = usize::from(self.waves.waves[slot].application);
@@ -205,6 +206,7 @@ impl Node<'_> {
     }
 
     /// The wavefront has branched at `time`: its buffer is empty and fills anew.
+    #[inline(always)]
     pub fn refetch_code(&mut self, slot: usize, time: u64, branches: u32) -> u64 {
         let over = time + u64::from(branches) * self.costs.fetch;
         self.fetch.arrived[slot] = over;

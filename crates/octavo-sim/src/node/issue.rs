@@ -5,11 +5,20 @@ use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
 use super::Node;
 use super::access::Run;
 use super::event::Kind;
-use super::wave::{ENOUGH, State};
+use super::wave::{ENOUGH, Next, State};
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
 /// page tables and faults see accesses this much too early at most.
 const AHEAD: u64 = 64_000;
+
+/// Why a wavefront does not go on for now.
+enum Stop {
+    /// Others wake it.
+    Asleep,
+    Until(u64),
+    Barrier(u64),
+    End,
+}
 
 impl Node<'_> {
     /// Runs the wavefront in `slot` until it waits, ends or is too far ahead of the clock.
@@ -19,38 +28,53 @@ impl Node<'_> {
         if paused > self.now {
             return self.schedule(paused, Kind::Wave, slot as u32);
         }
+        let mut next = self.waves.waves[slot].next();
+        let stop = self.issue((gpu, unit), slot, &mut next);
+        self.waves.waves[slot].next_op = next.op;
+        match stop {
+            Stop::Asleep => {}
+            Stop::Until(time) => self.schedule(time, Kind::Wave, slot as u32),
+            Stop::Barrier(time) => self.arrive_at_barrier(slot, time),
+            Stop::End => self.end_wave(slot),
+        }
+    }
+
+    /// Issues operations from `next` on, which then is the one to begin with next time.
+    #[inline(always)]
+    fn issue(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
         let mut time = self.now;
         while time <= self.now + AHEAD {
-            let Some(op) = self.waves.next_op(slot) else {
-                self.refill(slot);
+            let Some(op) = self.waves.op(*next) else {
+                *next = self.refill(slot);
                 continue;
             };
+            next.op += 1;
             match op.kind() {
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
                 OpKind::Compute if op.is_vector_only() => time = self.compute(gpu, slot, time, op.count()),
                 OpKind::Compute => time = self.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => {
                     // It wakes when what it waits for is there, and goes on behind the wait.
-                    if !self.memory_is_there(slot, time, op.count()) {
-                        return;
+                    if let Some(stop) = self.wait_for_memory(slot, time, op.count()) {
+                        return stop;
                     }
                 }
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
                 OpKind::Fetch => time = self.fetch_code((gpu, unit), slot, time, op.line(), op.count()),
-                OpKind::Barrier => return self.arrive_at_barrier(slot, time),
+                OpKind::Barrier => return Stop::Barrier(time),
                 OpKind::End => {
-                    if !self.memory_is_there(slot, time, op.count()) {
-                        return self.waves.step_back(slot);
-                    }
-                    return self.end_wave(slot);
+                    let Some(stop) = self.wait_for_memory(slot, time, op.count()) else { return Stop::End };
+                    next.op -= 1;
+                    return stop;
                 }
             }
         }
-        self.schedule(time, Kind::Wave, slot as u32);
+        Stop::Until(time)
     }
 
     /// Fetches the next operations of a wavefront from the workload.
-    fn refill(&mut self, slot: usize) {
+    #[inline(never)]
+    fn refill(&mut self, slot: usize) -> Next {
         let (wave, ops) = self.waves.chunk(slot);
         let mut sink = OpSink::new(ops).until(ENOUGH);
         let launch = self.applications[wave.application as usize].launch;
@@ -58,6 +82,7 @@ impl Node<'_> {
         debug_assert!(!sink.is_empty(), "a workload must make progress");
         wave.ops = sink.len() as u16;
         wave.next_op = 0;
+        wave.next()
     }
 
     /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.
@@ -111,21 +136,17 @@ impl Node<'_> {
         over.max(time + self.costs.memory_issue)
     }
 
-    /// Whether everything the wavefront asked for, but for its `youngest` latest instructions, is there; if not, it
-    /// sleeps until it is. Accesses that wait for the driver are waited for in any case.
+    /// How a wavefront waits for everything it asked for but for its `youngest` latest instructions; `None` if it need
+    /// not. Accesses that wait for the driver are waited for in any case.
     #[inline]
-    fn memory_is_there(&mut self, slot: usize, time: u64, youngest: u32) -> bool {
+    fn wait_for_memory(&mut self, slot: usize, time: u64, youngest: u32) -> Option<Stop> {
         let wave = &mut self.waves.waves[slot];
         if wave.pending > 0 {
             wave.state = State::Pending;
-            return false;
+            return Some(Stop::Asleep);
         }
         let there = if youngest == 0 { wave.ready } else { self.history.all_but(slot, youngest) };
         let ready = there.max(time);
-        if ready > self.now {
-            self.schedule(ready, Kind::Wave, slot as u32);
-            return false;
-        }
-        true
+        (ready > self.now).then_some(Stop::Until(ready))
     }
 }

@@ -43,12 +43,20 @@ impl Lines {
     }
 }
 
-/// Lines that wait until fewer are in flight.
+/// Lines that wait until fewer are in flight: half a cache line, since a GPU's wavefronts can queue thousands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    lines: Lines,
-    slot: u32,
+    run: Run,
+    mask: u64,
     since: u64,
+    count: u32,
+    slot: u32,
+}
+
+impl Waiting {
+    const fn lines(self) -> Lines {
+        Lines { run: self.run, mask: self.mask, count: self.count }
+    }
 }
 
 impl Node<'_> {
@@ -129,7 +137,8 @@ impl Node<'_> {
         if state.remote_queue.is_empty() {
             self.calendar.push(free, Event::new(Kind::RemoteQueue, gpu as u32).pack());
         }
-        state.remote_queue.push_back(Waiting { lines, slot: slot as u32, since: time });
+        let Lines { run, mask, count } = lines;
+        state.remote_queue.push_back(Waiting { run, mask, since: time, count, slot: slot as u32 });
         self.waves.waves[slot].pending += 1;
         true
     }
@@ -137,7 +146,7 @@ impl Node<'_> {
     /// Remote lines have arrived: those that waited go on while there is room.
     pub fn remote_queue(&mut self, gpu: usize) {
         while let Some(&next) = self.gpus[gpu].remote_queue.front() {
-            let free = self.gpus[gpu].remote.available_for(next.lines.count(), self.now);
+            let free = self.gpus[gpu].remote.available_for(next.count as usize, self.now);
             if free > self.now {
                 return self.schedule(free, Kind::RemoteQueue, gpu as u32);
             }
@@ -149,8 +158,7 @@ impl Node<'_> {
 
     /// Lines that waited travel now, unless their page has moved meanwhile: then they begin anew.
     fn leave_queue(&mut self, waiting: Waiting) {
-        let Waiting { lines, slot, since } = waiting;
-        let slot = slot as usize;
+        let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
         let (gpu, unit) = self.place(slot);
         let time = self.issue_time(gpu, unit);
         self.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;

@@ -11,6 +11,7 @@ use crate::translate::{Entry, FirstLevel};
 
 impl Node<'_> {
     /// Issues a scalar load; returns when its wavefront can go on.
+    #[inline(never)]
     pub fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
         let pipeline = &mut self.gpus[gpu].units[unit].scalar;
         let issued = (*pipeline).max(time);
@@ -27,10 +28,10 @@ impl Node<'_> {
         let cache = unit / self.config.scalar.units as usize;
         let page = (line >> self.page_line_shift) as u32;
         let run = Run::of(Op::load(line, 1));
-        let (entry, ready) = match self.translate(gpu, FirstLevel::Scalar(cache), page, false, time) {
-            Translation::Ready(entry, ready) => (entry, ready),
-            Translation::Fault(walked) => return self.fault(gpu, slot, page, run, time, walked),
-        };
+        let Translation { entry, time: ready } = self.translate(gpu, FirstLevel::Scalar(cache), page, false, time);
+        if !entry.is_valid() {
+            return self.fault(gpu, slot, page, run, time, ready);
+        }
         self.breakdown.walk_ps += ready - time;
         if ready > self.now + RESERVED_AHEAD {
             return self.defer_until(slot, run, ready);

@@ -65,7 +65,7 @@ impl Node<'_> {
     pub fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
         if !self.gpus[gpu].table.get(page).allows(write) {
             if self.faults.pending(gpu, page, write) {
-                return Translation::Fault(time);
+                return Translation::fault(time);
             }
             if self.needs.free_faults || write && self.needs.free_store_faults {
                 self.resolve_for_free(gpu, page);
@@ -73,10 +73,10 @@ impl Node<'_> {
         }
         let entry = self.gpus[gpu].table.get(page);
         if !entry.allows(write) {
-            return Translation::Fault(time);
+            return Translation::fault(time);
         }
         self.accesses.l1_tlb_hits += 1;
-        Translation::Ready(entry, time)
+        Translation::ready(entry, time)
     }
 
     /// What a first level has beside its entries for small pages, looked up until `time`.
@@ -100,7 +100,7 @@ impl Node<'_> {
         }
         self.accesses.l1_tlb_hits += 1;
         self.accesses.l1_tlb_large_hits += 1;
-        Some(Translation::Ready(entry, hit.ready.max(time)))
+        Some(Translation::ready(entry, hit.ready.max(time)))
     }
 
     /// A hit in the second level's entries for large pages, looked up until `time`.
@@ -122,7 +122,7 @@ impl Node<'_> {
         self.accesses.l2_tlb_large_hits += 1;
         let ready = hit.ready.max(time);
         self.enter_large(gpu, first, page, entry, ready);
-        Some(Translation::Ready(entry, ready))
+        Some(Translation::ready(entry, ready))
     }
 
     /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.

@@ -58,9 +58,25 @@ pub(crate) struct Wave {
     pub gpu: u8,
     /// The program it is part of.
     pub application: u8,
+    /// Its next operation and how many its buffer has.
     pub next_op: u16,
     pub ops: u16,
     pub state: State,
+}
+
+impl Wave {
+    #[inline(always)]
+    pub const fn next(&self) -> Next {
+        Next { chunk: self.chunk, op: self.next_op, end: self.ops }
+    }
+}
+
+/// Where a wavefront is in its operations: kept at hand while it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    chunk: u32,
+    pub op: u16,
+    end: u16,
 }
 
 /// A work-group in flight, kept at its first wavefront's slot.
@@ -94,22 +110,10 @@ impl Waves {
         }
     }
 
-    /// The next operation of a wavefront, which then stands behind it; `None` if its buffer is used up.
-    #[inline]
-    pub fn next_op(&mut self, slot: usize) -> Option<Op> {
-        let wave = &mut self.waves[slot];
-        if wave.next_op == wave.ops {
-            return None;
-        }
-        let op = self.chunks[wave.chunk as usize].0[wave.next_op as usize];
-        wave.next_op += 1;
-        Some(op)
-    }
-
-    /// The wavefront has not got past the operation taken last.
-    #[inline]
-    pub fn step_back(&mut self, slot: usize) {
-        self.waves[slot].next_op -= 1;
+    /// The operation at `next` of a wavefront's buffer; `None` if there are no more.
+    #[inline(always)]
+    pub fn op(&self, next: Next) -> Option<Op> {
+        (next.op < next.end).then(|| self.chunks[next.chunk as usize].0[usize::from(next.op)])
     }
 
     /// A wavefront and its buffer.

@@ -4,9 +4,6 @@ use super::Entry;
 use crate::config::TlbConfig;
 use crate::ways::Sets;
 
-/// Hints a set.
-const HINTS: usize = 32;
-
 /// A translation in the TLB and the time from which it can be used, in one word. Times after four minutes are all the
 /// same: from then on, translations can be used at once.
 #[derive(Clone, Copy)]
@@ -28,12 +25,8 @@ impl Slot {
 }
 
 pub(crate) struct Tlb {
-    /// [`Slot`] by page, in the sets of the first unit, then of the next.
+    /// [`Slot`] by page.
     slots: Sets,
-    /// By (unit, set, low bits of what is above the set in the page's number): the way where such a page was last
-    /// seen. Most accesses find their page there without a search.
-    hints: Vec<u8>,
-    sets: usize,
     units: usize,
 }
 
@@ -47,35 +40,30 @@ pub(crate) struct TlbHit {
 impl Tlb {
     /// `units` equal TLBs.
     pub fn new(config: &TlbConfig, units: usize) -> Self {
-        let ways = config.ways as usize;
-        let sets = config.entries as usize / ways;
-        Self { slots: Sets::new(units * sets, ways), hints: vec![0; units * sets * HINTS], sets, units }
+        let (entries, ways) = (config.entries as usize, config.ways as usize);
+        Self { slots: Sets::new(units, entries / ways, ways), units }
     }
 
     #[inline(always)]
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
-        let set = self.set(unit, page);
-        let hint = self.hint(set, page);
-        let hinted = &mut self.hints[hint];
-        let (way, slot) = self.slots.lookup(set, page, usize::from(*hinted))?;
-        *hinted = way as u8;
-        Some(Slot(slot).hit())
+        let set = self.slots.set_of(unit, page);
+        let way = self.slots.find(set, page)?;
+        self.slots.touch(set, way);
+        Some(Slot(self.slots.value(set, way)).hit())
     }
 
     /// Enters a translation that is not there in place of the least recently used one of its set.
     #[inline]
     pub fn insert(&mut self, unit: usize, page: u32, entry: Entry, ready: u64) {
         debug_assert!(!self.holds(unit, page));
-        let set = self.set(unit, page);
+        let set = self.slots.set_of(unit, page);
         let way = self.slots.oldest(set);
         self.slots.enter(set, way, page, Slot::new(entry, ready).0);
-        let hint = self.hint(set, page);
-        self.hints[hint] = way as u8;
     }
 
     /// Removes the translation of `page` from one unit; returns whether it was there.
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
-        let set = self.set(unit, page);
+        let set = self.slots.set_of(unit, page);
         let Some(way) = self.slots.find(set, page) else { return false };
         self.slots.clear(set, way);
         true
@@ -83,22 +71,12 @@ impl Tlb {
 
     /// Whether `unit` holds a translation of `page`.
     pub fn holds(&self, unit: usize, page: u32) -> bool {
-        self.slots.find(self.set(unit, page), page).is_some()
+        self.slots.find(self.slots.set_of(unit, page), page).is_some()
     }
 
     /// How many TLBs these are.
     pub fn units(&self) -> usize {
         self.units
-    }
-
-    #[inline]
-    fn hint(&self, set: usize, page: u32) -> usize {
-        set * HINTS + (page as usize >> self.sets.trailing_zeros()) % HINTS
-    }
-
-    #[inline]
-    fn set(&self, unit: usize, page: u32) -> usize {
-        unit * self.sets + (page as usize & (self.sets - 1))
     }
 }
 
