@@ -54,6 +54,13 @@ impl Direction {
     fn new() -> Self {
         Self { lane: Lane::new(BUCKET_SHIFT), bytes: [0; Traffic::COUNT] }
     }
+
+    /// Sends a packet from `time` on; returns when its end has left.
+    #[inline(always)]
+    fn send(&mut self, now: u64, time: u64, packet: Packet) -> u64 {
+        self.bytes[packet.traffic as usize] += packet.bytes;
+        self.lane.reserve(now, time, packet.duration)
+    }
 }
 
 /// Duration of a byte in 2⁻¹⁶ picoseconds, so that small packets are not rounded up to whole picoseconds a byte.
@@ -95,18 +102,16 @@ impl Trunks {
         if from == to {
             return began;
         }
-        let duration = packet.rate.time_for(packet.bytes);
-        let up = send_over(&mut self.up[from], now, began, packet.bytes, packet.rate, packet.traffic);
-        let down = &mut self.down[to];
-        send_over(down, now, up - duration, packet.bytes, packet.rate, packet.traffic) - duration + self.latency
+        let left = self.up[from].send(now, began, packet) - packet.duration;
+        self.down[to].send(now, left, packet) - packet.duration + self.latency
     }
 }
 
-/// What travels.
+/// What travels, and how long it takes to pass a point of the link.
 #[derive(Clone, Copy)]
 struct Packet {
     bytes: u64,
-    rate: Rate,
+    duration: u64,
     traffic: Traffic,
 }
 
@@ -156,35 +161,29 @@ impl Links {
     }
 
     /// Sends `bytes` at `time`; returns when the last of them has arrived.
-    #[inline]
+    #[inline(never)]
     pub fn send(&mut self, now: u64, time: u64, path: (ProcessorId, ProcessorId), bytes: u64, traffic: Traffic) -> u64 {
         let (from, to) = path;
+        let packet = |rate: Rate| Packet { bytes, duration: rate.time_for(bytes), traffic };
         match (from.gpu_index(), to.gpu_index()) {
-            (Some(from), Some(to)) => self.send_to_peer(now, time, (from, to), bytes, traffic),
-            (Some(gpu), None) => {
-                send_over(&mut self.up[gpu], now, time, bytes, self.host_rate, traffic) + self.host_latency
-            }
-            (None, Some(gpu)) => {
-                send_over(&mut self.down[gpu], now, time, bytes, self.host_rate, traffic) + self.host_latency
-            }
+            (Some(from), Some(to)) => self.send_to_peer(now, time, (from, to), packet(self.peer_rate)),
+            (Some(gpu), None) => self.up[gpu].send(now, time, packet(self.host_rate)) + self.host_latency,
+            (None, Some(gpu)) => self.down[gpu].send(now, time, packet(self.host_rate)) + self.host_latency,
             (None, None) => time,
         }
     }
 
-    #[inline]
-    fn send_to_peer(&mut self, now: u64, time: u64, (from, to): (usize, usize), bytes: u64, traffic: Traffic) -> u64 {
+    #[inline(always)]
+    fn send_to_peer(&mut self, now: u64, time: u64, (from, to): (usize, usize), packet: Packet) -> u64 {
         if self.per_pair {
-            let link = &mut self.out[from * self.gpus + to];
-            return send_over(link, now, time, bytes, self.peer_rate, traffic) + self.peer_latency;
+            return self.out[from * self.gpus + to].send(now, time, packet) + self.peer_latency;
         }
-        let left = send_over(&mut self.out[from], now, time, bytes, self.peer_rate, traffic);
         // The head of the packet reaches the destination's port while its tail is still leaving the source's.
-        let mut began = left - self.peer_rate.time_for(bytes);
+        let mut began = self.out[from].send(now, time, packet) - packet.duration;
         if let Some(trunks) = &mut self.trunks {
-            let packet = Packet { bytes, rate: self.peer_rate, traffic };
             began = trunks.cross(now, began, (from, to), packet);
         }
-        send_over(&mut self.into[to], now, began.max(time), bytes, self.peer_rate, traffic) + self.peer_latency
+        self.into[to].send(now, began.max(time), packet) + self.peer_latency
     }
 
     /// Use of every direction of every link.
@@ -218,10 +217,4 @@ impl Links {
         }
         rows
     }
-}
-
-#[inline]
-fn send_over(direction: &mut Direction, now: u64, time: u64, bytes: u64, rate: Rate, traffic: Traffic) -> u64 {
-    direction.bytes[traffic as usize] += bytes;
-    direction.lane.reserve(now, time, rate.time_for(bytes))
 }

@@ -212,12 +212,13 @@ pub fn simulate(
     });
     let look_every = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
     let mut running = Node::new(node, manager, page_bytes, workload, recorder, spans);
-    let mut events = 0u64;
+    let (mut events, mut next_look) = (0u64, look_every);
     while running.step() {
         events += 1;
-        if !events.is_multiple_of(look_every) {
+        if events < next_look {
             continue;
         }
+        next_look += look_every;
         running.sample_spans();
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
             && let Some(report) = &mut options.progress

@@ -140,7 +140,8 @@ impl Sets {
     pub fn oldest(&self, set: usize) -> usize {
         let groups = self.groups_of(set);
         let lowest = groups.iter().map(Group::lowest).fold(NO_WAY, i16::min);
-        let mut ways = groups.iter().enumerate().filter_map(|(number, group)| Some(number * GROUP + group.stamped(lowest)?));
+        let mut ways =
+            groups.iter().enumerate().filter_map(|(number, group)| Some(number * GROUP + group.stamped(lowest)?));
         ways.next().unwrap_or(0)
     }
 
@@ -232,7 +233,10 @@ fn one_of(groups: &[Group], mut ways: u32, tag: u32) -> Option<usize> {
 /// Sets of more than two groups: fully associative TLBs that few accesses get to.
 #[inline(never)]
 fn find_in_many(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
-    groups.chunks(1).zip((0..).step_by(GROUP)).find_map(|(group, first)| Some(first + one_of(group, group[0].marked(mark), tag)?))
+    groups
+        .chunks(1)
+        .zip((0..).step_by(GROUP))
+        .find_map(|(group, first)| Some(first + one_of(group, group[0].marked(mark), tag)?))
 }
 
 /// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left.

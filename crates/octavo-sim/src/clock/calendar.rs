@@ -131,8 +131,14 @@ impl Calendar {
             self.free = at;
             at = next;
         }
-        // Stable: what was pushed last is first, and popped last of its time.
-        self.current.sort_by_key(|entry| Reverse(entry.time));
+        // Stable: what was pushed last is first, and popped last of its time. Mostly there are two.
+        if let [first, second] = &mut self.current[..] {
+            if first.time < second.time {
+                std::mem::swap(first, second);
+            }
+        } else {
+            self.current.sort_by_key(|entry| Reverse(entry.time));
+        }
         self.current.pop()
     }
 

@@ -150,8 +150,7 @@ impl Node<'_> {
             return self.serve_in_order(gpu, unit, entry, run, time);
         }
         let local = entry.target() == ProcessorId::gpu(gpu);
-        let done =
-            if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
+        let done = if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
         self.broadcast_stores(gpu, run, done)
     }
 

@@ -24,12 +24,15 @@ impl History {
         }
     }
 
+    /// Whether anything is remembered.
+    #[inline]
+    pub fn is_kept(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The wavefront has issued an instruction; it and all before it are over at `over`.
     #[inline]
     pub fn note(&mut self, slot: usize, over: u64) {
-        if self.0.is_empty() {
-            return;
-        }
         if let Some((count, times)) = self.recent(slot) {
             times[*count as usize % REMEMBERED] = over;
             *count += 1;

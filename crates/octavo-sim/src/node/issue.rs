@@ -129,11 +129,12 @@ impl Node<'_> {
         } else {
             self.access(gpu, unit, slot, Run::of(op), entered);
         }
-        if op.continues() {
-            return over;
+        if self.history.is_kept() && !op.continues() {
+            self.history.note(slot, self.waves.waves[slot].ready);
         }
-        self.history.note(slot, self.waves.waves[slot].ready);
-        over.max(time + self.costs.memory_issue)
+        // A selection, not a branch: which it is can hardly be foreseen.
+        let next_instruction = over.max(time + self.costs.memory_issue);
+        if op.continues() { over } else { next_instruction }
     }
 
     /// How a wavefront waits for everything it asked for but for its `youngest` latest instructions; `None` if it need

@@ -62,25 +62,22 @@ impl Waiting {
 impl Node<'_> {
     /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
+    #[inline(never)]
     pub fn serve_remote(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let together = self.lines_together();
-        if run.count() <= together {
-            return self.serve_together((gpu, unit, slot), entry, run, time);
-        }
         let (mut last, mut begun) = (time, 0);
         while begun < run.count() {
             let part = run.part(run.line() + u64::from(begun), (run.count() - begun).min(together));
             let part_time = time + u64::from(begun) * self.costs.line;
-            last = last.max(self.serve_together((gpu, unit, slot), entry, part, part_time));
+            last = last.max(self.serve_together(gpu, unit, slot, entry, part, part_time));
             begun += part.count();
         }
         last
     }
 
     /// Serves lines that may travel together.
-    #[inline]
-    fn serve_together(&mut self, place: (usize, usize, usize), entry: Entry, run: Run, time: u64) -> u64 {
-        let (gpu, unit, slot) = place;
+    #[inline(always)]
+    fn serve_together(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let (missing, cached) = self.look_up_remote(gpu, unit, entry, run, time);
         if missing.mask == 0 {
             return cached;
@@ -104,26 +101,43 @@ impl Node<'_> {
 
     /// Looks up to 64 lines up in the first level, which stores pass through. Returns what is not there, and when
     /// the last of the others is.
-    #[inline]
+    #[inline(always)]
     fn look_up_remote(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> (Lines, u64) {
-        let mut missing = Lines { run, mask: u64::MAX >> (u64::BITS - run.count()), count: run.count() };
-        let mut last = time;
+        let missing = Lines { run, mask: u64::MAX >> (u64::BITS - run.count()), count: run.count() };
         if run.is_write() {
-            return (missing, last);
+            return (missing, time);
         }
-        let Self { costs, gpus, accesses, breakdown, .. } = self;
-        let l1 = &mut gpus[gpu].l1;
-        for index in 0..u64::from(run.count()) {
-            let Some(ready) = l1.lookup(unit, run.line() + index, entry.version()) else { continue };
-            let start = time + index * costs.line;
-            let done = ready.max(start + costs.l1);
-            accesses.l1_hits += 1;
-            breakdown.remote_access_ps += done - start;
+        if run.count() > 1 {
+            return self.look_up_several(gpu, unit, entry, missing, time);
+        }
+        match self.look_up_line(gpu, unit, entry, run.line(), time) {
+            Some(done) => (Lines { run, mask: 0, count: 0 }, done),
+            None => (missing, time),
+        }
+    }
+
+    /// As above, for several lines, of which none is known to be there yet.
+    #[inline(never)]
+    fn look_up_several(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> (Lines, u64) {
+        let (mut missing, mut last) = (lines, time);
+        for index in 0..u64::from(lines.count) {
+            let start = time + index * self.costs.line;
+            let Some(done) = self.look_up_line(gpu, unit, entry, lines.run.line() + index, start) else { continue };
             missing.mask &= !(1 << index);
             missing.count -= 1;
             last = last.max(done);
         }
         (missing, last)
+    }
+
+    /// When a line that is looked up in the first level at `time` is there, if it is there or on its way.
+    #[inline(always)]
+    fn look_up_line(&mut self, gpu: usize, unit: usize, entry: Entry, line: u64, time: u64) -> Option<u64> {
+        let ready = self.gpus[gpu].l1.lookup(unit, line, entry.version())?;
+        let done = ready.max(time + self.costs.l1);
+        self.accesses.l1_hits += 1;
+        self.breakdown.remote_access_ps += done - time;
+        Some(done)
     }
 
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
@@ -174,6 +188,7 @@ impl Node<'_> {
     }
 
     /// Lines requested and answered together; returns when they have arrived.
+    #[inline(never)]
     fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let count = lines.count();
         let free = self.gpus[gpu].units[unit].misses.available_for(count, time);
@@ -196,6 +211,7 @@ impl Node<'_> {
     }
 
     /// Request, service and answer of lines of one page.
+    #[inline(always)]
     fn travel(&mut self, gpu: usize, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
         let (own, count) = (ProcessorId::gpu(gpu), lines.count());
         let start = self.gpus[gpu].remote.available_for(count, time);

@@ -42,7 +42,7 @@ impl Lane {
 
     /// Books `cost` picoseconds from `time` on and returns when they are over. `now` is the simulation's clock:
     /// nothing will ever be asked for an earlier time.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         self.busy += cost;
         let bucket = time >> self.shift;
@@ -55,6 +55,7 @@ impl Lane {
         self.reserve_elsewhere(now, time, cost)
     }
 
+    #[inline(never)]
     fn reserve_elsewhere(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         if now >> self.shift > self.base {
             self.recycle(now >> self.shift);
