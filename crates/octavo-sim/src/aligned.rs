@@ -23,21 +23,6 @@ impl<T: Copy> Aligned<T> {
     }
 }
 
-impl<T> Aligned<T> {
-    /// The `count` items from `first` on, checked once.
-    #[inline]
-    pub fn part(&self, first: usize, count: usize) -> &[T] {
-        let first = self.start + first;
-        &self.items[first..first + count]
-    }
-
-    #[inline]
-    pub fn part_mut(&mut self, first: usize, count: usize) -> &mut [T] {
-        let first = self.start + first;
-        &mut self.items[first..first + count]
-    }
-}
-
 impl<T> Deref for Aligned<T> {
     type Target = [T];
     #[inline]

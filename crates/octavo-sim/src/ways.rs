@@ -100,24 +100,17 @@ impl Sets {
     /// The way of `set` that holds `tag`.
     #[inline(always)]
     pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
-        let (mark, groups) = (self.mark(tag), self.groups_of(set));
-        match groups {
-            [one] => one_of(groups, one.marked(mark), tag),
-            [one, two] => one_of(groups, one.marked(mark) | two.marked(mark) << GROUP, tag),
-            _ => find_in_many(groups, mark, tag),
-        }
+        find(self.groups_of(set), self.mark(tag), tag)
     }
 
-    /// A way is used now.
+    /// The way of `set` that holds `tag` and its value; it is used now.
     #[inline(always)]
-    pub fn touch(&mut self, set: usize, way: usize) {
+    pub fn lookup(&mut self, set: usize, tag: u32) -> Option<(usize, u64)> {
+        let mark = self.mark(tag);
         let groups = self.groups_of_mut(set);
-        let clock = groups[0].clock + 1;
-        groups[0].clock = clock;
-        groups[way / GROUP].stamps[way % GROUP] = clock;
-        if clock == NO_WAY - 1 {
-            renumber(groups);
-        }
+        let way = find(groups, mark, tag)?;
+        touch(groups, way);
+        Some((way, word(groups[way / GROUP].ways[way % GROUP].value)))
     }
 
     #[inline(always)]
@@ -139,6 +132,9 @@ impl Sets {
     #[inline(always)]
     pub fn oldest(&self, set: usize) -> usize {
         let groups = self.groups_of(set);
+        if let [one] = groups {
+            return one.stamped(one.lowest()).unwrap_or(0);
+        }
         let lowest = groups.iter().map(Group::lowest).fold(NO_WAY, i16::min);
         let mut ways =
             groups.iter().enumerate().filter_map(|(number, group)| Some(number * GROUP + group.stamped(lowest)?));
@@ -148,8 +144,12 @@ impl Sets {
     /// Enters a tag, used now.
     #[inline(always)]
     pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
-        self.put(set, way, tag, value);
-        self.touch(set, way);
+        let mark = self.mark(tag);
+        let groups = self.groups_of_mut(set);
+        let group = &mut groups[way / GROUP];
+        group.marks[way % GROUP] = mark;
+        group.ways[way % GROUP] = Way { tag, value: words(value) };
+        touch(groups, way);
     }
 
     /// Empties a way, which goes first.
@@ -167,14 +167,6 @@ impl Sets {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn put(&mut self, set: usize, way: usize, tag: u32, value: u64) {
-        let mark = self.mark(tag);
-        let group = &mut self.groups_of_mut(set)[way / GROUP];
-        group.marks[way % GROUP] = mark;
-        group.ways[way % GROUP] = Way { tag, value: words(value) };
     }
 
     #[inline(always)]
@@ -215,6 +207,25 @@ fn empty_set(ways: usize) -> Vec<Group> {
     let mut groups = vec![group; ways.div_ceil(GROUP)];
     (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
     groups
+}
+
+#[inline(always)]
+fn find(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
+    match groups {
+        [one] => one_of(groups, one.marked(mark), tag),
+        [one, two] => one_of(groups, one.marked(mark) | two.marked(mark) << GROUP, tag),
+        _ => find_in_many(groups, mark, tag),
+    }
+}
+
+#[inline(always)]
+fn touch(groups: &mut [Group], way: usize) {
+    let clock = groups[0].clock + 1;
+    groups[0].clock = clock;
+    groups[way / GROUP].stamps[way % GROUP] = clock;
+    if clock == NO_WAY - 1 {
+        renumber(groups);
+    }
 }
 
 /// The way with this tag among those whose bits are set.
@@ -289,7 +300,7 @@ mod tests {
                         let found = sets.find(set, tag);
                         prop_assert_eq!(found.map(|way| sets.value(set, way)), at.map(|at| reference[at].1));
                         if let (Some(way), Some(at)) = (found, at) {
-                            sets.touch(set, way);
+                            prop_assert_eq!(sets.lookup(set, tag), Some((way, sets.value(set, way))));
                             sets.set_value(set, way, number);
                             reference.remove(at);
                         } else {

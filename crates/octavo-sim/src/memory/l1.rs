@@ -3,7 +3,6 @@
 //! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
 //! for that time, which is how misses merge.
 
-use crate::aligned::Aligned;
 use crate::config::CacheConfig;
 
 /// A tag is the line's number, the version of its page's translation, and the epoch in which it was entered.
@@ -11,7 +10,7 @@ const VERSION_SHIFT: u32 = 32;
 const EPOCH_SHIFT: u32 = 40;
 const LAST_EPOCH: u64 = (1 << (64 - EPOCH_SHIFT)) - 1;
 
-/// One way of a set. Four of them, the usual associativity, share a cache line of the simulating machine.
+/// One way of a set.
 #[derive(Clone, Copy, Default)]
 struct Way {
     tag: u64,
@@ -19,9 +18,19 @@ struct Way {
     ready: u64,
 }
 
+const NOTHING: Way = Way { tag: 0, ready: 0 };
+
+/// Four ways, the usual associativity, share a cache line of the simulating machine. Of the last four of a set, some may
+/// be no ways of the cache and stay empty.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Four([Way; 4]);
+
 pub(crate) struct L1Caches {
     /// By (unit, set), the most recently used way first.
-    ways: Aligned<Way>,
+    fours: Vec<Four>,
+    /// Fours of a set.
+    width: usize,
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
     epochs: Vec<u64>,
     sets: usize,
@@ -46,9 +55,10 @@ impl L1Caches {
     pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
         let associativity = config.ways as usize;
         let sets = config.size.0 as usize / 64 / associativity;
-        let ways = Aligned::new(Way::default(), units * sets * associativity);
+        let width = associativity.div_ceil(4);
+        let fours = vec![Four([NOTHING; 4]); units * sets * width];
         let lock = config.fill_write.0.saturating_sub(config.fill.0) * cycle;
-        Self { ways, epochs: vec![1; units], sets, associativity, lock }
+        Self { fours, width, epochs: vec![1; units], sets, associativity, lock }
     }
 
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
@@ -56,21 +66,35 @@ impl L1Caches {
     pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
         let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
-        if set[0].tag == tag {
-            return Some(set[0].ready);
+        let first = set[0].0[0];
+        if first.tag == tag {
+            return Some(first.ready);
         }
-        let way = set.iter().position(|way| way.tag == tag)?;
-        let found = set[way];
+        let way = match set {
+            // Spelt out, since this is what nearly all caches have.
+            [Four([_, second, third, fourth])] => {
+                if second.tag == tag {
+                    1
+                } else if third.tag == tag {
+                    2
+                } else if fourth.tag == tag {
+                    3
+                } else {
+                    return None;
+                }
+            }
+            _ => ways(set).position(|way| way.tag == tag)?,
+        };
+        let found = set[way / 4].0[way % 4];
         to_front(set, way, found);
         Some(found.ready)
     }
 
     /// Enters a line in place of the least recently used one of its set.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
-        let tag = self.tag(unit, line, version);
-        let set = self.set(unit, line);
-        to_front(set, set.len() - 1, Way { tag, ready });
+        let (tag, last) = (self.tag(unit, line, version), self.associativity - 1);
+        to_front(self.set(unit, line), last, Way { tag, ready });
     }
 
     /// What has become of `line` at `time`.
@@ -88,15 +112,20 @@ impl L1Caches {
     pub fn room(&mut self, unit: usize, line: u64, time: u64) -> u64 {
         let lock = self.lock;
         let unlocked = |way: &Way| if way.ready == 0 { 0 } else { way.ready + lock };
-        self.set(unit, line).iter().map(unlocked).min().unwrap_or(0).max(time)
+        let associativity = self.associativity;
+        ways(self.set(unit, line)).take(associativity).map(unlocked).min().unwrap_or(0).max(time)
     }
 
     /// Enters a line in place of the least recently used one that can be replaced at `time`, of which there is one.
     pub fn insert_at(&mut self, unit: usize, line: u64, version: u8, ready: u64, time: u64) {
-        let (tag, lock) = (self.tag(unit, line, version), self.lock);
+        let (tag, lock, last) = (self.tag(unit, line, version), self.lock, self.associativity - 1);
         let set = self.set(unit, line);
-        let free = set.iter().rposition(|way| way.ready == 0 || way.ready + lock <= time);
-        to_front(set, free.unwrap_or(set.len() - 1), Way { tag, ready });
+        let free = |way: usize| {
+            let ready = set[way / 4].0[way % 4].ready;
+            ready == 0 || ready + lock <= time
+        };
+        let place = (0..=last).rev().find(|&way| free(way)).unwrap_or(last);
+        to_front(set, place, Way { tag, ready });
     }
 
     /// Discards everything `unit` holds.
@@ -106,8 +135,8 @@ impl L1Caches {
             self.epochs[unit] += 1;
             return;
         }
-        let ways = self.sets * self.associativity;
-        self.ways[unit * ways..(unit + 1) * ways].fill(Way::default());
+        let fours = self.sets * self.width;
+        self.fours[unit * fours..][..fours].fill(Four([NOTHING; 4]));
         self.epochs[unit] = 1;
     }
 
@@ -116,18 +145,26 @@ impl L1Caches {
         self.epochs[unit] << EPOCH_SHIFT | u64::from(version) << VERSION_SHIFT | line
     }
 
-    #[inline]
-    fn set(&mut self, unit: usize, line: u64) -> &mut [Way] {
-        let start = (unit * self.sets + (line as usize & (self.sets - 1))) * self.associativity;
-        self.ways.part_mut(start, self.associativity)
+    #[inline(always)]
+    fn set(&mut self, unit: usize, line: u64) -> &mut [Four] {
+        let set = unit * self.sets + (line as usize & (self.sets - 1));
+        &mut self.fours[set * self.width..][..self.width]
     }
+}
+
+fn ways(set: &[Four]) -> impl Iterator<Item = &Way> {
+    set.iter().flat_map(|four| &four.0)
 }
 
 /// Puts `way` first; those before position `from` move down by one. Swapping along the way keeps the compiler from
 /// calling a library's memory move for a handful of bytes.
-#[inline]
-fn to_front(set: &mut [Way], from: usize, mut way: Way) {
-    for place in &mut set[..=from] {
+#[inline(always)]
+fn to_front(set: &mut [Four], from: usize, mut way: Way) {
+    if let ([Four([first, second, third, fourth])], 3) = (&mut *set, from) {
+        (*fourth, *third, *second, *first) = (*third, *second, *first, way);
+        return;
+    }
+    for place in set.iter_mut().flat_map(|four| &mut four.0).take(from + 1) {
         std::mem::swap(place, &mut way);
     }
 }

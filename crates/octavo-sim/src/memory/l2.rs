@@ -96,15 +96,14 @@ impl L2Cache {
         let bank = self.interleave.bank(line);
         let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
         let set = self.lines.set_of(0, line as u32);
-        let Some(way) = self.lines.find(set, line as u32) else {
+        let Some((way, state)) = self.lines.lookup(set, line as u32) else {
             return self.miss(now, accepted + self.latency, (line, bank, set), access, dram, counts);
         };
         counts.l2_hits += 1;
-        self.lines.touch(set, way);
-        let state = self.state(set, way);
         if self.lock > 0 {
             return self.hit_locking(now, accepted, bank, (set, way), write);
         }
+        let state = LineState(state);
         if write {
             self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
         }

@@ -47,9 +47,8 @@ impl Tlb {
     #[inline(always)]
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         let set = self.slots.set_of(unit, page);
-        let way = self.slots.find(set, page)?;
-        self.slots.touch(set, way);
-        Some(Slot(self.slots.value(set, way)).hit())
+        let (_, slot) = self.slots.lookup(set, page)?;
+        Some(Slot(slot).hit())
     }
 
     /// Enters a translation that is not there in place of the least recently used one of its set.
