@@ -4,7 +4,6 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
-mod aligned;
 mod clock;
 pub mod config;
 mod costs;

@@ -270,6 +270,19 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn the_order_of_use_outlives_the_clock() {
+        let mut sets = Sets::new(1, 1, 20);
+        for tag in 0..20 {
+            sets.enter(0, sets.oldest(0), tag * 7 % 20, 0);
+        }
+        for turn in 0..4 * i16::MAX as u32 {
+            let oldest = sets.oldest(0);
+            assert_eq!(sets.tag(0, oldest), turn * 7 % 20, "the one used 20 turns ago, in turn {turn}");
+            assert!(sets.lookup(0, turn * 7 % 20).is_some());
+        }
+    }
+
     /// What is done to a set.
     #[derive(Clone, Debug)]
     enum Step {

@@ -1,26 +1,31 @@
 //! When the latest memory instructions of each wavefront will be over: for waits that leave the youngest outstanding.
 
-use crate::aligned::Aligned;
-
 /// Instructions remembered of each wavefront. GCN3 counts at most 15 outstanding; a wait that would leave more waits
 /// until this many are left.
 const REMEMBERED: usize = 15;
 
-/// Words of a slot: when each instruction and all before it are over, and how many there were. Two cache lines.
-const WORDS: usize = REMEMBERED + 1;
+/// What is remembered of one wavefront, in two cache lines of the simulating machine.
+#[derive(Clone, Copy, Default)]
+#[repr(align(128))]
+struct Recent {
+    /// When an instruction and all before it are over.
+    times: [u64; REMEMBERED],
+    /// Instructions so far.
+    count: u64,
+}
 
 /// By wavefront slot; empty when no wait of the workload leaves anything outstanding.
-pub(crate) struct History(Aligned<u64>);
+pub(crate) struct History(Vec<Recent>);
 
 impl History {
     pub fn new(slots: usize, needed: bool) -> Self {
-        Self(Aligned::new(0, if needed { slots * WORDS } else { 0 }))
+        Self(vec![Recent::default(); if needed { slots } else { 0 }])
     }
 
     /// Another wavefront begins in `slot`.
     pub fn clear(&mut self, slot: usize) {
-        if let Some((count, _)) = self.recent(slot) {
-            *count = 0;
+        if let Some(recent) = self.0.get_mut(slot) {
+            recent.count = 0;
         }
     }
 
@@ -33,26 +38,20 @@ impl History {
     /// The wavefront has issued an instruction; it and all before it are over at `over`.
     #[inline]
     pub fn note(&mut self, slot: usize, over: u64) {
-        if let Some((count, times)) = self.recent(slot) {
+        if let Some(Recent { times, count }) = self.0.get_mut(slot) {
             times[*count as usize % REMEMBERED] = over;
             *count += 1;
         }
     }
 
     /// When all but the `youngest` latest instructions are over.
-    pub fn all_but(&mut self, slot: usize, youngest: u32) -> u64 {
-        let Some((count, times)) = self.recent(slot) else { return 0 };
+    pub fn all_but(&self, slot: usize, youngest: u32) -> u64 {
+        let Some(Recent { times, count }) = self.0.get(slot) else { return 0 };
         let youngest = u64::from(youngest).min(REMEMBERED as u64 - 1);
         match count.checked_sub(youngest + 1) {
             Some(index) => times[index as usize % REMEMBERED],
             None => 0,
         }
-    }
-
-    /// Instructions so far, and the latest of them.
-    #[inline]
-    fn recent(&mut self, slot: usize) -> Option<(&mut u64, &mut [u64])> {
-        self.0.get_mut(slot * WORDS..(slot + 1) * WORDS)?.split_last_mut()
     }
 }
 

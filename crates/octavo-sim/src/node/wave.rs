@@ -5,9 +5,10 @@ use octavo_workload::{Cursor, Op, OpSink};
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
 
-/// Operations at which a buffer is not filled further: a cache line. Thousands of wavefronts take turns, so what is
-/// buffered for later only pushes what is needed now out of the caches.
-pub(crate) const ENOUGH: usize = 64 / size_of::<Op>();
+/// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns: what is
+/// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it reads
+/// of its data again. Measured with one, two and four lines at scale 1 (docs/speed.md).
+pub(crate) const ENOUGH: usize = 4 * 64 / size_of::<Op>();
 
 /// A buffer of operations: whole cache lines.
 #[derive(Clone, Copy)]
