@@ -19,6 +19,7 @@ def build(folder: Path, compiler: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kernels.h").write_text(_header())
     (folder / "kernels.cpp").write_text(_kernels())
+    sources = [*map(str, sorted(HERE.glob("*.cpp"))), str(folder / "kernels.cpp")]
     command = [
         compiler,
         "-std=c++17",
@@ -31,7 +32,7 @@ def build(folder: Path, compiler: str) -> Path:
         f"-I{folder}",
     ]
     subprocess.run(
-        [*command, str(HERE / "driver.cpp"), str(folder / "kernels.cpp"), "-o", str(folder / "libcuda.so.1")],
+        [*command, *sources, "-o", str(folder / "libcuda.so.1")],
         check=True,
     )
     return folder
