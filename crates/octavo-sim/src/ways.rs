@@ -244,10 +244,10 @@ fn one_of(groups: &[Group], mut ways: u32, tag: u32) -> Option<usize> {
 /// Sets of more than two groups: fully associative TLBs that few accesses get to.
 #[inline(never)]
 fn find_in_many(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
-    groups
-        .chunks(1)
-        .zip((0..).step_by(GROUP))
-        .find_map(|(group, first)| Some(first + one_of(group, group[0].marked(mark), tag)?))
+    groups.iter().enumerate().find_map(|(number, group)| {
+        let way = one_of(std::slice::from_ref(group), group.marked(mark), tag)?;
+        Some(number * GROUP + way)
+    })
 }
 
 /// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left.

@@ -26,7 +26,7 @@ pub enum OpKind {
     Fetch = 7,
 }
 
-/// By number; there are none beyond the last.
+/// By number; no operation has one of the others.
 const KINDS: [OpKind; KIND_MASK as usize + 1] = {
     use OpKind::{Barrier, Compute, End, Fetch, Load, ScalarLoad, Store, Wait};
     [End, Load, End, Compute, Wait, Barrier, ScalarLoad, Fetch, Store, End, End, End, End, End, End, End]

@@ -18,11 +18,9 @@ struct Way {
     ready: u64,
 }
 
-const NOTHING: Way = Way { tag: 0, ready: 0 };
-
 /// Four ways, the usual associativity, share a cache line of the simulating machine. Of the last four of a set, some may
 /// be no ways of the cache and stay empty.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Four([Way; 4]);
 
@@ -56,7 +54,7 @@ impl L1Caches {
         let associativity = config.ways as usize;
         let sets = config.size.0 as usize / 64 / associativity;
         let width = associativity.div_ceil(4);
-        let fours = vec![Four([NOTHING; 4]); units * sets * width];
+        let fours = vec![Four::default(); units * sets * width];
         let lock = config.fill_write.0.saturating_sub(config.fill.0) * cycle;
         Self { fours, width, epochs: vec![1; units], sets, associativity, lock }
     }
@@ -136,7 +134,7 @@ impl L1Caches {
             return;
         }
         let fours = self.sets * self.width;
-        self.fours[unit * fours..][..fours].fill(Four([NOTHING; 4]));
+        self.fours[unit * fours..][..fours].fill(Four::default());
         self.epochs[unit] = 1;
     }
 

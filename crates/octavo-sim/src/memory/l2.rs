@@ -100,10 +100,10 @@ impl L2Cache {
             return self.miss(now, accepted + self.latency, (line, bank, set), access, dram, counts);
         };
         counts.l2_hits += 1;
-        if self.lock > 0 {
-            return self.hit_locking(now, accepted, bank, (set, way), write);
-        }
         let state = LineState(state);
+        if self.lock > 0 {
+            return self.hit_locking(now, (accepted, bank), (set, way), state, write);
+        }
         if write {
             self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
         }
@@ -112,8 +112,14 @@ impl L2Cache {
 
     /// A hit where stores and data from memory lock a line.
     #[inline(never)]
-    fn hit_locking(&mut self, now: u64, accepted: u64, bank: usize, (set, way): (usize, usize), write: bool) -> u64 {
-        let state = self.state(set, way);
+    fn hit_locking(
+        &mut self,
+        now: u64,
+        (accepted, bank): (u64, usize),
+        (set, way): (usize, usize),
+        state: LineState,
+        write: bool,
+    ) -> u64 {
         let locked = accepted < self.unlocked(state);
         let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
         if write {

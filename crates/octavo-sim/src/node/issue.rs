@@ -129,10 +129,11 @@ impl Node<'_> {
         } else {
             self.access(gpu, unit, slot, Run::of(op), entered);
         }
+        // Most workloads keep none, which is foreseen; whether the instruction goes on is not.
         if self.history.is_kept() && !op.continues() {
             self.history.note(slot, self.waves.waves[slot].ready);
         }
-        // A selection, not a branch: which it is can hardly be foreseen.
+        // Therefore a selection, not a branch.
         let next_instruction = over.max(time + self.costs.memory_issue);
         if op.continues() { over } else { next_instruction }
     }
