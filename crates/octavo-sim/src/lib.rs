@@ -9,6 +9,7 @@ pub mod config;
 mod costs;
 mod failure;
 mod links;
+mod memory;
 mod node;
 mod record;
 mod reserve;
@@ -18,9 +19,6 @@ mod slab;
 mod spans;
 mod table;
 mod translate;
-mod ways;
-
-mod memory;
 
 pub use config::NodeConfig;
 pub use failure::StrategyFailure;

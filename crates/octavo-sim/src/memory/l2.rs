@@ -2,18 +2,18 @@
 
 use octavo_units::Bytes;
 
+use super::line_sets::{LineSets, LineState, Place};
 use super::{Dram, Interleave, LineAccess};
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
 use crate::result::Accesses;
-use crate::ways::Sets;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
 const BANK_BUCKET_SHIFT: u32 = 14;
 
 pub(crate) struct L2Cache {
-    /// [`LineState`] by line. Lines are numbered with 32 bits: 256 GiB of address space.
-    lines: Sets,
+    /// Lines are numbered with 32 bits: 256 GiB of address space.
+    lines: LineSets,
     banks: Vec<Bank>,
     interleave: Interleave,
     latency: u64,
@@ -21,41 +21,6 @@ pub(crate) struct L2Cache {
     lock: u64,
     crossbar: u64,
     input_cost: u64,
-}
-
-/// When a line's data is there, whether it differs from memory, and whether a store locked it last, in one word.
-#[derive(Clone, Copy)]
-struct LineState(u64);
-
-const DIRTY: u64 = 1 << 63;
-const STORED: u64 = 1 << 62;
-
-impl LineState {
-    #[inline]
-    const fn new(ready: u64, dirty: bool) -> Self {
-        Self(if dirty { ready | DIRTY } else { ready })
-    }
-
-    /// Of a line that a store locks until then.
-    #[inline]
-    const fn stored(ready: u64) -> Self {
-        Self(ready | DIRTY | STORED)
-    }
-
-    #[inline]
-    const fn ready(self) -> u64 {
-        self.0 & !(DIRTY | STORED)
-    }
-
-    #[inline]
-    const fn is_dirty(self) -> bool {
-        self.0 & DIRTY != 0
-    }
-
-    #[inline]
-    const fn is_stored(self) -> bool {
-        self.0 & STORED != 0
-    }
 }
 
 struct Bank {
@@ -70,7 +35,7 @@ impl L2Cache {
         let sets = config.size.0 / 64 / u64::from(config.ways);
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
-            lines: Sets::new(1, sets as usize, ways),
+            lines: LineSets::new(sets as usize, ways),
             banks: (0..config.banks).map(bank).collect(),
             interleave: Interleave::new(interleave.0, config.banks),
             latency: config.latency.0 * cycle,
@@ -95,37 +60,31 @@ impl L2Cache {
         let write = access != LineAccess::Load;
         let bank = self.interleave.bank(line);
         let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
-        let set = self.lines.set_of(0, line as u32);
-        let Some((way, state)) = self.lines.lookup(set, line as u32) else {
-            return self.miss(now, accepted + self.latency, (line, bank, set), access, dram, counts);
+        let Some(at) = self.lines.look_up(line as u32) else {
+            return self.miss(now, accepted + self.latency, (line, bank), access, dram, counts);
         };
         counts.l2_hits += 1;
-        let state = LineState(state);
-        if self.lock > 0 {
-            return self.hit_locking(now, (accepted, bank), (set, way), state, write);
+        if self.lock > 0 && (write || !self.lines.is_settled(at, accepted)) {
+            return self.hit_locking(now, (accepted, bank), at, write);
         }
         if write {
-            self.lines.set_value(set, way, LineState::new(state.ready(), true).0);
+            self.lines.make_dirty(at);
         }
-        (accepted + self.latency).max(state.ready()) + self.crossbar
+        let there = accepted + self.latency;
+        let answered = if self.lines.is_settled(at, there) { there } else { there.max(self.lines.state(at).ready) };
+        answered + self.crossbar
     }
 
-    /// A hit where stores and data from memory lock a line.
+    /// A hit where stores and data from memory lock a line, and this one may be locked or become so.
     #[inline(never)]
-    fn hit_locking(
-        &mut self,
-        now: u64,
-        (accepted, bank): (u64, usize),
-        (set, way): (usize, usize),
-        state: LineState,
-        write: bool,
-    ) -> u64 {
+    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), at: Place, write: bool) -> u64 {
+        let state = self.lines.state(at);
         let locked = accepted < self.unlocked(state);
         let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
         if write {
-            self.lines.set_value(set, way, self.after_store(turn, state).0);
+            self.lines.set_state(at, self.after_store(turn, state));
         }
-        (turn + self.latency).max(state.ready()) + self.crossbar
+        (turn + self.latency).max(state.ready) + self.crossbar
     }
 
     /// A line that is not there, looked up until `time`.
@@ -134,75 +93,62 @@ impl L2Cache {
         &mut self,
         now: u64,
         time: u64,
-        (line, bank, set): (u64, usize, usize),
+        (line, bank): (u64, usize),
         access: LineAccess,
         dram: &mut Dram,
         counts: &mut Accesses,
     ) -> u64 {
         let write = access != LineAccess::Load;
-        let (way, wrote_back) = self.make_room(now, time, set, dram);
+        let at = self.lines.oldest(line as u32);
+        let wrote_back = self.lines.is_dirty(at);
+        if wrote_back {
+            dram.access(now, time, u64::from(self.lines.line(at)), 1);
+        }
         let fetched = access != LineAccess::Store;
-        let filled = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
+        let ready = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
         counts.dram_reads += u64::from(fetched);
         counts.store_fetches += u64::from(fetched & write);
         counts.dram_writes += u64::from(wrote_back);
-        let stores_at_once = self.lock > 0 && !fetched;
-        let new = if stores_at_once { LineState::stored(filled) } else { LineState::new(filled, write) };
-        self.lines.enter(set, way, line as u32, new.0);
-        filled + self.crossbar
+        let stored = self.lock > 0 && !fetched;
+        self.lines.enter(line as u32, at, LineState { ready, dirty: write, stored });
+        ready + self.crossbar
     }
 
     /// Writes everything back and empties the cache; returns how many lines were dirty.
     pub fn flush(&mut self) -> u64 {
-        let mut dirty = 0;
-        self.lines.clear_all(|state| dirty += u64::from(LineState(state).is_dirty()));
-        dirty
+        self.lines.clear_all()
     }
 
     /// Drops the lines `first..first + count`; returns how many of them were dirty.
     pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
-        (first..first + count).filter(|&line| self.drop_line(line)).count() as u64
+        let mut dirty = 0;
+        for line in first..first + count {
+            let Some(at) = self.lines.find(line as u32) else { continue };
+            dirty += u64::from(self.lines.clear(at));
+        }
+        dirty
     }
 
     /// Cleans the lines `first..first + count` in place; returns how many were dirty.
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
         for line in first..first + count {
-            let Some((set, way)) = self.find(line) else { continue };
-            let state = self.state(set, way);
-            cleaned += u64::from(state.is_dirty());
-            self.lines.set_value(set, way, LineState::new(state.ready(), false).0);
+            let Some(at) = self.lines.find(line as u32) else { continue };
+            cleaned += u64::from(self.lines.is_dirty(at));
+            self.lines.make_clean(at);
         }
         cleaned
     }
 
     /// Whether any of the lines `first..first + count` is here.
     pub fn holds_any(&self, first: u64, count: u64) -> bool {
-        (first..first + count).any(|line| self.find(line).is_some())
-    }
-
-    fn drop_line(&mut self, line: u64) -> bool {
-        let Some((set, way)) = self.find(line) else { return false };
-        let dirty = self.state(set, way).is_dirty();
-        self.lines.clear(set, way);
-        dirty
-    }
-
-    /// Set and way of a line.
-    fn find(&self, line: u64) -> Option<(usize, usize)> {
-        let set = self.lines.set_of(0, line as u32);
-        self.lines.find(set, line as u32).map(|way| (set, way))
-    }
-
-    #[inline]
-    fn state(&self, set: usize, way: usize) -> LineState {
-        LineState(self.lines.value(set, way))
+        (first..first + count).any(|line| self.lines.find(line as u32).is_some())
     }
 
     /// When the bank can take an access to the line, in terms of its input: so much before the answer that locks it.
     #[inline]
     fn unlocked(&self, state: LineState) -> u64 {
-        state.ready().saturating_sub(self.latency - self.lock)
+        state.ready.saturating_sub(self.latency - self.lock)
     }
 
     /// When it is the turn of an access that has come before the end of its line's lock. It joins a line that is still on
@@ -213,7 +159,7 @@ impl L2Cache {
     fn wait(&mut self, now: u64, accepted: u64, bank: usize, state: LineState, write: bool) -> u64 {
         let unlocked = self.unlocked(state);
         let is_locked = accepted + self.lock >= unlocked;
-        let must_follow = write && state.is_stored();
+        let must_follow = write && state.stored;
         if !is_locked && !must_follow {
             return accepted;
         }
@@ -226,7 +172,8 @@ impl L2Cache {
     #[inline]
     fn after_store(&self, turn: u64, state: LineState) -> LineState {
         let joins = turn < self.unlocked(state);
-        if joins { LineState::new(state.ready(), true) } else { LineState::stored(turn + self.latency) }
+        let ready = if joins { state.ready } else { turn + self.latency };
+        LineState { ready, dirty: true, stored: !joins }
     }
 
     #[inline]
@@ -235,17 +182,6 @@ impl L2Cache {
         let done = dram.access(now, misses.available(time), line, 1);
         misses.take(done);
         done
-    }
-
-    /// The way to replace in `set`, its old line written back if dirty.
-    #[inline]
-    fn make_room(&mut self, now: u64, time: u64, set: usize, dram: &mut Dram) -> (usize, bool) {
-        let oldest = self.lines.oldest(set);
-        let dirty = self.state(set, oldest).is_dirty();
-        if dirty {
-            dram.access(now, time, u64::from(self.lines.tag(set, oldest)), 1);
-        }
-        (oldest, dirty)
     }
 }
 

@@ -4,6 +4,7 @@ mod dram;
 mod interleave;
 mod l1;
 mod l2;
+mod line_sets;
 
 pub(crate) use dram::Dram;
 pub(crate) use interleave::Interleave;

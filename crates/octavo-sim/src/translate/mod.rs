@@ -2,6 +2,7 @@
 
 mod entry;
 mod large;
+mod page_sets;
 mod table_lines;
 mod tlb;
 mod walker;

@@ -1,8 +1,8 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
 use super::Entry;
+use super::page_sets::PageSets;
 use crate::config::TlbConfig;
-use crate::ways::Sets;
 
 /// A translation in the TLB and the time from which it can be used, in one word. Times after four minutes are all the
 /// same: from then on, translations can be used at once.
@@ -26,7 +26,7 @@ impl Slot {
 
 pub(crate) struct Tlb {
     /// [`Slot`] by page.
-    slots: Sets,
+    slots: PageSets,
     units: usize,
 }
 
@@ -41,14 +41,13 @@ impl Tlb {
     /// `units` equal TLBs.
     pub fn new(config: &TlbConfig, units: usize) -> Self {
         let (entries, ways) = (config.entries as usize, config.ways as usize);
-        Self { slots: Sets::new(units, entries / ways, ways), units }
+        Self { slots: PageSets::new(units, entries / ways, ways), units }
     }
 
     #[inline(always)]
     pub fn lookup(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
         let set = self.slots.set_of(unit, page);
-        let (_, slot) = self.slots.lookup(set, page)?;
-        Some(Slot(slot).hit())
+        self.slots.lookup(set, page).map(|slot| Slot(slot).hit())
     }
 
     /// Enters a translation that is not there in place of the least recently used one of its set.

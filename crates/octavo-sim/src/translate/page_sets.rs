@@ -1,4 +1,4 @@
-//! The sets of a cache or TLB and their ways, replaced in LRU order.
+//! The sets of a TLB and their ways, replaced in LRU order.
 //!
 //! On the path of every access, so laid out for the simulating machine. All that a search and a use of a way read and
 //! write besides the way itself is one cache line of a group of 16 ways. A search compares seven bits of every way's tag
@@ -13,7 +13,7 @@ const GROUP: usize = 16;
 /// In the mark of every way that holds something.
 const HELD: u8 = 0x80;
 
-/// No line or page has this number.
+/// No page has this number.
 const EMPTY: u32 = u32::MAX;
 
 /// The stamp of a way that is not part of its set: never the oldest.
@@ -74,16 +74,16 @@ impl Group {
     }
 }
 
-/// The ways of all sets of a cache or TLB, or of equal ones side by side.
-pub(crate) struct Sets {
+/// The ways of all sets of a TLB, or of equal ones side by side.
+pub(crate) struct PageSets {
     groups: Vec<Group>,
     /// Groups of a set.
     width: usize,
-    /// log2 of the sets of each cache or TLB: the low bits of a tag choose the set, those above tell ways apart.
+    /// log2 of the sets of each TLB: the low bits of a tag choose the set, those above tell ways apart.
     index_bits: u32,
 }
 
-impl Sets {
+impl PageSets {
     /// `units` times `sets` sets, a power of two, of up to 256 empty ways.
     pub fn new(units: usize, sets: usize, ways: usize) -> Self {
         let width = ways.div_ceil(GROUP);
@@ -91,7 +91,7 @@ impl Sets {
         Self { groups, width, index_bits: sets.trailing_zeros() }
     }
 
-    /// The set of a tag in the cache or TLB of `unit`.
+    /// The set of a tag in the TLB of `unit`.
     #[inline(always)]
     pub fn set_of(&self, unit: usize, tag: u32) -> usize {
         (unit << self.index_bits) + (tag as usize & ((1 << self.index_bits) - 1))
@@ -103,29 +103,14 @@ impl Sets {
         find(self.groups_of(set), self.mark(tag), tag)
     }
 
-    /// The way of `set` that holds `tag` and its value; it is used now.
+    /// The value of `tag`, if `set` holds it; it is used now.
     #[inline(always)]
-    pub fn lookup(&mut self, set: usize, tag: u32) -> Option<(usize, u64)> {
+    pub fn lookup(&mut self, set: usize, tag: u32) -> Option<u64> {
         let mark = self.mark(tag);
         let groups = self.groups_of_mut(set);
         let way = find(groups, mark, tag)?;
         touch(groups, way);
-        Some((way, word(groups[way / GROUP].ways[way % GROUP].value)))
-    }
-
-    #[inline(always)]
-    pub fn tag(&self, set: usize, way: usize) -> u32 {
-        self.way(set, way).tag
-    }
-
-    #[inline(always)]
-    pub fn value(&self, set: usize, way: usize) -> u64 {
-        word(self.way(set, way).value)
-    }
-
-    #[inline(always)]
-    pub fn set_value(&mut self, set: usize, way: usize, value: u64) {
-        self.groups_of_mut(set)[way / GROUP].ways[way % GROUP].value = words(value);
+        Some(word(groups[way / GROUP].ways[way % GROUP].value))
     }
 
     /// The least recently used way of a set, the first of those that are empty.
@@ -155,23 +140,6 @@ impl Sets {
     /// Empties a way, which goes first.
     pub fn clear(&mut self, set: usize, way: usize) {
         self.groups_of_mut(set)[way / GROUP].clear(way % GROUP);
-    }
-
-    /// Empties every way; calls `lost` with the values of those that held something.
-    pub fn clear_all(&mut self, mut lost: impl FnMut(u64)) {
-        for group in &mut self.groups {
-            for way in 0..GROUP {
-                if group.marks[way] != 0 {
-                    lost(word(group.ways[way].value));
-                    group.clear(way);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn way(&self, set: usize, way: usize) -> &Way {
-        &self.groups_of(set)[way / GROUP].ways[way % GROUP]
     }
 
     /// Seven bits in which the tags of a set mostly differ, and one that empty ways do not have.
@@ -272,73 +240,51 @@ mod tests {
 
     #[test]
     fn the_order_of_use_outlives_the_clock() {
-        let mut sets = Sets::new(1, 1, 20);
+        let mut sets = PageSets::new(1, 1, 20);
         for tag in 0..20 {
             sets.enter(0, sets.oldest(0), tag * 7 % 20, 0);
         }
         for turn in 0..4 * i16::MAX as u32 {
-            let oldest = sets.oldest(0);
-            assert_eq!(sets.tag(0, oldest), turn * 7 % 20, "the one used 20 turns ago, in turn {turn}");
+            let longest_ago = sets.find(0, turn * 7 % 20);
+            assert_eq!(Some(sets.oldest(0)), longest_ago, "the one used 20 turns ago, in turn {turn}");
             assert!(sets.lookup(0, turn * 7 % 20).is_some());
         }
     }
 
-    /// What is done to a set.
-    #[derive(Clone, Debug)]
-    enum Step {
-        /// A tag is looked up, and entered where it is missing.
-        Use(u32),
-        Clear(u32),
-        ClearAll,
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
+    fn tag() -> impl Strategy<Value = u32> {
         // Tags that agree in their marks are among them.
-        let tag = || prop_oneof![0u32..24, (0u32..24).prop_map(|tag| tag << 8 | 3)];
-        prop_oneof![20 => tag().prop_map(Step::Use), 4 => tag().prop_map(Step::Clear), 1 => Just(Step::ClearAll)]
+        prop_oneof![0u32..24, (0u32..24).prop_map(|tag| tag << 8 | 3)]
     }
 
     proptest! {
         /// Against a list in order of use. Another set and another unit see none of it.
         #[test]
-        fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..400), ways in 1usize..40) {
-            let mut sets = Sets::new(2, 2, ways);
+        fn replace_the_least_recently_used(
+            steps in prop::collection::vec((tag(), prop::bool::weighted(0.2)), 1..400),
+            ways in 1usize..40,
+        ) {
+            let mut sets = PageSets::new(2, 2, ways);
             let set = sets.set_of(1, 1);
             let mut reference: Vec<(u32, u64)> = Vec::new();
-            for (number, step) in steps.into_iter().enumerate() {
-                let number = number as u64 | 1 << 40;
-                match step {
-                    Step::Use(tag) => {
-                        let at = reference.iter().position(|&(other, _)| other == tag);
-                        let found = sets.find(set, tag);
-                        prop_assert_eq!(found.map(|way| sets.value(set, way)), at.map(|at| reference[at].1));
-                        if let (Some(way), Some(at)) = (found, at) {
-                            prop_assert_eq!(sets.lookup(set, tag), Some((way, sets.value(set, way))));
-                            sets.set_value(set, way, number);
-                            reference.remove(at);
-                        } else {
-                            let oldest = sets.oldest(set);
-                            let victim = if reference.len() == ways { reference.remove(0).0 } else { EMPTY };
-                            prop_assert_eq!(sets.tag(set, oldest), victim);
-                            sets.enter(set, oldest, tag, number);
-                        }
-                        reference.push((tag, number));
-                    }
-                    Step::Clear(tag) => {
-                        if let Some(way) = sets.find(set, tag) {
-                            sets.clear(set, way);
-                        }
-                        reference.retain(|&(other, _)| other != tag);
-                    }
-                    Step::ClearAll => {
-                        let mut lost = Vec::new();
-                        sets.clear_all(|value| lost.push(value));
-                        lost.sort_unstable();
-                        let mut expected: Vec<u64> = reference.drain(..).map(|(_, value)| value).collect();
-                        expected.sort_unstable();
-                        prop_assert_eq!(lost, expected);
-                    }
+            for (number, (tag, clears)) in steps.into_iter().enumerate() {
+                let at = reference.iter().position(|&(other, _)| other == tag);
+                let known = at.map(|at| reference.remove(at));
+                if clears {
+                    let way = sets.find(set, tag);
+                    prop_assert_eq!(way.is_some(), known.is_some());
+                    way.into_iter().for_each(|way| sets.clear(set, way));
+                    continue;
                 }
+                let found = sets.lookup(set, tag);
+                prop_assert_eq!(found, known.map(|(_, value)| value));
+                let value = found.unwrap_or(number as u64 | 1 << 40);
+                if found.is_none() {
+                    let victim = (reference.len() == ways).then(|| reference.remove(0).0);
+                    sets.enter(set, sets.oldest(set), tag, value);
+                    prop_assert!(victim.is_none_or(|victim| sets.find(set, victim).is_none()));
+                }
+                reference.push((tag, value));
+                prop_assert!(reference.iter().all(|&(tag, _)| sets.find(set, tag).is_some()));
             }
             for other in (0..4).filter(|&other| other != set) {
                 prop_assert!((0..40).all(|tag| sets.find(other, tag).is_none()));
