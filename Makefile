@@ -2,6 +2,7 @@
 # make test   every test, Rust and Python
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
+# make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make traces record traces/ again (needs Go)
@@ -17,7 +18,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench docs schema traces validation clean
+.PHONY: demo test lint bench wheel docs schema traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -41,6 +42,11 @@ bench: $(VENV)/built
 	cargo bench --workspace
 	$(BIN)/python python/benchmarks/speed.py
 	$(BIN)/python python/benchmarks/policies.py
+
+wheel: $(VENV)/tools
+	@command -v rustup > /dev/null || { echo "make wheel: needs rustup, for llvm-profdata of the compiler's version" >&2; exit 1; }
+	rustup component add llvm-tools
+	$(BIN)/maturin build --release --pgo --out dist
 
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet

@@ -351,8 +351,8 @@ impl Pages {
         let first = self.word(page, plane);
         let words = &self.words[first..first + self.geometry.processors()];
         let bit = page.0 % 64;
-        let bits = words.iter().enumerate().map(|(processor, word)| ((word >> bit & 1) as u32) << processor);
-        ProcessorMask(bits.fold(0, |mask, bit| mask | bit))
+        // From the last processor down, so that no bit is shifted by a number that only its place says.
+        ProcessorMask(words.iter().rev().fold(0, |mask, word| mask << 1 | (word >> bit & 1) as u32))
     }
 
     /// Writes only the bits that differ, mostly one or two.

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Typical work, which `make wheel` watches an instrumented build do. What is missing here is laid out as if it were
+# never done: multi-GPU placement, replayed traces with caches that serve in order, and several page sizes.
+set -eu
+out=target/typical
+
+octavo reproduce grit --scale 0.03125 --output $out/grit --force --quiet
+octavo validate mgpusim --output $out/mgpusim --force --quiet
+for sizing in base large mosaic; do
+    octavo run --workload trd+nn --scale 0.25 --node mosaic-30sm --placement first-touch \
+        --set memory.sizing=$sizing --set memory.allocator=cocoa --output $out/$sizing --force --quiet
+done
