@@ -33,8 +33,8 @@ test: $(VENV)/built $(VENV)/checks
 lint: $(VENV)/built $(VENV)/checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	$(BIN)/ruff format --check --quiet python tools/docs
-	$(BIN)/ruff check --quiet python tools/docs
+	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference
+	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
 

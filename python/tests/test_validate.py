@@ -78,8 +78,8 @@ def test_traces_stay_small():
 
 
 def test_the_recorder_names_traces_as_they_are_looked_for():
-    script = HOME / "tools" / "mgpusim-reference" / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_script", script)
+    script = HOME / "tools" / "mgpusim-reference" / "points.py"
+    spec = importlib.util.spec_from_file_location("reference_points", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     for row in reference.load(TABLE):
