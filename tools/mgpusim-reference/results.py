@@ -84,7 +84,8 @@ def run_points(arguments: argparse.Namespace, todo: list[Point], results: Result
         differ = differing(old, row)
         failed += bool(row["error"])
         changed += bool(differ)
-        print(f" {outcome(row, differ)}  ({row['wall_s']} s, {row['cpu_s']} s of CPU, {row['peak_rss_mb']} MB)")
+        cost = f"{row['wall_s']} s, {row['cpu_s']} s of CPU, {row['peak_rss_mb']} MB"
+        print(f" {outcome(row, differ)}  ({cost})", flush=True)
         results.keep(point, row, units)
     again = f"; changed: {changed}" if arguments.rerun else ""
     print(f"{len(results.rows)} points in {results.path}; failed in this call: {failed}{again}")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Typical work, which `make wheel` watches an instrumented build do. What is missing here is laid out as if it were
-# never done: multi-GPU placement, replayed traces with caches that serve in order, and several page sizes.
+# Typical work, which `make wheel` watches an instrumented build do: multi-GPU placement, replayed traces with caches
+# that serve in order, several page sizes. What is missing is laid out as if it were never done.
 set -eu
 out=target/typical
 

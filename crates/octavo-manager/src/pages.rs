@@ -351,7 +351,7 @@ impl Pages {
         let first = self.word(page, plane);
         let words = &self.words[first..first + self.geometry.processors()];
         let bit = page.0 % 64;
-        // From the last processor down, so that no bit is shifted by a number that only its place says.
+        // From the last processor down: a shift by one each costs less than one by the number of the processor.
         ProcessorMask(words.iter().rev().fold(0, |mask, word| mask << 1 | (word >> bit & 1) as u32))
     }
 

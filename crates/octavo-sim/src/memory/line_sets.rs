@@ -1,9 +1,10 @@
 //! The sets of a second-level cache: which lines they hold, in LRU order, what differs from memory, and when data is
 //! there.
 //!
-//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that an
-//! access to a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16
-//! ways. When data arrives lies elsewhere, since that only matters while some of the set's is on its way.
+//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
+//! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
+//! so it is for a store where stores lock nothing. When data arrives lies elsewhere, since that only matters while some of
+//! the set's is on its way.
 
 use wide::{i16x8, u8x16, u16x8};
 
@@ -47,7 +48,7 @@ impl Group {
     /// The lowest stamp.
     #[inline(always)]
     fn lowest(&self) -> u8 {
-        // In halves, for which the oldest vector instructions have a minimum of all numbers.
+        // In halves: `wide` has the minimum of sixteen bytes in vector instructions that not every machine has.
         let stamps = u8x16::new(self.stamps);
         i16x8::from_u8x16_low(stamps).min(i16x8::from_u8x16_high(stamps)).reduce_min() as u8
     }
@@ -107,7 +108,7 @@ impl LineSets {
         if self.width > 1 {
             found |= self.groups[first + 1].tagged(low) << GROUP;
         }
-        if !self.high_tags.is_empty() || high != 0 {
+        if found != 0 && (!self.high_tags.is_empty() || high != 0) {
             found = self.with_high_tag(first, found, high);
         }
         (found != 0).then(|| place(first, found.trailing_zeros() as usize))
@@ -148,7 +149,7 @@ impl LineSets {
         self.touch(self.first_group(line), at);
     }
 
-    /// Whether the data of all lines of a place's group is there at `time`. The state of each is known without it then.
+    /// Whether the data of all lines of a place's group is there at `time`, so that nobody need read when each came.
     #[inline(always)]
     pub fn is_settled(&self, at: Place, time: u64) -> bool {
         self.groups[at.group].settled <= time
@@ -245,11 +246,15 @@ impl LineSets {
     /// Those of the ways whose high tag is this.
     #[inline(never)]
     fn with_high_tag(&self, first: usize, ways: u32, high: u16) -> u32 {
-        let has = |way: &usize| {
-            let Place { group, way } = place(first, *way);
-            self.high_tags.get(group).map_or(0, |tags| tags[way]) == high
-        };
-        (0..self.width * GROUP).filter(|way| ways & 1 << way != 0).filter(has).fold(0, |found, way| found | 1 << way)
+        let (mut left, mut found) = (ways, 0);
+        while left != 0 {
+            let way = left.trailing_zeros() as usize;
+            let Place { group, way: in_group } = place(first, way);
+            let tag = self.high_tags.get(group).map_or(0, |tags| tags[in_group]);
+            found |= u32::from(tag == high) << way;
+            left &= left - 1;
+        }
+        found
     }
 
     #[inline(never)]
