@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from octavo import _core, measures
 from octavo.reproduce.study import KERNELS
-from octavo.scenario import Recipe
+from octavo.scenarios import Recipe
 
 
 @dataclass(frozen=True)

@@ -6,27 +6,31 @@ comparison = octavo.compare(workload="fir", placements=["on-touch", "grit"], sca
 print(comparison.speedups())
 """
 
-from octavo import policies, roofline, trace, validate
-from octavo.api import compare, inspect_workload, run, scenario
-from octavo.catalogue import listing, schema
-from octavo.comparison import Comparison
-from octavo.errors import (
-    AdviceError,
-    CalibrationError,
-    InterruptedRun,
-    OctavoError,
-    OutputError,
-    PolicyError,
-    ProfileError,
-    ScenarioError,
-    SimulationError,
-    TraceError,
-    ValidationError,
-)
-from octavo.execute import Progress
-from octavo.result import RunResult
-from octavo.scenario import Scenario
-from octavo.sweeps.api import sweep
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octavo import policies, roofline, trace, validate
+    from octavo.api import compare, inspect_workload, run, scenario
+    from octavo.catalogue import listing, schema
+    from octavo.comparison import Comparison
+    from octavo.errors import (
+        AdviceError,
+        CalibrationError,
+        InterruptedRun,
+        OctavoError,
+        OutputError,
+        PolicyError,
+        ProfileError,
+        ScenarioError,
+        SimulationError,
+        TraceError,
+        ValidationError,
+    )
+    from octavo.execute import Progress
+    from octavo.result import RunResult
+    from octavo.scenarios import Scenario
+    from octavo.sweeps.api import sweep
 
 __all__ = [
     "AdviceError",
@@ -56,3 +60,50 @@ __all__ = [
     "trace",
     "validate",
 ]
+
+# Where the names are, for imports when they are first used: most programs use few.
+_HOMES = {
+    "octavo.api": (
+        "compare",
+        "inspect_workload",
+        "run",
+        "scenario",
+    ),
+    "octavo.catalogue": (
+        "listing",
+        "schema",
+    ),
+    "octavo.comparison": ("Comparison",),
+    "octavo.errors": (
+        "AdviceError",
+        "CalibrationError",
+        "InterruptedRun",
+        "OctavoError",
+        "OutputError",
+        "PolicyError",
+        "ProfileError",
+        "ScenarioError",
+        "SimulationError",
+        "TraceError",
+        "ValidationError",
+    ),
+    "octavo.execute": ("Progress",),
+    "octavo.result": ("RunResult",),
+    "octavo.scenarios": ("Scenario",),
+    "octavo.sweeps.api": ("sweep",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOME_OF:
+        return import_module(f"{__name__}.{name}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -16,7 +16,7 @@ from octavo.experiment import Experiment, Variant
 from octavo.folder import check_writable
 from octavo.nodes import node_name
 from octavo.policies.names import label, strategy_name
-from octavo.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
+from octavo.scenarios import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

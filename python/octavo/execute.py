@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.result import RunResult
-    from octavo.scenario import Scenario
+    from octavo.scenarios import Scenario
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0

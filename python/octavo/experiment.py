@@ -11,14 +11,14 @@ import polars as pl
 from octavo import measures
 from octavo.errors import ScenarioError
 from octavo.execute import Point, Progress, execute
-from octavo.scenario import digest
+from octavo.scenarios import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from octavo.result import RunResult
-    from octavo.scenario import Recipe
+    from octavo.scenarios import Recipe
 
 RUNS = "runs"
 

@@ -18,7 +18,7 @@ from octavo.tables import frame
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from octavo.scenario import Scenario
+    from octavo.scenarios import Scenario
 
 _Tables = list[tuple[str, list[tuple[str, str, bytes | list[str], list[str]]]]]
 

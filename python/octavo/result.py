@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import OutputError
-from octavo.scenario import Scenario
+from octavo.scenarios import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from octavo.errors import ScenarioError
 from octavo.reproduce.mosaic import mixes, pages, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
-from octavo.scenario import Recipe
+from octavo.scenarios import Recipe
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.result import RunResult
-    from octavo.scenario import Scenario
+    from octavo.scenarios import Scenario
 
 LARGE_PAGE = 2 << 20
 """What the driver maps memory of its own with, and the span of one of its blocks."""

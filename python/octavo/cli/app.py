@@ -8,26 +8,13 @@ from typing import Annotated
 
 import typer
 
-from octavo.cli import (
-    calibrate,
-    compare,
-    import_,
-    listing,
-    new,
-    options,
-    report,
-    reproduce,
-    run,
-    schema,
-    sweep,
-    trace,
-    validate,
-    workload,
-)
+from octavo.cli import options
+from octavo.cli.commands import Commands
 from octavo.cli.sink import complain
 from octavo.errors import OctavoError
 
 app = typer.Typer(
+    cls=Commands,
     name="octavo",
     help="Decide where the pages of a GPU node's unified memory live, and see what every decision costs.",
     epilog=options.examples(
@@ -58,21 +45,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-app.command("run", epilog=run.EXAMPLES)(run.run)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
-app.command("report", epilog=report.EXAMPLES)(report.report)
-app.command("list", epilog=listing.EXAMPLES)(listing.list_)
-app.add_typer(calibrate.app, name="calibrate")
-app.add_typer(new.app, name="new")
-app.add_typer(workload.app, name="workload")
-app.add_typer(trace.app, name="trace")
-app.add_typer(import_.app, name="import")
-app.add_typer(reproduce.app, name="reproduce")
-app.add_typer(validate.app, name="validate")
-app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 
 
 def main() -> None:

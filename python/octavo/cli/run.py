@@ -14,7 +14,7 @@ from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.execute import Point, execute
 from octavo.experiment import slug
-from octavo.scenario import DEFAULT_NODE, Recipe
+from octavo.scenarios import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
     from octavo.result import RunResult

@@ -11,10 +11,10 @@ from rich.console import Console
 from octavo.api import inspect_workload
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.scenario import DEFAULT_NODE, Recipe
+from octavo.scenarios import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
-    from octavo.scenario import Scenario
+    from octavo.scenarios import Scenario
 
 EXAMPLES = options.examples(
     "octavo workload inspect bfs --scale 0.0625",

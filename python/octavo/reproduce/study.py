@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octavo.comparison import check_report
 from octavo.experiment import Experiment, Outcome, Variant
-from octavo.scenario import DEFAULT_NODE, Recipe
+from octavo.scenarios import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

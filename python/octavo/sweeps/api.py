@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
-from octavo.scenario import overrides_of
+from octavo.scenarios import overrides_of
 from octavo.sweeps import picture
 from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octavo import nodes
 from octavo.errors import ScenarioError
 from octavo.experiment import slug
-from octavo.scenario import Scenario
+from octavo.scenarios import Scenario
 from octavo.sweeps.axes import Range, Values, assignments, short_names, shown
 from octavo.sweeps.spec import relocated
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo import _core, folder
 from octavo.errors import OctavoError
-from octavo.scenario import Scenario
+from octavo.scenarios import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable

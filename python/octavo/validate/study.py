@@ -13,7 +13,7 @@ from octavo.comparison import check_report
 from octavo.errors import ValidationError
 from octavo.execute import Point, execute
 from octavo.experiment import RUNS
-from octavo.scenario import Recipe, digest, trace_name
+from octavo.scenarios import Recipe, digest, trace_name
 from octavo.validate import reference
 from octavo.validate.counts import COUNTS, code_explains, error
 from octavo.validate.rerun import rerun as run_reference

@@ -13,7 +13,7 @@ from octavo.errors import ScenarioError
 from octavo.execute import Point, execute
 from octavo.experiment import RUNS, Variant, slug
 from octavo.reproduce.mosaic import mixes, systems
-from octavo.scenario import Recipe, digest
+from octavo.scenarios import Recipe, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from octavo.execute import Progress
     from octavo.result import RunResult
-    from octavo.scenario import Scenario
+    from octavo.scenarios import Scenario
 
 Mix = tuple[str, ...]
 NOT_SINGLE = ("mix", "trace")

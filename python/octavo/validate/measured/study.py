@@ -17,7 +17,7 @@ from octavo.comparison import REPORT_FILE, check_report
 from octavo.errors import ValidationError
 from octavo.execute import Point, execute
 from octavo.experiment import RUNS
-from octavo.scenario import digest
+from octavo.scenarios import digest
 from octavo.validate.measured import picture
 from octavo.validate.measured.points import choose
 
