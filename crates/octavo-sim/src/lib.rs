@@ -9,6 +9,7 @@ pub mod config;
 mod costs;
 mod failure;
 mod links;
+mod lru;
 mod memory;
 mod node;
 mod record;

@@ -6,13 +6,12 @@
 //! so it is for a store where stores lock nothing. When data arrives lies elsewhere, since that only matters while some of
 //! the set's is on its way.
 
-use wide::{i16x8, u8x16, u16x8};
+use wide::{u8x16, u16x8};
+
+use crate::lru::{self, NO_WAY};
 
 /// Ways of a group, searched at once. A power of two.
 const GROUP: usize = 16;
-
-/// The stamp of a way that is not part of its set: never the oldest.
-const NO_WAY: u8 = u8::MAX;
 
 /// 16 ways of a set, or fewer.
 #[derive(Clone, Copy, Default)]
@@ -48,9 +47,7 @@ impl Group {
     /// The lowest stamp.
     #[inline(always)]
     fn lowest(&self) -> u8 {
-        // In halves: `wide` has the minimum of sixteen bytes in vector instructions that not every machine has.
-        let stamps = u8x16::new(self.stamps);
-        i16x8::from_u8x16_low(stamps).min(i16x8::from_u8x16_high(stamps)).reduce_min() as u8
+        lru::lowest(u8x16::new(self.stamps))
     }
 
     /// The first way with this stamp.
@@ -239,7 +236,8 @@ impl LineSets {
         self.groups[first].clock = clock;
         self.groups[used.group].stamps[used.way] = clock;
         if clock == NO_WAY - 1 {
-            renumber(&mut self.groups[first..][..self.width]);
+            let set = &mut self.groups[first..][..self.width];
+            set[0].clock = lru::renumber(set.iter_mut().flat_map(|group| &mut group.stamps), NO_WAY);
         }
     }
 
@@ -280,21 +278,6 @@ fn empty_set(ways: usize) -> Vec<Group> {
     let mut groups = vec![Group { stamps: [NO_WAY; GROUP], ..Group::default() }; ways.div_ceil(GROUP)];
     (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
     groups
-}
-
-/// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left.
-#[cold]
-fn renumber(groups: &mut [Group]) {
-    let mut order: Vec<u8> = groups.iter().flat_map(|group| group.stamps).filter(|&stamp| is_used(stamp)).collect();
-    order.sort_unstable();
-    for stamp in groups.iter_mut().flat_map(|group| &mut group.stamps).filter(|stamp| is_used(**stamp)) {
-        *stamp = 1 + order.partition_point(|other| other < stamp) as u8;
-    }
-    groups[0].clock = order.len() as u8;
-}
-
-const fn is_used(stamp: u8) -> bool {
-    stamp != 0 && stamp != NO_WAY
 }
 
 #[cfg(test)]

@@ -100,12 +100,8 @@ impl Gpu {
 
     /// Removes the translation of `page` everywhere on this GPU.
     pub fn shoot_down(&mut self, page: u32) {
-        self.l2_tlb.invalidate(0, page);
-        for unit in 0..self.units.len() {
-            self.l1_tlb.invalidate(unit, page);
-        }
-        for cache in 0..self.scalar_tlb.units() {
-            self.scalar_tlb.invalidate(cache, page);
+        for tlb in [&mut self.l2_tlb, &mut self.l1_tlb, &mut self.scalar_tlb] {
+            tlb.shoot_down(page);
         }
     }
 }

@@ -46,11 +46,8 @@ impl LargePages {
     pub fn splinter(&mut self, first: PageId) {
         let block = first.0 >> self.shift;
         self.coalesced[block as usize] = false;
-        self.second_level.invalidate(0, block);
-        for tlb in std::iter::once(&mut self.first_level).chain(&mut self.scalar) {
-            for unit in 0..tlb.units() {
-                tlb.invalidate(unit, block);
-            }
+        for tlb in [&mut self.second_level, &mut self.first_level].into_iter().chain(&mut self.scalar) {
+            tlb.shoot_down(block);
         }
     }
 

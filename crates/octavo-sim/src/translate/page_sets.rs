@@ -1,14 +1,16 @@
 //! The sets of a TLB and their ways, replaced in LRU order.
 //!
 //! On the path of every access, so laid out for the simulating machine. All that a search and a use of a way read and
-//! write besides the way itself is one cache line of a group of 16 ways. A search compares seven bits of every way's tag
-//! at once, and the rest of the one that agrees. There is hardly a branch whose way cannot be foreseen: that is why the
-//! order of use is in stamps, and the oldest is looked for, rather than a list that would give it at once.
+//! write besides the way itself is one cache line for 32 ways; those of TLBs side by side follow one another, so that a
+//! shootdown reads no more than them. A search compares seven bits of every way's tag at once, and the rest of the one
+//! that agrees. There is hardly a branch whose way cannot be foreseen.
 
 use wide::{i16x8, u8x16};
 
-/// Ways of a group, the vector that is searched at once. A power of two.
-const GROUP: usize = 16;
+use crate::lru::{self, NO_WAY};
+
+/// Ways of a group, searched at once. A power of two.
+const GROUP: usize = 32;
 
 /// In the mark of every way that holds something.
 const HELD: u8 = 0x80;
@@ -16,8 +18,8 @@ const HELD: u8 = 0x80;
 /// No page has this number.
 const EMPTY: u32 = u32::MAX;
 
-/// The stamp of a way that is not part of its set: never the oldest.
-const NO_WAY: i16 = i16::MAX;
+/// The long stamp of a way that is not part of its set.
+const NO_LONG_WAY: i16 = i16::MAX;
 
 /// A way: its tag, and a value of two words, because one of 8 bytes would be aligned at the cost of four.
 #[derive(Clone, Copy)]
@@ -28,55 +30,54 @@ struct Way {
 
 const NOTHING: Way = Way { tag: EMPTY, value: [0; 2] };
 
-/// 16 ways of a set. The first line is all that a search reads before it has found something.
+/// What a search and a use read and write of 32 ways.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Group {
     marks: [u8; GROUP],
-    /// When each way was last used, by the clock of the set.
-    stamps: [i16; GROUP],
-    /// Uses of the set, kept in its first group.
-    clock: i16,
-    ways: [Way; GROUP],
+    /// When each way was last used, by the clock of the set; those of larger sets are elsewhere.
+    stamps: [u8; GROUP],
 }
+
+const _: () = assert!(size_of::<Group>() == 64, "one cache line");
 
 impl Group {
     /// Bit `i` is set where way `i` has that mark.
     #[inline(always)]
     fn marked(&self, mark: u8) -> u32 {
-        u8x16::new(self.marks).simd_eq(u8x16::splat(mark)).to_bitmask()
+        equal(&self.marks, mark)
     }
 
-    fn clear(&mut self, way: usize) {
-        (self.marks[way], self.stamps[way], self.ways[way]) = (0, 0, NOTHING);
-    }
-
+    /// The way with the lowest stamp, the first of several.
     #[inline(always)]
-    fn halves(&self) -> [i16x8; 2] {
-        let ([low, high], _) = self.stamps.as_chunks::<8>() else { unreachable!("16 are two times 8") };
-        [i16x8::new(*low), i16x8::new(*high)]
+    fn oldest(&self) -> usize {
+        let [low, high] = halves(&self.stamps);
+        equal(&self.stamps, lru::lowest(low.min(high))).trailing_zeros() as usize % GROUP
     }
+}
 
-    /// The lowest stamp.
-    #[inline(always)]
-    fn lowest(&self) -> i16 {
-        let [low, high] = self.halves();
-        low.min(high).reduce_min()
-    }
+/// Bit `i` is set where byte `i` is this.
+#[inline(always)]
+fn equal(bytes: &[u8; GROUP], byte: u8) -> u32 {
+    let [low, high] = halves(bytes).map(|half| half.simd_eq(u8x16::splat(byte)).to_bitmask());
+    low | high << 16
+}
 
-    /// The first way with this stamp.
-    #[inline(always)]
-    fn stamped(&self, stamp: i16) -> Option<usize> {
-        let mask = |half: i16x8| half.simd_eq(i16x8::splat(stamp)).to_bitmask();
-        let [low, high] = self.halves().map(mask);
-        let found = low | high << 8;
-        (found != 0).then(|| found.trailing_zeros() as usize)
-    }
+#[inline(always)]
+fn halves(bytes: &[u8; GROUP]) -> [u8x16; 2] {
+    let ([low, high], _) = bytes.as_chunks::<16>() else { unreachable!("32 are two times 16") };
+    [u8x16::new(*low), u8x16::new(*high)]
 }
 
 /// The ways of all sets of a TLB, or of equal ones side by side.
 pub(crate) struct PageSets {
     groups: Vec<Group>,
+    /// The ways of each group.
+    ways: Vec<[Way; GROUP]>,
+    /// Uses of each set.
+    clocks: Vec<i16>,
+    /// When each way was last used, by group, in sets of more than one group: fully associative TLBs.
+    long_stamps: Vec<[i16; GROUP]>,
     /// Groups of a set.
     width: usize,
     /// log2 of the sets of each TLB: the low bits of a tag choose the set, those above tell ways apart.
@@ -86,9 +87,19 @@ pub(crate) struct PageSets {
 impl PageSets {
     /// `units` times `sets` sets, a power of two, of up to 256 empty ways.
     pub fn new(units: usize, sets: usize, ways: usize) -> Self {
-        let width = ways.div_ceil(GROUP);
-        let groups = empty_set(ways).repeat(units * sets);
-        Self { groups, width, index_bits: sets.trailing_zeros() }
+        let (width, count) = (ways.div_ceil(GROUP), units * sets);
+        let is_way = |group: usize, way: usize| group % width * GROUP + way < ways;
+        let stamps = |group| std::array::from_fn(|way| if is_way(group, way) { 0 } else { NO_WAY });
+        let long = |group| std::array::from_fn(|way| if is_way(group, way) { 0 } else { NO_LONG_WAY });
+        let long_groups = if width > 1 { count * width } else { 0 };
+        Self {
+            groups: (0..count * width).map(|group| Group { marks: [0; GROUP], stamps: stamps(group) }).collect(),
+            ways: vec![[NOTHING; GROUP]; count * width],
+            clocks: vec![0; count],
+            long_stamps: (0..long_groups).map(long).collect(),
+            width,
+            index_bits: sets.trailing_zeros(),
+        }
     }
 
     /// The set of a tag in the TLB of `unit`.
@@ -100,46 +111,36 @@ impl PageSets {
     /// The way of `set` that holds `tag`.
     #[inline(always)]
     pub fn find(&self, set: usize, tag: u32) -> Option<usize> {
-        find(self.groups_of(set), self.mark(tag), tag)
+        let mark = self.mark(tag);
+        if self.width > 1 { self.find_in_many(set, mark, tag) } else { self.find_in(set, mark, tag) }
     }
 
     /// The value of `tag`, if `set` holds it; it is used now.
     #[inline(always)]
     pub fn lookup(&mut self, set: usize, tag: u32) -> Option<u64> {
-        let mark = self.mark(tag);
-        let groups = self.groups_of_mut(set);
-        let way = find(groups, mark, tag)?;
-        touch(groups, way);
-        Some(word(groups[way / GROUP].ways[way % GROUP].value))
+        let way = self.find(set, tag)?;
+        self.touch(set, way);
+        Some(word(self.way(set, way).value))
     }
 
     /// The least recently used way of a set, the first of those that are empty.
     #[inline(always)]
     pub fn oldest(&self, set: usize) -> usize {
-        let groups = self.groups_of(set);
-        if let [one] = groups {
-            return one.stamped(one.lowest()).unwrap_or(0);
-        }
-        let lowest = groups.iter().map(Group::lowest).fold(NO_WAY, i16::min);
-        let mut ways =
-            groups.iter().enumerate().filter_map(|(number, group)| Some(number * GROUP + group.stamped(lowest)?));
-        ways.next().unwrap_or(0)
+        if self.width > 1 { self.oldest_of_many(set) } else { self.groups[set].oldest() }
     }
 
     /// Enters a tag, used now.
     #[inline(always)]
     pub fn enter(&mut self, set: usize, way: usize, tag: u32, value: u64) {
         let mark = self.mark(tag);
-        let groups = self.groups_of_mut(set);
-        let group = &mut groups[way / GROUP];
-        group.marks[way % GROUP] = mark;
-        group.ways[way % GROUP] = Way { tag, value: words(value) };
-        touch(groups, way);
+        self.write(set, way, mark, Way { tag, value: words(value) });
+        self.touch(set, way);
     }
 
     /// Empties a way, which goes first.
     pub fn clear(&mut self, set: usize, way: usize) {
-        self.groups_of_mut(set)[way / GROUP].clear(way % GROUP);
+        self.write(set, way, 0, NOTHING);
+        self.stamp(set, way, 0);
     }
 
     /// Seven bits in which the tags of a set mostly differ, and one that empty ways do not have.
@@ -149,13 +150,78 @@ impl PageSets {
     }
 
     #[inline(always)]
-    fn groups_of(&self, set: usize) -> &[Group] {
-        &self.groups[set * self.width..][..self.width]
+    fn way(&self, set: usize, way: usize) -> &Way {
+        &self.ways[set * self.width + way / GROUP][way % GROUP]
     }
 
     #[inline(always)]
-    fn groups_of_mut(&mut self, set: usize) -> &mut [Group] {
-        &mut self.groups[set * self.width..][..self.width]
+    fn write(&mut self, set: usize, way: usize, mark: u8, new: Way) {
+        let group = set * self.width + way / GROUP;
+        self.groups[group].marks[way % GROUP] = mark;
+        self.ways[group][way % GROUP] = new;
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, set: usize, way: usize) {
+        let clock = self.clocks[set] + 1;
+        self.clocks[set] = clock;
+        self.stamp(set, way, clock);
+        let last = if self.width > 1 { NO_LONG_WAY - 1 } else { i16::from(NO_WAY) - 1 };
+        if clock == last {
+            self.renumber(set);
+        }
+    }
+
+    #[inline(always)]
+    fn stamp(&mut self, set: usize, way: usize, stamp: i16) {
+        if self.width > 1 {
+            self.long_stamps[set * self.width + way / GROUP][way % GROUP] = stamp;
+        } else {
+            self.groups[set].stamps[way % GROUP] = stamp as u8;
+        }
+    }
+
+    /// The way with this tag of a group, among those with that mark.
+    #[inline(always)]
+    fn find_in(&self, group: usize, mark: u8, tag: u32) -> Option<usize> {
+        let mut ways = self.groups[group].marked(mark);
+        while ways != 0 {
+            let way = ways.trailing_zeros() as usize;
+            if self.ways[group][way].tag == tag {
+                return Some(way);
+            }
+            ways &= ways - 1;
+        }
+        None
+    }
+
+    #[inline(never)]
+    fn find_in_many(&self, set: usize, mark: u8, tag: u32) -> Option<usize> {
+        let first = set * self.width;
+        (0..self.width).find_map(|number| Some(number * GROUP + self.find_in(first + number, mark, tag)?))
+    }
+
+    #[inline(never)]
+    fn oldest_of_many(&self, set: usize) -> usize {
+        let stamps = self.long_stamps[set * self.width..][..self.width].as_flattened();
+        let (eights, _) = stamps.as_chunks::<8>();
+        let vectors = eights.iter().map(|eight| i16x8::new(*eight));
+        let lowest = vectors.clone().fold(i16x8::splat(NO_LONG_WAY), i16x8::min).reduce_min();
+        let found = |(number, eight): (usize, i16x8)| {
+            let equal = eight.simd_eq(i16x8::splat(lowest)).to_bitmask();
+            (equal != 0).then(|| number * 8 + equal.trailing_zeros() as usize)
+        };
+        vectors.enumerate().find_map(found).unwrap_or(0)
+    }
+
+    #[inline(never)]
+    fn renumber(&mut self, set: usize) {
+        self.clocks[set] = if self.width > 1 {
+            let stamps = &mut self.long_stamps[set * self.width..][..self.width];
+            lru::renumber(stamps.as_flattened_mut().iter_mut(), NO_LONG_WAY)
+        } else {
+            lru::renumber(self.groups[set].stamps.iter_mut(), NO_WAY).into()
+        };
     }
 }
 
@@ -169,69 +235,6 @@ const fn word([low, high]: [u32; 2]) -> u64 {
     low as u64 | (high as u64) << 32
 }
 
-/// A set of empty ways.
-fn empty_set(ways: usize) -> Vec<Group> {
-    let group = Group { marks: [0; GROUP], stamps: [NO_WAY; GROUP], clock: 0, ways: [NOTHING; GROUP] };
-    let mut groups = vec![group; ways.div_ceil(GROUP)];
-    (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
-    groups
-}
-
-#[inline(always)]
-fn find(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
-    match groups {
-        [one] => one_of(groups, one.marked(mark), tag),
-        [one, two] => one_of(groups, one.marked(mark) | two.marked(mark) << GROUP, tag),
-        _ => find_in_many(groups, mark, tag),
-    }
-}
-
-#[inline(always)]
-fn touch(groups: &mut [Group], way: usize) {
-    let clock = groups[0].clock + 1;
-    groups[0].clock = clock;
-    groups[way / GROUP].stamps[way % GROUP] = clock;
-    if clock == NO_WAY - 1 {
-        renumber(groups);
-    }
-}
-
-/// The way with this tag among those whose bits are set.
-#[inline(always)]
-fn one_of(groups: &[Group], mut ways: u32, tag: u32) -> Option<usize> {
-    while ways != 0 {
-        let way = ways.trailing_zeros() as usize;
-        if groups[way / GROUP].ways[way % GROUP].tag == tag {
-            return Some(way);
-        }
-        ways &= ways - 1;
-    }
-    None
-}
-
-/// Sets of more than two groups: fully associative TLBs that few accesses get to.
-#[inline(never)]
-fn find_in_many(groups: &[Group], mark: u8, tag: u32) -> Option<usize> {
-    groups.iter().enumerate().find_map(|(number, group)| {
-        let way = one_of(std::slice::from_ref(group), group.marked(mark), tag)?;
-        Some(number * GROUP + way)
-    })
-}
-
-/// Gives the stamps of a set the smallest numbers in the same order, before its clock has none left.
-#[cold]
-fn renumber(groups: &mut [Group]) {
-    let stamps = groups.iter().flat_map(|group| group.stamps);
-    let mut order: Vec<i16> = stamps.filter(|&stamp| stamp != NO_WAY && stamp != 0).collect();
-    order.sort_unstable();
-    for stamp in groups.iter_mut().flat_map(|group| &mut group.stamps) {
-        if let Ok(rank) = order.binary_search(stamp) {
-            *stamp = rank as i16 + 1;
-        }
-    }
-    groups[0].clock = order.len() as i16;
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -240,14 +243,16 @@ mod tests {
 
     #[test]
     fn the_order_of_use_outlives_the_clock() {
-        let mut sets = PageSets::new(1, 1, 20);
-        for tag in 0..20 {
-            sets.enter(0, sets.oldest(0), tag * 7 % 20, 0);
-        }
-        for turn in 0..4 * i16::MAX as u32 {
-            let longest_ago = sets.find(0, turn * 7 % 20);
-            assert_eq!(Some(sets.oldest(0)), longest_ago, "the one used 20 turns ago, in turn {turn}");
-            assert!(sets.lookup(0, turn * 7 % 20).is_some());
+        for ways in [20, 40] {
+            let mut sets = PageSets::new(1, 1, ways as usize);
+            for tag in 0..ways {
+                sets.enter(0, sets.oldest(0), tag * 7 % ways, 0);
+            }
+            for turn in 0..4 * i16::MAX as u32 {
+                let longest_ago = sets.find(0, turn * 7 % ways);
+                assert_eq!(Some(sets.oldest(0)), longest_ago, "the one used {ways} turns ago, in turn {turn}");
+                assert!(sets.lookup(0, turn * 7 % ways).is_some());
+            }
         }
     }
 
@@ -261,7 +266,7 @@ mod tests {
         #[test]
         fn replace_the_least_recently_used(
             steps in prop::collection::vec((tag(), prop::bool::weighted(0.2)), 1..400),
-            ways in 1usize..40,
+            ways in prop_oneof![1usize..40, 60usize..70],
         ) {
             let mut sets = PageSets::new(2, 2, ways);
             let set = sets.set_of(1, 1);

@@ -60,6 +60,7 @@ impl Tlb {
     }
 
     /// Removes the translation of `page` from one unit; returns whether it was there.
+    #[inline]
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
         let set = self.slots.set_of(unit, page);
         let Some(way) = self.slots.find(set, page) else { return false };
@@ -67,14 +68,16 @@ impl Tlb {
         true
     }
 
+    /// Removes the translation of `page` from all units.
+    pub fn shoot_down(&mut self, page: u32) {
+        for unit in 0..self.units {
+            self.invalidate(unit, page);
+        }
+    }
+
     /// Whether `unit` holds a translation of `page`.
     pub fn holds(&self, unit: usize, page: u32) -> bool {
         self.slots.find(self.slots.set_of(unit, page), page).is_some()
-    }
-
-    /// How many TLBs these are.
-    pub fn units(&self) -> usize {
-        self.units
     }
 }
 
@@ -122,13 +125,15 @@ mod tests {
     }
 
     #[test]
-    fn a_shootdown_removes_one_page_from_one_unit() {
-        let mut tlb = tlb(32, 32, 2);
-        for unit in 0..2 {
-            tlb.insert(unit, 5, Entry::new(HOST, true, false), 0);
+    fn a_page_is_removed_from_one_unit_or_shot_down_in_all() {
+        let mut tlb = tlb(32, 32, 3);
+        for unit in 0..3 {
+            [5, 6].map(|page| tlb.insert(unit, page, Entry::new(HOST, true, false), 0));
         }
         assert!(tlb.invalidate(0, 5));
         assert!(!tlb.invalidate(0, 5));
         assert!(!tlb.holds(0, 5) && tlb.holds(1, 5));
+        tlb.shoot_down(5);
+        assert!((0..3).all(|unit| !tlb.holds(unit, 5) && tlb.holds(unit, 6)));
     }
 }
