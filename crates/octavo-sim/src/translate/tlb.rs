@@ -128,7 +128,9 @@ mod tests {
     fn a_page_is_removed_from_one_unit_or_shot_down_in_all() {
         let mut tlb = tlb(32, 32, 3);
         for unit in 0..3 {
-            [5, 6].map(|page| tlb.insert(unit, page, Entry::new(HOST, true, false), 0));
+            for page in [5, 6] {
+                tlb.insert(unit, page, Entry::new(HOST, true, false), 0);
+            }
         }
         assert!(tlb.invalidate(0, 5));
         assert!(!tlb.invalidate(0, 5));

@@ -1,0 +1,273 @@
+//! Every registered placement × prefetch × eviction, on nodes of 1 to 16 GPUs with all page sizes, under random
+//! events with random acknowledgements and failures, mostly with too little memory. A strategy joins by being
+//! registered.
+//!
+//! After each event: the manager's own invariants hold, its plans can be carried out by a [machine](crate::executor::Machine)
+//! that refuses nonsense, and both agree about every page. At the end every fault was woken. Twice the same script
+//! gives twice the same plans.
+
+use crate::executor::Machine;
+use octavo_manager::{
+    Access, AccessCount, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS,
+    PageId, PageRun, Plan, ProcessorId, Topology,
+};
+use octavo_registry::Choice;
+use octavo_units::Bytes;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// The address space of a script; the second allocation comes and goes.
+const PAGES: usize = 1100;
+const FIRST: PageRun = PageRun { first: PageId(30), count: 600 };
+const SECOND: PageRun = PageRun { first: PageId(700), count: 200 };
+
+/// A node and what happens on it. Numbers are taken modulo what there is.
+#[derive(Clone, Debug)]
+struct Script {
+    gpus: usize,
+    page_size: u64,
+    capacity: Option<u32>,
+    /// Pages that are touched: few, so that they are fought over, or many.
+    span: u32,
+    events: Vec<Happening>,
+}
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Faults(Vec<(u8, u32, bool)>),
+    Counter(u8, u32),
+    Report(Vec<(u8, u32, u32)>),
+    KernelEnd,
+    Capacity(u8, u32),
+    /// Allocates the second run, or frees it.
+    Toggle,
+    Complete(usize),
+    Fail(usize),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let fault = (any::<u8>(), any::<u32>(), prop::bool::weighted(0.3));
+    let count = (any::<u8>(), any::<u32>(), 0..200u32);
+    prop_oneof![
+        12 => prop::collection::vec(fault, 1..12).prop_map(Happening::Faults),
+        3 => (any::<u8>(), any::<u32>()).prop_map(|(gpu, page)| Happening::Counter(gpu, page)),
+        2 => prop::collection::vec(count, 0..12).prop_map(Happening::Report),
+        1 => Just(Happening::KernelEnd),
+        1 => (any::<u8>(), 0..40u32).prop_map(|(gpu, pages)| Happening::Capacity(gpu, pages)),
+        1 => Just(Happening::Toggle),
+        16 => any::<usize>().prop_map(Happening::Complete),
+        4 => any::<usize>().prop_map(Happening::Fail),
+    ]
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    let page_size = prop::sample::select(vec![4 << 10, 64 << 10, 2 << 20]);
+    let capacity = prop::option::weighted(0.8, 1..60u32);
+    let span = prop::sample::select(vec![4, 24, 600]);
+    let events = prop::collection::vec(happening(), 1..80);
+    (1..=16usize, page_size, capacity, span, events).prop_map(|(gpus, page_size, capacity, span, events)| Script {
+        gpus,
+        page_size,
+        capacity,
+        span,
+        events,
+    })
+}
+
+/// A manager and the machine it manages.
+struct Pair {
+    manager: Manager,
+    machine: Machine,
+    gpus: usize,
+    span: u32,
+    exempt: bool,
+    second: bool,
+    /// Every plan so far, for comparison with a second run.
+    made: Vec<Plan>,
+}
+
+impl Pair {
+    fn new(config: &MemoryConfig, script: &Script) -> Self {
+        let capacity = vec![script.capacity.unwrap_or(u32::MAX); script.gpus];
+        let topology = Topology { gpus: script.gpus, capacity_pages: capacity.clone() };
+        let config = MemoryConfig { page_size: Bytes(script.page_size), ..config.clone() };
+        let mut pair = Self {
+            manager: Manager::new(&config, &topology).unwrap(),
+            machine: Machine::new(script.gpus, &capacity, PAGES),
+            gpus: script.gpus,
+            span: script.span,
+            exempt: config.placement.name == "ideal",
+            second: false,
+            made: Vec::new(),
+        };
+        pair.manager.handle(Event::Allocate(FIRST.into()), &mut Vec::new());
+        pair.machine.allocate(FIRST);
+        pair
+    }
+
+    fn page(&self, number: u32) -> PageId {
+        PageId(FIRST.first.0 + number % self.span)
+    }
+
+    fn gpu(&self, number: u8) -> ProcessorId {
+        ProcessorId::gpu(usize::from(number) % self.gpus)
+    }
+
+    fn happens(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Faults(faults) => self.faults(faults),
+            Happening::Counter(gpu, page) if self.manager.needs().counters.is_some() => {
+                let notification = CounterNotification { processor: self.gpu(*gpu), page: self.page(*page) };
+                self.handle(Event::Counter(notification));
+            }
+            Happening::Report(counts) if self.manager.needs().reports.is_some() => self.report(counts),
+            Happening::KernelEnd => self.handle(Event::KernelEnd),
+            Happening::Capacity(gpu, pages) => {
+                let processor = self.gpu(*gpu);
+                self.machine.resize(processor, *pages);
+                self.handle(Event::Capacity { processor, pages: *pages });
+            }
+            Happening::Toggle => self.toggle(),
+            Happening::Complete(index) if self.machine.unfinished() > 0 => {
+                self.complete(index % self.machine.unfinished());
+            }
+            Happening::Fail(index) if self.machine.unfinished() > 0 => self.fail(index % self.machine.unfinished()),
+            _ => {}
+        }
+    }
+
+    fn faults(&mut self, faults: &[(u8, u32, bool)]) {
+        let mut batch = Vec::new();
+        for &(processor, page, write) in faults {
+            let access = if write { Access::Write } else { Access::Read };
+            // The host touches pages too, now and then.
+            let processor = if processor == 0 { ProcessorId(0) } else { self.gpu(processor) };
+            let page = if self.second && page % 5 == 0 { PageId(SECOND.first.0 + page % 200) } else { self.page(page) };
+            let fault = Fault { processor, page, access };
+            if self.machine.fault(fault) {
+                batch.push(fault);
+            }
+        }
+        self.handle(Event::Faults(&batch));
+    }
+
+    fn report(&mut self, counts: &[(u8, u32, u32)]) {
+        let count = |&(gpu, page, lines): &(u8, u32, u32)| AccessCount {
+            processor: self.gpu(gpu),
+            page: self.page(page),
+            lines,
+        };
+        let mut counts: Vec<AccessCount> = counts.iter().map(count).collect();
+        counts.sort_by_key(|count| (count.page, count.processor));
+        counts.dedup_by_key(|count| (count.page, count.processor));
+        self.handle(Event::Report(&counts));
+    }
+
+    fn toggle(&mut self) {
+        if !self.second {
+            self.machine.allocate(SECOND);
+            self.handle(Event::Allocate(SECOND.into()));
+            self.second = true;
+        } else if self.machine.idle(SECOND) {
+            self.machine.free(SECOND);
+            self.handle(Event::Free(SECOND));
+            self.second = false;
+        }
+    }
+
+    fn handle(&mut self, event: Event<'_>) {
+        let mut plans = Vec::new();
+        self.manager.handle(event, &mut plans);
+        self.carry_out(plans, false);
+    }
+
+    fn complete(&mut self, index: usize) {
+        let mut plans = Vec::new();
+        self.manager.complete(self.machine.complete(index), &mut plans);
+        self.carry_out(plans, false);
+    }
+
+    fn fail(&mut self, index: usize) {
+        let mut plans = Vec::new();
+        self.manager.fail(self.machine.fail(index), &mut plans);
+        self.carry_out(plans, true);
+    }
+
+    fn carry_out(&mut self, plans: Vec<Plan>, after_failure: bool) {
+        for (index, plan) in plans.into_iter().enumerate() {
+            assert!(self.made.last().is_none_or(|last| last.id < plan.id), "numbers ascend");
+            self.made.push(plan.clone());
+            self.machine.begin(plan, !(after_failure && index == 0), self.exempt);
+        }
+        self.machine.compare(&self.manager);
+        self.manager.check().unwrap();
+    }
+
+    /// Acknowledges everything until nothing is under way.
+    fn finish(&mut self) {
+        while self.machine.unfinished() > 0 {
+            self.complete(0);
+        }
+        let outstanding = self.machine.outstanding();
+        let hopeless = self.manager.out_of_memory().is_some();
+        assert!(hopeless || outstanding.is_empty(), "never woken: {outstanding:?}");
+    }
+}
+
+fn plans_of(config: &MemoryConfig, script: &Script) -> Vec<Plan> {
+    let mut pair = Pair::new(config, script);
+    script.events.iter().for_each(|happening| pair.happens(happening));
+    pair.finish();
+    pair.made
+}
+
+fn conforms(config: &MemoryConfig) {
+    // There are many compositions: each gets a sixty-fourth of PROPTEST_CASES.
+    let cases = Config::default().cases.div_ceil(64);
+    let mut runner = TestRunner::new_with_rng(
+        Config { cases, failure_persistence: None, ..Config::default() },
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
+    let outcome = runner.run(&script(), |script| {
+        let plans = plans_of(config, &script);
+        prop_assert_eq!(plans, plans_of(config, &script), "the same script gives the same plans");
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        let [placement, prefetch, eviction] = [&config.placement, &config.prefetch, &config.eviction];
+        panic!("{} + {} + {}: {error}", placement.name, prefetch.name, eviction.name);
+    }
+}
+
+/// Compositions with this placement.
+fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
+    let pairs = PREFETCHERS.names().flat_map(|prefetch| EVICTIONS.names().map(move |eviction| (prefetch, eviction)));
+    pairs.map(move |(prefetch, eviction)| MemoryConfig {
+        placement: placement.clone(),
+        prefetch: Choice::named(prefetch),
+        eviction: Choice::named(eviction),
+        ..MemoryConfig::default()
+    })
+}
+
+#[test]
+fn every_composition_of_registered_strategies_conforms() {
+    for placement in PLACEMENTS.names() {
+        compositions(Choice::named(placement)).for_each(|config| conforms(&config));
+    }
+}
+
+#[test]
+fn options_that_change_mechanisms_conform() {
+    let options = [
+        ("grit", r#"{"fault_threshold": 2, "pa_cache_entries": 4, "host_pages": "map", "counter_moves": "group"}"#),
+        ("grit", r#"{"fault_threshold": 1, "pa_cache": false, "downgrade_drain": true}"#),
+        ("access-counter", r#"{"host_pages": "migrate", "moves": "group"}"#),
+        ("duplication", r#"{"downgrade_drain": true}"#),
+        ("griffin-dpc", r#"{"smoothing": 1.0, "touched": 0.0, "shifting": 1.0}"#),
+    ];
+    for (name, options) in options {
+        let placement = Choice { name: name.to_owned(), options: serde_json::from_str(options).unwrap() };
+        compositions(placement).for_each(|config| conforms(&config));
+    }
+}

@@ -1,0 +1,244 @@
+//! The manager against the reference model and the machine, over random histories.
+
+use crate::harness::Harness;
+use crate::harness::op::{Mix, Op, World, op};
+use crate::reference::rules::{Grit, Placement, Remote, Rules};
+use octavo_manager::{EVICTIONS, Fragmentation, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology};
+use octavo_registry::Choice;
+use octavo_units::Bytes;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use serde_json::json;
+
+/// Histories of a property test unless told otherwise.
+const LIBRARY_DEFAULT: u32 = 256;
+
+/// The same histories at every run, unless `PROPTEST_RNG_SEED` asks for others or `PROPTEST_CASES` for more.
+fn cases(few: u32) -> ProptestConfig {
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if matches!(config.rng_seed, RngSeed::Random) {
+        config.rng_seed = RngSeed::Fixed(0x0c7a);
+    }
+    if config.cases == LIBRARY_DEFAULT {
+        config.cases = few;
+    }
+    config
+}
+
+fn remote() -> impl Strategy<Value = Remote> {
+    (any::<bool>(), any::<bool>()).prop_map(|(map_host, moves_group)| Remote { map_host, moves_group })
+}
+
+fn grit() -> impl Strategy<Value = Placement> {
+    (prop_oneof![2 => Just(4u32), 1 => 1u32..9], prop::bool::weighted(0.8), prop::bool::weighted(0.8), remote())
+        .prop_map(|(threshold, cached, prediction, remote)| Grit { threshold, cached, prediction, remote })
+        .prop_map(Placement::Grit)
+}
+
+fn uniform() -> impl Strategy<Value = Placement> {
+    prop_oneof![
+        Just(Placement::OnTouch),
+        Just(Placement::FirstTouch),
+        Just(Placement::Duplication),
+        Just(Placement::Ideal),
+        remote().prop_map(Placement::AccessCounter),
+    ]
+}
+
+fn any_placement() -> impl Strategy<Value = Placement> {
+    prop_oneof![uniform(), grit()]
+}
+
+fn page_size() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => Just(4u64 << 10), 1 => Just(64 << 10), 1 => Just(2 << 20)]
+}
+
+/// A node whose memories are unlimited.
+fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
+    let gpus = prop_oneof![4 => 2usize..5, 1 => Just(1usize), 1 => 5usize..17];
+    (gpus, placement, page_size())
+        .prop_map(|(gpus, placement, page_size)| Rules { page_size, ..Rules::unlimited(gpus, placement) })
+}
+
+/// A node whose memories hold a few pages each.
+fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
+    let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
+    (capacity, placement, page_size(), any::<bool>()).prop_map(|(capacity, placement, page_size, evicts_blocks)| {
+        Rules { page_size, capacity, placement, tree: None, evicts_blocks }
+    })
+}
+
+fn with_tree(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+    let threshold = prop_oneof![3 => Just(51u32), 1 => 1u32..=100];
+    (rules, threshold).prop_map(|(rules, threshold)| Rules { tree: Some(threshold), ..rules })
+}
+
+fn play(rules: &Rules, pages: (u32, u32), mix: Mix, ops: &[Op]) {
+    play_on(&mut Harness::new(rules), World { gpus: rules.gpus(), pages }, mix, ops);
+}
+
+fn play_on(harness: &mut Harness, world: World, mix: Mix, ops: &[Op]) {
+    world.allocate(harness);
+    ops.iter().for_each(|op| harness.apply(op, world, mix));
+    harness.settle();
+}
+
+fn play_sized(config: &MemoryConfig, capacity: Vec<u32>, pages: (u32, u32), mix: Mix, ops: &[Op]) {
+    let topology = Topology { gpus: capacity.len(), capacity_pages: capacity };
+    // Foreign data may leave no room.
+    if Manager::new(config, &topology).is_ok() {
+        let mut harness = Harness::without_model(config, &topology, config.placement.name == "ideal");
+        play_on(&mut harness, World { gpus: topology.gpus, pages }, mix, ops);
+    }
+}
+
+/// Any names that can be chosen, with their default options.
+fn registered() -> impl Strategy<Value = MemoryConfig> {
+    let names = |names: Vec<&'static str>| proptest::sample::select(names).prop_map(Choice::named);
+    let placement = names(PLACEMENTS.names().collect());
+    (page_size(), placement, names(PREFETCHERS.names().collect()), names(EVICTIONS.names().collect())).prop_map(
+        |(page_size, placement, prefetch, eviction)| MemoryConfig {
+            page_size: Bytes(page_size),
+            placement,
+            prefetch,
+            eviction,
+            ..MemoryConfig::default()
+        },
+    )
+}
+
+/// Frames with numbers, and pages of several sizes: large frames of some powers of two of base pages.
+fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
+    let models = proptest::sample::select(vec!["worst-case", "bulk-copy", "ideal", "none"]);
+    let mosaic = (power, 1u32..=512, models).prop_map(|(power, threshold, compaction)| {
+        let (pages, large_page) = (1 << power, Bytes((4 << 10) << power));
+        let options = json!({
+            "large_page": large_page.to_string(), "threshold": (threshold - 1) % pages + 1, "compaction": compaction,
+        });
+        Choice { name: "mosaic".to_owned(), options: options.as_object().unwrap().clone() }
+    });
+    let sizing = prop_oneof![8 => mosaic, 1 => Just(Choice::named("base"))];
+    let allocator = prop_oneof![3 => 1u32..4, 1 => Just(0)].prop_map(|channels| match channels {
+        0 => Choice::named("free-list"),
+        _ => Choice { name: "cocoa".to_owned(), options: json!({ "channels": channels }).as_object().unwrap().clone() },
+    });
+    let fragmentation = prop_oneof![1 => Just((0, 0)), 1 => (0u32..=100, 0u32..=80)];
+    let fragmentation =
+        (fragmentation, 0u32..9).prop_map(|((index, occupancy), seed)| Fragmentation { index, occupancy, seed });
+    (registered(), sizing, allocator, fragmentation).prop_map(|(memory, sizing, allocator, fragmentation)| {
+        MemoryConfig { page_size: Bytes(4 << 10), sizing, allocator, fragmentation, ..memory }
+    })
+}
+
+const CALM: Mix = Mix { concurrent: false, failing: false, resize: None, thinned: false, sweep: 20, storm_level: 1 };
+const GROUPS: Mix = Mix { storm_level: 2, ..CALM };
+const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
+
+const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
+const THINNED: Mix = Mix { thinned: true, ..RESIZED };
+const FILLED: Mix = Mix { resize: Some(1500), sweep: 800, ..THINNED };
+
+// Groups of 512 pages, and whole blocks: few histories of many pages.
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn grit_large(rules in roomy(grit()), ops in vec(op(Mix { storm_level: 3, ..CALM }), 1..10)) {
+        play(&rules, (1024, 300), GROUPS, &ops);
+    }
+
+    #[test]
+    fn tree_with_uniform_schemes(rules in with_tree(roomy(uniform())), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (700, 300), CALM, &ops);
+    }
+
+    #[test]
+    fn tree_with_grit(rules in with_tree(roomy(grit())), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (700, 300), CALM, &ops);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn uniform_schemes_one_plan_at_a_time(rules in roomy(uniform()), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (100, 60), CALM, &ops);
+    }
+
+    #[test]
+    fn uniform_schemes_many_plans_and_failures(rules in roomy(uniform()), ops in vec(op(LIVELY), 1..80)) {
+        play(&rules, (100, 60), LIVELY, &ops);
+    }
+
+    #[test]
+    fn uniform_schemes_in_small_memories(rules in cramped(uniform()), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (40, 23), CALM, &ops);
+    }
+
+    #[test]
+    fn uniform_schemes_in_small_memories_many_plans(rules in cramped(uniform()), ops in vec(op(LIVELY), 1..80)) {
+        play(&rules, (40, 23), LIVELY, &ops);
+    }
+
+    #[test]
+    fn grit_one_plan_at_a_time(rules in roomy(grit()), ops in vec(op(GROUPS), 1..60)) {
+        play(&rules, (100, 60), GROUPS, &ops);
+    }
+
+    #[test]
+    fn grit_many_plans_and_failures(rules in roomy(grit()), ops in vec(op(LIVELY), 1..80)) {
+        play(&rules, (100, 60), LIVELY, &ops);
+    }
+
+    #[test]
+    fn grit_in_small_memories(rules in cramped(grit()), ops in vec(op(CALM), 1..60)) {
+        play(&rules, (40, 23), CALM, &ops);
+    }
+
+    #[test]
+    fn tree_with_many_plans(rules in with_tree(roomy(any_placement())), ops in vec(op(LIVELY), 1..60)) {
+        play(&rules, (90, 70), LIVELY, &ops);
+    }
+
+    #[test]
+    fn tree_in_small_memories(rules in with_tree(cramped(any_placement())), ops in vec(op(LIVELY), 1..60)) {
+        play(&rules, (40, 23), LIVELY, &ops);
+    }
+
+    #[test]
+    fn capacities_change(rules in cramped(any_placement()), ops in vec(op(RESIZED), 1..60)) {
+        play(&rules, (40, 23), RESIZED, &ops);
+    }
+
+    /// Whatever is registered, known to the model or not: the machine never sees data lost, stale or misplaced.
+    #[test]
+    fn every_composition_on_the_machine(config in registered(), capacity in vec(1u32..30, 1..6), ops in vec(op(RESIZED), 1..60)) {
+        let topology = Topology { gpus: capacity.len(), capacity_pages: capacity };
+        let by_decree = config.placement.name == "ideal";
+        let mut harness = Harness::without_model(&config, &topology, by_decree);
+        play_on(&mut harness, World { gpus: topology.gpus, pages: (40, 23) }, RESIZED, &ops);
+    }
+}
+
+// Checked more often, for what plans of different pages do to a block depends on their order.
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    /// Frames with numbers: what is one large page is in order, and changes only after it was splintered.
+    #[test]
+    fn pages_of_several_sizes_on_the_machine(config in sized(1..=3), capacity in vec(6u32..60, 1..5), ops in vec(op(THINNED), 1..60)) {
+        play_sized(&config, capacity, (41, 22), THINNED, &ops);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// Large frames as large as they are in fact, mostly filled by the prefetcher.
+    #[test]
+    fn large_pages_of_many_base_pages(config in sized(5..=9), capacity in vec(400u32..2000, 1..4), ops in vec(op(FILLED), 5..50)) {
+        play_sized(&config, capacity, (1100, 700), FILLED, &ops);
+    }
+}

@@ -1,0 +1,35 @@
+//! Per-page state stays small, so that footprints of 100 GB fit a laptop.
+
+use crate::common::placement;
+use octavo_manager::{Access, Event, Manager, PLACEMENTS, PageId, PageRun, ProcessorId, Topology};
+
+/// Bytes of state for each page, after every GPU read and wrote until its memory, 70 % of the pages, was full.
+fn bytes_per_page(name: &str, gpus: usize) -> f64 {
+    const PAGES: u32 = 4 << 10;
+    let topology = Topology { gpus, capacity_pages: vec![PAGES * 7 / 10; gpus] };
+    let mut manager = Manager::new(&placement(name, "{}"), &topology).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut plans);
+    for round in 0..3 {
+        for touch in 0..PAGES * gpus as u32 {
+            let (gpu, page) = (touch as usize % gpus, touch / gpus as u32 * 7 % PAGES);
+            let access = if (page + round) % 3 == 0 { Access::Write } else { Access::Read };
+            let fault = octavo_manager::Fault { processor: ProcessorId::gpu(gpu), page: PageId(page), access };
+            manager.handle(Event::Faults(&[fault]), &mut plans);
+            while let Some(plan) = plans.pop() {
+                manager.complete(plan.id, &mut plans);
+                manager.recycle(plan);
+            }
+        }
+    }
+    manager.state_bytes() as f64 / f64::from(PAGES)
+}
+
+#[test]
+fn four_gpus_need_less_than_sixty_four_bytes_a_page() {
+    for name in PLACEMENTS.names() {
+        let bytes = bytes_per_page(name, 4);
+        println!("{name}: {bytes:.1} bytes a page with 4 GPUs, {:.1} with 16", bytes_per_page(name, 16));
+        assert!(bytes < 64.0, "{name}: {bytes:.1} bytes a page");
+    }
+}

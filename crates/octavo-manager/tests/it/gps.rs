@@ -1,0 +1,65 @@
+//! GPS: who subscribes, who is unsubscribed, and how stores are broadcast.
+
+use crate::common::{Node, placement};
+use octavo_manager::{Event, HOST, Mode, PageId, ProcessorId, ProcessorMask, Topology};
+
+fn gps() -> Node {
+    Node::with(&placement("gps", "{}"), &Topology::unlimited(3))
+}
+
+#[test]
+fn the_first_subscriber_is_alone_and_the_second_makes_both_broadcast() {
+    let mut node = gps();
+    assert_eq!(node.write(0, 7), ["copy 7 host gpu0 migration", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]);
+    let second = [
+        "drain gpu0 7",
+        "invalidate gpu0 7",
+        "copy 7 gpu0 gpu1 duplication",
+        "map gpu0+gpu1 7 -> own rw broadcast",
+        "wake gpu1 7",
+    ];
+    assert_eq!(node.read(1, 7), second);
+    let third = node.write(2, 7);
+    assert_eq!(third[..2], ["drain gpu0+gpu1 7", "invalidate gpu0+gpu1 7"]);
+    assert_eq!(node.manager.page(PageId(7)).mode, Mode::Broadcast);
+    assert_eq!(node.manager.page(PageId(7)).writable, ProcessorMask::all_gpus(3));
+}
+
+#[test]
+fn replicas_made_by_stores_are_given_up_after_the_first_kernel_in_runs() {
+    let mut node = gps();
+    for page in 4..8 {
+        node.read(0, page);
+        node.write(1, page);
+    }
+    let steps = ["drain gpu1 4x4", "invalidate gpu1 4x4", "discard gpu1 4x4", "map gpu0 4x4 -> gpu0 rw"];
+    assert_eq!(node.event(Event::KernelEnd), steps);
+    assert_eq!(node.write(1, 4), ["map gpu1 4 -> gpu0 rw", "wake gpu1 4"], "stores go to the owner");
+    assert_eq!(node.read(1, 5)[2], "copy 5 gpu0 gpu1 duplication", "a load subscribes again");
+    assert!(node.event(Event::KernelEnd).is_empty(), "only once");
+    assert_eq!(node.manager.statistics().unsubscribed, 4);
+}
+
+#[test]
+fn a_store_without_a_replica_is_broadcast_from_the_owner() {
+    let mut node = gps();
+    node.read(0, 4);
+    node.read(1, 4);
+    node.write(2, 4);
+    node.event(Event::KernelEnd);
+    assert_eq!(node.write(2, 4), ["map gpu2 4 -> gpu0 rw broadcast", "wake gpu2 4"]);
+    assert_eq!(node.manager.page(PageId(4)).resident.len(), 2);
+}
+
+#[test]
+fn the_last_replica_left_by_evictions_is_mapped_directly() {
+    let topology = Topology { gpus: 2, capacity_pages: vec![1, 4] };
+    let mut node = Node::with(&placement("gps", "{}"), &topology);
+    node.read(0, 4);
+    node.read(1, 4);
+    let steps = ["drain gpu0 4", "invalidate gpu0 4", "discard gpu0 4", "map gpu1 4 -> gpu1 rw"];
+    assert_eq!(node.read(0, 5)[..4], steps);
+    assert_eq!(node.manager.page(PageId(4)).mode, Mode::Plain);
+    assert_eq!(node.manager.page(PageId(4)).owner, ProcessorId::gpu(1));
+    assert_ne!(node.manager.page(PageId(5)).owner, HOST);
+}

@@ -1,0 +1,255 @@
+//! The manager, the reference model and the machine, fed with the same things and compared after each.
+
+mod compare;
+mod frames;
+pub mod op;
+pub mod script;
+
+use std::collections::BTreeSet;
+
+use octavo_manager::{
+    Allocation, CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId,
+    SpaceId, Topology,
+};
+
+use frames::FrameLaws;
+use octavo_units::Bytes;
+
+use crate::machine::{Machine, Running};
+use crate::reference::{Model, Placement, Rules};
+
+/// Frames of more pages than this are looked at only when nothing is under way.
+const MANY_PAGES: usize = 500;
+
+/// All three, and the plans that are not acknowledged yet.
+pub struct Harness {
+    pub manager: Manager,
+    /// Absent for placements the model does not know: then only the machine judges.
+    pub model: Option<Model>,
+    pub machine: Machine,
+    pub running: Vec<Running>,
+    /// Metadata accesses of all plans so far, visible and overlapped.
+    pub metadata: u64,
+    /// Capacities that the machine takes over once nothing is under way.
+    capacity: Vec<u32>,
+    /// The first page of the second application.
+    pub second_space: u32,
+    /// What frames must obey, if they have numbers.
+    laws: Option<FrameLaws>,
+    /// Nothing is ever evicted.
+    keeps: bool,
+}
+
+impl Harness {
+    pub fn new(rules: &Rules) -> Self {
+        let mut harness = Self::without_model(&rules.config(), &rules.topology(), rules.placement == Placement::Ideal);
+        harness.model = Some(Model::new(rules));
+        harness
+    }
+
+    pub fn without_model(config: &MemoryConfig, topology: &Topology, by_decree: bool) -> Self {
+        Self {
+            manager: Manager::new(config, topology).expect("the configuration is valid"),
+            model: None,
+            machine: Machine::new(&topology.capacity_pages, by_decree),
+            running: Vec::new(),
+            metadata: 0,
+            capacity: topology.capacity_pages.clone(),
+            second_space: u32::MAX,
+            laws: laws(config, topology),
+            keeps: config.eviction.name == "none",
+        }
+    }
+
+    pub fn allocate(&mut self, first: u32, count: u32) {
+        let run = PageRun { first: PageId(first), count };
+        run.iter().for_each(|page| self.machine.allocate(page));
+        let allocation = Allocation { space: SpaceId(self.space(run.first)), ..run.into() };
+        self.event(Event::Allocate(allocation));
+        self.model.iter_mut().for_each(|model| model.allocate(run));
+        self.compare();
+    }
+
+    /// Frees pages; nothing may be under way.
+    pub fn free(&mut self, first: u32, count: u32) {
+        let run = PageRun { first: PageId(first), count };
+        run.iter().for_each(|page| self.machine.free(page));
+        self.event(Event::Free(run));
+        self.model.iter_mut().for_each(|model| model.free(run));
+        self.compare();
+    }
+
+    /// Frees those of these pages that are allocated.
+    pub fn free_present(&mut self, first: u32, count: u32) {
+        self.runs(first, count, true).into_iter().for_each(|run| self.free(run.first.0, run.count));
+    }
+
+    /// Allocates those of these pages that are not.
+    pub fn allocate_missing(&mut self, first: u32, count: u32) {
+        self.runs(first, count, false).into_iter().for_each(|run| self.allocate(run.first.0, run.count));
+    }
+
+    /// Runs of pages of one space that are all allocated, or all not.
+    fn runs(&self, first: u32, count: u32, allocated: bool) -> Vec<PageRun> {
+        let alike = |page: &u32| self.machine.allocated(PageId(*page)) == allocated;
+        let pages: Vec<u32> = (first..first + count).filter(alike).collect();
+        let neighbours =
+            |one: &u32, next: &u32| *next == one + 1 && self.space(PageId(*one)) == self.space(PageId(*next));
+        let run = |pages: &[u32]| PageRun { first: PageId(pages[0]), count: pages.len() as u32 };
+        pages.chunk_by(neighbours).map(run).collect()
+    }
+
+    /// GPUs touch pages that exist; what their page tables do not allow is handed in as one batch of faults.
+    pub fn touch(&mut self, touches: &[Fault]) {
+        let touches = touches.iter().filter(|touch| self.machine.allocated(touch.page)).copied().collect::<Vec<_>>();
+        let faults = touches.iter().filter_map(|&touch| self.machine.touch(touch).unwrap());
+        let faults: Vec<Fault> = faults.collect();
+        if !faults.is_empty() {
+            self.event(Event::Faults(&faults));
+            self.model.iter_mut().for_each(|model| model.faults(&faults));
+        }
+        self.compare();
+    }
+
+    pub fn counter(&mut self, processor: ProcessorId, page: PageId) {
+        if !self.machine.allocated(page) {
+            return;
+        }
+        let notification = CounterNotification { processor, page };
+        self.event(Event::Counter(notification));
+        self.model.iter_mut().for_each(|model| model.counter(notification));
+        self.compare();
+    }
+
+    pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
+        self.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
+        let room = &mut self.machine.capacity[processor.index()];
+        *room = pages.max(*room);
+        if let (Some(laws), Some(gpu)) = (&mut self.laws, processor.gpu_index()) {
+            laws.enlarge(gpu, pages);
+        }
+        self.event(Event::Capacity { processor, pages });
+        self.model.iter_mut().for_each(|model| model.resize(processor, pages));
+        self.compare();
+    }
+
+    pub fn event(&mut self, event: Event<'_>) {
+        let mut plans = Vec::new();
+        self.manager.handle(event, &mut plans);
+        self.accept(plans);
+    }
+
+    fn accept(&mut self, plans: Vec<Plan>) {
+        let mut busy: BTreeSet<PageId> = self.running.iter().flat_map(Running::pages).collect();
+        for plan in plans {
+            self.metadata += u64::from(plan.metadata_accesses + plan.overlapped_accesses);
+            self.laws.iter_mut().for_each(|laws| laws.note(&plan));
+            let running = Running::new(plan);
+            for page in running.pages() {
+                assert!(busy.insert(page), "page {} is in two unfinished plans", page.0);
+            }
+            self.running.push(running);
+        }
+        self.check_frames();
+    }
+
+    fn check_frames(&mut self) {
+        let Some(laws) = &mut self.laws else { return };
+        let quiet = self.running.is_empty();
+        if !quiet && self.machine.pages().count() > MANY_PAGES {
+            return;
+        }
+        let spaces = self.machine.pages().map(|page| (page, u16::from(page.0 >= self.second_space))).collect();
+        laws.check(&self.manager, &spaces, quiet);
+    }
+
+    fn space(&self, page: PageId) -> u16 {
+        u16::from(page.0 >= self.second_space)
+    }
+
+    /// Carries out one more step of a plan.
+    pub fn advance(&mut self, index: usize) {
+        let woken = self.machine.step(&mut self.running[index]).unwrap();
+        for access in &woken {
+            let served = self.running[index].serves(access);
+            assert!(!served || self.machine.allows(*access), "{access:?} was woken in vain");
+        }
+        if !woken.is_empty() {
+            self.touch(&woken);
+        }
+    }
+
+    /// Carries out the rest of a plan and acknowledges it.
+    pub fn finish(&mut self, index: usize) {
+        while self.running[index].next_step().is_some() {
+            self.advance(index);
+        }
+        let running = self.running.remove(index);
+        let (id, pages) = (running.plan.id, names(&running));
+        self.acknowledge(id, |manager, id, plans| manager.complete(id, plans));
+        self.model.iter_mut().for_each(|model| model.complete(&pages));
+        self.manager.recycle(running.plan);
+        self.compare_pages(&pages);
+    }
+
+    /// Carries out some steps of a plan, fails, and takes them back; plans that woke somebody already are finished.
+    pub fn fail(&mut self, index: usize, steps: usize) {
+        for _ in 0..steps {
+            if !self.running[index].next_step().is_some_and(|step| !matches!(step, octavo_manager::Step::Wake { .. })) {
+                break;
+            }
+            self.advance(index);
+        }
+        if !self.running[index].can_fail() {
+            return self.finish(index);
+        }
+        let running = self.running.remove(index);
+        let (id, pages) = (running.plan.id, names(&running));
+        self.laws.iter_mut().for_each(|laws| laws.note(&running.plan));
+        self.machine.undo(running).unwrap();
+        self.acknowledge(id, Manager::fail);
+        self.model.iter_mut().for_each(|model| model.fail(&pages));
+        self.compare_pages(&pages);
+    }
+
+    fn acknowledge(&mut self, id: PlanId, how: impl FnOnce(&mut Manager, PlanId, &mut Vec<Plan>)) {
+        let mut plans = Vec::new();
+        how(&mut self.manager, id, &mut plans);
+        self.accept(plans);
+    }
+
+    /// Finishes everything that is under way, oldest first; then nobody may wait any more.
+    pub fn settle(&mut self) {
+        let mut finished = 0;
+        while !self.running.is_empty() {
+            self.finish(0);
+            finished += 1;
+            assert!(finished < 100_000, "plans beget plans for ever");
+        }
+        let hopeless = self.manager.out_of_memory().is_some();
+        assert!(hopeless || self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
+        for (index, &capacity) in self.capacity.iter().enumerate() {
+            let stays = if self.keeps { self.manager.frames_held(ProcessorId::gpu(index)) } else { 0 };
+            self.machine.capacity[index + 1] = capacity.max(stays);
+        }
+        self.compare();
+        self.compare_machine();
+        self.manager.check().unwrap();
+    }
+}
+
+fn laws(config: &MemoryConfig, topology: &Topology) -> Option<FrameLaws> {
+    let coalesces = config.sizing.name == "mosaic";
+    let separates = config.allocator.name == "cocoa";
+    if !coalesces && !separates && config.fragmentation.index * config.fragmentation.occupancy == 0 {
+        return None;
+    }
+    let page = config.decision_size().expect("the configuration is valid").0;
+    let large = config.sizing.options.get("large_page").and_then(|size| size.as_str());
+    let large = large.map_or(2 << 20, |size| size.parse::<Bytes>().expect("a size").0);
+    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &topology.capacity_pages))
+}
+
+fn names(running: &Running) -> BTreeSet<u32> {
+    running.pages().into_iter().map(|page| page.0).collect()
+}

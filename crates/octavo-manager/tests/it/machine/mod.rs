@@ -1,0 +1,133 @@
+//! A machine without any judgement: memories whose pages hold version numbers, page tables, and GPUs that fault. It
+//! carries out the steps of plans and refuses whatever would lose or corrupt data.
+
+mod execute;
+mod laws;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use octavo_manager::{Access, Fault, HOST, MappingMode, PageId, Permission, ProcessorId};
+
+pub use execute::Running;
+
+/// A page-table entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub target: ProcessorId,
+    pub permission: Permission,
+    pub mode: MappingMode,
+}
+
+/// Frames, page tables and GPUs.
+#[derive(Debug)]
+pub struct Machine {
+    /// Of each processor: the version of each page that one of its frames holds.
+    pub memories: Vec<BTreeMap<PageId, u64>>,
+    /// Of each processor.
+    pub tables: Vec<BTreeMap<PageId, Entry>>,
+    /// Pages that each memory has room for.
+    pub capacity: Vec<u32>,
+    /// The version that the latest store made.
+    latest: BTreeMap<PageId, u64>,
+    /// Accesses that wait to be woken.
+    pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,
+    /// Of each processor: first pages and lengths of the blocks that one large page translates.
+    pub large: Vec<BTreeMap<PageId, u32>>,
+    /// The `ideal` bound: a page is local where it has no copy, and copies need no room.
+    by_decree: bool,
+}
+
+impl Machine {
+    pub fn new(capacity: &[u32], by_decree: bool) -> Self {
+        let processors = capacity.len() + 1;
+        let capacity = std::iter::once(u32::MAX).chain(capacity.iter().copied()).collect();
+        Self {
+            memories: vec![BTreeMap::new(); processors],
+            tables: vec![BTreeMap::new(); processors],
+            large: vec![BTreeMap::new(); processors],
+            capacity,
+            latest: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
+            by_decree,
+        }
+    }
+
+    pub fn allocate(&mut self, page: PageId) {
+        assert!(self.latest.insert(page, 0).is_none());
+        self.memories[HOST.index()].insert(page, 0);
+    }
+
+    pub fn free(&mut self, page: PageId) {
+        self.latest.remove(&page);
+        self.memories.iter_mut().for_each(|memory| memory.retain(|&held, _| held != page));
+        self.tables.iter_mut().for_each(|table| table.retain(|&mapped, _| mapped != page));
+    }
+
+    /// A GPU touches a page: a store makes a new version, a load must see the latest. What the page table does not
+    /// allow becomes a fault, unless that GPU's fault on that page is outstanding already.
+    pub fn touch(&mut self, fault: Fault) -> Result<Option<Fault>, String> {
+        if self.allows(fault) {
+            self.access(fault)?;
+            return Ok(None);
+        }
+        let key = (fault.processor, fault.page);
+        if self.outstanding.contains_key(&key) {
+            return Ok(None);
+        }
+        self.outstanding.insert(key, fault.access);
+        Ok(Some(fault))
+    }
+
+    pub fn allows(&self, fault: Fault) -> bool {
+        let entry = self.tables[fault.processor.index()].get(&fault.page);
+        entry.is_some_and(|entry| fault.access == Access::Read || entry.permission == Permission::ReadWrite)
+    }
+
+    fn access(&mut self, fault: Fault) -> Result<(), String> {
+        let page = fault.page;
+        let entry = self.tables[fault.processor.index()][&page];
+        let found = self.memories[entry.target.index()].get(&page).copied();
+        let decreed = self.by_decree.then(|| self.latest[&page]);
+        let version = found.or(decreed).ok_or_else(|| format!("{fault:?} reaches no copy"))?;
+        if version != self.latest[&page] {
+            return Err(format!("{fault:?} sees version {version}, the latest is {}", self.latest[&page]));
+        }
+        if fault.access == Access::Write {
+            self.store(page, entry);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, page: PageId, entry: Entry) {
+        let version = self.latest[&page] + 1;
+        self.latest.insert(page, version);
+        let broadcast = entry.mode == MappingMode::Broadcast || self.by_decree;
+        let holders: BTreeSet<usize> = if broadcast {
+            (0..self.memories.len()).filter(|&holder| self.memories[holder].contains_key(&page)).collect()
+        } else {
+            BTreeSet::from([entry.target.index()])
+        };
+        for holder in holders {
+            self.memories[holder].insert(page, version);
+        }
+    }
+
+    /// Whether a large page of `processor` translates `page`.
+    pub fn in_large_page(&self, processor: ProcessorId, page: PageId) -> bool {
+        let below = self.large[processor.index()].range(..=page).next_back();
+        below.is_some_and(|(first, count)| page.0 - first.0 < *count)
+    }
+
+    pub fn holders(&self, page: PageId) -> Vec<ProcessorId> {
+        let all = self.memories.iter().enumerate();
+        all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| ProcessorId(index as u8)).collect()
+    }
+
+    pub fn allocated(&self, page: PageId) -> bool {
+        self.latest.contains_key(&page)
+    }
+
+    pub fn pages(&self) -> impl Iterator<Item = PageId> {
+        self.latest.keys().copied()
+    }
+}

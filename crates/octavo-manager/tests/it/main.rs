@@ -1,0 +1,24 @@
+//! Tests of the manager through the public interface. They are one program, since programs of one file each would all compile
+//! the helpers and be linked.
+
+mod access_counter;
+mod common;
+mod conformance;
+mod differential;
+mod eviction_golden;
+mod executor;
+mod footprint;
+mod gps;
+mod griffin;
+mod grit;
+mod grit_rules;
+mod harness;
+mod lru_rules;
+mod machine;
+mod mosaic;
+mod options;
+mod prefetch;
+mod reference;
+mod tree_golden;
+mod uniform;
+mod uvmsmart;

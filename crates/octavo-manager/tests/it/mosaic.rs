@@ -1,0 +1,333 @@
+//! Large pages in memories of a few frames, step by step: large frames of four base pages.
+
+use crate::common::{Node, choice, placement};
+use octavo_manager::{
+    Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, ProcessorId, SpaceId, Topology,
+};
+use octavo_units::Bytes;
+
+const GPU: ProcessorId = ProcessorId(1);
+
+fn mosaic(placed: &str, options: &str) -> MemoryConfig {
+    let options = format!(r#"{{"large_page": "16KiB", "threshold": 2{options}}}"#);
+    MemoryConfig {
+        allocator: choice("cocoa", r#"{"channels": 1}"#),
+        sizing: choice("mosaic", &options),
+        ..placement(placed, "{}")
+    }
+}
+
+fn node(config: &MemoryConfig, capacity: &[u32]) -> Node {
+    Node::with(config, &Topology { gpus: capacity.len(), capacity_pages: capacity.to_vec() })
+}
+
+fn run(first: u32, count: u32) -> PageRun {
+    PageRun { first: PageId(first), count }
+}
+
+fn frames(node: &Node, pages: std::ops::Range<u32>) -> Vec<Option<u32>> {
+    pages.map(|page| node.manager.frame(GPU, PageId(page))).collect()
+}
+
+fn coalesced(node: &Node, pages: std::ops::Range<u32>) -> Vec<bool> {
+    pages.map(|page| node.manager.coalesced(GPU, PageId(page))).collect()
+}
+
+fn fill(node: &mut Node, pages: std::ops::Range<u32>) {
+    pages.for_each(|page| drop(node.write(0, page)));
+}
+
+#[test]
+fn the_fault_that_brings_the_last_page_makes_a_large_page_without_moving_any() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    for page in [6, 4, 7] {
+        node.read(0, page);
+    }
+    let before = frames(&node, 4..8);
+    let steps = node.read(0, 5);
+    assert_eq!(steps, ["copy 5 host gpu0 migration", "map gpu0 5 -> gpu0 rw", "coalesce gpu0 4x4", "wake gpu0 5"]);
+    assert_eq!(coalesced(&node, 3..9), [false, true, true, true, true, false]);
+    assert_eq!(frames(&node, 4..8), [0, 1, 2, 3].map(Some));
+    assert_eq!(before, [Some(0), None, Some(2), Some(3)]);
+}
+
+#[test]
+fn a_page_that_leaves_splinters_its_large_page_first() {
+    let mut node = node(&mosaic("on-touch", ""), &[64, 64]);
+    fill(&mut node, 4..8);
+    let steps = node.write(1, 6);
+    assert_eq!(steps[0], "splinter gpu0 4x4");
+    assert_eq!(steps[1..3], ["drain gpu0 6", "invalidate gpu0 6"]);
+    assert_eq!(coalesced(&node, 4..8), [false; 4]);
+    assert_eq!(node.write(0, 6).last().unwrap(), "wake gpu0 6");
+    assert_eq!(coalesced(&node, 4..8), [true; 4], "once it is back, in its own place");
+}
+
+#[test]
+fn eviction_splinters_what_it_takes_from() {
+    let mut node = node(&mosaic("on-touch", ""), &[8]);
+    fill(&mut node, 0..8);
+    let steps = node.write(0, 8);
+    assert_eq!(steps[..2], ["splinter gpu0 0x4", "drain gpu0 0"]);
+    assert_eq!(coalesced(&node, 0..8), [false, false, false, false, true, true, true, true]);
+}
+
+#[test]
+fn pages_with_different_rights_are_no_large_page() {
+    let mut node = node(&mosaic("duplication", ""), &[64, 64]);
+    fill(&mut node, 4..8);
+    assert_eq!(coalesced(&node, 4..8), [true; 4]);
+    let steps = node.read(1, 5);
+    assert_eq!(steps[..2], ["splinter gpu0 4x4", "protect gpu0 5"]);
+    assert_eq!(coalesced(&node, 4..8), [false; 4]);
+    for page in [4, 6, 7] {
+        node.read(1, page);
+    }
+    assert_eq!(coalesced(&node, 4..8), [true; 4], "all read-only: alike again");
+    assert!(node.manager.coalesced(ProcessorId(2), PageId(4)), "and so are the replicas");
+}
+
+#[test]
+fn a_block_that_is_only_partly_allocated_comes_from_the_base_list() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(2, 7).into()));
+    fill(&mut node, 2..9);
+    assert_eq!(coalesced(&node, 2..9), [false, false, true, true, true, true, false]);
+    assert_eq!(frames(&node, 2..9), [0, 1, 4, 5, 6, 7, 2].map(Some));
+    assert_eq!(node.manager.memory_use(GPU).unwrap().large_frames, 2);
+}
+
+#[test]
+fn spaces_do_not_share_large_frames_unless_nothing_else_is_left() {
+    let mut node = node(&mosaic("on-touch", ""), &[8]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(0, 3).into()));
+    node.event(Event::Allocate(Allocation { space: SpaceId(1), ..run(100, 3).into() }));
+    [0, 100, 1, 101].into_iter().for_each(|page| drop(node.write(0, page)));
+    assert_eq!(frames(&node, 0..2), [0, 1].map(Some));
+    assert_eq!(frames(&node, 100..102), [4, 5].map(Some));
+    node.event(Event::Allocate(Allocation { space: SpaceId(2), ..run(200, 1).into() }));
+    node.write(0, 200);
+    assert_eq!(node.manager.statistics().soft_guarantee_broken, 1);
+}
+
+#[test]
+fn a_free_list_mixes_spaces() {
+    let config = MemoryConfig { allocator: choice("free-list", "{}"), ..mosaic("on-touch", "") };
+    let mut node = node(&config, &[8]);
+    node.event(Event::Allocate(Allocation { space: SpaceId(1), ..run(4000, 4).into() }));
+    [0, 4000, 1, 4001].into_iter().for_each(|page| drop(node.write(0, page)));
+    assert_eq!((frames(&node, 0..2), frames(&node, 4000..4002)), (vec![Some(0), Some(2)], vec![Some(1), Some(3)]));
+    assert_eq!(node.manager.statistics().soft_guarantee_broken, 0, "none was given");
+}
+
+#[test]
+fn a_freed_large_page_is_splintered() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    fill(&mut node, 0..8);
+    assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
+    assert_eq!(node.manager.memory_use(GPU).unwrap().large_frames, 1);
+}
+
+#[test]
+fn a_large_page_keeps_its_holes_until_too_few_pages_are_left() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(run(0, 6).into()));
+    fill(&mut node, 0..6);
+    assert_eq!(coalesced(&node, 0..4), [true; 4]);
+    assert!(node.event(Event::Free(run(0, 2))).is_empty());
+    assert_eq!(coalesced(&node, 0..4), [false, false, true, true]);
+    let steps = node.event(Event::Free(run(2, 1)));
+    assert_eq!(steps, ["splinter gpu0 0x4", "invalidate gpu0 3", "compact gpu0 1 WorstCase", "map gpu0 3 -> gpu0 rw"]);
+    assert_eq!(frames(&node, 3..6), [6, 4, 5].map(Some));
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.pages_compacted, statistics.frames_freed_by_compaction), (1, 1));
+}
+
+#[test]
+fn what_is_left_of_a_block_has_no_claim_to_its_large_frame() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    node.event(Event::Free(run(7, 2041)));
+    fill(&mut node, 0..3);
+    node.event(Event::Free(run(3, 1)));
+    node.write(0, 4);
+    assert_eq!(frames(&node, 0..5), [Some(0), Some(1), Some(2), None, Some(3)]);
+}
+
+#[test]
+fn pages_allocated_into_the_hole_of_a_large_page_splinter_it() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    fill(&mut node, 0..4);
+    node.event(Event::Free(run(0, 1)));
+    assert_eq!(coalesced(&node, 0..4), [false, true, true, true]);
+    assert_eq!(node.event(Event::Allocate(run(0, 1).into())), ["splinter gpu0 0x4"]);
+    assert_eq!(node.write(0, 0)[2], "coalesce gpu0 0x4");
+}
+
+#[test]
+fn emergency_frames_are_used_when_no_other_is_left() {
+    let mut node = node(&mosaic("on-touch", r#", "compaction": "none""#), &[8]);
+    fill(&mut node, 0..8);
+    node.event(Event::Free(run(0, 1)));
+    let steps = node.write(0, 12);
+    assert_eq!(steps[0], "splinter gpu0 0x4");
+    assert_eq!(frames(&node, 12..13), [Some(0)]);
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.emergency_splinters, statistics.identity_missed), (1, 1));
+    assert_eq!((statistics.evictions_written, statistics.soft_guarantee_broken), (0, 0));
+}
+
+#[test]
+fn places_kept_for_a_block_are_used_before_the_large_page_of_another_space() {
+    let mut node = node(&mosaic("on-touch", r#", "compaction": "none""#), &[8]);
+    node.event(Event::Allocate(Allocation { space: SpaceId(1), ..run(4000, 8).into() }));
+    fill(&mut node, 0..4);
+    node.event(Event::Free(run(0, 1)));
+    node.write(0, 4000);
+    assert_eq!(node.write(0, 4004)[0], "copy 4004 host gpu0 migration");
+    assert_eq!(frames(&node, 4004..4005), [Some(5)]);
+    assert_eq!(coalesced(&node, 1..4), [true; 3]);
+    assert_eq!(node.manager.statistics().soft_guarantee_broken, 0);
+}
+
+fn fragmented(options: &str) -> MemoryConfig {
+    let fragmentation = Fragmentation { index: 100, occupancy: 50, seed: 3 };
+    MemoryConfig { fragmentation, ..mosaic("on-touch", options) }
+}
+
+#[test]
+fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
+    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
+    let steps = node.write(0, 0);
+    assert_eq!(
+        steps,
+        ["compact gpu0 2 BulkCopy", "copy 0 host gpu0 migration", "map gpu0 0 -> gpu0 rw", "wake gpu0 0"]
+    );
+    fill(&mut node, 1..8);
+    assert_eq!(coalesced(&node, 0..8), [true; 8]);
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.compactions, statistics.faults_on_compaction, statistics.evictions_written), (2, 2, 0));
+    let used = node.manager.memory_use(GPU).unwrap();
+    assert_eq!((used.base_frames, used.large_frames, used.large_frames_total), (8, 2, Some(4)));
+}
+
+#[test]
+fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
+    let mut manager = Manager::new(&fragmented(""), &Topology { gpus: 1, capacity_pages: vec![16] }).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Event::Allocate(run(0, 8).into()), &mut plans);
+    let faults = [0, 1, 4].map(|page| crate::common::fault(0, page, octavo_manager::Access::Write));
+    manager.handle(Event::Faults(&faults), &mut plans);
+    assert_eq!((plans.len(), manager.statistics().faults_on_compaction), (1, 3), "all wait for the same plan");
+    manager.handle(Event::Free(run(0, 1)), &mut plans);
+    manager.handle(Event::Allocate(run(0, 1).into()), &mut plans);
+    let compaction = plans.remove(0);
+    manager.complete(compaction.id, &mut plans);
+    let woken: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect();
+    assert!(woken.contains(&"wake gpu0 1".to_owned()) && !woken.contains(&"wake gpu0 0".to_owned()), "{woken:?}");
+    manager.check().unwrap();
+}
+
+#[test]
+fn without_compaction_pages_go_into_holes_between_foreign_data() {
+    let mut node = node(&fragmented(r#", "compaction": "none""#), &[16]);
+    fill(&mut node, 0..8);
+    assert_eq!(coalesced(&node, 0..8), [false; 8]);
+    let statistics = node.manager.statistics();
+    assert_eq!((statistics.compactions, statistics.identity_missed, statistics.soft_guarantee_broken), (0, 8, 8));
+}
+
+#[test]
+fn pages_are_compacted_within_a_channel() {
+    let allocator = choice("cocoa", r#"{"channels": 4}"#);
+    let mut node = node(&MemoryConfig { allocator, ..fragmented("") }, &[16]);
+    fill(&mut node, 0..4);
+    assert_eq!((node.manager.statistics().compactions, coalesced(&node, 0..4)), (0, vec![false; 4]));
+}
+
+#[test]
+fn foreign_data_takes_up_room() {
+    let mut node = node(&fragmented(""), &[16]);
+    fill(&mut node, 0..9);
+    assert_eq!(node.manager.statistics().evictions_written, 1);
+}
+
+#[test]
+fn a_full_memory_that_evicts_nothing_is_out_of_memory() {
+    let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
+    let mut node = node(&config, &[2]);
+    node.event(Event::Allocate(Allocation { space: SpaceId(7), ..run(3000, 4).into() }));
+    fill(&mut node, 3000..3002);
+    assert_eq!(node.manager.out_of_memory(), None);
+    assert!(node.write(0, 3002).is_empty());
+    let found = node.manager.out_of_memory().unwrap();
+    assert_eq!((found.processor, found.page, found.space), (GPU, PageId(3002), SpaceId(7)));
+}
+
+#[test]
+fn a_memory_that_is_about_to_be_emptied_is_not_out_of_memory() {
+    let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
+    let mut manager = Manager::new(&config, &Topology { gpus: 2, capacity_pages: vec![1, 1] }).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Event::Allocate(run(0, 3).into()), &mut plans);
+    let write = |gpu, page| crate::common::fault(gpu, page, octavo_manager::Access::Write);
+    manager.handle(Event::Faults(&[write(0, 0)]), &mut plans);
+    let first = plans.pop().unwrap();
+    manager.complete(first.id, &mut plans);
+    manager.handle(Event::Faults(&[write(1, 0), write(0, 1)]), &mut plans);
+    assert_eq!((plans.len(), manager.out_of_memory()), (1, None), "page 0 is on its way to the other GPU");
+    let second = plans.pop().unwrap();
+    manager.complete(second.id, &mut plans);
+    assert_eq!((plans.len(), manager.out_of_memory()), (1, None));
+}
+
+#[test]
+fn mosaic_under_grit_on_four_gpus_makes_and_splinters_large_pages() {
+    let mut node = node(&mosaic("grit", ""), &[64; 4]);
+    (0..8).for_each(|page| drop(node.read(0, page)));
+    (8..32u32).for_each(|page| drop(node.write(page as usize / 8, page)));
+    let large = |node: &Node, page: u32| (0..4).any(|gpu| node.manager.coalesced(ProcessorId::gpu(gpu), PageId(page)));
+    assert!((0..32).all(|page| large(&node, page)), "each GPU has two blocks of its own");
+    for round in 1..9 {
+        (0..4).for_each(|page| drop(node.read(round % 4, page)));
+    }
+    let statistics = node.manager.statistics();
+    assert!(statistics.splintered > 0 && statistics.duplications > 0, "{statistics:?}");
+    assert!(large(&node, 0) && large(&node, 31), "replicas that all are read-only are large pages too");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_key() {
+    let refused = |config: MemoryConfig| config.resolve().unwrap_err().key;
+    let sizing = |options: &str| MemoryConfig { sizing: choice("mosaic", options), ..MemoryConfig::default() };
+    assert_eq!(refused(sizing(r#"{"threshold": 0}"#)), "sizing.threshold");
+    assert_eq!(refused(sizing(r#"{"threshold": 513}"#)), "sizing.threshold");
+    assert_eq!(refused(sizing(r#"{"large_page": "12KiB"}"#)), "sizing.large_page");
+    assert_eq!(refused(sizing(r#"{"compaction": "never"}"#)), "sizing.compaction");
+    let huge = MemoryConfig { page_size: Bytes(2 << 20), ..sizing("{}") };
+    assert_eq!(refused(huge), "sizing.large_page");
+    let large = MemoryConfig { sizing: choice("large", r#"{"large_page": "4KiB"}"#), ..MemoryConfig::default() };
+    assert_eq!(refused(large), "sizing.large_page");
+    let cocoa = MemoryConfig { allocator: choice("cocoa", r#"{"channels": 0}"#), ..MemoryConfig::default() };
+    assert_eq!(refused(cocoa), "allocator.channels");
+    let fragmentation = Fragmentation { index: 101, ..Fragmentation::default() };
+    assert_eq!(refused(MemoryConfig { fragmentation, ..MemoryConfig::default() }), "fragmentation.index");
+}
+
+#[test]
+fn foreign_data_needs_a_memory_with_a_limit_and_leaves_room() {
+    let refused = |config: &MemoryConfig, topology| Manager::new(config, &topology).err().unwrap().key;
+    assert_eq!(refused(&fragmented(""), Topology::unlimited(1)), "fragmentation.index");
+    let full = Fragmentation { index: 100, occupancy: 100, seed: 0 };
+    let full = MemoryConfig { fragmentation: full, ..fragmented("") };
+    assert_eq!(refused(&full, Topology { gpus: 1, capacity_pages: vec![16] }), "fragmentation.occupancy");
+}
+
+#[test]
+fn large_pages_are_what_everything_is_decided_on() {
+    let config = MemoryConfig { sizing: choice("large", "{}"), ..placement("on-touch", "{}") };
+    assert_eq!(config.decision_size().unwrap(), Bytes(2 << 20));
+    assert_eq!(node(&config, &[4]).manager.geometry().page_size, Bytes(2 << 20));
+}

@@ -1,0 +1,186 @@
+//! The prefetchers and evictors of UVMSmart (ISCA 2019): what its code decides, and what its published logs show. Each
+//! test names the option or function, or the log, whose decision it states.
+
+use crate::common::{Node, choice, placement};
+use octavo_manager::{Event, MemoryConfig, PageId, PageRun, ProcessorId, Topology};
+
+/// Pages of 64 KiB.
+const LEAF: u32 = 16;
+
+/// Three blocks of 2 MiB, and 256 KiB.
+fn node(prefetch: &str, eviction: &str, options: &str, leaves: u32) -> Node {
+    let config = MemoryConfig {
+        prefetch: choice(prefetch, "{}"),
+        eviction: choice(eviction, options),
+        ..placement("on-touch", "{}")
+    };
+    let topology = Topology { gpus: 1, capacity_pages: vec![leaves.saturating_mul(LEAF)] };
+    let mut node = Node::with(&config, &topology);
+    node.event(Event::Free(PageRun { first: PageId(1536 + 4 * LEAF), count: 512 - 4 * LEAF }));
+    node
+}
+
+fn roomy(prefetch: &str) -> Node {
+    node(prefetch, "lru-page", "{}", u32::MAX)
+}
+
+/// Which of the pages the GPU has.
+fn here(node: &Node, pages: std::ops::Range<u32>) -> Vec<u32> {
+    pages.filter(|&page| node.manager.page(PageId(page)).owner == ProcessorId::gpu(0)).collect()
+}
+
+/// The first leaves, from `block` on, that the GPU has.
+fn leaves(node: &Node, block: u32, count: u32) -> Vec<u32> {
+    (0..count).filter(|leaf| !here(node, block + leaf * LEAF..block + (leaf + 1) * LEAF).is_empty()).collect()
+}
+
+/// Faults on these pages of a block, one after another; KiB that came with each.
+fn kib(node: &mut Node, block: u32, faults: &[u32]) -> Vec<usize> {
+    let mut held = here(node, block..block + 512.min(2048 - block)).len();
+    let mut came = Vec::new();
+    for page in faults {
+        node.read(0, block + page);
+        let now = here(node, block..block + 512.min(2048 - block)).len();
+        came.push((now - held) * 4);
+        held = now;
+    }
+    came
+}
+
+#[test]
+fn hardware_prefetch_2_a_fault_brings_its_leaf() {
+    let mut node = roomy("sequential-local");
+    assert_eq!(kib(&mut node, 0, &[100, 0, 16, 32]), [64; 4]);
+    assert_eq!(here(&node, 90..120), (96..112).collect::<Vec<_>>());
+}
+
+#[test]
+fn hardware_prefetch_3_a_fault_brings_at_most_one_more_page_of_the_block() {
+    let mut node = roomy("random-page");
+    let came = kib(&mut node, 512, &(0..100).collect::<Vec<_>>());
+    assert!(came.iter().all(|kib| [0, 4, 8].contains(kib)), "{came:?}");
+    assert!(came.iter().filter(|&&kib| kib == 8).count() > 50, "{came:?}");
+    assert!(here(&node, 0..512).is_empty() && here(&node, 1024..1600).is_empty());
+}
+
+/// `output_logs/HWPrefetchers/TBN/hotspot.log`, transfers from 0xc0800000 on: a power matrix read in order.
+#[test]
+fn log_of_hotspot_sequential_faults_bring_64_64_128_256_512_1024_kib() {
+    let faults = [0x00, 0x10, 0x20, 0x40, 0x80, 0x100];
+    for prefetch in ["tree-neighborhood", "tree"] {
+        assert_eq!(kib(&mut roomy(prefetch), 512, &faults), [64, 64, 128, 256, 512, 1024], "{prefetch}");
+    }
+}
+
+/// `output_logs/HWPrefetchers/TBN/bfs.log`, transfers from 0xc0280000 on, and from 0xc0240000 on: two allocations of
+/// 256 KiB with the same faults. A transfer ends with the page that faulted, the next brings the rest.
+#[test]
+fn log_of_bfs_three_of_four_leaves_bring_the_fourth() {
+    let mut node = roomy("tree-neighborhood");
+    assert_eq!(kib(&mut node, 1536, &[0x00, 0x36, 0x1e]), [64, 64, 128]);
+    assert_eq!(leaves(&node, 1536, 4), [0, 1, 2, 3]);
+}
+
+#[test]
+fn traverse_and_fill_lp_tree_what_is_filled_counts_further_up_unlike_in_the_driver() {
+    for (prefetch, all) in [("tree-neighborhood", vec![0, 1, 2, 3, 4, 5, 6, 7]), ("tree", vec![0, 1, 2, 3, 4])] {
+        let mut node = roomy(prefetch);
+        [0, 16, 64].into_iter().for_each(|page| drop(node.read(0, page)));
+        assert_eq!(leaves(&node, 0, 32), [0, 1, 4]);
+        node.read(0, 32);
+        assert_eq!(leaves(&node, 0, 32), all, "{prefetch}");
+    }
+}
+
+#[test]
+fn cuda_malloc_managed_rounds_trees_up_to_a_power_of_two() {
+    let mut node = roomy("tree-neighborhood");
+    node.event(Event::Free(PageRun { first: PageId(0), count: 512 }));
+    node.event(Event::Allocate(PageRun { first: PageId(0), count: 5 * LEAF }.into()));
+    assert_eq!(kib(&mut node, 0, &[0, 16, 32]), [64, 64, 128], "of eight leaves half are there, though of five most");
+    assert_eq!(kib(&mut node, 0, &[64]), [64]);
+}
+
+/// Fills the first block from its first leaf to its last, then faults elsewhere; KiB that leave for each of these.
+fn left(eviction: &str, options: &str, faults: &[u32]) -> Vec<usize> {
+    let mut node = node("sequential-local", eviction, options, 32);
+    (0..32).for_each(|leaf| drop(node.read(0, leaf * LEAF)));
+    let mut held = 512;
+    let leave = |&page: &u32| {
+        node.read(0, 512 + page);
+        let now = here(&node, 0..512).len();
+        std::mem::replace(&mut held, now).saturating_sub(now) * 4
+    };
+    faults.iter().map(leave).collect()
+}
+
+#[test]
+fn eviction_policy_2_64_kib_leave_for_64_kib() {
+    assert_eq!(left("sequential-local", "{}", &[0, 16, 32]), [64; 3]);
+}
+
+/// The mirror image of the prefetcher: with no more than half of a node left, all of it goes.
+#[test]
+fn eviction_policy_1_a_full_block_leaves_by_64_64_128_256_512_1024_kib() {
+    let faults: Vec<u32> = (0..32).map(|leaf| leaf * LEAF).collect();
+    let left = left("tree-neighborhood", "{}", &faults);
+    assert_eq!(left.into_iter().filter(|&kib| kib > 0).collect::<Vec<_>>(), [64, 64, 128, 256, 512, 1024]);
+}
+
+#[test]
+fn eviction_policy_3_and_5_single_pages_leave() {
+    for eviction in ["random-page", "lru-page"] {
+        let mut node = node("none", eviction, "{}", 2);
+        (0..32).for_each(|page| drop(node.read(0, page)));
+        (512..522).for_each(|page| drop(node.read(0, page)));
+        let left: Vec<u32> = (0..32).filter(|page| !here(&node, 0..32).contains(page)).collect();
+        assert_eq!(here(&node, 0..2048).len(), 32, "{eviction}");
+        assert_eq!(left == (0..10).collect::<Vec<_>>(), eviction == "lru-page", "{eviction}: {left:?}");
+    }
+}
+
+#[test]
+fn eviction_policy_3_the_seed_decides_who_leaves() {
+    let stay = |seed: u32| {
+        let mut node = node("none", "random-page", &format!(r#"{{"seed": {seed}}}"#), 2);
+        (0..42).for_each(|page| drop(node.read(0, page)));
+        here(&node, 0..42)
+    };
+    assert_eq!(stay(1), stay(1));
+    assert_ne!(stay(1), stay(2));
+}
+
+#[test]
+fn sort_valid_pages_the_block_whose_newest_use_is_oldest_gives_up_its_oldest_leaf() {
+    let mut node = node("sequential-local", "sequential-local", "{}", 4);
+    // The oldest leaf of all is in the block used last.
+    [512, 16, 0, 512 + 16].into_iter().for_each(|page| drop(node.read(0, page)));
+    node.read(0, 1024);
+    assert_eq!((leaves(&node, 0, 32), leaves(&node, 512, 32)), (vec![0], vec![0, 1]));
+    node.read(0, 1024 + 16);
+    node.read(0, 1024 + 32);
+    assert_eq!((leaves(&node, 0, 32), leaves(&node, 512, 32)), (vec![], vec![1]));
+}
+
+#[test]
+fn reserve_accessed_page_percent_the_first_of_the_list_stay() {
+    for (percent, stay) in [(0, 0), (10, 3), (20, 6)] {
+        let options = format!(r#"{{"reserved_percent": {percent}}}"#);
+        let mut node = node("sequential-local", "sequential-local", &options, 32);
+        (0..32).for_each(|leaf| drop(node.read(0, leaf * LEAF)));
+        node.read(0, 512);
+        let gone: Vec<u32> = (0..32).filter(|leaf| !leaves(&node, 0, 32).contains(leaf)).collect();
+        assert_eq!(gone, [stay], "{percent} per cent of 32 leaves");
+    }
+}
+
+#[test]
+fn what_is_reserved_leaves_when_nothing_else_can() {
+    let mut node = node("none", "sequential-local", r#"{"reserved_percent": 99}"#, 2);
+    [0, 16].into_iter().for_each(|page| drop(node.read(0, page)));
+    let processor = ProcessorId::gpu(0);
+    node.event(Event::Capacity { processor, pages: 1 });
+    assert_eq!(leaves(&node, 0, 32), [0], "the last of two");
+    node.event(Event::Capacity { processor, pages: 0 });
+    assert_eq!(node.manager.frames_held(processor), 0);
+}

@@ -1,0 +1,25 @@
+//! Tests of the node through the public interface. They are one program, since programs of one file each would all compile
+//! the helpers and be linked.
+
+mod barrier;
+mod batch;
+mod breakdown;
+mod conformance;
+mod counters;
+mod drain;
+mod failure;
+mod gps;
+mod instructions;
+mod l1;
+mod large_pages;
+mod latency;
+mod metadata;
+mod placed;
+mod programs;
+mod refused;
+mod remote;
+mod support;
+mod timeline;
+mod trans_fw;
+mod translation;
+mod workloads;

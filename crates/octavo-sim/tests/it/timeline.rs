@@ -1,0 +1,134 @@
+//! The recorded events tell where every page was: followed from the start, they lead to what the samples counted.
+
+use crate::support::{Script, combinations, node};
+use octavo_manager::MemoryConfig;
+use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
+use octavo_units::Time;
+use octavo_workload::Op;
+
+const PAGES: u64 = 48;
+const PAGE_BYTES: u64 = 4096;
+const GPUS: usize = 3;
+
+/// Loads and stores of all GPUs on the same pages, and time at the end for what is still under way.
+fn script() -> Script {
+    let wavefront = |gpu: u64| {
+        let accesses = (0..500).flat_map(|step| {
+            let line = (step * 7 + gpu * 5) % PAGES * 64 + step % 60;
+            [if (step + gpu).is_multiple_of(4) { Op::store(line, 2) } else { Op::load(line, 3) }, Op::WAIT]
+        });
+        accesses.chain(std::iter::repeat_n(Op::compute(1000), 2000)).collect::<Vec<_>>()
+    };
+    Script::new(PAGES, vec![(0..GPUS as u64).map(|gpu| vec![wavefront(gpu)]).collect()])
+}
+
+fn run(memory: &MemoryConfig, events: bool) -> RunResult {
+    let mut node = node(GPUS as u32);
+    node.capacity.footprint_percent = 60;
+    let options = RunOptions { record_events: events, interval: Time(1_000_000_000), ..RunOptions::default() };
+    simulate(&node, memory, &script(), options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
+}
+
+fn table<'a>(result: &'a RunResult, name: &str) -> &'a Table {
+    result.tables.iter().find(|table| table.name == name).expect("recorded")
+}
+
+fn values<'a>(table: &'a Table, name: &str) -> &'a Values {
+    &table.columns.iter().find(|column| column.name == name).expect("a column").values
+}
+
+fn numbers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
+    let Values::U64(numbers) = values(table, name) else { panic!("{name} holds numbers") };
+    numbers
+}
+
+/// Kind, pages, source and target of every event up to a time, in order.
+fn events(result: &RunResult, until: u64) -> Vec<(&'static str, std::ops::Range<usize>, usize, usize)> {
+    let table = table(result, "events");
+    let Values::Category { codes, names } = values(table, "kind") else { panic!("kinds are names") };
+    let columns = ["address", "pages", "from", "to"].map(|name| numbers(table, name));
+    let before = numbers(table, "time_ps").partition_point(|&time| time <= until);
+    let rows = codes[..before].iter().enumerate().map(|(row, &code)| {
+        let [address, pages, from, to] = columns.map(|column| column[row] as usize);
+        let first = address / PAGE_BYTES as usize;
+        (names[code as usize], first..first + pages, from, to)
+    });
+    rows.collect()
+}
+
+/// Bytes that each processor holds, if the events up to a time are followed from pages that are all on the host.
+fn followed(result: &RunResult, until: u64) -> Vec<u64> {
+    let mut holders = vec![1u32; PAGES as usize];
+    for (kind, pages, from, to) in events(result, until) {
+        for page in pages {
+            let holder = &mut holders[page];
+            match kind {
+                "migration" | "write_collapse" | "eviction" | "prefetch" | "placed" => {
+                    *holder = *holder & !(1 << from) | 1 << to;
+                }
+                "duplication" => *holder |= 1 << to,
+                "discard" => *holder &= !(1 << from),
+                _ => {}
+            }
+        }
+    }
+    let held = |processor: usize| holders.iter().filter(|&&mask| mask >> processor & 1 != 0).count() as u64;
+    (0..=GPUS).map(|processor| held(processor) * PAGE_BYTES).collect()
+}
+
+#[test]
+fn events_lead_to_the_memory_that_was_sampled() {
+    for memory in combinations() {
+        let result = run(&memory, true);
+        let samples = table(&result, "memory_intervals");
+        // The last sample but one: everything is quiet, and what the end of the kernel gives up is yet to come.
+        let from = numbers(samples, "bytes").len() - 2 * (GPUS + 1);
+        let sampled = &numbers(samples, "bytes")[from..from + GPUS + 1];
+        assert_eq!(followed(&result, numbers(samples, "time_ps")[from]), sampled, "{memory:?}");
+    }
+}
+
+#[test]
+fn schemes_of_the_events_are_those_counted_at_the_end() {
+    let memory = crate::support::memory("grit");
+    let result = run(&memory, true);
+    let mut schemes = vec![""; PAGES as usize];
+    for (kind, pages, ..) in events(&result, u64::MAX) {
+        if let Some(scheme) = kind.strip_prefix("scheme_") {
+            schemes[pages].fill(scheme);
+        }
+    }
+    let count = |name| schemes.iter().filter(|&&scheme| scheme == name).count() as u64;
+    let counted = result.summary.manager.pages_by_scheme;
+    let found = [count(""), count("on_touch"), count("access_counter"), count("duplication")];
+    assert_eq!(found, [counted.none, counted.on_touch, counted.access_counter, counted.duplication]);
+    assert!(count("on_touch") < PAGES, "the script makes GRIT change its mind");
+}
+
+#[test]
+fn samples_add_up_to_the_totals() {
+    let memory = crate::support::memory("access-counter");
+    let result = run(&memory, true);
+    let (accesses, manager) = (&result.summary.accesses, &result.summary.manager);
+    for (name, total) in [
+        ("lines", accesses.load_lines + accesses.store_lines),
+        ("translations", accesses.translations),
+        ("l1_tlb_hits", accesses.l1_tlb_hits),
+        ("walks", accesses.walks),
+        ("remote_gpu_lines", accesses.remote_gpu_lines),
+        ("remote_host_lines", accesses.remote_host_lines),
+        ("remote_maps", manager.remote_maps),
+        ("evictions", manager.evictions_written + manager.evictions_dropped),
+    ] {
+        assert_eq!(numbers(table(&result, "intervals"), name).iter().sum::<u64>(), total, "{name}");
+    }
+    assert!(accesses.remote_host_lines > 0 && manager.remote_maps > 0);
+}
+
+#[test]
+fn recording_events_changes_nothing_else() {
+    let memory = crate::support::memory("grit");
+    let (with, mut without) = (run(&memory, true), run(&memory, false));
+    without.tables.push(table(&with, "events").clone());
+    assert_eq!(with, without);
+}

@@ -1,0 +1,28 @@
+//! Every registered workload runs on a node to its end and does there what its streams say. New ones join by being
+//! registered.
+
+use crate::support::{memory, node};
+use octavo_registry::Choice;
+use octavo_sim::{RunOptions, simulate};
+use octavo_workload::{Setting, Size, WORKLOADS, characterise};
+
+/// Small enough to run all, large enough for several work-groups of each.
+const SCALE: f64 = 0.003;
+
+#[test]
+fn every_workload_runs_to_its_end() {
+    for name in WORKLOADS.names() {
+        let workload = WORKLOADS.build(&Choice::named(name), &Size { scale: SCALE, seed: 7 }).unwrap();
+        let expected = characterise(&*workload, &Setting { gpus: 2, ..Setting::default() }).unwrap();
+        let mut node = node(2);
+        node.compute.units = 8;
+        let result = simulate(&node, &memory("on-touch"), &*workload, RunOptions::default());
+        let summary = result.unwrap_or_else(|error| panic!("{name}: {error}")).summary;
+        let done = &summary.accesses;
+        // Scalar loads of these workloads are of one line each.
+        let found = [done.load_lines + done.scalar_loads, done.store_lines, done.compute_instructions];
+        let expected = [expected.total.loads, expected.total.stores, expected.instructions.compute];
+        assert_eq!(found, expected, "{name}: lines loaded, lines stored, vector instructions");
+        assert_eq!(summary.launches, workload.launches(), "{name}");
+    }
+}

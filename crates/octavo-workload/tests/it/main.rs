@@ -1,0 +1,16 @@
+//! Tests of the workloads through the public interface. They are one program, since programs of one file each would all compile
+//! the helpers and be linked.
+
+mod applications;
+mod bfs;
+mod bs;
+mod c2d;
+mod characterise;
+mod conformance;
+mod fir;
+mod gemm;
+mod lanes;
+mod mm;
+mod sc;
+mod st;
+mod touch;
