@@ -18,7 +18,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench wheel docs schema traces validation clean
+.PHONY: demo test lint lint-rust lint-python bench wheel docs schema traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -30,9 +30,14 @@ test: $(VENV)/built $(VENV)/checks
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-lint: $(VENV)/built $(VENV)/checks
+# Two, so that `make --jobs 2 lint` has work for both while packages are installed.
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+
+lint-python: $(VENV)/built $(VENV)/checks
 	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference
 	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference
 	$(BIN)/mypy
