@@ -66,6 +66,11 @@ impl Faults {
         self.open.len()
     }
 
+    /// A waiter, which no longer waits.
+    fn take_waiter(&mut self, number: u32) -> Option<Waiter> {
+        (number != NONE).then(|| self.waiters.remove(number))
+    }
+
     fn joinable(&self, fault: u32, write: bool) -> bool {
         let fault = &self.faults[fault];
         !write || fault.write || !fault.served
@@ -193,12 +198,12 @@ impl Node<'_> {
         if let Some(spans) = &mut self.spans {
             spans.fault_ended(number, self.now);
         }
-        let mut next = fault.first_waiter;
-        while next != NONE {
-            let waiter = self.faults.waiters.remove(next);
+        // Each is read while the one before is replayed: thousands can wait for a page, each in a cache line of its own.
+        let mut next = self.faults.take_waiter(fault.first_waiter);
+        while let Some(waiter) = next {
+            next = self.faults.take_waiter(waiter.next);
             self.account_wait(&fault, &waiter);
             self.replay(fault.gpu as usize, waiter);
-            next = waiter.next;
         }
         self.finish_plan_of_wake(number);
     }
