@@ -2,9 +2,9 @@
 //! events with random acknowledgements and failures, mostly with too little memory. A strategy joins by being
 //! registered.
 //!
-//! After each event: the manager's own invariants hold, its plans can be carried out by a [machine](crate::executor::Machine)
-//! that refuses nonsense, and both agree about every page. At the end every fault was woken. Twice the same script
-//! gives twice the same plans.
+//! After each event: the manager's own invariants hold, its plans can be carried out by a
+//! [machine](crate::executor::Machine) that refuses nonsense, and both agree about every page. At the end every fault
+//! was woken. Twice the same script gives twice the same plans.
 
 use crate::executor::Machine;
 use octavo_manager::{

@@ -198,7 +198,8 @@ impl Node<'_> {
         if let Some(spans) = &mut self.spans {
             spans.fault_ended(number, self.now);
         }
-        // Each is read while the one before is replayed: thousands can wait for a page, each in a cache line of its own.
+        // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
+        // another cache line.
         let mut next = self.faults.take_waiter(fault.first_waiter);
         while let Some(waiter) = next {
             next = self.faults.take_waiter(waiter.next);

@@ -1,5 +1,5 @@
-//! Tests of the workloads through the public interface. They are one program, since programs of one file each would all compile
-//! the helpers and be linked.
+//! Tests of the workloads through the public interface. They are one program: programs of one file each would all
+//! compile the helpers and be linked.
 
 mod applications;
 mod bfs;
