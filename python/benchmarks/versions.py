@@ -1,11 +1,13 @@
 """Two installed versions of Octavo side by side: simulated line accesses a second under GRIT, run by run in turn.
 
 pip install --no-deps --target old dist/octavo-OLD.whl; pip install --no-deps --target new dist/octavo-NEW.whl
-python python/benchmarks/versions.py old new                        # eight kernels at scale 1/16, five times each
-python python/benchmarks/versions.py old new --scale 1 --kernels bfs,st
+python python/benchmarks/versions.py old new                        # eight kernels at scale 1/16, 15 pairs each
+python python/benchmarks/versions.py old new --node grit-16gpu      # on a larger node
+python python/benchmarks/versions.py old new --scale 1 --kernels bfs,st --pairs 5
 
-A machine is never the same for two minutes. Therefore each kernel runs with one version and then with the other, and
-both the fastest runs and the medians are compared.
+A machine is never the same for two minutes, and its quarters of an hour differ by more than most changes are worth.
+Therefore each kernel runs with one version and at once with the other, and what is compared is each pair: the median of
+their ratios, and between which ratios that median lies in nine of ten draws with replacement from the same pairs.
 """
 
 from __future__ import annotations
@@ -16,16 +18,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 KERNELS = "bfs,bs,c2d,fir,gemm,mm,sc,st"
+DRAWS = 2000
 
 # Run with the version in the folder that is named, through names that all versions have.
 MEASURE = """
 import json, sys, time
-sys.path[0], kernel, scale = sys.argv[1:]
+sys.path[0], kernel, scale, node = sys.argv[1:]
 import octavo
 from octavo import _core
 assert octavo.__file__.startswith(sys.path[0]), octavo.__file__
-scenario = octavo.scenario(workload=kernel, placement="grit", scale=float(scale), overrides={"record.events": False})
+overrides = {"record.events": False}
+scenario = octavo.scenario(workload=kernel, placement="grit", node=node, scale=float(scale), overrides=overrides)
 start = time.perf_counter()
 accesses = json.loads(_core.run(scenario.toml)[0])["accesses"]
 seconds = time.perf_counter() - start
@@ -33,24 +39,33 @@ print((accesses["load_lines"] + accesses["store_lines"]) / seconds * 1e-6)
 """
 
 
-def rate(version: Path, kernel: str, scale: float) -> float:
+def rate(version: Path, kernel: str, scale: float, node: str) -> float:
     """Million lines a second of one run in a process of its own."""
-    command = [sys.executable, "-c", MEASURE, str(version.resolve()), kernel, str(scale)]
+    command = [sys.executable, "-c", MEASURE, str(version.resolve()), kernel, str(scale), node]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def compare(versions: tuple[Path, Path], kernel: str, scale: float, repeat: int) -> tuple[float, float]:
-    """Print a kernel's row; return how many times as fast the second version is, by fastest runs and by medians."""
+def medians_drawn(ratios: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Medians of as many ratios as there are pairs, drawn from them with replacement."""
+    return np.median(generator.choice(ratios, size=(DRAWS, len(ratios))), axis=1)
+
+
+def verdict(ratio: float, drawn: np.ndarray) -> str:
+    """A ratio, and the interval that nine of ten drawn ones lie in."""
+    low, high = np.quantile(drawn, (0.05, 0.95))
+    return f"{ratio:>10.3f}{low:>10.3f} to {high:.3f}"
+
+
+def compare(versions: tuple[Path, Path], kernel: str, arguments: argparse.Namespace) -> np.ndarray:
+    """Print a kernel's row; return how many times as fast the second version is in each pair."""
     rates: dict[Path, list[float]] = {version: [] for version in versions}
-    for turn in range(repeat):
+    for turn in range(arguments.pairs):
         for version in versions if turn % 2 == 0 else versions[::-1]:
-            rates[version].append(rate(version, kernel, scale))
-    fastest = [max(rates[version]) for version in versions]
-    medians = [statistics.median(rates[version]) for version in versions]
-    ratios = fastest[1] / fastest[0], medians[1] / medians[0]
-    numbers = "".join(f"{number:>10.2f}" for number in (*fastest, ratios[0], *medians, ratios[1]))
-    print(f"{kernel:<10}{numbers}", flush=True)
-    return ratios
+            rates[version].append(rate(version, kernel, arguments.scale, arguments.node))
+    old, new = (np.array(rates[version]) for version in versions)
+    columns = (old.max(), new.max(), np.median(old), np.median(new))
+    print(f"{kernel:<10}" + "".join(f"{number:>10.2f}" for number in columns), end="")
+    return new / old
 
 
 def main() -> None:
@@ -59,18 +74,23 @@ def main() -> None:
     parser.add_argument("old", type=Path, help="folder into which one version is installed")
     parser.add_argument("new", type=Path, help="folder of the other")
     parser.add_argument("--scale", type=float, default=0.0625)
+    parser.add_argument("--node", default="grit-4gpu")
     parser.add_argument("--kernels", default=KERNELS)
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=15)
     arguments = parser.parse_args()
     versions = arguments.old, arguments.new
     for version in versions:
         if not (version / "octavo").is_dir():
             parser.error(f"{version}: expected a folder with the package `octavo`, found none")
-    print("M lines/s    fastest runs:   ratio              medians:     ratio")
-    print(f"{'':<10}" + "".join(f"{word:>10}" for word in ("old", "new", "new/old") * 2))
-    ratios = [compare(versions, name, arguments.scale, arguments.repeat) for name in arguments.kernels.split(",")]
-    fastest, medians = (statistics.geometric_mean(column) for column in zip(*ratios, strict=True))
-    print(f"{'geomean':<30}{fastest:>10.2f}{'':<20}{medians:>10.2f}")
+    print("M lines/s     fastest runs           medians             new/old, median of pairs")
+    print(f"{'':<10}" + "".join(f"{word:>10}" for word in ("old", "new") * 2) + f"{'90 % of medians':>29}")
+    generator, medians, drawn = np.random.default_rng(1), [], []
+    for name in arguments.kernels.split(","):
+        ratios = compare(versions, name, arguments)
+        medians.append(float(np.median(ratios)))
+        drawn.append(medians_drawn(ratios, generator))
+        print(verdict(medians[-1], drawn[-1]), flush=True)
+    print(f"{'geomean':<50}" + verdict(statistics.geometric_mean(medians), np.exp(np.mean(np.log(drawn), axis=0))))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,13 @@ mod scenario;
 mod tables;
 mod trace;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// It asks the system for huge pages, where that is allowed. The tables of a node are tens of megabytes, read all over: with
+/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses (docs/speed.md).
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Octavo's engine. Use the package `octavo` instead: this module's functions may change at any time.
 #[pymodule]

@@ -5,9 +5,14 @@
 
 use std::time::Instant;
 
+use mimalloc::MiMalloc;
 use octavo_scenario::WORKLOADS;
 use octavo_scenario::{Source, resolve};
 use octavo_sim::{RunOptions, RunResult, simulate};
+
+/// As in the Python package.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 struct Arguments {
     scales: Vec<String>,

@@ -6,8 +6,13 @@
 
 use std::time::Instant;
 
+use mimalloc::MiMalloc;
 use octavo_scenario::{Source, WORKLOADS, resolve};
 use octavo_sim::{RunOptions, simulate};
+
+/// As in the Python package.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Footprint of `fir` at scale 1.
 const MEGABYTES_AT_SCALE_1: f64 = 155.0;
