@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.0625)
     parser.add_argument("--node", default="grit-4gpu")
     parser.add_argument("--kernels", default=KERNELS)
-    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--pairs", type=int, default=15, help="pairs of runs a kernel (default %(default)s)")
     arguments = parser.parse_args()
     versions = arguments.old, arguments.new
     for version in versions:
