@@ -77,6 +77,9 @@ const BRANCH_SHIFT: u32 = SCALAR_BITS + LOCAL_DATA_BITS;
 const BRANCH_BITS: u32 = LINE_BITS - BRANCH_SHIFT;
 
 impl Op {
+    /// Bits of a line's number: 64 TiB of lines.
+    pub const LINE_BITS: u32 = LINE_BITS;
+
     /// The most lines one operation can span.
     pub const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
 

@@ -3,11 +3,13 @@
 //! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
 //! for that time, which is how misses merge.
 
+use octavo_workload::Op;
+
 use crate::config::CacheConfig;
 
 /// A tag is the line's number, the version of its page's translation, and the epoch in which it was entered.
-const VERSION_SHIFT: u32 = 32;
-const EPOCH_SHIFT: u32 = 40;
+const VERSION_SHIFT: u32 = Op::LINE_BITS;
+const EPOCH_SHIFT: u32 = VERSION_SHIFT + u8::BITS;
 const LAST_EPOCH: u64 = (1 << (64 - EPOCH_SHIFT)) - 1;
 
 /// One way of a set.
@@ -224,6 +226,16 @@ mod tests {
         l1.insert(1, 3, 0, 7);
         l1.discard(0);
         assert_eq!((l1.lookup(0, 3, 0), l1.lookup(1, 3, 0)), (None, Some(7)));
+    }
+
+    #[test]
+    fn the_last_lines_are_not_taken_for_first_ones_of_another_version() {
+        let mut l1 = small();
+        for bit in 2..Op::LINE_BITS {
+            l1.insert(0, 3 | 1 << bit, 0, 7);
+            let versions = (0..=u8::MAX).filter(|&version| l1.lookup(0, 3, version).is_some());
+            assert_eq!(versions.count(), 0, "bit {bit}");
+        }
     }
 
     #[test]
