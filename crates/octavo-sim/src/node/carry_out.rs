@@ -155,7 +155,7 @@ impl Node<'_> {
     }
 
     fn pause_units(&mut self, gpu: usize, pages: PageRun, until: u64) {
-        for unit in 0..self.units {
+        for unit in 0..self.gpus[gpu].units.len() {
             if self.must_drain(gpu, unit, pages) {
                 let state = &mut self.gpus[gpu];
                 state.units[unit].paused = state.units[unit].paused.max(until);

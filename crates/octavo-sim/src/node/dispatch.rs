@@ -6,7 +6,7 @@ use super::Node;
 use super::event::Kind;
 use super::gpu::Unit;
 use super::occupancy::Occupancy;
-use super::wave::{Group, NO_CHUNK, State, Wave};
+use super::wave::{Group, State, Wave};
 use crate::config::LaunchDiscards;
 
 const NO_SLOT: u32 = u32::MAX;
@@ -95,21 +95,31 @@ impl Node<'_> {
         let group = running.queues[queue].start;
         running.queues[queue].start += 1;
         state.groups += 1;
-        let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
-        let simds = self.config.compute.simds_per_unit as usize;
-        let mut free = state.free;
-        let leader = first_slot as u32 + free.trailing_zeros();
+        self.start_waves((application, group), (gpu, unit), wavefronts, self.now + delay + self.costs.group_launch);
+        true
+    }
+
+    /// The wavefronts of a program's work-group take seats of a unit and begin at `begin`.
+    fn start_waves(
+        &mut self,
+        (application, group): (usize, u32),
+        (gpu, unit): (usize, usize),
+        wavefronts: u32,
+        begin: u64,
+    ) {
+        let simds = self.config.compute.simds_per_unit;
+        let leader = self.waves.take();
+        let mut slot = leader;
         for number in 0..wavefronts {
-            let slot = first_slot as u32 + free.trailing_zeros();
-            free &= free - 1;
+            let seat = self.gpus[gpu].units[unit].take_seat();
             let last = number + 1 == wavefronts;
-            let next = if last { NO_SLOT } else { first_slot as u32 + free.trailing_zeros() };
+            let next = if last { NO_SLOT } else { self.waves.take() };
             self.waves.waves[slot as usize] = Wave {
                 group,
                 leader,
                 next,
-                chunk: NO_CHUNK,
-                simd: (unit * simds) as u32 + (slot - first_slot as u32) % simds as u32,
+                simd: unit as u32 * simds + u32::from(seat) % simds,
+                seat,
                 number: number as u16,
                 unit: unit as u16,
                 gpu: gpu as u8,
@@ -117,24 +127,22 @@ impl Node<'_> {
                 state: State::Scheduled,
                 ..Wave::default()
             };
-            let begin = self.now + delay + self.costs.group_launch;
-            self.history.clear(slot as usize);
+            self.history.begin_wave(slot as usize);
             self.fetch.begin_wave(slot as usize, begin);
-            self.calendar.push(begin, super::event::Event::new(Kind::Wave, slot).pack());
+            self.schedule(begin, Kind::Wave, slot);
+            slot = next;
         }
-        self.gpus[gpu].units[unit].free = free;
         self.waves.groups[leader as usize] = Group { running: wavefronts as u16, ..Group::default() };
-        true
     }
 
-    /// A wavefront is done: its slot is free, and perhaps its work-group and the launch are done too.
+    /// A wavefront is done, and perhaps its work-group and the launch are done too.
     #[inline(never)]
     pub fn end_wave(&mut self, slot: usize) {
         let (gpu, unit) = self.place(slot);
         let wave = &self.waves.waves[slot];
         let (leader, application) = (wave.leader as usize, usize::from(wave.application));
         self.fetched_ahead((gpu, unit), slot, self.now);
-        self.waves.end(slot);
+        self.waves.waves[slot].state = State::Over;
         let group = &mut self.waves.groups[leader];
         group.running -= 1;
         if group.running > 0 {
@@ -149,14 +157,17 @@ impl Node<'_> {
         self.end_launch_if_done(application);
     }
 
-    /// A work-group's slots are given back together, as its registers and local memory are.
+    /// A work-group's seats are given back together, as its registers and local memory are.
     fn free_group(&mut self, gpu: usize, unit: usize, leader: usize) {
-        let first_slot = (gpu * self.units + unit) * self.slots_per_unit;
-        self.gpus[gpu].units[unit].groups -= 1;
+        let unit = &mut self.gpus[gpu].units[unit];
+        unit.groups -= 1;
         let mut slot = leader as u32;
         while slot != NO_SLOT {
-            self.gpus[gpu].units[unit].free |= 1 << (slot as usize - first_slot);
-            slot = self.waves.waves[slot as usize].next;
+            let wave = &self.waves.waves[slot as usize];
+            let next = wave.next;
+            unit.seats |= 1 << wave.seat;
+            self.waves.give_back(slot);
+            slot = next;
         }
     }
 
@@ -220,7 +231,7 @@ impl Node<'_> {
 
 /// Whether a work-group of so many wavefronts fits `unit`.
 fn fits(unit: &Unit, limit: &Occupancy, wavefronts: u32) -> bool {
-    (unit.free & limit.slots).count_ones() >= wavefronts
+    (unit.seats & limit.seats).count_ones() >= wavefronts
         && unit.groups < limit.groups
         && (unit.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
 }

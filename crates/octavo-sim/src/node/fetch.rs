@@ -54,7 +54,7 @@ pub(crate) struct Fetch {
     /// By program: the code of the running launch, an index into `codes`, and its length in lines.
     running: Vec<usize>,
     code_lines: Vec<u64>,
-    /// By wavefront slot: when the last line that its buffer asked for arrives.
+    /// By wavefront slot, as far as there were any: when the last line that its buffer asked for arrives.
     arrived: Vec<u64>,
     ahead: Vec<Ahead>,
     gpus: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Fetch {
 }
 
 impl Fetch {
-    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, slots: usize, programs: usize) -> Self {
+    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, programs: usize) -> Self {
         let time = |cycles: u64| node.clock.time_for(Cycles(cycles)).0;
         let units_per_cache = node.fetch.units as usize;
         let walk = u64::from(shape.levels) * node.walker.level.0 + 2 * node.walker.distance.0;
@@ -83,8 +83,8 @@ impl Fetch {
             codes: Vec::new(),
             running: vec![0; programs],
             code_lines: vec![0; programs],
-            arrived: vec![0; slots],
-            ahead: vec![Ahead::default(); slots],
+            arrived: Vec::new(),
+            ahead: Vec::new(),
             gpus: node.gpus as usize,
             caches: (node.compute.units as usize).div_ceil(units_per_cache),
             units_per_cache,
@@ -125,8 +125,12 @@ impl Fetch {
         }
     }
 
-    /// A wavefront begins in `slot` at `time`.
+    /// A wavefront begins at `time` in `slot`, which is new or had others before.
     pub fn begin_wave(&mut self, slot: usize, time: u64) {
+        if slot >= self.arrived.len() {
+            self.arrived.resize(slot + 1, 0);
+            self.ahead.resize(slot + 1, Ahead::default());
+        }
         self.arrived[slot] = time;
         self.ahead[slot] = Ahead::default();
     }

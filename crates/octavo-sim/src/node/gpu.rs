@@ -49,12 +49,21 @@ pub(crate) struct Unit {
     pub paused: u64,
     /// When everything it has in flight is there.
     pub in_flight: u64,
-    /// Free wavefront slots, one bit each.
-    pub free: u64,
+    /// Seats without a wavefront, one bit each.
+    pub seats: u64,
     /// Miss registers of the first-level cache.
     pub misses: Slots,
     /// Miss registers of the first-level TLB.
     pub translations: Slots,
+}
+
+impl Unit {
+    /// Takes the first free seat, of which there is one.
+    pub const fn take_seat(&mut self) -> u8 {
+        let seat = self.seats.trailing_zeros() as u8;
+        self.seats &= self.seats - 1;
+        seat
+    }
 }
 
 impl Gpu {
@@ -62,7 +71,7 @@ impl Gpu {
     pub fn new(node: &NodeConfig, costs: &Costs, page_bytes: u64, pages: usize, block_shift: Option<u32>) -> Self {
         let shape = TableShape::for_page(page_bytes);
         let units = node.compute.units as usize;
-        let slots = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
+        let seats = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
         let unit = |_| Unit {
             port: 0,
             scalar: 0,
@@ -72,7 +81,7 @@ impl Gpu {
             groups: 0,
             paused: 0,
             in_flight: 0,
-            free: u64::MAX >> (64 - slots),
+            seats: u64::MAX >> (64 - seats),
             misses: Slots::new(node.l1.miss_registers),
             translations: Slots::new(node.l1_tlb.miss_registers),
         };

@@ -14,31 +14,40 @@ struct Recent {
     count: u64,
 }
 
-/// By wavefront slot; empty when no wait of the workload leaves anything outstanding.
-pub(crate) struct History(Vec<Recent>);
+/// By wavefront slot, as far as there were any.
+pub(crate) struct History {
+    recent: Vec<Recent>,
+    /// Some waits of the workload leave instructions outstanding.
+    is_kept: bool,
+}
 
 impl History {
-    pub fn new(slots: usize, needed: bool) -> Self {
-        Self(vec![Recent::default(); if needed { slots } else { 0 }])
+    /// `is_kept`: some waits of the workload leave instructions outstanding; nothing is remembered otherwise.
+    pub const fn new(is_kept: bool) -> Self {
+        Self { recent: Vec::new(), is_kept }
     }
 
-    /// Another wavefront begins in `slot`.
-    pub fn clear(&mut self, slot: usize) {
-        if let Some(recent) = self.0.get_mut(slot) {
-            recent.count = 0;
+    /// A wavefront begins in `slot`, which is new or had others before.
+    pub fn begin_wave(&mut self, slot: usize) {
+        if !self.is_kept {
+            return;
+        }
+        match self.recent.get_mut(slot) {
+            Some(recent) => recent.count = 0,
+            None => self.recent.resize(slot + 1, Recent::default()),
         }
     }
 
     /// Whether anything is remembered.
     #[inline]
-    pub fn is_kept(&self) -> bool {
-        !self.0.is_empty()
+    pub const fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     /// The wavefront has issued an instruction; it and all before it are over at `over`.
     #[inline]
     pub fn note(&mut self, slot: usize, over: u64) {
-        if let Some(Recent { times, count }) = self.0.get_mut(slot) {
+        if let Some(Recent { times, count }) = self.recent.get_mut(slot) {
             times[*count as usize % REMEMBERED] = over;
             *count += 1;
         }
@@ -46,7 +55,7 @@ impl History {
 
     /// When all but the `youngest` latest instructions are over.
     pub fn all_but(&self, slot: usize, youngest: u32) -> u64 {
-        let Some(Recent { times, count }) = self.0.get(slot) else { return 0 };
+        let Some(Recent { times, count }) = self.recent.get(slot) else { return 0 };
         let youngest = u64::from(youngest).min(REMEMBERED as u64 - 1);
         match count.checked_sub(youngest + 1) {
             Some(index) => times[index as usize % REMEMBERED],
@@ -61,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_wait_that_leaves_one_outstanding_waits_for_the_one_before() {
-        let mut history = History::new(2, true);
+        let mut history = History::new(true);
+        history.begin_wave(1);
         assert_eq!(history.all_but(1, 0), 0);
         for over in [10, 20, 30] {
             history.note(1, over);
@@ -70,8 +80,15 @@ mod tests {
         (4..40).for_each(|over| history.note(1, over * 10));
         assert_eq!(history.all_but(1, 14), 250);
         assert_eq!(history.all_but(1, 60), 250, "no more than are remembered");
-        history.clear(1);
+        history.begin_wave(1);
         assert_eq!(history.all_but(1, 0), 0);
-        assert_eq!(History::new(2, false).all_but(1, 0), 0);
+    }
+
+    #[test]
+    fn nothing_is_kept_that_nobody_asks_for() {
+        let mut history = History::new(false);
+        history.begin_wave(1);
+        history.note(1, 10);
+        assert_eq!((history.is_kept(), history.all_but(1, 0)), (false, 0));
     }
 }

@@ -44,7 +44,7 @@ impl Node<'_> {
     fn issue(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
         let mut time = self.now;
         while time <= self.now + AHEAD {
-            let Some(op) = self.waves.op(*next) else {
+            let Some(op) = self.waves.op(slot, *next) else {
                 *next = self.refill(slot);
                 continue;
             };

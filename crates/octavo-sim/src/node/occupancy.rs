@@ -1,4 +1,4 @@
-//! How many work-groups of a launch fit a compute unit: registers and local data share, beside wavefront slots.
+//! How many work-groups of a launch fit a compute unit: registers and local data share, beside seats for wavefronts.
 
 use octavo_workload::Resources;
 
@@ -13,8 +13,8 @@ const LOCAL_DATA_GRANULE: u64 = 256;
 /// What a launch may use of each compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occupancy {
-    /// Wavefront slots, one bit each: so many on each SIMD as its registers hold.
-    pub slots: u64,
+    /// Seats for wavefronts, one bit each: so many on each SIMD as its registers hold.
+    pub seats: u64,
     /// Wavefronts at once.
     pub wavefronts: u32,
     /// Work-groups at once.
@@ -25,11 +25,11 @@ impl Occupancy {
     pub fn new(compute: &ComputeConfig, resources: Resources) -> Self {
         let per_simd = share(compute.vector_registers, resources.vector_registers.next_multiple_of(VECTOR_GRANULE))
             .min(compute.wavefronts_per_simd);
-        let slots = per_simd * compute.simds_per_unit;
+        let seats = per_simd * compute.simds_per_unit;
         let local_data = u64::from(resources.local_data_bytes).next_multiple_of(LOCAL_DATA_GRANULE);
         Self {
-            // Slot n is on SIMD n modulo the SIMDs, so the first slots are spread evenly.
-            slots: u64::MAX.checked_shr(64 - slots).unwrap_or(0),
+            // Seat n is on SIMD n modulo the SIMDs, so the first seats are spread evenly.
+            seats: u64::MAX.checked_shr(64 - seats).unwrap_or(0),
             wavefronts: share(compute.scalar_registers, resources.scalar_registers.next_multiple_of(SCALAR_GRANULE)),
             groups: u32::try_from(share64(compute.local_data.0, local_data)).unwrap_or(u32::MAX),
         }

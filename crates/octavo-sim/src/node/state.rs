@@ -40,8 +40,6 @@ pub(crate) struct Node<'a> {
     pub drain: DrainScope,
     /// One page size, no limit of ports, no bound on translation: what the fast path of translation serves.
     pub plain_translation: bool,
-    pub units: usize,
-    pub slots_per_unit: usize,
 
     pub now: u64,
     pub calendar: Calendar,
@@ -101,8 +99,6 @@ impl<'a> Node<'a> {
         let costs = Costs::new(config, page_bytes, shape.levels);
         let pages = workload.address_end().div_ceil(page_bytes) as usize;
         let gpus = config.gpus as usize;
-        let units = config.compute.units as usize;
-        let slots_per_unit = (config.compute.simds_per_unit * config.compute.wavefronts_per_simd) as usize;
         let needs = manager.needs();
         let mut node = Self {
             workload,
@@ -114,13 +110,11 @@ impl<'a> Node<'a> {
             plain_translation: block_shift.is_none()
                 && !config.ideal_tlb
                 && config.l1_tlb.ports + config.l2_tlb.ports == 0,
-            units,
-            slots_per_unit,
             now: 0,
             calendar: Calendar::new(),
             gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, block_shift)).collect(),
-            waves: Waves::new(gpus * units * slots_per_unit),
-            history: History::new(gpus * units * slots_per_unit, workload.waits_for_some()),
+            waves: Waves::default(),
+            history: History::new(workload.waits_for_some()),
             links: Links::new(config),
             faults: Faults::default(),
             deferred: Slab::default(),
@@ -133,13 +127,7 @@ impl<'a> Node<'a> {
             applications: Running::all(workload, config),
             most_used: vec![None; gpus],
             launches_done: 0,
-            fetch: Fetch::new(
-                config,
-                shape,
-                (page_bytes / LINE_BYTES) as usize,
-                gpus * units * slots_per_unit,
-                workload.applications().len(),
-            ),
+            fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, workload.applications().len()),
             table_lines: table_lines(workload, page_bytes),
             shared_walker: (config.walker.scope == WalkerScope::Node)
                 .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),

@@ -1,4 +1,7 @@
 //! Wavefronts in flight and the work-groups they belong to.
+//!
+//! A wavefront's slot is its place in the tables of those in flight. Where it sits in its compute unit is its seat: a node
+//! has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
 
 use octavo_workload::{Cursor, Op, OpSink};
 
@@ -15,15 +18,12 @@ pub(crate) const ENOUGH: usize = 4 * 64 / size_of::<Op>();
 #[repr(align(64))]
 struct Chunk([Op; CHUNK]);
 
-/// No buffer yet.
-pub(crate) const NO_CHUNK: u32 = u32::MAX;
-
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
-    /// The slot is free.
+    /// It is over, or the slot is free.
     #[default]
-    Free,
+    Over,
     /// An event is in the calendar, or it is running now.
     Scheduled,
     /// It waits for pending accesses.
@@ -32,7 +32,7 @@ pub(crate) enum State {
     Barrier,
 }
 
-/// A wavefront slot: one cache line.
+/// A wavefront in flight: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Wave {
@@ -47,8 +47,6 @@ pub(crate) struct Wave {
     pub next: u32,
     /// Accesses that wait for faults, far-off translations or room for remote lines.
     pub pending: u32,
-    /// Its buffer of operations, once it has begun.
-    pub chunk: u32,
     /// Index of its SIMD among those of its GPU.
     pub simd: u32,
     /// Number within the work-group.
@@ -59,6 +57,8 @@ pub(crate) struct Wave {
     pub gpu: u8,
     /// The program it is part of.
     pub application: u8,
+    /// Where it sits in its unit.
+    pub seat: u8,
     /// Its next operation and how many its buffer has.
     pub next_op: u16,
     pub ops: u16,
@@ -68,14 +68,13 @@ pub(crate) struct Wave {
 impl Wave {
     #[inline(always)]
     pub const fn next(&self) -> Next {
-        Next { chunk: self.chunk, op: self.next_op, end: self.ops }
+        Next { op: self.next_op, end: self.ops }
     }
 }
 
 /// Where a wavefront is in its operations: kept at hand while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
-    chunk: u32,
     pub op: u16,
     end: u16,
 }
@@ -91,55 +90,42 @@ pub(crate) struct Group {
     pub arrival: u64,
 }
 
-/// All slots of all GPUs.
+/// The wavefronts in flight on all GPUs, by slot.
+#[derive(Default)]
 pub(crate) struct Waves {
     pub waves: Vec<Wave>,
+    /// By the slot of a work-group's first wavefront.
     pub groups: Vec<Group>,
-    /// Buffers of wavefronts in flight, and others for those to come. Most nodes have many more slots than a kernel
-    /// has wavefronts in flight.
+    /// Buffers of operations.
     chunks: Vec<Chunk>,
     free: Vec<u32>,
 }
 
 impl Waves {
-    pub fn new(slots: usize) -> Self {
-        Self {
-            waves: vec![Wave::default(); slots],
-            groups: vec![Group::default(); slots],
-            chunks: Vec::new(),
-            free: Vec::new(),
-        }
+    /// A slot for a wavefront that begins: the one given back last, which is in the caches, or a new one.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.waves.push(Wave::default());
+            self.groups.push(Group::default());
+            self.chunks.push(Chunk([Op::END; CHUNK]));
+            self.waves.len() as u32 - 1
+        })
     }
 
-    /// The operation at `next` of a wavefront's buffer; `None` if there are no more.
+    /// Nothing needs what is kept of the wavefront in `slot` any longer.
+    pub fn give_back(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// The operation at `next` of the buffer of the wavefront in `slot`; `None` if there are no more.
     #[inline(always)]
-    pub fn op(&self, next: Next) -> Option<Op> {
-        (next.op < next.end).then(|| self.chunks[next.chunk as usize].0[usize::from(next.op)])
+    pub fn op(&self, slot: usize, next: Next) -> Option<Op> {
+        (next.op < next.end).then(|| self.chunks[slot].0[usize::from(next.op)])
     }
 
     /// A wavefront and its buffer.
     #[inline]
     pub fn chunk(&mut self, slot: usize) -> (&mut Wave, &mut [Op]) {
-        if self.waves[slot].chunk == NO_CHUNK {
-            self.waves[slot].chunk = self.take_chunk();
-        }
-        let wave = &mut self.waves[slot];
-        let chunk = wave.chunk as usize;
-        (wave, &mut self.chunks[chunk].0)
-    }
-
-    /// The buffer given back last, which is in the caches, or a new one.
-    fn take_chunk(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.chunks.push(Chunk([Op::END; CHUNK]));
-            self.chunks.len() as u32 - 1
-        })
-    }
-
-    /// The wavefront in `slot` is over; its slot is not free yet.
-    pub fn end(&mut self, slot: usize) {
-        let wave = &mut self.waves[slot];
-        wave.state = State::Free;
-        self.free.push(std::mem::replace(&mut wave.chunk, NO_CHUNK));
+        (&mut self.waves[slot], &mut self.chunks[slot].0)
     }
 }
