@@ -5,8 +5,14 @@
 //! takes what is left in the first buckets from its own time on. When the whole ring of buckets is booked, requests
 //! queue behind a next-free time. A request for a time beyond the ring is served then without being booked: booking it
 //! would mean to book everything before it. The node defers work that lies so far ahead, so this is rare.
+//!
+//! A node has hundreds of these, most of them booked for the next microsecond only. Therefore the ring begins with few
+//! places and gets more when a request needs them.
 
-const BUCKETS: usize = 512;
+/// Buckets of the ring: how far ahead anything is booked.
+const BUCKETS: u64 = 512;
+/// Places to begin with.
+const FIRST_PLACES: usize = 64;
 
 /// A stretch of time, one of those that share a place in the ring.
 #[derive(Clone, Copy, Default)]
@@ -21,10 +27,11 @@ struct Bucket {
 pub(crate) struct Lane {
     /// Duration of a bucket in picoseconds; a power of two.
     shift: u32,
-    ring: Box<[Bucket; BUCKETS]>,
+    /// Places of buckets from the clock on: a power of two.
+    places: Vec<Bucket>,
     /// For full buckets: how many on the next one lies that may have budget left. Kept short by halving paths as in a
     /// disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
-    skips: Box<[u16; BUCKETS]>,
+    skips: Vec<u16>,
     /// Absolute number of the oldest bucket in the ring. It follows the clock when the ring is too short, not before.
     base: u64,
     /// Everything beyond the ring is booked until here.
@@ -36,8 +43,12 @@ pub(crate) struct Lane {
 impl Lane {
     /// A lane with buckets of `1 << shift` picoseconds.
     pub fn new(shift: u32) -> Self {
-        let (ring, skips) = (Box::new([Bucket::default(); BUCKETS]), Box::new([0; BUCKETS]));
-        Self { shift, ring, skips, base: 0, far_free: 0, busy: 0 }
+        Self::with_places(shift, FIRST_PLACES)
+    }
+
+    fn with_places(shift: u32, places: usize) -> Self {
+        let (places, skips) = (vec![Bucket::default(); places], vec![0; places]);
+        Self { shift, places, skips, base: 0, far_free: 0, busy: 0 }
     }
 
     /// Books `cost` picoseconds from `time` on and returns when they are over. `now` is the simulation's clock:
@@ -48,7 +59,7 @@ impl Lane {
         let bucket = time >> self.shift;
         let used = u64::from(self.used(bucket)) + cost;
         // The common case: all of it fits where it was asked for.
-        if bucket < self.end() && used < 1 << self.shift {
+        if bucket < self.end() && used < 1 << self.shift && self.has_place(now, bucket) {
             self.set_used(bucket, used);
             return ((bucket << self.shift) + used).max(time + cost);
         }
@@ -58,15 +69,15 @@ impl Lane {
     #[inline(never)]
     fn reserve_elsewhere(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         if now >> self.shift > self.base {
-            self.recycle(now >> self.shift);
+            self.recycle(now);
         }
         if time >> self.shift >= self.end() {
             return self.far_free.max(time) + cost;
         }
-        self.reserve_over_buckets(time, cost)
+        self.reserve_over_buckets(now, time, cost)
     }
 
-    fn reserve_over_buckets(&mut self, time: u64, cost: u64) -> u64 {
+    fn reserve_over_buckets(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         let width = 1u64 << self.shift;
         let mut bucket = time >> self.shift;
         let mut left = cost;
@@ -78,6 +89,7 @@ impl Lane {
             }
             let before = u64::from(self.used(bucket));
             let taken = left.min(width - before);
+            self.make_place(now, bucket);
             self.set_used(bucket, before + taken);
             left -= taken;
             if left == 0 {
@@ -93,9 +105,10 @@ impl Lane {
     #[inline]
     fn first_with_budget(&mut self, mut bucket: u64, end: u64) -> u64 {
         while bucket < end && self.is_full(bucket) {
-            let next = bucket + u64::from(self.skips[place(bucket)]);
+            let next = bucket + u64::from(self.skips[self.place(bucket)]);
             if next < end && self.is_full(next) {
-                self.skips[place(bucket)] += self.skips[place(next)];
+                let (at, then) = (self.place(bucket), self.place(next));
+                self.skips[at] += self.skips[then];
             }
             bucket = next;
         }
@@ -105,13 +118,13 @@ impl Lane {
     /// One past the last bucket in the ring.
     #[inline]
     fn end(&self) -> u64 {
-        self.base + BUCKETS as u64
+        self.base + BUCKETS
     }
 
     /// Busy picoseconds of a bucket in the ring.
     #[inline]
     fn used(&self, bucket: u64) -> u32 {
-        let known = self.ring[place(bucket)];
+        let known = self.places[self.place(bucket)];
         // A mask, not a branch: which it is cannot be predicted.
         known.used & 0u32.wrapping_sub(u32::from(known.number == bucket as u32))
     }
@@ -123,9 +136,45 @@ impl Lane {
 
     #[inline]
     fn set_used(&mut self, bucket: u64, used: u64) {
-        self.ring[place(bucket)] = Bucket { number: bucket as u32, used: used as u32 };
+        let place = self.place(bucket);
+        self.places[place] = Bucket { number: bucket as u32, used: used as u32 };
         if used == 1 << self.shift {
-            self.skips[place(bucket)] = 1;
+            self.skips[place] = 1;
+        }
+    }
+
+    /// Where a bucket is in the ring.
+    #[inline(always)]
+    fn place(&self, bucket: u64) -> usize {
+        bucket as usize & (self.places.len() - 1)
+    }
+
+    /// Whether no other bucket of the ring, from the clock on, can be where `bucket` belongs.
+    #[inline(always)]
+    fn has_place(&self, now: u64, bucket: u64) -> bool {
+        bucket.saturating_sub(now >> self.shift) < self.places.len() as u64
+    }
+
+    /// Gives the ring as many places as it needs for `bucket`.
+    #[inline]
+    fn make_place(&mut self, now: u64, bucket: u64) {
+        while !self.has_place(now, bucket) {
+            self.double(now);
+        }
+    }
+
+    #[cold]
+    fn double(&mut self, now: u64) {
+        let first = now >> self.shift;
+        let last = first + self.places.len() as u64;
+        let booked: Vec<(u64, u32, u16)> =
+            (first..last).map(|bucket| (bucket, self.used(bucket), self.skips[self.place(bucket)])).collect();
+        let places = 2 * self.places.len();
+        (self.places, self.skips) = (vec![Bucket::default(); places], vec![0; places]);
+        for (bucket, used, skip) in booked {
+            let place = self.place(bucket);
+            self.places[place] = Bucket { number: bucket as u32, used };
+            self.skips[place] = skip;
         }
     }
 
@@ -134,22 +183,17 @@ impl Lane {
         self.busy
     }
 
-    /// Forgets buckets before `target`; those that have just come into the ring are full as far as the far booking
+    /// Forgets buckets before the clock; those that have just come into the ring are full as far as the far booking
     /// reaches.
-    fn recycle(&mut self, target: u64) {
-        let end = self.end();
+    fn recycle(&mut self, now: u64) {
+        let (end, target) = (self.end(), now >> self.shift);
         self.base = target;
         let width = 1u64 << self.shift;
         for bucket in end.max(target)..self.end().min(self.far_free.div_ceil(width)) {
+            self.make_place(now, bucket);
             self.set_used(bucket, (self.far_free - (bucket << self.shift)).min(width));
         }
     }
-}
-
-/// Where a bucket is in the ring.
-#[inline]
-fn place(bucket: u64) -> usize {
-    bucket as usize % BUCKETS
 }
 
 #[cfg(test)]
@@ -172,6 +216,22 @@ mod tests {
     }
 
     proptest! {
+        /// A ring that has had all its places from the start does the same.
+        #[test]
+        fn places_come_when_they_are_needed(
+            requests in prop::collection::vec((0u64..60_000, 0u64..9_000_000, 1u64..60_000, 1usize..40), 1..60),
+        ) {
+            let (mut growing, mut whole) = (Lane::with_places(14, 2), Lane::with_places(14, BUCKETS as usize));
+            let mut now = 0;
+            for (step, ahead, cost, times) in requests {
+                now += step;
+                for _ in 0..times {
+                    prop_assert_eq!(growing.reserve(now, now + ahead, cost), whole.reserve(now, now + ahead, cost));
+                }
+            }
+            prop_assert_eq!(growing.busy(), whole.busy());
+        }
+
         /// No more than a bucket's worth of work ends up in any window, whatever the order of requests: the work
         /// finished by time T never exceeds T, and nothing finishes before it could.
         #[test]
