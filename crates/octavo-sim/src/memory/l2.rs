@@ -3,6 +3,7 @@
 use octavo_units::Bytes;
 
 use super::line_sets::{LineSets, LineState, Place};
+use super::written::Written;
 use super::{Dram, Interleave, LineAccess};
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
@@ -14,6 +15,8 @@ const BANK_BUCKET_SHIFT: u32 = 14;
 pub(crate) struct L2Cache {
     /// Lines are numbered with 32 bits: 256 GiB of address space.
     lines: LineSets,
+    /// Where in memory any of its lines may be dirty.
+    written: Written,
     banks: Vec<Bank>,
     interleave: Interleave,
     latency: u64,
@@ -36,6 +39,7 @@ impl L2Cache {
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
             lines: LineSets::new(sets as usize, ways),
+            written: Written::default(),
             banks: (0..config.banks).map(bank).collect(),
             interleave: Interleave::new(interleave.0, config.banks),
             latency: config.latency.0 * cycle,
@@ -65,9 +69,10 @@ impl L2Cache {
         };
         counts.l2_hits += 1;
         if self.lock > 0 && (write || !self.lines.is_settled(at, accepted)) {
-            return self.hit_locking(now, (accepted, bank), at, write);
+            return self.hit_locking(now, (accepted, bank), (line, at), write);
         }
         if write {
+            self.written.note(line);
             self.lines.make_dirty(at);
         }
         let there = accepted + self.latency;
@@ -77,12 +82,13 @@ impl L2Cache {
 
     /// A hit where stores and data from memory lock a line, and this one may be locked or become so.
     #[inline(never)]
-    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), at: Place, write: bool) -> u64 {
+    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), (line, at): (u64, Place), write: bool) -> u64 {
         let state = self.lines.state(at);
         let locked = accepted < self.unlocked(state);
         let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
         if write {
-            self.lines.set_state(at, self.after_store(turn, state));
+            self.written.note(line);
+            self.lines.set_state(now, at, self.after_store(turn, state));
         }
         (turn + self.latency).max(state.ready) + self.crossbar
     }
@@ -110,12 +116,16 @@ impl L2Cache {
         counts.store_fetches += u64::from(fetched & write);
         counts.dram_writes += u64::from(wrote_back);
         let stored = self.lock > 0 && !fetched;
-        self.lines.enter(line as u32, at, LineState { ready, dirty: write, stored });
+        if write {
+            self.written.note(line);
+        }
+        self.lines.enter(now, line as u32, at, LineState { ready, dirty: write, stored });
         ready + self.crossbar
     }
 
     /// Writes everything back and empties the cache; returns how many lines were dirty.
     pub fn flush(&mut self) -> u64 {
+        self.written.clear();
         self.lines.clear_all()
     }
 
@@ -132,10 +142,13 @@ impl L2Cache {
     /// Cleans the lines `first..first + count` in place; returns how many were dirty.
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
-        for line in first..first + count {
-            let Some(at) = self.lines.find(line as u32) else { continue };
-            cleaned += u64::from(self.lines.is_dirty(at));
-            self.lines.make_clean(at);
+        let mut lines = first..first + count;
+        while let Some(written) = self.written.take_next(&mut lines) {
+            for line in written {
+                let Some(at) = self.lines.find(line as u32) else { continue };
+                cleaned += u64::from(self.lines.is_dirty(at));
+                self.lines.make_clean(at);
+            }
         }
         cleaned
     }

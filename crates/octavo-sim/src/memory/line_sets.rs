@@ -3,11 +3,12 @@
 //!
 //! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
 //! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
-//! so it is for a store where stores lock nothing. When data arrives lies elsewhere, since that only matters while some of
-//! the set's is on its way.
+//! so it is for a store where stores lock nothing. When data arrives is kept of what is on its way alone
+//! ([`super::arrivals`]).
 
 use wide::{u8x16, u16x8};
 
+use super::arrivals::Arrivals;
 use crate::lru::{self, NO_WAY};
 
 /// Ways of a group, searched at once. A power of two.
@@ -65,10 +66,18 @@ pub(crate) struct Place {
     way: usize,
 }
 
+impl Place {
+    /// Among all ways of the cache.
+    #[inline(always)]
+    const fn number(self) -> u32 {
+        (self.group * GROUP + self.way) as u32
+    }
+}
+
 /// What is known of a line that is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineState {
-    /// When its data is there.
+    /// When its data is there; any time that is past, if it is.
     pub ready: u64,
     /// It differs from memory.
     pub dirty: bool,
@@ -78,8 +87,7 @@ pub(crate) struct LineState {
 
 pub(crate) struct LineSets {
     groups: Vec<Group>,
-    /// When the data of each way is there, by group.
-    ready: Vec<[u64; GROUP]>,
+    arrivals: Arrivals,
     /// What the tags of a group lack, by group; empty as long as no line needs it.
     high_tags: Vec<[u16; GROUP]>,
     /// Groups of a set.
@@ -92,8 +100,8 @@ impl LineSets {
     /// `sets` sets, a power of two, of up to 32 empty ways.
     pub fn new(sets: usize, ways: usize) -> Self {
         let groups = empty_set(ways).repeat(sets);
-        let ready = vec![[0; GROUP]; groups.len()];
-        Self { groups, ready, high_tags: Vec::new(), width: ways.div_ceil(GROUP), index_bits: sets.trailing_zeros() }
+        let (width, index_bits) = (ways.div_ceil(GROUP), sets.trailing_zeros());
+        Self { groups, arrivals: Arrivals::new(), high_tags: Vec::new(), width, index_bits }
     }
 
     /// Where a line is, if it is here.
@@ -132,9 +140,9 @@ impl LineSets {
         way(first).or_else(|| way(first + 1)).unwrap_or(place(first, 0))
     }
 
-    /// Enters a line that is not here, used now, in a place of its set.
+    /// Enters a line that is not here, used `now`, in a place of its set.
     #[inline(always)]
-    pub fn enter(&mut self, line: u32, at: Place, state: LineState) {
+    pub fn enter(&mut self, now: u64, line: u32, at: Place, state: LineState) {
         let (low, high) = self.tag(line);
         if !self.high_tags.is_empty() || high != 0 {
             self.set_high_tag(at, high);
@@ -142,7 +150,7 @@ impl LineSets {
         let group = &mut self.groups[at.group];
         group.tags[at.way] = low;
         group.held |= 1 << at.way;
-        self.set_state(at, state);
+        self.set_state(now, at, state);
         self.touch(self.first_group(line), at);
     }
 
@@ -156,16 +164,16 @@ impl LineSets {
     pub fn state(&self, at: Place) -> LineState {
         let Group { dirty, stored, .. } = self.groups[at.group];
         let has = |ways: u16| ways & 1 << at.way != 0;
-        LineState { ready: self.ready[at.group][at.way], dirty: has(dirty), stored: has(stored) }
+        LineState { ready: self.arrivals.of(at.number()), dirty: has(dirty), stored: has(stored) }
     }
 
     #[inline]
-    pub fn set_state(&mut self, at: Place, state: LineState) {
+    pub fn set_state(&mut self, now: u64, at: Place, state: LineState) {
         let group = &mut self.groups[at.group];
         group.settled = group.settled.max(state.ready);
         set(&mut group.dirty, at.way, state.dirty);
         set(&mut group.stored, at.way, state.stored);
-        self.ready[at.group][at.way] = state.ready;
+        self.arrivals.note(now, at.number(), state.ready);
     }
 
     #[inline(always)]
@@ -295,7 +303,7 @@ mod tests {
         let mut sets = LineSets::new(1, 20);
         for line in 0..20 {
             let oldest = sets.oldest(line);
-            sets.enter(line * 7 % 20, oldest, clean(0));
+            sets.enter(0, line * 7 % 20, oldest, clean(0));
         }
         for turn in 0..4 * u32::from(u8::MAX) {
             assert_eq!(sets.line(sets.oldest(0)), turn * 7 % 20, "the one used 20 turns ago, in turn {turn}");
@@ -307,7 +315,7 @@ mod tests {
     fn a_group_is_settled_when_its_last_data_has_come() {
         let mut sets = LineSets::new(1, 2);
         for (line, ready) in [(1, 50), (2, 30)] {
-            sets.enter(line, sets.oldest(line), clean(ready));
+            sets.enter(0, line, sets.oldest(line), clean(ready));
         }
         let at = sets.find(2).unwrap();
         assert_eq!((sets.is_settled(at, 49), sets.is_settled(at, 50), sets.state(at).ready), (false, true, 30));
@@ -358,7 +366,7 @@ mod tests {
                             let victim = (reference.len() == ways).then(|| reference.remove(0));
                             prop_assert_eq!(sets.is_dirty(oldest), victim.is_some_and(|(_, state)| state.dirty));
                             prop_assert!(victim.is_none_or(|(line, _)| sets.line(oldest) == line));
-                            sets.enter(line, oldest, state);
+                            sets.enter(0, line, oldest, state);
                         }
                         let used = at.map_or((line, state), |at| reference.remove(at));
                         reference.push(used);

@@ -1,10 +1,12 @@
 //! Caches and memory of a GPU.
 
+mod arrivals;
 mod dram;
 mod interleave;
 mod l1;
 mod l2;
 mod line_sets;
+mod written;
 
 pub(crate) use dram::Dram;
 pub(crate) use interleave::Interleave;

@@ -1,0 +1,95 @@
+//! When data that is on its way to a second-level cache is there.
+//!
+//! Of the ways of a cache few wait for data at any time. What is kept of them is a small table, found by the way's number,
+//! that forgets what has come: nothing is ever asked for a time before the simulation's clock.
+
+const WAYS: usize = 4;
+/// log2 of the sets to begin with: 4 KiB.
+const FIRST_BITS: u32 = 6;
+
+/// One way of the cache, and when its data is there.
+#[derive(Clone, Copy, Default)]
+struct Arrival {
+    ready: u64,
+    way: u32,
+}
+
+/// Four share a cache line of the simulating machine.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Set([Arrival; WAYS]);
+
+pub(crate) struct Arrivals {
+    sets: Vec<Set>,
+    /// log2 of the number of sets.
+    bits: u32,
+}
+
+impl Arrivals {
+    pub fn new() -> Self {
+        Self { sets: vec![Set::default(); 1 << FIRST_BITS], bits: FIRST_BITS }
+    }
+
+    /// When the data of `way` is there; 0 or a time that is past when it has come.
+    #[inline]
+    pub fn of(&self, way: u32) -> u64 {
+        let known = self.sets[self.set(way)].0.iter().find(|arrival| arrival.way == way);
+        known.map_or(0, |arrival| arrival.ready)
+    }
+
+    /// The data of `way` is there at `ready`, whatever was known of it. It is `now`.
+    #[inline]
+    pub fn note(&mut self, now: u64, way: u32, ready: u64) {
+        let set = self.set(way);
+        let arrivals = &mut self.sets[set].0;
+        let known = arrivals.iter().position(|arrival| arrival.way == way);
+        match known.or_else(|| arrivals.iter().position(|arrival| arrival.ready <= now)) {
+            Some(place) => arrivals[place] = Arrival { ready, way },
+            None => self.note_in_larger_table(now, way, ready),
+        }
+    }
+
+    #[inline(never)]
+    fn note_in_larger_table(&mut self, now: u64, way: u32, ready: u64) {
+        self.bits += 1;
+        let before = std::mem::replace(&mut self.sets, vec![Set::default(); 1 << self.bits]);
+        let coming = before.iter().flat_map(|set| set.0).filter(|arrival| arrival.ready > now);
+        coming.for_each(|arrival| self.note(now, arrival.way, arrival.ready));
+        self.note(now, way, ready);
+    }
+
+    /// Fibonacci hashing spreads neighbouring ways over the sets.
+    #[inline]
+    fn set(&self, way: u32) -> usize {
+        (way.wrapping_mul(0x9E37_79B9) >> (u32::BITS - self.bits)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a map that forgets nothing.
+        #[test]
+        fn nothing_that_is_still_coming_is_forgotten(
+            steps in prop::collection::vec((0u64..20, 0u32..4000, 0u64..4000), 1..3000),
+        ) {
+            let (mut arrivals, mut reference, mut now) = (Arrivals::new(), HashMap::new(), 0);
+            for (passed, way, ahead) in steps {
+                now += passed;
+                arrivals.note(now, way, now + ahead);
+                reference.insert(way, now + ahead);
+                prop_assert_eq!(arrivals.of(way), now + ahead);
+            }
+            for way in 0..4000 {
+                let expected = reference.get(&way).copied().unwrap_or(0);
+                prop_assert_eq!(arrivals.of(way).max(now), expected.max(now), "way {}", way);
+            }
+        }
+    }
+}
