@@ -24,6 +24,15 @@ struct Bucket {
     used: u32,
 }
 
+impl Bucket {
+    /// Busy picoseconds of the bucket with that number, which is here or nowhere.
+    #[inline(always)]
+    fn used_of(self, number: u64) -> u32 {
+        // A mask, not a branch: which it is cannot be predicted.
+        self.used & 0u32.wrapping_sub(u32::from(self.number == number as u32))
+    }
+}
+
 pub(crate) struct Lane {
     /// Duration of a bucket in picoseconds; a power of two.
     shift: u32,
@@ -56,11 +65,14 @@ impl Lane {
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
         self.busy += cost;
-        let bucket = time >> self.shift;
-        let used = u64::from(self.used(bucket)) + cost;
+        let (bucket, end) = (time >> self.shift, self.end());
+        let place = self.place(bucket);
+        let has_place = self.has_place(now, bucket);
+        let known = &mut self.places[place];
+        let used = u64::from(known.used_of(bucket)) + cost;
         // The common case: all of it fits where it was asked for.
-        if bucket < self.end() && used < 1 << self.shift && self.has_place(now, bucket) {
-            self.set_used(bucket, used);
+        if bucket < end && used < 1 << self.shift && has_place {
+            *known = Bucket { number: bucket as u32, used: used as u32 };
             return ((bucket << self.shift) + used).max(time + cost);
         }
         self.reserve_elsewhere(now, time, cost)
@@ -124,9 +136,7 @@ impl Lane {
     /// Busy picoseconds of a bucket in the ring.
     #[inline]
     fn used(&self, bucket: u64) -> u32 {
-        let known = self.places[self.place(bucket)];
-        // A mask, not a branch: which it is cannot be predicted.
-        known.used & 0u32.wrapping_sub(u32::from(known.number == bucket as u32))
+        self.places[self.place(bucket)].used_of(bucket)
     }
 
     #[inline]
@@ -152,13 +162,13 @@ impl Lane {
     /// Whether no other bucket of the ring, from the clock on, can be where `bucket` belongs.
     #[inline(always)]
     fn has_place(&self, now: u64, bucket: u64) -> bool {
-        bucket.saturating_sub(now >> self.shift) < self.places.len() as u64
+        bucket.wrapping_sub(now >> self.shift) < self.places.len() as u64
     }
 
     /// Gives the ring as many places as it needs for `bucket`.
     #[inline]
     fn make_place(&mut self, now: u64, bucket: u64) {
-        while !self.has_place(now, bucket) {
+        while bucket >= (now >> self.shift) + self.places.len() as u64 {
             self.double(now);
         }
     }
