@@ -60,7 +60,7 @@ impl Tlb {
     }
 
     /// Removes the translation of `page` from one unit; returns whether it was there.
-    #[inline]
+    #[inline(always)]
     pub fn invalidate(&mut self, unit: usize, page: u32) -> bool {
         let set = self.slots.set_of(unit, page);
         let Some(way) = self.slots.find(set, page) else { return false };
