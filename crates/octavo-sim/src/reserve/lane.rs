@@ -20,16 +20,17 @@ struct Bucket {
     /// Low bits of its absolute number. A place whose number is another's was booked for the past and is empty, so
     /// that nothing has to be cleared as time goes on. Numbers repeat after a minute of simulated time.
     number: u32,
-    /// Busy picoseconds.
-    used: u32,
+    /// Busy picoseconds. Of a full bucket, its duration and how many full ones are known to follow it: kept by halving
+    /// paths as in a disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
+    booked: u32,
 }
 
 impl Bucket {
-    /// Busy picoseconds of the bucket with that number, which is here or nowhere.
+    /// What is booked of the bucket with that number, which is here or nowhere.
     #[inline(always)]
-    fn used_of(self, number: u64) -> u32 {
+    fn booked_of(self, number: u64) -> u32 {
         // A mask, not a branch: which it is cannot be predicted.
-        self.used & 0u32.wrapping_sub(u32::from(self.number == number as u32))
+        self.booked & 0u32.wrapping_sub(u32::from(self.number == number as u32))
     }
 }
 
@@ -38,9 +39,6 @@ pub(crate) struct Lane {
     shift: u32,
     /// Places of buckets from the clock on: a power of two.
     places: Vec<Bucket>,
-    /// For full buckets: how many on the next one lies that may have budget left. Kept short by halving paths as in a
-    /// disjoint-set forest, so that a booked-up stretch is crossed in a few steps.
-    skips: Vec<u16>,
     /// Absolute number of the oldest bucket in the ring. It follows the clock when the ring is too short, not before.
     base: u64,
     /// Everything beyond the ring is booked until here.
@@ -56,8 +54,7 @@ impl Lane {
     }
 
     fn with_places(shift: u32, places: usize) -> Self {
-        let (places, skips) = (vec![Bucket::default(); places], vec![0; places]);
-        Self { shift, places, skips, base: 0, far_free: 0, busy: 0 }
+        Self { shift, places: vec![Bucket::default(); places], base: 0, far_free: 0, busy: 0 }
     }
 
     /// Books `cost` picoseconds from `time` on and returns when they are over. `now` is the simulation's clock:
@@ -69,11 +66,11 @@ impl Lane {
         let place = self.place(bucket);
         let has_place = self.has_place(now, bucket);
         let known = &mut self.places[place];
-        let used = u64::from(known.used_of(bucket)) + cost;
+        let booked = u64::from(known.booked_of(bucket)) + cost;
         // The common case: all of it fits where it was asked for.
-        if bucket < end && used < 1 << self.shift && has_place {
-            *known = Bucket { number: bucket as u32, used: used as u32 };
-            return ((bucket << self.shift) + used).max(time + cost);
+        if bucket < end && booked < 1 << self.shift && has_place {
+            *known = Bucket { number: bucket as u32, booked: booked as u32 };
+            return ((bucket << self.shift) + booked).max(time + cost);
         }
         self.reserve_elsewhere(now, time, cost)
     }
@@ -99,10 +96,10 @@ impl Lane {
             if bucket >= end {
                 break;
             }
-            let before = u64::from(self.used(bucket));
-            let taken = left.min(width - before);
             self.make_place(now, bucket);
-            self.set_used(bucket, before + taken);
+            let before = u64::from(self.booked(bucket));
+            let taken = left.min(width - before);
+            self.book(bucket, before + taken);
             left -= taken;
             if left == 0 {
                 let over = (bucket << self.shift) + before + taken;
@@ -116,11 +113,18 @@ impl Lane {
     /// The first bucket from `bucket` on that has budget left, or one at or beyond `end`.
     #[inline]
     fn first_with_budget(&mut self, mut bucket: u64, end: u64) -> u64 {
-        while bucket < end && self.is_full(bucket) {
-            let next = bucket + u64::from(self.skips[self.place(bucket)]);
-            if next < end && self.is_full(next) {
-                let (at, then) = (self.place(bucket), self.place(next));
-                self.skips[at] += self.skips[then];
+        let width = 1u32 << self.shift;
+        while bucket < end {
+            let booked = self.booked(bucket);
+            if booked < width {
+                break;
+            }
+            let next = bucket + u64::from(booked - width) + 1;
+            if next < end {
+                let then = self.booked(next);
+                if then >= width {
+                    self.book(bucket, u64::from(booked + then - width) + 1);
+                }
             }
             bucket = next;
         }
@@ -133,24 +137,16 @@ impl Lane {
         self.base + BUCKETS
     }
 
-    /// Busy picoseconds of a bucket in the ring.
-    #[inline]
-    fn used(&self, bucket: u64) -> u32 {
-        self.places[self.place(bucket)].used_of(bucket)
+    /// What is booked of a bucket in the ring.
+    #[inline(always)]
+    fn booked(&self, bucket: u64) -> u32 {
+        self.places[self.place(bucket)].booked_of(bucket)
     }
 
-    #[inline]
-    fn is_full(&self, bucket: u64) -> bool {
-        self.used(bucket) == 1 << self.shift
-    }
-
-    #[inline]
-    fn set_used(&mut self, bucket: u64, used: u64) {
+    #[inline(always)]
+    fn book(&mut self, bucket: u64, booked: u64) {
         let place = self.place(bucket);
-        self.places[place] = Bucket { number: bucket as u32, used: used as u32 };
-        if used == 1 << self.shift {
-            self.skips[place] = 1;
-        }
+        self.places[place] = Bucket { number: bucket as u32, booked: booked as u32 };
     }
 
     /// Where a bucket is in the ring.
@@ -177,15 +173,9 @@ impl Lane {
     fn double(&mut self, now: u64) {
         let first = now >> self.shift;
         let last = first + self.places.len() as u64;
-        let booked: Vec<(u64, u32, u16)> =
-            (first..last).map(|bucket| (bucket, self.used(bucket), self.skips[self.place(bucket)])).collect();
-        let places = 2 * self.places.len();
-        (self.places, self.skips) = (vec![Bucket::default(); places], vec![0; places]);
-        for (bucket, used, skip) in booked {
-            let place = self.place(bucket);
-            self.places[place] = Bucket { number: bucket as u32, used };
-            self.skips[place] = skip;
-        }
+        let live: Vec<(u64, u32)> = (first..last).map(|bucket| (bucket, self.booked(bucket))).collect();
+        self.places = vec![Bucket::default(); 2 * self.places.len()];
+        live.into_iter().for_each(|(bucket, booked)| self.book(bucket, booked.into()));
     }
 
     /// All busy picoseconds ever booked.
@@ -201,7 +191,7 @@ impl Lane {
         let width = 1u64 << self.shift;
         for bucket in end.max(target)..self.end().min(self.far_free.div_ceil(width)) {
             self.make_place(now, bucket);
-            self.set_used(bucket, (self.far_free - (bucket << self.shift)).min(width));
+            self.book(bucket, (self.far_free - (bucket << self.shift)).min(width));
         }
     }
 }
@@ -223,6 +213,13 @@ mod tests {
         let mut lane = Lane::new(16);
         let last = (0..100_000).map(|_| lane.reserve(0, 0, 1_000)).max().unwrap();
         assert_eq!(last, 100_000_000);
+    }
+
+    #[test]
+    fn what_is_booked_beyond_the_ring_stays_booked_when_the_clock_gets_there() {
+        let mut lane = Lane::new(14);
+        assert_eq!(lane.reserve(0, 0, 12_000_000), 12_000_000, "the ring ends at 8.4 µs");
+        assert_eq!(lane.reserve(5_000_000, 10_000_000, 500), 12_000_500);
     }
 
     proptest! {
