@@ -40,7 +40,7 @@ impl NodeConfig {
     fn validate_compute(&self) -> Result<(), NodeError> {
         in_range("compute.units", self.compute.units, 1, 256)?;
         in_range("compute.simds_per_unit", self.compute.simds_per_unit, 1, 16)?;
-        // A compute unit's free wavefront slots are the bits of one word.
+        // A compute unit's free seats for wavefronts are the bits of one word.
         in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)
     }
 

@@ -46,7 +46,7 @@ impl Node<'_> {
         if wave.pending == 0 && wave.state == State::Pending {
             wave.state = State::Scheduled;
             let ready = wave.ready.max(self.now);
-            self.schedule(ready, Kind::Wave, slot as u32);
+            self.schedule_wave(ready, slot);
         }
     }
 }

@@ -129,7 +129,7 @@ impl Node<'_> {
             };
             self.history.begin_wave(slot as usize);
             self.fetch.begin_wave(slot as usize, begin);
-            self.schedule(begin, Kind::Wave, slot);
+            self.schedule_wave(begin, slot as usize);
             slot = next;
         }
         self.waves.groups[leader as usize] = Group { running: wavefronts as u16, ..Group::default() };
@@ -159,13 +159,13 @@ impl Node<'_> {
 
     /// A work-group's seats are given back together, as its registers and local memory are.
     fn free_group(&mut self, gpu: usize, unit: usize, leader: usize) {
-        let unit = &mut self.gpus[gpu].units[unit];
-        unit.groups -= 1;
+        let state = &mut self.gpus[gpu].units[unit];
+        state.groups -= 1;
         let mut slot = leader as u32;
         while slot != NO_SLOT {
             let wave = &self.waves.waves[slot as usize];
             let next = wave.next;
-            unit.seats |= 1 << wave.seat;
+            state.seats |= 1 << wave.seat;
             self.waves.give_back(slot);
             slot = next;
         }
@@ -195,7 +195,7 @@ impl Node<'_> {
             let next = wave.next;
             if wave.state == State::Barrier {
                 wave.state = State::Scheduled;
-                self.schedule(release, Kind::Wave, slot);
+                self.schedule_wave(release, slot as usize);
             }
             slot = next;
         }
@@ -221,7 +221,7 @@ impl Node<'_> {
         self.schedule(ended, Kind::Launch, application as u32);
     }
 
-    /// GPU and compute unit of a wavefront slot.
+    /// GPU and compute unit of the wavefront in `slot`.
     #[inline]
     pub fn place(&self, slot: usize) -> (usize, usize) {
         let wave = &self.waves.waves[slot];

@@ -65,21 +65,34 @@ const KINDS: [Kind; 17] = [
 pub(crate) struct Event {
     pub kind: Kind,
     pub index: u32,
+    /// Of a wavefront, its next operation: so the simulating machine reads the operation beside the wavefront's record,
+    /// not after it.
+    pub op: u16,
 }
+
+const KIND_SHIFT: u32 = u32::BITS;
+const OP_SHIFT: u32 = KIND_SHIFT + u8::BITS;
 
 impl Event {
     pub const fn new(kind: Kind, index: u32) -> Self {
-        Self { kind, index }
+        Self { kind, index, op: 0 }
+    }
+
+    /// The wavefront in `slot` goes on with operation `op` of its buffer.
+    #[inline]
+    pub const fn wave(slot: u32, op: u16) -> Self {
+        Self { kind: Kind::Wave, index: slot, op }
     }
 
     #[inline]
     pub const fn pack(self) -> u64 {
-        (self.kind as u64) << 32 | self.index as u64
+        (self.op as u64) << OP_SHIFT | (self.kind as u64) << KIND_SHIFT | self.index as u64
     }
 
     #[inline]
     pub const fn unpack(packed: u64) -> Self {
-        Self { kind: KINDS[(packed >> 32) as usize], index: packed as u32 }
+        let kind = KINDS[(packed >> KIND_SHIFT) as u8 as usize];
+        Self { kind, index: packed as u32, op: (packed >> OP_SHIFT) as u16 }
     }
 }
 
@@ -91,7 +104,7 @@ mod tests {
     fn every_kind_survives_packing() {
         for (number, kind) in KINDS.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
-            let event = Event::new(kind, u32::MAX - number as u32);
+            let event = Event { op: u16::MAX - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }

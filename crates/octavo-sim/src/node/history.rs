@@ -32,10 +32,10 @@ impl History {
         if !self.is_kept {
             return;
         }
-        match self.recent.get_mut(slot) {
-            Some(recent) => recent.count = 0,
-            None => self.recent.resize(slot + 1, Recent::default()),
+        if slot >= self.recent.len() {
+            self.recent.resize(slot + 1, Recent::default());
         }
+        self.recent[slot].count = 0;
     }
 
     /// Whether anything is remembered.

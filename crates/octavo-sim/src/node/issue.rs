@@ -4,7 +4,6 @@ use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
 
 use super::Node;
 use super::access::Run;
-use super::event::Kind;
 use super::wave::{ENOUGH, Next, State};
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
@@ -21,19 +20,19 @@ enum Stop {
 }
 
 impl Node<'_> {
-    /// Runs the wavefront in `slot` until it waits, ends or is too far ahead of the clock.
-    pub fn run_wave(&mut self, slot: usize) {
+    /// Runs the wavefront in `slot` from operation `op` on until it waits, ends or is too far ahead of the clock.
+    pub fn run_wave(&mut self, slot: usize, op: u16) {
         let (gpu, unit) = self.place(slot);
         let paused = self.gpus[gpu].units[unit].paused;
         if paused > self.now {
-            return self.schedule(paused, Kind::Wave, slot as u32);
+            return self.schedule_wave(paused, slot);
         }
-        let mut next = self.waves.waves[slot].next();
+        let mut next = self.waves.waves[slot].next(op);
         let stop = self.issue((gpu, unit), slot, &mut next);
         self.waves.waves[slot].next_op = next.op;
         match stop {
             Stop::Asleep => {}
-            Stop::Until(time) => self.schedule(time, Kind::Wave, slot as u32),
+            Stop::Until(time) => self.schedule_wave(time, slot),
             Stop::Barrier(time) => self.arrive_at_barrier(slot, time),
             Stop::End => self.end_wave(slot),
         }
@@ -82,7 +81,7 @@ impl Node<'_> {
         debug_assert!(!sink.is_empty(), "a workload must make progress");
         wave.ops = sink.len() as u16;
         wave.next_op = 0;
-        wave.next()
+        wave.next(0)
     }
 
     /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.

@@ -169,6 +169,12 @@ impl<'a> Node<'a> {
         self.calendar.push(time, Event::new(kind, index).pack());
     }
 
+    /// The wavefront in `slot` goes on at `time`.
+    #[inline]
+    pub fn schedule_wave(&mut self, time: u64, slot: usize) {
+        self.calendar.push(time, Event::wave(slot as u32, self.waves.waves[slot].next_op).pack());
+    }
+
     /// Schedules a sample or report, unless nothing else is left that could happen.
     pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
         if self.calendar.len() > self.periodic || self.now == 0 {
@@ -187,7 +193,7 @@ impl<'a> Node<'a> {
         self.now = next.time;
         let event = Event::unpack(next.what);
         match event.kind {
-            Kind::Wave => self.run_wave(event.index as usize),
+            Kind::Wave => self.run_wave(event.index as usize, event.op),
             Kind::FaultArrives => self.fault_arrives(event.index),
             Kind::FaultServed => self.fault_served(event.index),
             Kind::CounterArrives => self.counter_arrives(event.index),

@@ -67,8 +67,9 @@ pub(crate) struct Wave {
 
 impl Wave {
     #[inline(always)]
-    pub const fn next(&self) -> Next {
-        Next { op: self.next_op, end: self.ops }
+    pub const fn next(&self, op: u16) -> Next {
+        debug_assert!(op == self.next_op);
+        Next { op, end: self.ops }
     }
 }
 
