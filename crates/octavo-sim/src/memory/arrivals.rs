@@ -1,7 +1,7 @@
 //! When data that is on its way to a second-level cache is there.
 //!
-//! Of the ways of a cache few wait for data at any time. What is kept of them is a small table, found by the way's number,
-//! that forgets what has come: nothing is ever asked for a time before the simulation's clock.
+//! Of the ways of a cache few wait for data at any time. They are in a small table, by the way's number, which forgets what
+//! has come: an arrival before the simulation's clock can change no answer.
 
 const WAYS: usize = 4;
 /// log2 of the sets to begin with: 4 KiB.
@@ -9,7 +9,7 @@ const FIRST_BITS: u32 = 6;
 
 /// One way of the cache, and when its data is there.
 #[derive(Clone, Copy, Default)]
-struct Arrival {
+struct Coming {
     ready: u64,
     way: u32,
 }
@@ -17,7 +17,7 @@ struct Arrival {
 /// Four share a cache line of the simulating machine.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Set([Arrival; WAYS]);
+struct Set([Coming; WAYS]);
 
 pub(crate) struct Arrivals {
     sets: Vec<Set>,
@@ -44,7 +44,7 @@ impl Arrivals {
         let arrivals = &mut self.sets[set].0;
         let known = arrivals.iter().position(|arrival| arrival.way == way);
         match known.or_else(|| arrivals.iter().position(|arrival| arrival.ready <= now)) {
-            Some(place) => arrivals[place] = Arrival { ready, way },
+            Some(place) => arrivals[place] = Coming { ready, way },
             None => self.note_in_larger_table(now, way, ready),
         }
     }

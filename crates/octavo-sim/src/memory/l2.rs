@@ -3,7 +3,7 @@
 use octavo_units::Bytes;
 
 use super::line_sets::{LineSets, LineState, Place};
-use super::written::Written;
+use super::written::{STRETCH, Written};
 use super::{Dram, Interleave, LineAccess};
 use crate::config::L2Config;
 use crate::reserve::{Lane, Slots};
@@ -61,7 +61,11 @@ impl L2Cache {
         dram: &mut Dram,
         counts: &mut Accesses,
     ) -> u64 {
+        debug_assert!(time >= now);
         let write = access != LineAccess::Load;
+        if write {
+            self.written.note(line);
+        }
         let bank = self.interleave.bank(line);
         let accepted = self.banks[bank].input.reserve(now, time + self.crossbar, self.input_cost);
         let Some(at) = self.lines.look_up(line as u32) else {
@@ -69,10 +73,9 @@ impl L2Cache {
         };
         counts.l2_hits += 1;
         if self.lock > 0 && (write || !self.lines.is_settled(at, accepted)) {
-            return self.hit_locking(now, (accepted, bank), (line, at), write);
+            return self.hit_locking(now, (accepted, bank), at, write);
         }
         if write {
-            self.written.note(line);
             self.lines.make_dirty(at);
         }
         let there = accepted + self.latency;
@@ -82,12 +85,11 @@ impl L2Cache {
 
     /// A hit where stores and data from memory lock a line, and this one may be locked or become so.
     #[inline(never)]
-    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), (line, at): (u64, Place), write: bool) -> u64 {
+    fn hit_locking(&mut self, now: u64, (accepted, bank): (u64, usize), at: Place, write: bool) -> u64 {
         let state = self.lines.state(at);
         let locked = accepted < self.unlocked(state);
         let turn = if locked { self.wait(now, accepted, bank, state, write) } else { accepted };
         if write {
-            self.written.note(line);
             self.lines.set_state(now, at, self.after_store(turn, state));
         }
         (turn + self.latency).max(state.ready) + self.crossbar
@@ -116,9 +118,6 @@ impl L2Cache {
         counts.store_fetches += u64::from(fetched & write);
         counts.dram_writes += u64::from(wrote_back);
         let stored = self.lock > 0 && !fetched;
-        if write {
-            self.written.note(line);
-        }
         self.lines.enter(now, line as u32, at, LineState { ready, dirty: write, stored });
         ready + self.crossbar
     }
@@ -139,12 +138,14 @@ impl L2Cache {
         dirty
     }
 
-    /// Cleans the lines `first..first + count` in place; returns how many were dirty.
+    /// Cleans the lines `first..first + count`, whole stretches, in place; returns how many were dirty.
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
         let mut cleaned = 0;
-        let mut lines = first..first + count;
-        while let Some(written) = self.written.take_next(&mut lines) {
-            for line in written {
+        for stretch in (first..first + count).step_by(STRETCH as usize) {
+            if !self.written.take(stretch) {
+                continue;
+            }
+            for line in stretch..stretch + STRETCH {
                 let Some(at) = self.lines.find(line as u32) else { continue };
                 cleaned += u64::from(self.lines.is_dirty(at));
                 self.lines.make_clean(at);
@@ -200,7 +201,10 @@ impl L2Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use octavo_units::{Bytes, Cycles};
+    use proptest::prelude::*;
 
     use super::LineAccess::{Load, PartialStore, Store};
     use super::*;
@@ -279,8 +283,7 @@ mod tests {
         for line in [0, 1, 2] {
             ask(&mut l2, 0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
         }
-        assert_eq!(l2.clean_lines(0, 1), 1);
-        assert_eq!(l2.drop_lines(0, 4), 1);
+        assert_eq!(l2.drop_lines(0, 4), 2);
         assert_eq!(l2.drop_lines(0, 4), 0);
         assert!(!ask(&mut l2, 0, 0, 1, Load, &mut dram).hit);
     }
@@ -316,5 +319,43 @@ mod tests {
         assert_eq!(ask(&mut l2, 0, 50_000, 0, PartialStore, &mut dram).done, back);
         let late = ask(&mut l2, 0, 105_000, 0, Load, &mut dram).done;
         assert_eq!(late, (115 + 10 + 5) * 1000, "at its bank at 111, written until 115");
+    }
+
+    /// Removes the lines of a page; returns how many there were.
+    fn take_page(lines: &mut BTreeSet<u64>, page: u64) -> u64 {
+        let before = lines.len();
+        lines.retain(|line| !(page..page + STRETCH).contains(line));
+        (before - lines.len()) as u64
+    }
+
+    proptest! {
+        /// Of two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they
+        /// are cleaned, dropped, evicted or written back with everything else.
+        #[test]
+        fn cleaning_finds_every_dirty_line(
+            steps in prop::collection::vec((0u32..20, 0..2 * STRETCH), 1..200), lock in prop::sample::select(vec![0, 8]),
+        ) {
+            let (mut l2, mut dram) = with_lock(lock);
+            let mut dirty = BTreeSet::new();
+            for (number, (step, line)) in steps.into_iter().enumerate() {
+                let (now, page) = (number as u64 * 20_000, line - line % STRETCH);
+                match step {
+                    0 => prop_assert_eq!(l2.clean_lines(page, STRETCH), take_page(&mut dirty, page)),
+                    1 => prop_assert_eq!(l2.drop_lines(page, STRETCH), take_page(&mut dirty, page)),
+                    2 => {
+                        prop_assert_eq!(l2.flush(), dirty.len() as u64);
+                        dirty.clear();
+                    }
+                    _ => {
+                        let access = [Load, Store, PartialStore][step as usize % 3];
+                        ask(&mut l2, now, now, line, access, &mut dram);
+                        dirty.retain(|&other| l2.holds_any(other, 1));
+                        if access != Load {
+                            dirty.insert(line);
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,12 +1,11 @@
 //! Where in memory a second-level cache may hold lines that differ from it.
 //!
-//! Before pages are replicated, what the cache has changed of them is written back. Most of these were not stored to since
-//! they were last replicated, if ever, and need not be looked for line by line.
+//! Before pages are drained or replicated, what the cache has changed of them is written back. Most were not stored to
+//! since that was last done, if ever, and need not be looked for line by line. Where lines are evicted or dropped the
+//! stretch stays noted, which costs no more than a search.
 
-use std::ops::Range;
-
-/// Lines that share a bit: the smallest pages have as many.
-const STRETCH: u64 = 64;
+/// Lines that are noted together: the smallest pages have as many.
+pub(crate) const STRETCH: u64 = 64;
 
 /// Stretches of memory that were stored to since they were last clean, one bit each, as far as there were any.
 #[derive(Default)]
@@ -29,21 +28,16 @@ impl Written {
         self.0[word] = bit;
     }
 
-    /// Of the lines `lines`, the first ones that lie together and may differ from memory; they are clean now. Callers go
-    /// on behind them.
-    pub fn take_next(&mut self, lines: &mut Range<u64>) -> Option<Range<u64>> {
-        while !lines.is_empty() {
-            let (start, (word, bit)) = (lines.start, place(lines.start));
-            let stretch = start - start % STRETCH..start - start % STRETCH + STRETCH;
-            let taken = start..stretch.end.min(lines.end);
-            lines.start = taken.end;
-            let Some(bits) = self.0.get_mut(word).filter(|bits| **bits & bit != 0) else { continue };
-            if taken == stretch {
-                *bits &= !bit;
-            }
-            return Some(taken);
-        }
-        None
+    /// Whether any line of the stretch that begins with `line` may differ from memory. The caller writes back those that
+    /// do.
+    #[inline]
+    pub fn take(&mut self, line: u64) -> bool {
+        debug_assert!(line.is_multiple_of(STRETCH));
+        let (word, bit) = place(line);
+        let Some(bits) = self.0.get_mut(word) else { return false };
+        let noted = *bits & bit != 0;
+        *bits &= !bit;
+        noted
     }
 
     /// All memory is as its lines are.
@@ -61,39 +55,27 @@ const fn place(line: u64) -> (usize, u64) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
     use super::*;
 
-    proptest! {
-        /// Against a set of lines: what was stored to is taken, and not much else.
-        #[test]
-        fn what_was_stored_to_is_taken(
-            steps in prop::collection::vec((prop::collection::vec(0u64..9000, 0..6), 0u64..9000, 1u64..400), 1..60),
-        ) {
-            let (mut written, mut reference) = (Written::default(), BTreeSet::new());
-            for (stores, first, count) in steps {
-                for line in stores {
-                    written.note(line);
-                    reference.insert(line);
-                }
-                let (mut lines, mut end) = (first..first + count, first);
-                while let Some(taken) = written.take_next(&mut lines) {
-                    prop_assert!(end <= taken.start && taken.end <= first + count && !taken.is_empty());
-                    prop_assert_eq!(reference.range(end..taken.start).count(), 0, "{}..{}", end, taken.start);
-                    let start = taken.start - taken.start % STRETCH;
-                    prop_assert!(reference.range(start..start + STRETCH).next().is_some(), "{:?}", taken);
-                    if taken.end - taken.start == STRETCH {
-                        reference.retain(|line| !taken.contains(line));
-                    }
-                    end = taken.end;
-                }
-                prop_assert_eq!(reference.range(end..first + count).count(), 0);
-            }
-            written.clear();
-            prop_assert_eq!(written.take_next(&mut (0..9400)), None);
+    fn taken(written: &mut Written) -> Vec<u64> {
+        (0..80).filter(|stretch| written.take(stretch * STRETCH)).collect()
+    }
+
+    #[test]
+    fn a_stretch_is_taken_once_for_all_its_stores() {
+        let mut written = Written::default();
+        for line in [0, 63, 64 * 70 + 5] {
+            written.note(line);
         }
+        assert_eq!(taken(&mut written), [0, 70]);
+        assert_eq!(taken(&mut written), [0; 0]);
+    }
+
+    #[test]
+    fn nothing_is_left_when_all_was_written_back() {
+        let mut written = Written::default();
+        written.note(3);
+        written.clear();
+        assert_eq!(taken(&mut written), [0; 0]);
     }
 }
