@@ -39,7 +39,8 @@ pub(crate) struct Lane {
     shift: u32,
     /// Places of buckets from the clock on: a power of two.
     places: Vec<Bucket>,
-    /// Absolute number of the oldest bucket in the ring. It follows the clock when the ring is too short, not before.
+    /// Absolute number of the bucket from which the ring's end is counted: that of the clock when the common case last
+    /// failed. What was booked before the clock may be gone.
     base: u64,
     /// Everything beyond the ring is booked until here.
     far_free: u64,
@@ -61,6 +62,7 @@ impl Lane {
     /// nothing will ever be asked for an earlier time.
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64, cost: u64) -> u64 {
+        debug_assert!(time >= now);
         self.busy += cost;
         let (bucket, end) = (time >> self.shift, self.end());
         let place = self.place(bucket);
@@ -137,7 +139,7 @@ impl Lane {
         self.base + BUCKETS
     }
 
-    /// What is booked of a bucket in the ring.
+    /// What is booked of a bucket in the ring, as [`Bucket`] says.
     #[inline(always)]
     fn booked(&self, bucket: u64) -> u32 {
         self.places[self.place(bucket)].booked_of(bucket)
@@ -171,11 +173,14 @@ impl Lane {
 
     #[cold]
     fn double(&mut self, now: u64) {
-        let first = now >> self.shift;
-        let last = first + self.places.len() as u64;
-        let live: Vec<(u64, u32)> = (first..last).map(|bucket| (bucket, self.booked(bucket))).collect();
-        self.places = vec![Bucket::default(); 2 * self.places.len()];
-        live.into_iter().for_each(|(bucket, booked)| self.book(bucket, booked.into()));
+        let clock = now >> self.shift;
+        let places = vec![Bucket::default(); 2 * self.places.len()];
+        let before = std::mem::replace(&mut self.places, places);
+        // Those of the past would be where others belong.
+        for bucket in clock..clock + before.len() as u64 {
+            let booked = before[bucket as usize & (before.len() - 1)].booked_of(bucket);
+            self.book(bucket, booked.into());
+        }
     }
 
     /// All busy picoseconds ever booked.
