@@ -280,11 +280,12 @@ mod tests {
     #[test]
     fn dropping_a_page_reports_its_dirty_lines_once() {
         let (mut l2, mut dram) = small();
-        for line in [0, 1, 2] {
+        for line in [0, 1, STRETCH + 2] {
             ask(&mut l2, 0, 0, line, if line == 1 { Load } else { Store }, &mut dram);
         }
-        assert_eq!(l2.drop_lines(0, 4), 2);
-        assert_eq!(l2.drop_lines(0, 4), 0);
+        assert_eq!(l2.clean_lines(0, STRETCH), 1);
+        assert_eq!(l2.drop_lines(0, 2 * STRETCH), 1);
+        assert_eq!(l2.drop_lines(0, 2 * STRETCH), 0);
         assert!(!ask(&mut l2, 0, 0, 1, Load, &mut dram).hit);
     }
 
