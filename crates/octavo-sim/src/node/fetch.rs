@@ -192,6 +192,9 @@ impl Node<'_> {
     /// What the buffer of the wavefront in `slot` has asked for until `time`, before it goes on elsewhere or ends.
     pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
         let program = usize::from(self.waves.waves[slot].application);
+        if self.fetch.code_lines[program] == 0 {
+            return;
+        }
         let mut ahead = self.fetch.ahead[slot];
         while ahead.next < ahead.end && ahead.asked < time {
             ahead.asked = self.fetch_line(program, place, ahead.next, ahead.asked);
