@@ -1,7 +1,8 @@
 //! When data that is on its way to a second-level cache is there.
 //!
-//! Of the ways of a cache few wait for data at any time. They are in a small table, by the way's number, which forgets what
-//! has come: an arrival before the simulation's clock can change no answer.
+//! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has come:
+//! an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, a list of
+//! all of them is made instead: nothing has to be looked for in it.
 
 const WAYS: usize = 4;
 /// log2 of the sets to begin with: 4 KiB.
@@ -20,19 +21,33 @@ struct Coming {
 struct Set([Coming; WAYS]);
 
 pub(crate) struct Arrivals {
+    /// Ways of the cache.
+    ways: usize,
     sets: Vec<Set>,
     /// log2 of the number of sets.
     bits: u32,
+    /// By way, instead of a table that would take a quarter of its memory; empty before.
+    all: Vec<u64>,
 }
 
 impl Arrivals {
-    pub fn new() -> Self {
-        Self { sets: vec![Set::default(); 1 << FIRST_BITS], bits: FIRST_BITS }
+    /// Nothing is on its way to any of so many ways.
+    pub fn new(ways: usize) -> Self {
+        Self::with_bits(ways, FIRST_BITS)
+    }
+
+    fn with_bits(ways: usize, bits: u32) -> Self {
+        let is_small = size_of::<Set>() << bits < ways * size_of::<u64>() / 4;
+        let (sets, all) = if is_small { (1 << bits, 0) } else { (0, ways) };
+        Self { ways, sets: vec![Set::default(); sets], bits, all: vec![0; all] }
     }
 
     /// When the data of `way` is there; 0 or a time that is past when it has come.
     #[inline]
     pub fn of(&self, way: u32) -> u64 {
+        if !self.all.is_empty() {
+            return self.all[way as usize];
+        }
         let known = self.sets[self.set(way)].0.iter().find(|arrival| arrival.way == way);
         known.map_or(0, |arrival| arrival.ready)
     }
@@ -40,6 +55,10 @@ impl Arrivals {
     /// The data of `way` is there at `ready`, whatever was known of it. It is `now`.
     #[inline]
     pub fn note(&mut self, now: u64, way: u32, ready: u64) {
+        if !self.all.is_empty() {
+            self.all[way as usize] = ready;
+            return;
+        }
         let set = self.set(way);
         let arrivals = &mut self.sets[set].0;
         let known = arrivals.iter().position(|arrival| arrival.way == way);
@@ -51,8 +70,8 @@ impl Arrivals {
 
     #[inline(never)]
     fn note_in_larger_table(&mut self, now: u64, way: u32, ready: u64) {
-        self.bits += 1;
-        let before = std::mem::replace(&mut self.sets, vec![Set::default(); 1 << self.bits]);
+        let larger = Self::with_bits(self.ways, self.bits + 1);
+        let before = std::mem::replace(self, larger).sets;
         let coming = before.iter().flat_map(|set| set.0).filter(|arrival| arrival.ready > now);
         coming.for_each(|arrival| self.note(now, arrival.way, arrival.ready));
         self.note(now, way, ready);
@@ -74,19 +93,20 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a map that forgets nothing.
+        /// Against a map that forgets nothing: in a list of all ways, in a table that becomes one, and in a table.
         #[test]
         fn nothing_that_is_still_coming_is_forgotten(
-            steps in prop::collection::vec((0u64..20, 0u32..4000, 0u64..4000), 1..3000),
+            steps in prop::collection::vec((0u64..20, 0u32..8000, 0u64..4000), 1..3000),
+            ways in prop::sample::select(vec![100, 2500, 8000]),
         ) {
-            let (mut arrivals, mut reference, mut now) = (Arrivals::new(), HashMap::new(), 0);
+            let (mut arrivals, mut reference, mut now) = (Arrivals::new(ways as usize), HashMap::new(), 0);
             for (passed, way, ahead) in steps {
                 now += passed;
-                arrivals.note(now, way, now + ahead);
-                reference.insert(way, now + ahead);
-                prop_assert_eq!(arrivals.of(way), now + ahead);
+                arrivals.note(now, way % ways, now + ahead);
+                reference.insert(way % ways, now + ahead);
+                prop_assert_eq!(arrivals.of(way % ways), now + ahead);
             }
-            for way in 0..4000 {
+            for way in 0..ways {
                 let expected = reference.get(&way).copied().unwrap_or(0);
                 prop_assert_eq!(arrivals.of(way).max(now), expected.max(now), "way {}", way);
             }

@@ -100,8 +100,9 @@ impl LineSets {
     /// `sets` sets, a power of two, of up to 32 empty ways.
     pub fn new(sets: usize, ways: usize) -> Self {
         let groups = empty_set(ways).repeat(sets);
+        let arrivals = Arrivals::new(groups.len() * GROUP);
         let (width, index_bits) = (ways.div_ceil(GROUP), sets.trailing_zeros());
-        Self { groups, arrivals: Arrivals::new(), high_tags: Vec::new(), width, index_bits }
+        Self { groups, arrivals, high_tags: Vec::new(), width, index_bits }
     }
 
     /// Where a line is, if it is here.
