@@ -4,6 +4,8 @@
 //! an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, a list of
 //! all of them is made instead: nothing has to be looked for in it.
 
+use prefetch_index::prefetch_index;
+
 const WAYS: usize = 4;
 /// log2 of the sets to begin with: 4 KiB.
 const FIRST_BITS: u32 = 6;
@@ -65,6 +67,16 @@ impl Arrivals {
         match known.or_else(|| arrivals.iter().position(|arrival| arrival.ready <= now)) {
             Some(place) => arrivals[place] = Coming { ready, way },
             None => self.note_in_larger_table(now, way, ready),
+        }
+    }
+
+    /// A hint to the simulating machine that what is known of `way` is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, way: u32) {
+        if self.all.is_empty() {
+            prefetch_index(&self.sets, self.set(way));
+        } else {
+            prefetch_index(&self.all, way as usize);
         }
     }
 

@@ -4,6 +4,7 @@
 //! for that time, which is how misses merge.
 
 use octavo_workload::Op;
+use prefetch_index::prefetch_index;
 
 use crate::config::CacheConfig;
 
@@ -90,6 +91,12 @@ impl L1Caches {
         Some(found.ready)
     }
 
+    /// A hint to the simulating machine that the set of a line in `unit`'s cache is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, unit: usize, line: u64) {
+        prefetch_index(&self.fours, self.first_four(unit, line));
+    }
+
     /// Enters a line in place of the least recently used one of its set.
     #[inline(always)]
     pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
@@ -147,8 +154,13 @@ impl L1Caches {
 
     #[inline(always)]
     fn set(&mut self, unit: usize, line: u64) -> &mut [Four] {
-        let set = unit * self.sets + (line as usize & (self.sets - 1));
-        &mut self.fours[set * self.width..][..self.width]
+        let first = self.first_four(unit, line);
+        &mut self.fours[first..][..self.width]
+    }
+
+    #[inline(always)]
+    fn first_four(&self, unit: usize, line: u64) -> usize {
+        (unit * self.sets + (line as usize & (self.sets - 1))) * self.width
     }
 }
 

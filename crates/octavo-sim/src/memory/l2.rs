@@ -95,6 +95,12 @@ impl L2Cache {
         (turn + self.latency).max(state.ready) + self.crossbar
     }
 
+    /// A hint to the simulating machine that the set of a line is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, line: u64) {
+        self.lines.hint(line as u32);
+    }
+
     /// A line that is not there, looked up until `time`.
     #[inline(never)]
     fn miss(
@@ -108,6 +114,7 @@ impl L2Cache {
     ) -> u64 {
         let write = access != LineAccess::Load;
         let at = self.lines.oldest(line as u32);
+        self.lines.hint_state(at);
         let wrote_back = self.lines.is_dirty(at);
         if wrote_back {
             dram.access(now, time, u64::from(self.lines.line(at)), 1);

@@ -6,6 +6,7 @@
 //! so it is for a store where stores lock nothing. Arrival times are kept only of data that
 //! is on its way ([`super::arrivals`]).
 
+use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};
 
 use super::arrivals::Arrivals;
@@ -139,6 +140,18 @@ impl LineSets {
         let lowest = one.min(self.groups[first + 1].lowest());
         let way = |group: usize| Some(Place { group, way: self.groups[group].stamped(lowest)? });
         way(first).or_else(|| way(first + 1)).unwrap_or(place(first, 0))
+    }
+
+    /// A hint to the simulating machine that the set of a line is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, line: u32) {
+        prefetch_index(&self.groups, self.first_group(line));
+    }
+
+    /// A hint to the simulating machine that the state of a place is needed soon.
+    #[inline(always)]
+    pub fn hint_state(&self, at: Place) {
+        self.arrivals.hint(at.number());
     }
 
     /// Enters a line that is not here, used `now`, in a place of its set.

@@ -46,6 +46,8 @@ impl Node<'_> {
         if wave.pending == 0 && wave.state == State::Pending {
             wave.state = State::Scheduled;
             let ready = wave.ready.max(self.now);
+            let op = wave.next_op;
+            self.hint_wave(slot, op);
             self.schedule_wave(ready, slot);
         }
     }

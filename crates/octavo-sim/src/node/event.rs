@@ -1,4 +1,6 @@
-//! What can happen at a moment, packed into eight bytes for the calendar.
+//! What can happen at a moment, packed into 44 bits for the calendar.
+
+use octavo_workload::OpSink;
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +73,11 @@ pub(crate) struct Event {
 }
 
 const KIND_SHIFT: u32 = u32::BITS;
-const OP_SHIFT: u32 = KIND_SHIFT + u8::BITS;
+/// Bits of a kind, and of an operation's number in a wavefront's buffer.
+const KIND_BITS: u32 = 5;
+const OP_BITS: u32 = 7;
+const OP_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
+const _: () = assert!(KINDS.len() <= 1 << KIND_BITS && OpSink::MIN_CAPACITY < 1 << OP_BITS);
 
 impl Event {
     pub const fn new(kind: Kind, index: u32) -> Self {
@@ -91,7 +97,7 @@ impl Event {
 
     #[inline]
     pub const fn unpack(packed: u64) -> Self {
-        let kind = KINDS[(packed >> KIND_SHIFT) as u8 as usize];
+        let kind = KINDS[(packed >> KIND_SHIFT) as usize & ((1 << KIND_BITS) - 1)];
         Self { kind, index: packed as u32, op: (packed >> OP_SHIFT) as u16 }
     }
 }
@@ -104,7 +110,7 @@ mod tests {
     fn every_kind_survives_packing() {
         for (number, kind) in KINDS.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
-            let event = Event { op: u16::MAX - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
+            let event = Event { op: (1 << OP_BITS) - 1 - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }

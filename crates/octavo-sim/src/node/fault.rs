@@ -71,6 +71,10 @@ impl Faults {
         (number != NONE).then(|| self.waiters.remove(number))
     }
 
+    fn hint_waiter(&self, number: u32) {
+        self.waiters.hint(number);
+    }
+
     fn joinable(&self, fault: u32, write: bool) -> bool {
         let fault = &self.faults[fault];
         !write || fault.write || !fault.served
@@ -203,6 +207,10 @@ impl Node<'_> {
         let mut next = self.faults.take_waiter(fault.first_waiter);
         while let Some(waiter) = next {
             next = self.faults.take_waiter(waiter.next);
+            if let Some(next) = &next {
+                self.faults.hint_waiter(next.next);
+                self.waves.hint_record(next.slot as usize);
+            }
             self.account_wait(&fault, &waiter);
             self.replay(fault.gpu as usize, waiter);
         }

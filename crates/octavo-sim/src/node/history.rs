@@ -1,5 +1,7 @@
 //! When the latest memory instructions of each wavefront will be over: for waits that leave the youngest outstanding.
 
+use prefetch_index::prefetch_index;
+
 /// Instructions remembered of each wavefront. GCN3 counts at most 15 outstanding; a wait that would leave more waits
 /// until this many are left.
 const REMEMBERED: usize = 15;
@@ -42,6 +44,15 @@ impl History {
     #[inline]
     pub const fn is_kept(&self) -> bool {
         self.is_kept
+    }
+
+    /// A hint that what is remembered of a wavefront is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, slot: usize) {
+        if let Some(Recent { times, .. }) = self.recent.get(slot) {
+            prefetch_index(times, 0);
+            prefetch_index(times, REMEMBERED - 1);
+        }
     }
 
     /// The wavefront has issued an instruction; it and all before it are over at `over`.

@@ -48,6 +48,9 @@ impl Node<'_> {
                 continue;
             };
             next.op += 1;
+            if let Some(after) = self.waves.op(slot, *next) {
+                self.hint_operation((gpu, unit), after);
+            }
             match op.kind() {
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
                 OpKind::Compute if op.is_vector_only() => time = self.compute(gpu, slot, time, op.count()),

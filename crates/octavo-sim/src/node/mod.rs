@@ -13,6 +13,7 @@ mod event;
 mod fault;
 mod fetch;
 mod gpu;
+mod hints;
 mod history;
 mod issue;
 mod occupancy;

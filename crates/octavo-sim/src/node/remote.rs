@@ -165,6 +165,9 @@ impl Node<'_> {
                 return self.schedule(free, Kind::RemoteQueue, gpu as u32);
             }
             self.gpus[gpu].remote_queue.pop_front();
+            if let Some(later) = self.gpus[gpu].remote_queue.get(1) {
+                self.waves.hint_record(later.slot as usize);
+            }
             self.leave_queue(next);
             self.end_pending(next.slot as usize);
         }
@@ -191,6 +194,7 @@ impl Node<'_> {
     #[inline(never)]
     fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let count = lines.count();
+        self.gpus[gpu].l1.hint(unit, lines.run.line());
         let free = self.gpus[gpu].units[unit].misses.available_for(count, time);
         let done = self.travel(gpu, entry.target(), lines, free);
         self.breakdown.remote_access_ps += (done - time) * count as u64;
@@ -214,6 +218,9 @@ impl Node<'_> {
     #[inline(always)]
     fn travel(&mut self, gpu: usize, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
         let (own, count) = (ProcessorId::gpu(gpu), lines.count());
+        if let Some(owner) = owner.gpu_index() {
+            self.gpus[owner].l2.hint(lines.run.line());
+        }
         let start = self.gpus[gpu].remote.available_for(count, time);
         let header = self.costs.header_bytes;
         let (request, answer) = if lines.run.is_write() { (header + LINE, header) } else { (header, header + LINE) };

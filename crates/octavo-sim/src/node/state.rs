@@ -189,8 +189,9 @@ impl<'a> Node<'a> {
         if self.finished {
             return false;
         }
-        let Some(next) = self.calendar.pop() else { return false };
+        let Some(next) = self.calendar.pop(self.events_ahead()) else { return false };
         self.now = next.time;
+        self.hint_upcoming();
         let event = Event::unpack(next.what);
         match event.kind {
             Kind::Wave => self.run_wave(event.index as usize, event.op),

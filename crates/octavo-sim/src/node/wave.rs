@@ -4,6 +4,7 @@
 //! has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
 
 use octavo_workload::{Cursor, Op, OpSink};
+use prefetch_index::prefetch_index;
 
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
@@ -11,7 +12,10 @@ const CHUNK: usize = OpSink::MIN_CAPACITY;
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns: what is
 /// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it reads
 /// of its data again. Measured with one, two and four lines at scale 1 (docs/speed.md).
-pub(crate) const ENOUGH: usize = 4 * 64 / size_of::<Op>();
+pub(crate) const ENOUGH: usize = 4 * OPS_OF_LINE;
+
+/// Operations of a cache line of the simulating machine.
+const OPS_OF_LINE: usize = 64 / size_of::<Op>();
 
 /// A buffer of operations: whole cache lines.
 #[derive(Clone, Copy)]
@@ -122,6 +126,21 @@ impl Waves {
     #[inline(always)]
     pub fn op(&self, slot: usize, next: Next) -> Option<Op> {
         (next.op < next.end).then(|| self.chunks[slot].0[usize::from(next.op)])
+    }
+
+    /// A hint that a wavefront's record and its operations from `op` on are needed soon.
+    #[inline(always)]
+    pub fn hint(&self, slot: usize, op: u16) {
+        self.hint_record(slot);
+        let ops = &self.chunks[slot].0;
+        prefetch_index(ops, op.into());
+        prefetch_index(ops, usize::from(op) + OPS_OF_LINE);
+    }
+
+    /// A hint that a wavefront's record is needed soon.
+    #[inline(always)]
+    pub fn hint_record(&self, slot: usize) {
+        prefetch_index(&self.waves, slot);
     }
 
     /// A wavefront and its buffer.

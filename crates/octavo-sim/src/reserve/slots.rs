@@ -1,5 +1,7 @@
 //! A limit on how many requests are outstanding: miss registers, queue places.
 
+use prefetch_index::prefetch_index;
+
 /// Places by the time each was promised back, reused in the order they were taken. A request that returns before an
 /// older one therefore frees its place only with the older one: slightly pessimistic, and constant time.
 pub(crate) struct Slots {
@@ -11,6 +13,12 @@ impl Slots {
     /// `places` places; 0 for no limit.
     pub fn new(places: u32) -> Self {
         Self { until: vec![0; places as usize].into(), next: 0 }
+    }
+
+    /// A hint to the simulating machine that the next place is needed soon.
+    #[inline(always)]
+    pub fn hint(&self) {
+        prefetch_index(&self.until, self.next);
     }
 
     /// When a request that comes at `time` gets a place.
