@@ -37,7 +37,8 @@ const PLACES: usize = 3;
 #[repr(align(32))]
 struct Node {
     events: [u64; PLACES],
-    /// The full node with the events that were pushed into the same bucket before, or the next free place.
+    /// The full node with the events that were pushed into the same bucket before, or the next free place; `NONE` if
+    /// there is none.
     next: u32,
 }
 
@@ -57,6 +58,8 @@ impl Bucket {
         self.0 as usize & 3
     }
 }
+
+const _: () = assert!(Bucket::EMPTY.node() == NONE && Bucket::EMPTY.events() == PLACES);
 
 pub(crate) struct Calendar {
     /// All events up to the end of bucket `taken_until`, in order, behind some that have been popped.
@@ -106,6 +109,7 @@ impl Calendar {
     /// Adds an event; `time` must not lie before the last popped event.
     #[inline]
     pub fn push(&mut self, time: u64, what: u64) {
+        debug_assert!(what >> (u64::BITS - BUCKET_SHIFT) == 0);
         let bucket = time >> BUCKET_SHIFT;
         self.len += 1;
         if bucket <= self.taken_until {
@@ -140,7 +144,6 @@ impl Calendar {
 
     #[inline]
     fn insert(&mut self, bucket: u64, entry: Entry) {
-        debug_assert!(entry.what >> (u64::BITS - BUCKET_SHIFT) == 0);
         let slot = bucket as usize % BUCKETS;
         let event = entry.what << BUCKET_SHIFT | entry.time & IN_BUCKET;
         let last = self.buckets[slot];
@@ -173,9 +176,10 @@ impl Calendar {
     #[inline(never)]
     fn take_more(&mut self, ahead: usize) {
         self.forget_popped();
-        let near = self.taken.get(self.next).map_or(NO_BUCKET - 1, |next| (next.time >> BUCKET_SHIFT) + NEAR);
         while self.taken.len() - self.next <= ahead {
             let bucket = self.following.min(self.far_bucket);
+            // The next event may be as far away as it will: everything before it has happened.
+            let near = self.taken.get(self.next).map_or(NO_BUCKET - 1, |next| (next.time >> BUCKET_SHIFT) + NEAR);
             if bucket > near {
                 return;
             }
@@ -322,7 +326,8 @@ mod tests {
             for (delays, pops, ahead) in steps {
                 for delay in delays {
                     let delay = delay / grain * grain;
-                    number += 1;
+                    // So that the highest bits differ, too.
+                    number += 1 << 44;
                     calendar.push(now + delay, number);
                     reference.push(Entry { time: now + delay, what: number });
                 }
@@ -347,5 +352,12 @@ mod tests {
         assert_eq!(known(), Some(2), "one of the same bucket and one of another");
         assert_eq!(known(), Some(3), "a bucket is taken as a whole");
         assert_eq!([known(), known()], [Some(2), Some(1)], "the last is too far away");
+        assert_eq!([known(), known()], [Some(0), Some(0)]);
+        [1_800_000, 2_700_000, 90_000_000].into_iter().for_each(|time| calendar.push(time, time));
+        assert_eq!(
+            calendar.pop(2).map(|_| calendar.upcoming().len()),
+            Some(0),
+            "nor is any taken where none was known"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! When data that is on its way to a second-level cache is there.
 //!
-//! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has come:
-//! an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, a list of
-//! all of them is made instead: nothing has to be looked for in it.
+//! Mostly few ways of a cache wait for data. They are in a small table, by the way's number, which forgets what has
+//! come: an arrival before the simulation's clock can change no answer. Where memory is so busy that many ways wait, and
+//! in small caches, a list of all ways is kept instead: nothing has to be looked for in it.
 
 use prefetch_index::prefetch_index;
 
@@ -23,12 +23,12 @@ struct Coming {
 struct Set([Coming; WAYS]);
 
 pub(crate) struct Arrivals {
-    /// Ways of the cache.
+    /// Numbers of ways.
     ways: usize,
     sets: Vec<Set>,
     /// log2 of the number of sets.
     bits: u32,
-    /// By way, instead of a table that would take a quarter of its memory; empty before.
+    /// By way, instead of a table that would take a quarter of its memory or more; empty before.
     all: Vec<u64>,
 }
 
@@ -108,8 +108,8 @@ mod tests {
         /// Against a map that forgets nothing: in a list of all ways, in a table that becomes one, and in a table.
         #[test]
         fn nothing_that_is_still_coming_is_forgotten(
-            steps in prop::collection::vec((0u64..20, 0u32..8000, 0u64..4000), 1..3000),
-            ways in prop::sample::select(vec![100, 2500, 8000]),
+            steps in prop::collection::vec((0u64..20, 0u32..40_000, 0u64..4000), 1..3000),
+            ways in prop::sample::select(vec![100, 2500, 40_000]),
         ) {
             let (mut arrivals, mut reference, mut now) = (Arrivals::new(ways as usize), HashMap::new(), 0);
             for (passed, way, ahead) in steps {

@@ -3,8 +3,8 @@
 //!
 //! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
 //! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
-//! so it is for a store where stores lock nothing. Arrival times are kept only of data that
-//! is on its way ([`super::arrivals`]).
+//! so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its way only
+//! ([`super::arrivals`]).
 
 use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};

@@ -1,6 +1,4 @@
-//! What can happen at a moment, packed into 44 bits for the calendar.
-
-use octavo_workload::OpSink;
+//! What can happen at a moment, packed into 53 bits for the calendar.
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +71,9 @@ pub(crate) struct Event {
 }
 
 const KIND_SHIFT: u32 = u32::BITS;
-/// Bits of a kind, and of an operation's number in a wavefront's buffer.
 const KIND_BITS: u32 = 5;
-const OP_BITS: u32 = 7;
 const OP_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
-const _: () = assert!(KINDS.len() <= 1 << KIND_BITS && OpSink::MIN_CAPACITY < 1 << OP_BITS);
+const _: () = assert!(KINDS.len() <= 1 << KIND_BITS);
 
 impl Event {
     pub const fn new(kind: Kind, index: u32) -> Self {
@@ -110,7 +106,7 @@ mod tests {
     fn every_kind_survives_packing() {
         for (number, kind) in KINDS.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
-            let event = Event { op: (1 << OP_BITS) - 1 - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
+            let event = Event { op: u16::MAX - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }

@@ -203,7 +203,7 @@ impl Node<'_> {
             spans.fault_ended(number, self.now);
         }
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
-        // another cache line.
+        // another cache line. What comes behind it is asked for meanwhile.
         let mut next = self.faults.take_waiter(fault.first_waiter);
         while let Some(waiter) = next {
             next = self.faults.take_waiter(waiter.next);

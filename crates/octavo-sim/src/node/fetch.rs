@@ -193,6 +193,7 @@ impl Node<'_> {
     pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
         let program = usize::from(self.waves.waves[slot].application);
         if self.fetch.code_lines[program] == 0 {
+            // Nothing is ever asked for ahead: what is kept of the buffer need not be read.
             return;
         }
         let mut ahead = self.fetch.ahead[slot];

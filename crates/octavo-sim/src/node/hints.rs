@@ -9,7 +9,8 @@ use octavo_workload::{Op, OpKind};
 use super::Node;
 use super::event::{Event, Kind};
 
-/// Up to so many wavefronts, what is kept of them is near the core anyway.
+/// As long as no more wavefronts than this were in flight at once, what is kept of them is near the core anyway, and no
+/// event is taken out of the calendar ahead.
 const MANY: usize = 1024;
 
 impl Node<'_> {
@@ -19,7 +20,8 @@ impl Node<'_> {
         if self.waves.waves.len() > MANY { 2 } else { 0 }
     }
 
-    /// Of the events behind the next. In two steps, since a deferred access says which wavefront's it is.
+    /// For the two events after the one that happens now, if they are known. In two steps, since a deferred access says
+    /// which wavefront's it is.
     #[inline(always)]
     pub fn hint_upcoming(&self) {
         let [soon, later, ..] = self.calendar.upcoming() else { return };
