@@ -46,6 +46,7 @@ impl Node<'_> {
         if wave.pending == 0 && wave.state == State::Pending {
             wave.state = State::Scheduled;
             let ready = wave.ready.max(self.now);
+            // It may go on at once, before its event was among those known ahead.
             let op = wave.next_op;
             self.hint_wave(slot, op);
             self.schedule_wave(ready, slot);

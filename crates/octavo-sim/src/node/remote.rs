@@ -165,6 +165,7 @@ impl Node<'_> {
                 return self.schedule(free, Kind::RemoteQueue, gpu as u32);
             }
             self.gpus[gpu].remote_queue.pop_front();
+            // The one that is first now was asked for when it was second.
             if let Some(later) = self.gpus[gpu].remote_queue.get(1) {
                 self.waves.hint_record(later.slot as usize);
             }
