@@ -6,28 +6,20 @@
 //! latencies, costs of faults) is decided by whoever reads them: nothing is fitted here.
 #![expect(unsafe_code, reason = "the driver is a C library")]
 
-mod compile;
 mod cupti;
-mod describe;
+mod driver;
 mod error;
-mod event;
-mod gpu;
-mod graph;
-mod kernel;
-mod library;
-mod memory;
-mod peer;
-mod probe;
 mod probes;
-mod samples;
 mod session;
-mod signature;
-mod stream;
 
-pub use compile::{Architecture, compile, compiler_version};
-pub use describe::{Description, describe};
+pub use cupti::activity::Activity;
+pub use driver::compile::{Architecture, compile, compiler_version};
+pub use driver::describe::{Description, describe};
+pub use driver::gpu::Gpu;
+pub use driver::source::Source;
 pub use error::GpuError;
-pub use gpu::Gpu;
-pub use probe::{Effort, Probe, Source, find, probes};
-pub use samples::{Column, Samples};
-pub use session::{Activity, Measured, Progress, Session, measure};
+pub use probes::{Measured, find, measure, probes};
+pub use session::effort::Effort;
+pub use session::probe::Probe;
+pub use session::samples::{Column, Samples};
+pub use session::{Progress, Session};

@@ -4,19 +4,16 @@
 //! Afterwards the library stays loaded with nothing enabled: detaching it (`cuptiFinalize`) is safe only from inside
 //! one of the driver's calls.
 
+pub(crate) mod activity;
 mod buffers;
 mod layout;
 mod library;
 
+use crate::driver::gpu::Gpu;
 use crate::error::GpuError;
-use crate::gpu::Gpu;
-use crate::session::Activity;
+use activity::Activity;
+use layout::{Layout, UNIFIED_MEMORY_COUNTER};
 use library::Calls;
-
-pub(crate) use layout::Layout;
-
-/// `CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER`.
-const UNIFIED_MEMORY_COUNTER: u32 = 25;
 
 /// Every counter of `CUpti_ActivityUnifiedMemoryCounterKind`: bytes to the GPU, to the host and between GPUs (8),
 /// faults of the CPU and of GPUs, thrashing, throttling, remote maps.

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{DeviceMemory, Memory};
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, Memory};
-use crate::probe::{Probe, Source};
 use crate::probes::chain::{Chain, with_chain};
 use crate::probes::check::expect;
 use crate::probes::sizes::power_within;
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 
 /// Arithmetic peaks, occupancy against latency hiding.
 pub(crate) struct Arithmetic;
@@ -108,7 +109,7 @@ fn peak(
     rounds: u32,
 ) -> Result<DeviceMemory, GpuError> {
     let kernel = session.kernel(name)?;
-    let grid = kernel.filling(session.gpu, THREADS)?;
+    let grid = kernel.filling(session.gpu.multiprocessors(), THREADS)?;
     let results = session.gpu.device_memory(4 * grid.all_threads())?;
     let arguments = [numbers[0], numbers[1], Argument::Word(rounds), Argument::of(&results)];
     warm_up(session, || kernel.launch(&session.stream, grid, &arguments))?;

@@ -1,10 +1,10 @@
 //! A chain of addresses through a footprint; `chain.cuh` has the same order for the GPU.
 
+use crate::driver::gpu::Gpu;
+use crate::driver::kernel::{Argument, Kernel};
+use crate::driver::memory::{DeviceMemory, Memory};
+use crate::driver::stream::Stream;
 use crate::error::GpuError;
-use crate::gpu::Gpu;
-use crate::kernel::{Argument, Kernel};
-use crate::memory::{DeviceMemory, Memory};
-use crate::stream::Stream;
 
 /// The source that goes before a probe's own where it follows chains.
 macro_rules! with_chain {
@@ -66,7 +66,7 @@ impl Chain {
             Argument::Word(self.group),
             Argument::Word(self.bits()),
         ];
-        kernel.launch(stream, kernel.filling(gpu, 256)?, &arguments)?;
+        kernel.launch(stream, kernel.filling(gpu.multiprocessors(), 256)?, &arguments)?;
         stream.wait()
     }
 }

@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::DeviceMemory;
 use crate::error::GpuError;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::DeviceMemory;
-use crate::probe::Effort;
 use crate::probes::chain::Chain;
 use crate::probes::check::expect;
 use crate::probes::sizes::{per_octave, powers_of_two};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::effort::Effort;
+use crate::session::samples::Row;
 
 /// Loads timed together: at 17 ns (L1) or 1 us (a miss in the TLB), 0.1 to 8 ms, between steps of the clock that are at
 /// most a microsecond apart and are waited for.
@@ -131,7 +131,7 @@ impl Work {
 
     /// Seconds of the loads from place number `start` of the chain on.
     fn walk(&self, session: &Session<'_>, chain: Chain, steps: u32, start: u64) -> Result<f64, GpuError> {
-        use crate::memory::Memory;
+        use crate::driver::memory::Memory;
 
         let address = |step: u64| self.memory.address() + chain.offset(step);
         self.begins.write(&begins(start, steps, chain.count()).map(address))?;
@@ -171,7 +171,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{Chain, LARGEST, LINE, WALKERS, begins, curves, seconds, warming};
-    use crate::probe::Effort;
+    use crate::session::effort::Effort;
 
     const L2: u64 = 64 << 20;
 

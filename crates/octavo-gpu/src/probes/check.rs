@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::driver::memory::DeviceMemory;
 use crate::error::GpuError;
-use crate::memory::DeviceMemory;
 
 /// A byte of buffers whose words are summed: the sum then tells how many words were read, whichever they were.
 pub(crate) const BYTE: u8 = 1;

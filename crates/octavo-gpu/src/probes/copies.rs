@@ -1,14 +1,15 @@
 //! What copies between host and GPU cost.
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{DeviceMemory, HostMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
+use crate::driver::source::Source;
+use crate::driver::stream::Stream;
 use crate::error::GpuError;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, HostMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
-use crate::probe::{Probe, Source};
 use crate::probes::check::expect;
 use crate::probes::sizes::powers_of_two;
-use crate::samples::Row;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 use crate::session::{Session, host_seconds};
-use crate::stream::Stream;
 
 /// Bulk copies between host and GPU.
 pub(crate) struct Copies;
@@ -223,7 +224,7 @@ struct Busy {
 impl Busy {
     fn new(session: &Session<'_>) -> Result<Self, GpuError> {
         let busy = session.kernel("busy")?;
-        let grid = busy.filling(session.gpu, 256)?;
+        let grid = busy.filling(session.gpu.multiprocessors(), 256)?;
         Ok(Self {
             mark: session.kernel("mark")?,
             busy,

@@ -1,10 +1,11 @@
 //! What launching a kernel costs.
 
+use crate::driver::graph::Graph;
+use crate::driver::kernel::{Grid, Kernel};
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::graph::Graph;
-use crate::kernel::{Grid, Kernel};
-use crate::probe::{Probe, Source};
-use crate::samples::Row;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 use crate::session::{Session, host_seconds};
 
 /// Kernel launch overhead, with and without graphs.

@@ -1,15 +1,16 @@
 //! What the GPU's own memory gives.
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{DeviceMemory, to_usize};
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, to_usize};
-use crate::probe::{Probe, Source};
 use crate::probes::chain::with_chain;
 use crate::probes::chase;
 use crate::probes::check::{BYTE, expect, expect_at, sum_of_words};
 use crate::probes::sizes::{power_within, powers_of_two};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 
 /// STREAM bandwidth, latency of a pointer chase, bandwidth of random lines.
 pub(crate) struct MemoryProbe;
@@ -111,7 +112,7 @@ fn stream_begin(session: &Session<'_>, arrays: &[DeviceMemory; 3], bytes: u64) -
     let kernel = session.kernel("stream_begin")?;
     let mut arguments: Vec<Argument> = arrays.iter().map(|array| Argument::of(array)).collect();
     arguments.push(Argument::Long(bytes / 16));
-    kernel.launch(&session.stream, kernel.filling(session.gpu, THREADS)?, &arguments)?;
+    kernel.launch(&session.stream, kernel.filling(session.gpu.multiprocessors(), THREADS)?, &arguments)?;
     session.stream.wait()
 }
 
@@ -125,7 +126,7 @@ fn stream(
     let mut arguments: Vec<Argument> = operation.arrays.iter().map(|&array| Argument::of(&arrays[array])).collect();
     arguments.extend(operation.scales.then_some(Argument::Float(SCALE)));
     arguments.push(Argument::Long(size / 16));
-    let grid = kernel.filling(session.gpu, THREADS)?;
+    let grid = kernel.filling(session.gpu.multiprocessors(), THREADS)?;
     let moved = size * operation.arrays.len() as u64;
     let passes = (STREAM_L2 * session.gpu.l2()).div_ceil(moved);
     let row = Row::of("stream").word("operation", operation.name).integer("size", size);
@@ -149,7 +150,7 @@ fn random_lines(session: &mut Session<'_>) -> Result<(), GpuError> {
     for (name, width) in WIDTHS {
         session.step(&format!("random lines, {width} bytes a thread"))?;
         let kernel = session.kernel(name)?;
-        let grid = kernel.filling(session.gpu, THREADS)?;
+        let grid = kernel.filling(session.gpu.multiprocessors(), THREADS)?;
         let sums = session.gpu.device_memory(4 * grid.all_threads())?;
         for &footprint in &footprints {
             for line in LINES {

@@ -1,18 +1,19 @@
 //! What GPUs give each other.
 
-use crate::describe::describe;
+use crate::driver::describe::describe;
+use crate::driver::event::Stopwatch;
+use crate::driver::gpu::Gpu;
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{DeviceMemory, to_usize};
+use crate::driver::peer::{Access, Link};
+use crate::driver::source::Source;
+use crate::driver::stream::Stream;
 use crate::error::GpuError;
-use crate::event::Stopwatch;
-use crate::gpu::Gpu;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, to_usize};
-use crate::peer::{Access, Link};
-use crate::probe::{Probe, Source};
 use crate::probes::check::{BYTE, expect, sum_of_words};
 use crate::probes::sizes::{power_within, powers_of_two};
-use crate::samples::Row;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 use crate::session::{Session, host_seconds};
-use crate::stream::Stream;
 
 /// Copies and loads between GPUs.
 pub(crate) struct Peers;
@@ -128,7 +129,7 @@ impl Node {
     fn new(gpu: Gpu, bytes: u64) -> Result<Self, GpuError> {
         gpu.make_current()?;
         let kernel = gpu.module(&KERNELS)?.kernel("read_peer")?;
-        let grid = kernel.filling(&gpu, 256)?;
+        let grid = kernel.filling(gpu.multiprocessors(), 256)?;
         let node = Self {
             stream: gpu.stream()?,
             back: gpu.stream()?,
@@ -184,11 +185,10 @@ fn copies(session: &mut Session<'_>, source: &Node, target: &Node, largest: u64)
             let ways = 1 + u64::from(both);
             session.repeat(&row.bytes(ways * size).count(ways), |_| {
                 host_seconds(|| {
-                    let (there, here) = ((&target.incoming, &target.gpu), (&source.outgoing, &source.gpu));
-                    source.stream.copy_between((there.0, there.1), (here.0, here.1), size)?;
+                    let (there, here) = (target.gpu.context(), source.gpu.context());
+                    source.stream.copy_between((&target.incoming, there), (&source.outgoing, here), size)?;
                     if both {
-                        let (there, here) = ((&target.outgoing, &target.gpu), (&source.incoming, &source.gpu));
-                        source.back.copy_between((here.0, here.1), (there.0, there.1), size)?;
+                        source.back.copy_between((&source.incoming, here), (&target.outgoing, there), size)?;
                     }
                     source.stream.wait()?;
                     source.back.wait()

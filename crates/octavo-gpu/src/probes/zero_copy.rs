@@ -2,14 +2,15 @@
 
 use std::cell::Cell;
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{DeviceMemory, Memory, PinnedMemory, Touchable, to_usize};
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, Memory, PinnedMemory, Touchable, to_usize};
-use crate::probe::{Probe, Source};
 use crate::probes::check::{BYTE, expect, sum_of_words};
 use crate::probes::sizes::powers_of_two;
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 
 /// Reads and writes of pinned host memory by kernels.
 pub(crate) struct ZeroCopy;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::driver::memory::{BLOCK, PAGE};
 use crate::error::GpuError;
-use crate::memory::{BLOCK, PAGE};
 use crate::probes::roofline::structure::{self, Structure};
 use crate::probes::roofline::work::{Amount, Work};
 use crate::session::Session;

@@ -20,10 +20,12 @@ mod host;
 mod structure;
 mod work;
 
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::probe::{Effort, Probe, Source};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::effort::Effort;
+use crate::session::probe::Probe;
+use crate::session::samples::Row;
 use structure::{Share, Structure};
 use work::{Amount, Work};
 

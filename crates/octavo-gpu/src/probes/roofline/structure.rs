@@ -1,8 +1,8 @@
 //! The structure: how large it is, which part of it is touched, what is in it.
 
+use crate::driver::gpu::Gpu;
+use crate::driver::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
 use crate::error::GpuError;
-use crate::gpu::Gpu;
-use crate::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
 use crate::probes::sizes::power_within;
 use crate::session::Session;
 
@@ -137,7 +137,7 @@ impl OnDevice {
 #[cfg(test)]
 mod tests {
     use super::{Share, size_of, to_usize};
-    use crate::memory::{HostMemory, Touchable};
+    use crate::driver::memory::{HostMemory, Touchable};
 
     const MIB: u64 = 1 << 20;
 

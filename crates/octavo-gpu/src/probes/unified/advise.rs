@@ -3,13 +3,13 @@
 
 use cudarc::driver::sys::CUmem_advise;
 
-use super::Step;
 use super::bench::Bench;
+use super::step::Step;
+use crate::driver::memory::Moving;
+use crate::driver::place::Place;
 use crate::error::GpuError;
-use crate::memory::Moving;
-use crate::samples::Row;
 use crate::session::Session;
-use crate::stream::Place;
+use crate::session::samples::Row;
 
 const QUICK: &[u64] = &[32 << 20];
 const FULL: &[u64] = &[8 << 20, 64 << 20];

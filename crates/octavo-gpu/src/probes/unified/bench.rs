@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::driver::gpu::Gpu;
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE, to_usize};
+use crate::driver::place::Place;
 use crate::error::GpuError;
-use crate::gpu::Gpu;
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE, to_usize};
-use crate::probe::Effort;
 use crate::probes::sizes::power_within;
 use crate::probes::unified::host;
+use crate::session::effort::Effort;
 use crate::session::{Session, host_seconds};
-use crate::stream::Place;
 
 /// Threads of a block that touches everything.
 const THREADS: u32 = 256;

@@ -4,14 +4,14 @@
 //! threads of it do. With a stride of a driver's block or more each touched page is a fault of its own, so that the time
 //! is that of so many groups of `blocks` faults.
 
-use super::Step;
 use super::bench::{Bench, expect_sum, sum_of};
 use super::host;
 use super::order::Pattern;
+use super::step::Step;
+use crate::driver::memory::{BLOCK, PAGE};
 use crate::error::GpuError;
-use crate::memory::{BLOCK, PAGE};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::samples::Row;
 
 const QUICK_SIZES: &[u64] = &[16 << 20, 64 << 20];
 const FULL_SIZES: &[u64] = &[32 << 20, 128 << 20];

@@ -1,11 +1,11 @@
 //! Pages that are nowhere yet come to be where they are touched first: no bytes move.
 
-use super::Step;
 use super::bench::Bench;
+use super::step::Step;
+use crate::driver::memory::BLOCK;
 use crate::error::GpuError;
-use crate::memory::BLOCK;
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::samples::Row;
 
 const QUICK: &[u64] = &[BLOCK, 16 << 20, 64 << 20];
 const FULL: &[u64] = &[BLOCK, 8 << 20, 32 << 20, 128 << 20, 512 << 20, 1 << 30];

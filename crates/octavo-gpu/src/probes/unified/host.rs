@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::memory::{PAGE, Touchable, to_usize};
+use crate::driver::memory::{PAGE, Touchable, to_usize};
 
 /// Distance of touches that reach every cache line.
 pub(super) const LINE: u64 = 64;
@@ -47,7 +47,7 @@ fn first_word(memory: *mut u8, page: u64) -> *mut u64 {
 #[cfg(test)]
 mod tests {
     use super::{marks_pages, touches_pages};
-    use crate::memory::HostMemory;
+    use crate::driver::memory::HostMemory;
 
     #[test]
     fn each_page_is_read_once_whatever_the_threads() {

@@ -19,12 +19,15 @@ mod order;
 mod ping_pong;
 mod prefetch;
 mod recording;
+mod step;
 mod steps;
 
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::probe::{Probe, Source};
 use crate::session::Session;
+use crate::session::probe::Probe;
 use bench::{Bench, Kind};
+use step::Step;
 
 const SOURCE: Source = Source { name: "unified.cu", body: include_str!("../unified.cu") };
 
@@ -37,21 +40,6 @@ pub(crate) struct Managed;
 
 /// Memory from the system's allocator, on GPUs that can touch it.
 pub(crate) struct System;
-
-/// What a step does.
-type Work<'a> = dyn Fn(&mut Session<'_>) -> Result<(), GpuError> + 'a;
-
-/// One step of a probe, for the progress shown to users.
-struct Step<'a> {
-    what: String,
-    work: Box<Work<'a>>,
-}
-
-impl<'a> Step<'a> {
-    fn new(what: impl Into<String>, work: impl Fn(&mut Session<'_>) -> Result<(), GpuError> + 'a) -> Self {
-        Self { what: what.into(), work: Box::new(work) }
-    }
-}
 
 impl Probe for Managed {
     fn name(&self) -> &'static str {
@@ -128,8 +116,7 @@ fn measure(session: &mut Session<'_>, kind: Kind) -> Result<(), GpuError> {
     let steps: Vec<Step<'_>> = plan.iter_mut().flat_map(std::mem::take).chain(recording).collect();
     session.steps(steps.len());
     for step in steps {
-        session.step(&step.what)?;
-        (step.work)(session)?;
+        step.run(session)?;
     }
     bench.report_refusals(session);
     Ok(())

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::memory::PAGE;
+use crate::driver::memory::PAGE;
 
 /// Random orders are the same in every run.
 const SEED: u64 = 0;

@@ -1,12 +1,12 @@
 //! Processor and GPU write the same pages in turn, each waiting for the other: every round brings every page there and
 //! back, until the driver finds that they fight for it and slows one of them down, or pins the pages.
 
-use super::Step;
 use super::bench::Bench;
+use super::step::Step;
+use crate::driver::memory::{BLOCK, PAGE};
 use crate::error::GpuError;
-use crate::memory::{BLOCK, PAGE};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::samples::Row;
 
 const QUICK: &[u64] = &[BLOCK];
 const FULL: &[u64] = &[BLOCK, 32 << 20];

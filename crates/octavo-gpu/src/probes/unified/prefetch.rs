@@ -1,13 +1,13 @@
 //! Explicit prefetches (`cuMemPrefetchAsync`) of what the other side wrote, to the GPU and then back to the host: the
 //! host's clock from the call to the end of the wait, as the driver does part of the work inside the call.
 
-use super::Step;
 use super::bench::Bench;
+use super::step::Step;
+use crate::driver::memory::Moving;
+use crate::driver::place::Place;
 use crate::error::GpuError;
-use crate::memory::Moving;
-use crate::samples::Row;
+use crate::session::samples::Row;
 use crate::session::{Session, host_seconds};
-use crate::stream::Place;
 
 const QUICK: &[u64] = &[64 << 10, 1 << 20, 16 << 20, 64 << 20];
 const FULL: &[u64] = &[64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30];

@@ -1,13 +1,13 @@
 //! Some accesses once more, with CUPTI recording what the driver does: migration on demand both ways, prefetches,
 //! ping-pong until the driver steps in, every hint. Recording slows the driver down, so that nothing of this is timed.
 
-use super::Step;
 use super::bench::Bench;
 use super::order::Pattern;
+use super::step::Step;
 use super::{advise, host, ping_pong, prefetch};
 use crate::cupti;
+use crate::driver::memory::BLOCK;
 use crate::error::GpuError;
-use crate::memory::BLOCK;
 use crate::session::Session;
 
 /// Small, so that the records are: a few blocks of the driver.

@@ -4,13 +4,13 @@
 //! `page` counts from the boundary of a driver's block. In `step_random` the same pages come in an order that looks like
 //! none, which `order` counts.
 
-use super::Step;
 use super::bench::{Bench, expect_sum, sum_of};
 use super::order::{Pattern, page_number};
+use super::step::Step;
+use crate::driver::memory::{BLOCK, Moving, PAGE};
 use crate::error::GpuError;
-use crate::memory::{BLOCK, Moving, PAGE};
-use crate::samples::Row;
 use crate::session::Session;
+use crate::session::samples::Row;
 
 /// Blocks of the driver that are touched.
 const QUICK: u64 = 2;

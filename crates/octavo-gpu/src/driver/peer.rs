@@ -2,8 +2,8 @@
 
 use cudarc::driver::sys::{self, CUdevice_P2PAttribute_enum as Attribute};
 
+use crate::driver::gpu::Gpu;
 use crate::error::{Called, GpuError};
-use crate::gpu::Gpu;
 
 /// What the driver says about two GPUs. Which link joins them, its library does not tell; only how links rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Link {
     pub(crate) fn between(source: &Gpu, target: &Gpu) -> Result<Self, GpuError> {
         let mut can = 0;
         // SAFETY: writes one int; both devices come from the driver.
-        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, source.device(), target.device()) }
+        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, source.context().device(), target.context().device()) }
             .result()
             .called("cuDeviceCanAccessPeer")?;
         Ok(Self {
@@ -35,9 +35,11 @@ impl Link {
 fn attribute(which: Attribute, source: &Gpu, target: &Gpu) -> Result<u64, GpuError> {
     let mut value = 0;
     // SAFETY: writes one int; both devices come from the driver.
-    unsafe { sys::cuDeviceGetP2PAttribute(&raw mut value, which, source.device(), target.device()) }
-        .result()
-        .called("cuDeviceGetP2PAttribute")?;
+    unsafe {
+        sys::cuDeviceGetP2PAttribute(&raw mut value, which, source.context().device(), target.context().device())
+    }
+    .result()
+    .called("cuDeviceGetP2PAttribute")?;
     Ok(u64::try_from(value).unwrap_or(0))
 }
 
@@ -53,7 +55,7 @@ impl<'a> Access<'a> {
     pub(crate) fn enable(source: &'a Gpu, target: &'a Gpu) -> Result<Self, GpuError> {
         source.make_current()?;
         // SAFETY: both contexts live as long as their GPUs.
-        let ours = match unsafe { sys::cuCtxEnablePeerAccess(target.context(), 0) } {
+        let ours = match unsafe { sys::cuCtxEnablePeerAccess(target.context().handle(), 0) } {
             sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => false,
             other => other.result().called("cuCtxEnablePeerAccess").map(|()| true)?,
         };
@@ -65,7 +67,7 @@ impl Drop for Access<'_> {
     fn drop(&mut self) {
         if self.ours && self.source.make_current().is_ok() {
             // SAFETY: enabled above; the target's context is alive.
-            let _ = unsafe { sys::cuCtxDisablePeerAccess(self.target.context()) }.result();
+            let _ = unsafe { sys::cuCtxDisablePeerAccess(self.target.context().handle()) }.result();
         }
     }
 }

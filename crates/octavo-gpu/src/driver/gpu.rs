@@ -6,24 +6,25 @@ use std::rc::Rc;
 
 use cudarc::driver::{result, sys};
 
-use crate::compile::{Architecture, compile};
-use crate::describe::{self, Description};
+use crate::driver::compile::{Architecture, compile};
+use crate::driver::context::Context;
+use crate::driver::describe::{self, Description};
+use crate::driver::event::Stopwatch;
+use crate::driver::kernel::Module;
+use crate::driver::memory::{DeviceMemory, HostMemory, ManagedMemory, Memory, PinnedMemory};
+use crate::driver::source::Source;
+use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
-use crate::event::Stopwatch;
-use crate::kernel::Module;
-use crate::memory::{DeviceMemory, HostMemory, ManagedMemory, Memory, PinnedMemory};
-use crate::probe::Source;
-use crate::stream::Stream;
 
 /// A GPU with its primary context, current on the thread that opened it; all calls stay on that thread.
 pub struct Gpu {
     /// What the driver says about it.
     pub description: Description,
-    device: sys::CUdevice,
-    context: sys::CUcontext,
     managed_limit: u64,
     managed: Rc<Cell<u64>>,
     modules: RefCell<BTreeMap<&'static str, Rc<Module>>>,
+    /// Last, as fields go in order: modules are unloaded from a context that is still there.
+    context: Context,
 }
 
 impl Gpu {
@@ -37,17 +38,9 @@ impl Gpu {
             return Err(GpuError::UnknownGpu { asked: index, found: found.len() });
         }
         let description = found.swap_remove(index);
-        let device = describe::handle(index)?;
-        // SAFETY: the device comes from the driver; released when dropped.
-        let context = unsafe { result::primary_ctx::retain(device) }.called("cuDevicePrimaryCtxRetain")?;
-        let mut gpu = Self {
-            description,
-            device,
-            context,
-            managed_limit: 0,
-            managed: Rc::default(),
-            modules: RefCell::default(),
-        };
+        let context = Context::retain(describe::handle(index)?)?;
+        let mut gpu =
+            Self { description, managed_limit: 0, managed: Rc::default(), modules: RefCell::default(), context };
         gpu.make_current()?;
         gpu.managed_limit = gpu.free_memory()? / 2;
         Ok(gpu)
@@ -179,12 +172,8 @@ impl Gpu {
         unsafe { sys::cuMemcpy(to.address(), from.address(), bytes) }.result().called("cuMemcpy")
     }
 
-    pub(crate) fn device(&self) -> sys::CUdevice {
-        self.device
-    }
-
-    pub(crate) fn context(&self) -> sys::CUcontext {
-        self.context
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
     }
 
     /// Makes this GPU the one that calls concern, where several are open.
@@ -192,15 +181,6 @@ impl Gpu {
     /// # Errors
     /// The driver fails.
     pub fn make_current(&self) -> Result<(), GpuError> {
-        // SAFETY: retained in `open`, released when dropped.
-        unsafe { result::ctx::set_current(self.context) }.called("cuCtxSetCurrent")
-    }
-}
-
-impl Drop for Gpu {
-    fn drop(&mut self) {
-        self.modules.borrow_mut().clear();
-        // SAFETY: retained once in `open`.
-        let _ = unsafe { result::primary_ctx::release(self.device) };
+        self.context.make_current()
     }
 }

@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString};
 
 use cudarc::nvrtc::{result, sys};
 
+use crate::driver::source::Source;
 use crate::error::GpuError;
-use crate::probe::Source;
 
 /// What kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
-use crate::stream::Stream;
 
 /// What a stream was given while it was being recorded.
 pub(crate) struct Graph {

@@ -1,14 +1,20 @@
-//! One probe on one GPU: progress, repetitions, what was measured and what was left out.
+//! What a probe works with: progress, repetitions, what was measured and what was left out.
+
+pub(crate) mod effort;
+pub(crate) mod probe;
+pub(crate) mod samples;
 
 use std::time::{Duration, Instant};
 
+use crate::cupti::activity::Activity;
+use crate::driver::event::Stopwatch;
+use crate::driver::gpu::Gpu;
+use crate::driver::kernel::Kernel;
+use crate::driver::source::Source;
+use crate::driver::stream::Stream;
 use crate::error::GpuError;
-use crate::event::Stopwatch;
-use crate::gpu::Gpu;
-use crate::kernel::Kernel;
-use crate::probe::{Effort, Probe};
-use crate::samples::{Row, Samples};
-use crate::stream::Stream;
+use crate::session::effort::Effort;
+use crate::session::samples::{Row, Samples};
 
 /// Told which step begins; says whether to go on.
 pub trait Progress {
@@ -20,19 +26,6 @@ impl<F: FnMut(usize, usize, &str) -> bool> Progress for F {
     fn step(&mut self, done: usize, of: usize, what: &str) -> bool {
         self(done, of, what)
     }
-}
-
-/// Records of the driver's unified-memory activity, as CUPTI gave them.
-#[derive(Clone, Debug)]
-pub struct Activity {
-    /// Version of CUPTI (`cuptiGetVersion`).
-    pub cupti: u32,
-    /// Which version of the record it writes: `v2` (64 bytes) or `v3` (104).
-    pub layout: &'static str,
-    /// Whole records one after another, without the rest of their buffers.
-    pub records: Vec<u8>,
-    /// How many were lost.
-    pub dropped: u64,
 }
 
 /// What a probe works with.
@@ -49,71 +42,46 @@ pub struct Session<'a> {
     pub activity: Option<Activity>,
     samples: Samples,
     skipped: Vec<(String, String)>,
-    probe: &'a dyn Probe,
+    source: Source,
     progress: &'a mut dyn Progress,
     done: usize,
     of: usize,
 }
 
-/// What a probe leaves.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// What was measured.
-    pub samples: Samples,
-    /// Series that this GPU cannot have, with the reason.
-    pub skipped: Vec<(String, String)>,
-    /// What the driver said meanwhile, if it could be asked.
-    pub activity: Option<Activity>,
-}
-
-/// Runs a probe on a GPU.
-///
-/// # Errors
-/// The driver fails, or `progress` says stop.
-pub fn measure(
-    probe: &dyn Probe,
-    gpu: &Gpu,
-    effort: Effort,
-    progress: &mut dyn Progress,
-) -> Result<Measured, GpuError> {
-    let mut session = Session {
-        gpu,
-        effort,
-        stream: gpu.stream()?,
-        stopwatch: gpu.stopwatch(&probe.source())?,
-        samples: Samples::default(),
-        skipped: Vec::new(),
-        activity: None,
-        probe,
-        progress,
-        done: 0,
-        of: 0,
-    };
-    warm_up(gpu)?;
-    probe.measure(&mut session)?;
-    gpu.wait()?;
-    Ok(Measured { samples: session.samples, skipped: session.skipped, activity: session.activity })
-}
-
-/// An idle GPU lowers its clocks and its link; they go up again under load, within tens of milliseconds.
-const WARM_UP: Duration = Duration::from_millis(100);
-
-/// What the GPU does meanwhile: it fills so many bytes, less where little is free.
-const FILLED: u64 = 16 << 20;
-
-fn warm_up(gpu: &Gpu) -> Result<(), GpuError> {
-    let memory = gpu.device_memory((gpu.free_memory()? / 16).clamp(1, FILLED))?;
-    let began = Instant::now();
-    while began.elapsed() < WARM_UP {
-        memory.fill(0)?;
-    }
-    Ok(())
-}
-
 /// A row is measured at least so often, however long it takes.
 const FEWEST: u32 = 3;
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// A session for the kernels of that source.
+    ///
+    /// # Errors
+    /// The driver fails, or the source does not compile.
+    pub(crate) fn begin(
+        gpu: &'a Gpu,
+        effort: Effort,
+        source: Source,
+        progress: &'a mut dyn Progress,
+    ) -> Result<Self, GpuError> {
+        Ok(Self {
+            gpu,
+            effort,
+            stream: gpu.stream()?,
+            stopwatch: gpu.stopwatch(&source)?,
+            activity: None,
+            samples: Samples::default(),
+            skipped: Vec::new(),
+            source,
+            progress,
+            done: 0,
+            of: 0,
+        })
+    }
+
+    /// What it leaves: samples, series that were skipped with the reason, the driver's records.
+    pub(crate) fn end(self) -> (Samples, Vec<(String, String)>, Option<Activity>) {
+        (self.samples, self.skipped, self.activity)
+    }
+
     /// How many steps there will be.
     pub fn steps(&mut self, of: usize) {
         self.of = of;
@@ -144,7 +112,7 @@ impl Session<'_> {
     /// # Errors
     /// No compiler, or it does not compile.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel, GpuError> {
-        self.gpu.module(&self.probe.source())?.kernel(name)
+        self.gpu.module(&self.source)?.kernel(name)
     }
 
     /// A row in which nothing is timed.

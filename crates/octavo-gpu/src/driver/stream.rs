@@ -2,30 +2,10 @@
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::context::Context;
+use crate::driver::memory::Memory;
+use crate::driver::place::Place;
 use crate::error::{Called, GpuError};
-use crate::gpu::Gpu;
-use crate::memory::Memory;
-
-/// Where managed memory is sent, or preferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The host.
-    Host,
-    /// A GPU, by its number.
-    Gpu(usize),
-}
-
-impl Place {
-    pub(crate) fn location(self) -> sys::CUmemLocation {
-        let (kind, id) = match self {
-            Self::Host => (sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST, 0),
-            Self::Gpu(index) => {
-                (sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, i32::try_from(index).unwrap_or(i32::MAX))
-            }
-        };
-        sys::CUmemLocation { type_: kind, id }
-    }
-}
 
 /// A stream that does not wait for the default stream.
 pub struct Stream(sys::CUstream);
@@ -48,17 +28,18 @@ impl Stream {
     }
 
     /// Begins to copy from one GPU to another, directly where one may access the other and by way of the host where not.
+    /// Each buffer comes with the context of its GPU.
     pub(crate) fn copy_between(
         &self,
-        (to, to_gpu): (&dyn Memory, &Gpu),
-        (from, from_gpu): (&dyn Memory, &Gpu),
+        (to, to_context): (&dyn Memory, &Context),
+        (from, from_context): (&dyn Memory, &Context),
         bytes: u64,
     ) -> Result<(), GpuError> {
         assert!(bytes <= to.bytes() && bytes <= from.bytes(), "a copy stays inside its buffers");
         let bytes = usize::try_from(bytes).expect("buffers fit the address space");
         let (to, from) = (to.address(), from.address());
         // SAFETY: both buffers hold that many bytes, and live until the stream is waited for.
-        unsafe { result::memcpy_peer_async(to_gpu.context(), to, from_gpu.context(), from, bytes, self.0) }
+        unsafe { result::memcpy_peer_async(to_context.handle(), to, from_context.handle(), from, bytes, self.0) }
             .called("cuMemcpyPeerAsync")
     }
 

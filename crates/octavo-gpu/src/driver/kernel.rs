@@ -4,12 +4,11 @@ use std::ffi::{CString, c_void};
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::memory::Memory;
+use crate::driver::signature::{Kind, signature};
+use crate::driver::source::Source;
+use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
-use crate::gpu::Gpu;
-use crate::memory::Memory;
-use crate::probe::Source;
-use crate::signature::{Kind, signature};
-use crate::stream::Stream;
 
 /// Most arguments a kernel of the probes takes.
 const MOST: usize = 12;
@@ -161,10 +160,10 @@ impl Kernel {
         Ok(u32::try_from(blocks.called("cuOccupancyMaxActiveBlocksPerMultiprocessor")?).unwrap_or(0))
     }
 
-    /// As many blocks of that size as the GPU holds at once.
-    pub(crate) fn filling(&self, gpu: &Gpu, threads: u32) -> Result<Grid, GpuError> {
+    /// As many blocks of that size as a GPU of so many multiprocessors holds at once.
+    pub(crate) fn filling(&self, multiprocessors: u32, threads: u32) -> Result<Grid, GpuError> {
         let blocks = self.blocks_per_multiprocessor(threads, 0)?.max(1);
-        Ok(Grid::new(gpu.multiprocessors() * blocks, threads))
+        Ok(Grid::new(multiprocessors * blocks, threads))
     }
 
     fn check(&self, arguments: &[Argument]) -> Result<(), GpuError> {

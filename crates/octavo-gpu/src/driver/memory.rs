@@ -6,8 +6,8 @@ use std::rc::Rc;
 use cudarc::driver::{result, sys};
 use memmap2::MmapMut;
 
+use crate::driver::place::Place;
 use crate::error::{Called, GpuError};
-use crate::stream::Place;
 
 /// The granule in which the host's memory moves and faults; larger pages of a host are whole multiples.
 pub const PAGE: u64 = 4096;

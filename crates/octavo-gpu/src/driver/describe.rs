@@ -3,8 +3,8 @@
 use cudarc::driver::result::device;
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute};
 
+use crate::driver::library;
 use crate::error::{Called, GpuError};
-use crate::library;
 
 /// One GPU in the driver's own numbers.
 #[derive(Clone, Debug)]

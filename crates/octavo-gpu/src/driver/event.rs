@@ -2,9 +2,9 @@
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::kernel::{Argument, Grid, Kernel};
+use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};
-use crate::kernel::{Argument, Grid, Kernel};
-use crate::stream::Stream;
 
 /// How long the GPU is held up before what is timed, in nanoseconds: ten times what the host takes for an event and a
 /// launch. An idle GPU would pass the first event before the launch behind it has come, and time the host.

@@ -1,0 +1,41 @@
+//! The primary context of a GPU: what calls of the driver are about.
+
+use cudarc::driver::{result, sys};
+
+use crate::error::{Called, GpuError};
+
+/// A primary context, held as long as this lives.
+pub(crate) struct Context {
+    handle: sys::CUcontext,
+    device: sys::CUdevice,
+}
+
+impl Context {
+    /// The device comes from [`super::describe::handle`].
+    pub(crate) fn retain(device: sys::CUdevice) -> Result<Self, GpuError> {
+        // SAFETY: the driver refuses a number that is no device; released when dropped.
+        let handle = unsafe { result::primary_ctx::retain(device) }.called("cuDevicePrimaryCtxRetain")?;
+        Ok(Self { handle, device })
+    }
+
+    pub(crate) fn handle(&self) -> sys::CUcontext {
+        self.handle
+    }
+
+    pub(crate) fn device(&self) -> sys::CUdevice {
+        self.device
+    }
+
+    /// Makes it the one that calls of this thread concern.
+    pub(crate) fn make_current(&self) -> Result<(), GpuError> {
+        // SAFETY: retained as long as this lives.
+        unsafe { result::ctx::set_current(self.handle) }.called("cuCtxSetCurrent")
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained once.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}

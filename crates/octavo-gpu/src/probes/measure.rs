@@ -1,0 +1,55 @@
+//! Runs one probe on one GPU.
+
+use std::time::{Duration, Instant};
+
+use crate::cupti::activity::Activity;
+use crate::driver::gpu::Gpu;
+use crate::error::GpuError;
+use crate::session::effort::Effort;
+use crate::session::probe::Probe;
+use crate::session::samples::Samples;
+use crate::session::{Progress, Session};
+
+/// What a probe leaves.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// What was measured.
+    pub samples: Samples,
+    /// Series that this GPU cannot have, with the reason.
+    pub skipped: Vec<(String, String)>,
+    /// What the driver said meanwhile, if it could be asked.
+    pub activity: Option<Activity>,
+}
+
+/// Runs a probe on a GPU.
+///
+/// # Errors
+/// The driver fails, or `progress` says stop.
+pub fn measure(
+    probe: &dyn Probe,
+    gpu: &Gpu,
+    effort: Effort,
+    progress: &mut dyn Progress,
+) -> Result<Measured, GpuError> {
+    let mut session = Session::begin(gpu, effort, probe.source(), progress)?;
+    warm_up(gpu)?;
+    probe.measure(&mut session)?;
+    gpu.wait()?;
+    let (samples, skipped, activity) = session.end();
+    Ok(Measured { samples, skipped, activity })
+}
+
+/// An idle GPU lowers its clocks and its link; they go up again under load, within tens of milliseconds.
+const WARM_UP: Duration = Duration::from_millis(100);
+
+/// What the GPU does meanwhile: it fills so many bytes, less where little is free.
+const FILLED: u64 = 16 << 20;
+
+fn warm_up(gpu: &Gpu) -> Result<(), GpuError> {
+    let memory = gpu.device_memory((gpu.free_memory()? / 16).clamp(1, FILLED))?;
+    let began = Instant::now();
+    while began.elapsed() < WARM_UP {
+        memory.fill(0)?;
+    }
+    Ok(())
+}

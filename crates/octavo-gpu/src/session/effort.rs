@@ -1,0 +1,20 @@
+//! How much is measured.
+
+/// How much is measured; never how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Few sizes and repetitions: the whole suite in less than a minute.
+    Quick,
+    /// All of them: less than ten minutes.
+    Full,
+}
+
+impl Effort {
+    /// The one or the other.
+    pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
