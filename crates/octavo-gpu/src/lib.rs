@@ -13,6 +13,7 @@ mod probes;
 mod session;
 
 pub use cupti::activity::Activity;
+pub use driver::code::Code;
 pub use driver::compile::{Architecture, compile, compiler_version};
 pub use driver::describe::{Description, describe};
 pub use driver::gpu::Gpu;

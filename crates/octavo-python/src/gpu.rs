@@ -108,5 +108,5 @@ pub fn gpu_compile<'py>(py: Python<'py>, name: &str, architecture: &str) -> PyRe
     let wanted = Architecture::parse(architecture)
         .ok_or_else(|| errors::gpu(&GpuError::UnknownArchitecture(architecture.to_owned())))?;
     let code = octavo_gpu::compile(&probe.source(), wanted).map_err(|error| errors::gpu(&error))?;
-    Ok(PyBytes::new(py, &code))
+    Ok(PyBytes::new(py, code.bytes()))
 }

@@ -20,6 +20,7 @@ fn note(call: impl Into<String>) -> i32 {
 }
 
 unsafe extern "C" fn version(version: *mut u32) -> i32 {
+    // SAFETY: the caller gives a place to write to.
     unsafe { *version = 28 };
     0
 }
@@ -28,6 +29,7 @@ unsafe extern "C" fn result_string(result: i32, text: *mut *const c_char) -> i32
     if result != 35 {
         return 1;
     }
+    // SAFETY: the caller gives a place to write to.
     unsafe { *text = c"CUPTI_ERROR_INSUFFICIENT_PRIVILEGES".as_ptr() };
     0
 }
@@ -38,6 +40,7 @@ unsafe extern "C" fn register(requested: Requested, completed: Completed) -> i32
 }
 
 unsafe extern "C" fn configure(counters: *mut Counter, count: u32) -> i32 {
+    // SAFETY: the caller says how many lie there.
     let counters = unsafe { std::slice::from_raw_parts(counters, count as usize) };
     let kinds: Vec<u32> = counters.iter().map(|counter| counter.kind).collect();
     note(format!("configure {kinds:?}"))
@@ -64,6 +67,7 @@ unsafe extern "C" fn flush(flags: u32) -> i32 {
 }
 
 unsafe extern "C" fn dropped(_context: *mut c_void, _stream: u32, dropped: *mut usize) -> i32 {
+    // SAFETY: the caller gives a place to write to.
     unsafe { *dropped = 7 };
     0
 }
@@ -75,12 +79,15 @@ fn fill(records: usize) {
     let (requested, completed) = CALLBACKS.lock().unwrap().expect("callbacks were registered");
     std::thread::spawn(move || {
         let (mut buffer, mut size, mut most) = (std::ptr::null_mut(), 0, 9);
+        // SAFETY: three places to write to.
         unsafe { requested(&raw mut buffer, &raw mut size, &raw mut most) };
         assert!(!buffer.is_null() && size >= records * RECORD && most == 0);
         assert_eq!(buffer.addr() % 8, 0);
         for index in 0..records {
+            // SAFETY: the records fit the buffer.
             unsafe { buffer.add(index * RECORD).cast::<u32>().write(25) };
         }
+        // SAFETY: a buffer that was requested, and so many records were written.
         unsafe { completed(std::ptr::null_mut(), 0, buffer, size, records * RECORD) };
     })
     .join()

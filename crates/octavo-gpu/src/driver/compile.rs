@@ -1,9 +1,10 @@
 //! From CUDA C++ to what a GPU runs, by NVRTC; needs no GPU.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 
 use cudarc::nvrtc::{result, sys};
 
+use crate::driver::code::Code;
 use crate::driver::source::Source;
 use crate::error::GpuError;
 
@@ -36,11 +37,12 @@ impl Architecture {
 ///
 /// # Errors
 /// No compiler; source that does not compile, with the compiler's words.
-pub fn compile(source: &Source, architecture: Architecture) -> Result<Vec<u8>, GpuError> {
+pub fn compile(source: &Source, architecture: Architecture) -> Result<Code, GpuError> {
     let target = target(&supported()?, architecture.number());
     let program = Program::new(source)?;
     program.compile(source, &target)?;
-    if target.starts_with("sm_") { program.machine_code() } else { program.ptx() }
+    let made = if target.starts_with("sm_") { program.machine_code() } else { program.ptx() };
+    made.map_err(|error| failure(source, &target, &error))
 }
 
 /// Older architectures than any that is known are left to the compiler to refuse.
@@ -60,7 +62,8 @@ pub fn compiler_version() -> Result<String, GpuError> {
     present()?;
     let (mut major, mut minor) = (0, 0);
     // SAFETY: writes two ints.
-    unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) };
+    let told = unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) };
+    told.result().map_err(|_| GpuError::NoCompiler)?;
     Ok(format!("{major}.{minor}"))
 }
 
@@ -72,10 +75,12 @@ fn present() -> Result<(), GpuError> {
 fn supported() -> Result<Vec<i32>, GpuError> {
     present()?;
     let mut count = 0;
-    // SAFETY: writes one int, then that many.
-    unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) };
+    // SAFETY: writes one int.
+    unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) }.result().map_err(|_| GpuError::NoCompiler)?;
     let mut architectures = vec![0; usize::try_from(count).unwrap_or(0)];
-    unsafe { sys::nvrtcGetSupportedArchs(architectures.as_mut_ptr()) };
+    // SAFETY: writes as many ints as it has just said.
+    let told = unsafe { sys::nvrtcGetSupportedArchs(architectures.as_mut_ptr()) };
+    told.result().map_err(|_| GpuError::NoCompiler)?;
     Ok(architectures)
 }
 
@@ -100,27 +105,34 @@ impl Program {
     }
 
     fn log(&self) -> String {
-        // SAFETY: the program is alive, and the log ends in a zero byte.
-        unsafe { result::get_program_log(self.0) }
-            .map(|log| unsafe { CStr::from_ptr(log.as_ptr()) }.to_string_lossy().trim().to_owned())
-            .unwrap_or_default()
+        // SAFETY: the program is alive.
+        let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
+        text(log).map(|log| log.to_string_lossy().trim().to_owned()).unwrap_or_default()
     }
 
-    fn machine_code(&self) -> Result<Vec<u8>, GpuError> {
+    fn machine_code(&self) -> Result<Code, String> {
+        let words = |error| format!("{error:?}");
         let mut size = 0;
-        // SAFETY: the program is alive and compiled; exactly `size` bytes are written.
-        unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) };
+        // SAFETY: the program is alive; writes one number.
+        unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) }.result().map_err(words)?;
         let mut code = vec![0_u8; size];
-        unsafe { sys::nvrtcGetCUBIN(self.0, code.as_mut_ptr().cast()) };
-        Ok(code)
+        // SAFETY: the program is alive; writes as many bytes as it has just said.
+        unsafe { sys::nvrtcGetCUBIN(self.0, code.as_mut_ptr().cast()) }.result().map_err(words)?;
+        if code.is_empty() { Err("the compiler left nothing".to_owned()) } else { Ok(Code::Machine(code)) }
     }
 
-    /// Ends in a zero byte, as the driver wants it.
-    fn ptx(&self) -> Result<Vec<u8>, GpuError> {
-        // SAFETY: the program is alive and compiled.
-        let text = unsafe { result::get_ptx(self.0) }.unwrap_or_default();
-        Ok(text.into_iter().map(|letter| letter.to_ne_bytes()[0]).collect())
+    fn ptx(&self) -> Result<Code, String> {
+        // SAFETY: the program is alive.
+        let made = unsafe { result::get_ptx(self.0) }.map_err(|error| format!("{error:?}"))?;
+        let made = text(made).ok_or("the compiler left no text")?;
+        Ok(Code::Ptx(made.into()))
     }
+}
+
+/// Up to the first zero byte; `None` if there is none.
+fn text(letters: Vec<c_char>) -> Option<CString> {
+    let bytes: Vec<u8> = letters.into_iter().map(|letter| letter.to_ne_bytes()[0]).collect();
+    CStr::from_bytes_until_nul(&bytes).ok().map(CStr::to_owned)
 }
 
 impl Drop for Program {

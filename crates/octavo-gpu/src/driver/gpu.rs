@@ -6,12 +6,13 @@ use std::rc::Rc;
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::buffers::{DeviceMemory, HostMemory, ManagedMemory, PinnedMemory};
 use crate::driver::compile::{Architecture, compile};
 use crate::driver::context::Context;
 use crate::driver::describe::{self, Description};
 use crate::driver::event::Stopwatch;
 use crate::driver::kernel::Module;
-use crate::driver::memory::{DeviceMemory, HostMemory, ManagedMemory, Memory, PinnedMemory};
+use crate::driver::memory::Memory;
 use crate::driver::source::Source;
 use crate::driver::stream::Stream;
 use crate::error::{Called, GpuError};

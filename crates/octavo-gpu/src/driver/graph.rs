@@ -43,8 +43,9 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: destroyed once each.
+        // SAFETY: destroyed once.
         let _ = unsafe { result::graph::exec_destroy(self.ready) };
+        // SAFETY: destroyed once.
         let _ = unsafe { result::graph::destroy(self.graph) };
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_void};
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::code::Code;
 use crate::driver::memory::Memory;
 use crate::driver::signature::{Kind, signature};
 use crate::driver::source::Source;
@@ -87,9 +88,9 @@ pub struct Module {
 }
 
 impl Module {
-    pub(crate) fn load(source: &Source, code: &[u8]) -> Result<Self, GpuError> {
-        // SAFETY: what the compiler made, in one piece.
-        let handle = unsafe { result::module::load_data(code.as_ptr().cast()) }.called("cuModuleLoadData")?;
+    pub(crate) fn load(source: &Source, code: &Code) -> Result<Self, GpuError> {
+        // SAFETY: a whole ELF file, which says how long it is, or a text that ends in a zero byte.
+        let handle = unsafe { result::module::load_data(code.bytes().as_ptr().cast()) }.called("cuModuleLoadData")?;
         Ok(Self { handle, text: source.text() })
     }
 
@@ -137,8 +138,8 @@ impl Kernel {
             pointers[index] = (&raw mut bits[index]).cast();
         }
         let (blocks, threads) = ((grid.blocks, 1, 1), (grid.threads, 1, 1));
-        // SAFETY: number and kinds of the arguments are what the kernel declares; buffers live until the stream is
-        // waited for.
+        // SAFETY: number and kinds of the arguments are what the kernel declares. That it stays inside the buffers which
+        // they name is the probes' promise, and so is that buffers live until the stream is waited for.
         unsafe { result::launch_kernel(self.handle, blocks, threads, grid.shared, stream.handle(), &mut pointers) }
             .called("cuLaunchKernel")
     }

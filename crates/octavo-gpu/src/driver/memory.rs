@@ -1,10 +1,9 @@
-//! Buffers: of the GPU, of the host, and managed ones that move.
+//! Bytes that copies and kernels can name, and that the processor may touch.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::marker::PhantomData;
 
+use bytemuck::{AnyBitPattern, NoUninit};
 use cudarc::driver::{result, sys};
-use memmap2::MmapMut;
 
 use crate::driver::place::Place;
 use crate::error::{Called, GpuError};
@@ -16,7 +15,10 @@ pub const PAGE: u64 = 4096;
 pub const BLOCK: u64 = 2 << 20;
 
 /// Bytes at an address that copies and kernels can name.
-pub trait Memory {
+///
+/// # Safety
+/// So many bytes at the address are the buffer's own for as long as it lives.
+pub(crate) unsafe trait Memory {
     /// Where it begins.
     fn address(&self) -> u64;
     /// How long it is.
@@ -24,37 +26,84 @@ pub trait Memory {
 }
 
 /// Memory that the processor can touch itself.
-pub trait Touchable: Memory {
+///
+/// # Safety
+/// The pointer is to the bytes of [`Memory`], aligned to a page, and the processor may read and write all of them
+/// while nothing of the GPU uses them.
+pub(crate) unsafe trait Touchable: Memory {
     /// Where it begins.
     fn pointer(&self) -> *mut u8;
 
     /// The processor writes one byte of each `stride` bytes of the first `bytes`.
     fn host_writes(&self, bytes: u64, stride: u64) {
         assert!(bytes <= self.bytes(), "touches stay inside their buffer");
-        for offset in (0..bytes).step_by(usize::try_from(stride).expect("a stride fits")) {
+        for offset in (0..bytes).step_by(to_usize(stride)) {
             // SAFETY: inside the buffer; volatile, so that no touch is left out.
             unsafe { self.pointer().add(to_usize(offset)).write_volatile(offset.to_le_bytes()[0]) };
         }
     }
 
-    /// The processor sets every byte.
-    fn host_fills(&self, value: u8) {
-        // SAFETY: all of the buffer, which nobody else uses now.
-        unsafe { self.pointer().write_bytes(value, to_usize(self.bytes())) };
+    /// The processor sets `bytes` bytes from `begin` on.
+    fn host_fills(&self, value: u8, begin: u64, bytes: u64) {
+        assert!(ends_within(self.bytes(), begin, bytes), "what is filled lies in its buffer");
+        // SAFETY: inside the buffer.
+        unsafe { self.pointer().add(to_usize(begin)).write_bytes(value, to_usize(bytes)) };
     }
 
     /// The processor reads one byte of each `stride` bytes of the first `bytes`.
     fn host_reads(&self, bytes: u64, stride: u64) {
         assert!(bytes <= self.bytes(), "touches stay inside their buffer");
-        for offset in (0..bytes).step_by(usize::try_from(stride).expect("a stride fits")) {
+        for offset in (0..bytes).step_by(to_usize(stride)) {
             // SAFETY: inside the buffer; volatile, so that no touch is left out.
             let _ = unsafe { self.pointer().add(to_usize(offset)).read_volatile() };
         }
     }
 }
 
+/// The processor writes one value, `offset` bytes behind the beginning. The write is volatile, so that no touch is left
+/// out.
+pub(crate) fn host_puts<T: NoUninit>(memory: &dyn Touchable, offset: u64, value: T) {
+    check::<T>(memory.bytes(), offset);
+    // SAFETY: inside the buffer and aligned.
+    unsafe { memory.pointer().add(to_usize(offset)).cast::<T>().write_volatile(value) };
+}
+
+/// A buffer that threads read together.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    begin: usize,
+    bytes: u64,
+    memory: PhantomData<&'a ()>,
+}
+
+impl<'a> View<'a> {
+    /// All of a buffer.
+    pub(crate) fn of(memory: &'a dyn Touchable) -> Self {
+        Self { begin: memory.pointer().expose_provenance(), bytes: memory.bytes(), memory: PhantomData }
+    }
+
+    /// The processor reads one value, `offset` bytes behind the beginning. The read is volatile, as the GPU may have
+    /// written it, and so that no touch is left out.
+    pub(crate) fn get<T: AnyBitPattern>(self, offset: u64) -> T {
+        check::<T>(self.bytes, offset);
+        let begin: *const u8 = std::ptr::with_exposed_provenance(self.begin);
+        // SAFETY: inside the buffer and aligned, and every pattern of bits is a value.
+        unsafe { begin.add(to_usize(offset)).cast::<T>().read_volatile() }
+    }
+}
+
+fn check<T>(bytes: u64, offset: u64) {
+    assert!(ends_within(bytes, offset, size_of::<T>() as u64), "touches stay inside their buffer");
+    assert!(to_usize(offset).is_multiple_of(align_of::<T>()), "touches are aligned");
+}
+
+/// Whether so many bytes from `begin` on lie in a buffer of `size`.
+pub(crate) fn ends_within(size: u64, begin: u64, bytes: u64) -> bool {
+    begin.checked_add(bytes).is_some_and(|end| end <= size)
+}
+
 /// Memory that both sides touch, and that the driver may move.
-pub trait Moving: Touchable {
+pub(crate) trait Moving: Touchable {
     /// Tells the driver what to expect of all of it.
     ///
     /// # Errors
@@ -66,201 +115,46 @@ pub trait Moving: Touchable {
     }
 }
 
-/// Memory of the GPU.
-pub struct DeviceMemory {
-    address: u64,
-    bytes: u64,
-}
-
-impl DeviceMemory {
-    pub(crate) fn new(bytes: u64) -> Result<Self, GpuError> {
-        // SAFETY: contents are not set, and nobody takes them for anything.
-        let address = unsafe { result::malloc_sync(to_usize(bytes)) }.called("cuMemAlloc")?;
-        Ok(Self { address, bytes })
-    }
-
-    /// Copies what the host has here; waits.
-    pub(crate) fn write<T: Copy>(&self, values: &[T]) -> Result<(), GpuError> {
-        assert!(size_of_val(values) as u64 <= self.bytes, "what is written fits the buffer");
-        // SAFETY: the buffer holds that many bytes.
-        unsafe { result::memcpy_htod_sync(self.address, values) }.called("cuMemcpyHtoD")?;
-        wait_for_default_stream()
-    }
-
-    /// Copies it to the host; waits.
-    pub(crate) fn read<T: Copy + Default>(&self, count: usize) -> Result<Vec<T>, GpuError> {
-        self.read_from(0, count)
-    }
-
-    /// Copies what lies `offset` bytes behind its beginning to the host; waits.
-    pub(crate) fn read_from<T: Copy + Default>(&self, offset: u64, count: usize) -> Result<Vec<T>, GpuError> {
-        let mut values = vec![T::default(); count];
-        assert!(offset + size_of_val(values.as_slice()) as u64 <= self.bytes, "what is read lies in the buffer");
-        // SAFETY: the buffer holds that many bytes, and every pattern is a number.
-        unsafe { result::memcpy_dtoh_sync(&mut values, self.address + offset) }.called("cuMemcpyDtoH")?;
-        Ok(values)
-    }
-
-    /// Sets every byte; waits.
-    pub(crate) fn fill(&self, value: u8) -> Result<(), GpuError> {
-        // SAFETY: the buffer holds that many bytes.
-        unsafe { result::memset_d8_sync(self.address, value, to_usize(self.bytes)) }.called("cuMemsetD8")?;
-        wait_for_default_stream()
-    }
-}
-
-impl Drop for DeviceMemory {
-    fn drop(&mut self) {
-        // SAFETY: freed once; the driver waits for what uses it.
-        let _ = unsafe { result::free_sync(self.address) };
-    }
-}
-
-/// Pages of the host that stay where they are, mapped for the GPU.
-pub struct PinnedMemory {
-    pointer: *mut u8,
-    bytes: u64,
-}
-
-impl PinnedMemory {
-    pub(crate) fn new(bytes: u64) -> Result<Self, GpuError> {
-        let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: contents are not set, and nobody takes them for anything.
-        let pointer = unsafe { result::malloc_host(to_usize(bytes), flags) }.called("cuMemHostAlloc")?.cast();
-        Ok(Self { pointer, bytes })
-    }
-}
-
-impl Drop for PinnedMemory {
-    fn drop(&mut self) {
-        // SAFETY: freed once.
-        let _ = unsafe { result::free_host(self.pointer.cast()) };
-    }
-}
-
-/// Managed memory: pages move to whoever touches them.
-pub struct ManagedMemory {
-    address: u64,
-    bytes: u64,
-    total: Rc<Cell<u64>>,
-}
-
-impl ManagedMemory {
-    pub(crate) fn new(bytes: u64, total: Rc<Cell<u64>>) -> Result<Self, GpuError> {
-        let flags = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL;
-        // SAFETY: contents are not set, and nobody takes them for anything.
-        let address = unsafe { result::malloc_managed(to_usize(bytes), flags) }.called("cuMemAllocManaged")?;
-        total.set(total.get() + bytes);
-        Ok(Self { address, bytes, total })
-    }
-}
-
-impl Drop for ManagedMemory {
-    fn drop(&mut self) {
-        self.total.set(self.total.get() - self.bytes);
-        // SAFETY: freed once; the driver waits for what uses it.
-        let _ = unsafe { result::free_sync(self.address) };
-    }
-}
-
-/// Pages of the host that the system maps when they are touched, from a block's boundary on.
-pub struct HostMemory {
-    mapping: MmapMut,
-    begin: usize,
-    bytes: u64,
-    total: Option<Rc<Cell<u64>>>,
-}
-
-impl HostMemory {
-    pub(crate) fn new(bytes: u64, total: Option<Rc<Cell<u64>>>) -> Result<Self, GpuError> {
-        let refused = |_| GpuError::HostMemory(to_usize(bytes));
-        let mapping = MmapMut::map_anon(to_usize(bytes + BLOCK)).map_err(refused)?;
-        let begin = mapping.as_ptr().align_offset(to_usize(BLOCK));
-        if let Some(total) = &total {
-            total.set(total.get() + bytes);
-        }
-        Ok(Self { mapping, begin, bytes, total })
-    }
-}
-
-impl Drop for HostMemory {
-    fn drop(&mut self) {
-        if let Some(total) = &self.total {
-            total.set(total.get() - self.bytes);
-        }
-    }
-}
-
-impl Memory for DeviceMemory {
-    fn address(&self) -> u64 {
-        self.address
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Memory for PinnedMemory {
-    fn address(&self) -> u64 {
-        self.pointer.expose_provenance() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Touchable for PinnedMemory {
-    fn pointer(&self) -> *mut u8 {
-        self.pointer
-    }
-}
-
-impl Memory for ManagedMemory {
-    fn address(&self) -> u64 {
-        self.address
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Touchable for ManagedMemory {
-    fn pointer(&self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut(to_usize(self.address))
-    }
-}
-
-impl Moving for ManagedMemory {}
-
-impl Memory for HostMemory {
-    fn address(&self) -> u64 {
-        self.pointer().expose_provenance() as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl Touchable for HostMemory {
-    fn pointer(&self) -> *mut u8 {
-        self.mapping.as_ptr().wrapping_add(self.begin).cast_mut()
-    }
-}
-
-impl Moving for HostMemory {}
-
-/// Calls that name no stream put their work into the default stream, and may return when it has begun: a copy from
-/// pageable memory when its bytes have been put aside ("API synchronization behavior" of the driver's reference). Our
-/// streams do not wait for that stream.
-fn wait_for_default_stream() -> Result<(), GpuError> {
-    result::ctx::synchronize().called("cuCtxSynchronize")
-}
-
 /// Buffers and what is in them fit the address space.
 pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("buffers fit the address space")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{View, ends_within, host_puts};
+    use crate::driver::buffers::HostMemory;
+
+    #[test]
+    fn what_the_processor_writes_it_reads_again() {
+        let memory = HostMemory::new(8192, None).unwrap();
+        host_puts(&memory, 8184, 0x0123_4567_89ab_cdef_u64);
+        assert_eq!(View::of(&memory).get::<u64>(8184), 0x0123_4567_89ab_cdef);
+        assert_eq!(View::of(&memory).get::<u32>(4096), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "touches stay inside their buffer")]
+    fn a_value_that_ends_outside_is_not_written() {
+        host_puts(&HostMemory::new(4096, None).unwrap(), 4092, 0_u64);
+    }
+
+    #[test]
+    #[should_panic(expected = "touches stay inside their buffer")]
+    fn a_value_that_ends_outside_is_not_read() {
+        View::of(&HostMemory::new(4096, None).unwrap()).get::<u8>(4096);
+    }
+
+    #[test]
+    #[should_panic(expected = "touches are aligned")]
+    fn a_value_between_two_places_is_not_read() {
+        View::of(&HostMemory::new(4096, None).unwrap()).get::<u32>(2);
+    }
+
+    #[test]
+    fn ends_beyond_every_address_are_outside() {
+        assert!(ends_within(16, 8, 8));
+        assert!(!ends_within(16, 8, 9));
+        assert!(!ends_within(u64::MAX, u64::MAX, 1));
+    }
 }

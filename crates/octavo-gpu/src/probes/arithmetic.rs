@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, Memory};
+use crate::driver::memory::Memory;
 use crate::driver::source::Source;
 use crate::error::GpuError;
 use crate::probes::chain::{Chain, with_chain};

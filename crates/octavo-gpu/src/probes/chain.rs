@@ -1,8 +1,9 @@
 //! A chain of addresses through a footprint; `chain.cuh` has the same order for the GPU.
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::gpu::Gpu;
 use crate::driver::kernel::{Argument, Kernel};
-use crate::driver::memory::{DeviceMemory, Memory};
+use crate::driver::memory::Memory;
 use crate::driver::stream::Stream;
 use crate::error::GpuError;
 

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::DeviceMemory;
 use crate::error::GpuError;
 use crate::probes::chain::Chain;
 use crate::probes::check::expect;

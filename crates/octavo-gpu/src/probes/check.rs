@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::driver::memory::DeviceMemory;
+use bytemuck::AnyBitPattern;
+
+use crate::driver::buffers::DeviceMemory;
 use crate::error::GpuError;
 
 /// A byte of buffers whose words are summed: the sum then tells how many words were read, whichever they were.
@@ -15,7 +17,7 @@ pub(crate) fn sum_of_words(words: u64) -> u32 {
 }
 
 /// Compares the first values of a buffer with what the kernel must have written.
-pub(crate) fn expect<T: Copy + Default + PartialEq + Display>(
+pub(crate) fn expect<T: AnyBitPattern + PartialEq + Display>(
     kernel: &str,
     memory: &DeviceMemory,
     expected: &[T],
@@ -24,7 +26,7 @@ pub(crate) fn expect<T: Copy + Default + PartialEq + Display>(
 }
 
 /// Compares what lies `offset` bytes behind the beginning.
-pub(crate) fn expect_at<T: Copy + Default + PartialEq + Display>(
+pub(crate) fn expect_at<T: AnyBitPattern + PartialEq + Display>(
     kernel: &str,
     memory: &DeviceMemory,
     offset: u64,

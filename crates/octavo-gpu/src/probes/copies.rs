@@ -1,7 +1,8 @@
 //! What copies between host and GPU cost.
 
+use crate::driver::buffers::{DeviceMemory, HostMemory, PinnedMemory};
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, HostMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
+use crate::driver::memory::{Memory, PAGE, Touchable, to_usize};
 use crate::driver::source::Source;
 use crate::driver::stream::Stream;
 use crate::error::GpuError;

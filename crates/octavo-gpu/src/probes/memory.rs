@@ -1,7 +1,8 @@
 //! What the GPU's own memory gives.
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, to_usize};
+use crate::driver::memory::to_usize;
 use crate::driver::source::Source;
 use crate::error::GpuError;
 use crate::probes::chain::with_chain;

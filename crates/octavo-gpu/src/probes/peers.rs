@@ -1,10 +1,11 @@
 //! What GPUs give each other.
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::describe::describe;
 use crate::driver::event::Stopwatch;
 use crate::driver::gpu::Gpu;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, to_usize};
+use crate::driver::memory::to_usize;
 use crate::driver::peer::{Access, Link};
 use crate::driver::source::Source;
 use crate::driver::stream::Stream;

@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
+use crate::driver::buffers::{DeviceMemory, PinnedMemory};
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, Memory, PinnedMemory, Touchable, to_usize};
+use crate::driver::memory::{Memory, Touchable, View, to_usize};
 use crate::driver::source::Source;
 use crate::error::GpuError;
 use crate::probes::check::{BYTE, expect, sum_of_words};
@@ -131,7 +132,7 @@ impl Work {
     fn new(session: &Session<'_>) -> Result<Self, GpuError> {
         let (each, all) = (session.gpu.multiprocessors(), session.gpu.warps_per_multiprocessor());
         let memory = session.gpu.pinned_memory(8 * session.gpu.l2())?;
-        memory.host_fills(BYTE);
+        memory.host_fills(BYTE, 0, memory.bytes());
         Ok(Self {
             bits: memory.bytes().ilog2(),
             memory,
@@ -208,9 +209,7 @@ impl Work {
             return Ok(());
         }
         for access in [accesses.start, accesses.end - 1] {
-            let offset = to_usize(offset(access, self.bits, pattern.stride(width), width));
-            // SAFETY: inside the buffer, at a multiple of four; volatile, as the GPU has written it.
-            let found = unsafe { self.memory.pointer().add(offset).cast::<u32>().read_volatile() };
+            let found: u32 = View::of(&self.memory).get(offset(access, self.bits, pattern.stride(width), width));
             if found != mark(accesses.start) {
                 return Err(GpuError::wrong_result(kernel.name(), mark(accesses.start), found));
             }

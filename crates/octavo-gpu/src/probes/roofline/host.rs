@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::driver::memory::{BLOCK, PAGE};
+use crate::driver::memory::{BLOCK, PAGE, Touchable};
 use crate::error::GpuError;
 use crate::probes::roofline::structure::{self, Structure};
 use crate::probes::roofline::work::{Amount, Work};
@@ -25,7 +25,7 @@ pub(super) fn run(
 ) -> Result<f64, GpuError> {
     let memory = session.gpu.managed_memory(structure.size.max(BLOCK))?;
     if structure.share.run == PAGE {
-        structure::fill(&memory, 0, structure.size);
+        memory.host_fills(structure::FILL, 0, structure.size);
     }
     structure.share.fill(&memory);
     let mut seconds = 0.0;

@@ -1,7 +1,8 @@
 //! The structure: how large it is, which part of it is touched, what is in it.
 
+use crate::driver::buffers::{DeviceMemory, PinnedMemory};
 use crate::driver::gpu::Gpu;
-use crate::driver::memory::{BLOCK, DeviceMemory, Memory, PAGE, PinnedMemory, Touchable, to_usize};
+use crate::driver::memory::{BLOCK, Memory, PAGE, Touchable, host_puts};
 use crate::error::GpuError;
 use crate::probes::sizes::power_within;
 use crate::session::Session;
@@ -13,7 +14,7 @@ const FOR_EACH_MULTIPROCESSOR: u64 = 1 << 20;
 const SHARES: u64 = 64;
 
 /// What every byte of a number is: about 0.7, so that results stay between 0.5 and 2.
-const FILL: u8 = 0x3f;
+pub(super) const FILL: u8 = 0x3f;
 
 /// Numbers on a page.
 #[expect(clippy::cast_possible_truncation, reason = "pages are small")]
@@ -76,7 +77,7 @@ impl Share {
     /// The processor fills the runs, and marks their pages.
     pub(super) fn fill(&self, memory: &dyn Touchable) {
         for run in 0..self.runs {
-            fill(memory, run * self.spacing, self.run);
+            memory.host_fills(FILL, run * self.spacing, self.run);
         }
         self.mark(memory);
     }
@@ -84,9 +85,7 @@ impl Share {
     /// The processor writes each touched page's number into it, the same each time.
     pub(super) fn mark(&self, memory: &dyn Touchable) {
         for page in self.pages() {
-            let at = memory.pointer().wrapping_add(to_usize(page)).cast::<u32>();
-            // SAFETY: the first word of a page of the structure; volatile, so that no touch is left out.
-            unsafe { at.write_volatile(mark_of(page)) };
+            host_puts(memory, page, mark_of(page));
         }
     }
 
@@ -100,13 +99,6 @@ impl Share {
 /// Bits of a number between 0.5 and 1 that says which page it is on.
 fn mark_of(page: u64) -> u32 {
     0x3f00_0000 | (u32::try_from(page / PAGE).expect("structures are small") & 0x007f_ffff)
-}
-
-/// The processor fills the structure from `begin` on.
-pub(super) fn fill(memory: &dyn Touchable, begin: u64, bytes: u64) {
-    assert!(begin + bytes <= memory.bytes(), "what is filled lies in the structure");
-    // SAFETY: inside the buffer.
-    unsafe { memory.pointer().wrapping_add(to_usize(begin)).write_bytes(FILL, to_usize(bytes)) };
 }
 
 /// The structure in the GPU's memory, and where it is copied from.
@@ -136,8 +128,9 @@ impl OnDevice {
 
 #[cfg(test)]
 mod tests {
-    use super::{Share, size_of, to_usize};
-    use crate::driver::memory::{HostMemory, Touchable};
+    use super::{Share, size_of};
+    use crate::driver::buffers::HostMemory;
+    use crate::driver::memory::View;
 
     const MIB: u64 = 1 << 20;
 
@@ -163,7 +156,7 @@ mod tests {
         for share in [Share::in_runs(MIB, 1), Share::in_runs(MIB, 4), Share::in_pages(MIB, 64)] {
             let memory = HostMemory::new(MIB, None).unwrap();
             share.fill(&memory);
-            let word = |at: u64| unsafe { memory.pointer().wrapping_add(to_usize(at)).cast::<u32>().read() };
+            let word = |at: u64| View::of(&memory).get::<u32>(at);
             let words = share.pages().flat_map(|page| (0..1024).map(move |index| page + 4 * index));
             assert_eq!(words.map(word).fold(0, u32::wrapping_add), share.sum(), "{share:?}");
         }

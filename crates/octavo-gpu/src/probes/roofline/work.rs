@@ -1,7 +1,8 @@
 //! The kernel, with as many operations as a point asks for.
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{DeviceMemory, Memory, to_usize};
+use crate::driver::memory::{Memory, to_usize};
 use crate::error::GpuError;
 use crate::probes::roofline::structure::Share;
 use crate::session::Session;

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::driver::buffers::DeviceMemory;
 use crate::driver::gpu::Gpu;
 use crate::driver::kernel::{Argument, Grid, Kernel};
-use crate::driver::memory::{BLOCK, DeviceMemory, Memory, Moving, PAGE, to_usize};
+use crate::driver::memory::{BLOCK, Memory, Moving, PAGE, to_usize};
 use crate::driver::place::Place;
 use crate::error::GpuError;
 use crate::probes::sizes::power_within;

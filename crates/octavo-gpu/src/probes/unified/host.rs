@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::driver::memory::{PAGE, Touchable, to_usize};
+use crate::driver::memory::{PAGE, Touchable, View, host_puts};
 
 /// Distance of touches that reach every cache line.
 pub(super) const LINE: u64 = 64;
@@ -11,23 +11,20 @@ pub(super) const LINE: u64 = 64;
 /// Writes every page's first word: `stamp` and the number of the page.
 pub(super) fn marks_pages(memory: &dyn Touchable, stamp: u64) {
     for page in 0..memory.bytes() / PAGE {
-        // SAFETY: the first word of a page of the buffer; volatile, so that no touch is left out.
-        unsafe { first_word(memory.pointer(), page).write_volatile(stamp + page) };
+        host_puts(memory, page * PAGE, stamp + page);
     }
 }
 
 /// Threads that read pages in turn, each one page at a time; seconds from the first one's begin to the last one's end,
 /// and the sum of the words. Starting threads is not timed.
 pub(super) fn touches_pages(memory: &dyn Touchable, order: &[u32], threads: usize) -> (f64, u64) {
-    let begin = memory.pointer().expose_provenance();
+    let view = View::of(memory);
     let ready = Barrier::new(threads);
     let read = |first: usize| {
-        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(begin);
         ready.wait();
         let began = Instant::now();
-        // SAFETY: first words of pages of the buffer, which nothing writes meanwhile.
-        let words = order.iter().skip(first).step_by(threads);
-        let sum = words.map(|&page| unsafe { first_word(pointer, page.into()).read_volatile() }).sum::<u64>();
+        let pages = order.iter().skip(first).step_by(threads);
+        let sum = pages.map(|&page| view.get::<u64>(u64::from(page) * PAGE)).sum::<u64>();
         (began, Instant::now(), sum)
     };
     let ran: Vec<_> = std::thread::scope(|scope| {
@@ -40,14 +37,10 @@ pub(super) fn touches_pages(memory: &dyn Touchable, order: &[u32], threads: usiz
     (seconds, ran.iter().map(|(_, _, sum)| sum).sum())
 }
 
-fn first_word(memory: *mut u8, page: u64) -> *mut u64 {
-    memory.wrapping_add(to_usize(page * PAGE)).cast()
-}
-
 #[cfg(test)]
 mod tests {
     use super::{marks_pages, touches_pages};
-    use crate::driver::memory::HostMemory;
+    use crate::driver::buffers::HostMemory;
 
     #[test]
     fn each_page_is_read_once_whatever_the_threads() {

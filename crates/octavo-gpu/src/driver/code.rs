@@ -1,0 +1,24 @@
+//! Compiled kernels, as the driver takes them.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+/// What a source was compiled to.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// Of one architecture: an ELF file, whole.
+    Machine(Vec<u8>),
+    /// Text in NVIDIA's intermediate language, which the driver translates for architectures from its own on.
+    Ptx(Cow<'static, CStr>),
+}
+
+impl Code {
+    /// All of it; texts end in a zero byte.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Machine(code) => code,
+            Self::Ptx(text) => text.to_bytes_with_nul(),
+        }
+    }
+}
