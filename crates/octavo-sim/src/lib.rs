@@ -4,26 +4,20 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
-mod clock;
 pub mod config;
-mod costs;
+mod engine;
+mod fabric;
 mod failure;
-mod links;
-mod lru;
-mod memory;
-mod node;
-mod record;
-mod reserve;
-mod result;
+mod gpu;
+mod machine;
+mod observe;
 mod simulate;
-mod slab;
-mod spans;
-mod table;
-mod translate;
 
 pub use config::NodeConfig;
 pub use failure::StrategyFailure;
-pub use record::EVENT_KINDS;
-pub use result::{Accesses, Breakdown, FrameUse, RunResult, Summary};
+pub use gpu::counts::Accesses;
+pub use machine::breakdown::Breakdown;
+pub use observe::record::EVENT_KINDS;
+pub use observe::result::{FrameUse, RunResult, Summary};
+pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, SimError, simulate};
-pub use table::{Column, Table, Values};

@@ -9,10 +9,12 @@ use octavo_workload::{Workload, pages_of};
 
 use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::failure::StrategyFailure;
-use crate::node::{Lacking, Node, applications_table};
-use crate::record::Recorder;
-use crate::result::{FrameUse, RunResult, Summary};
-use crate::spans::Spans;
+use crate::gpu::units::occupancy::Lacking;
+use crate::machine::node::Node;
+use crate::observe::programs::applications_table;
+use crate::observe::record::Recorder;
+use crate::observe::result::{FrameUse, RunResult, Summary};
+use crate::observe::spans::Spans;
 
 /// Events between looks at the progress callback: a few milliseconds of work.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;

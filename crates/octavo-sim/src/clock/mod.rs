@@ -1,5 +1,0 @@
-//! Simulated time: what happens next.
-
-mod calendar;
-
-pub(crate) use calendar::Calendar;

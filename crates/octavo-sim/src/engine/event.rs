@@ -1,0 +1,113 @@
+//! What can happen at a moment, packed into 53 bits for the calendar.
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A wavefront goes on; index: wavefront slot.
+    Wave = 0,
+    /// A fault reaches the driver; index: fault.
+    FaultArrives,
+    /// The driver has served a fault; index: fault.
+    FaultServed,
+    /// A counter notification reaches the driver; index: (GPU, page) by [`crate::gpu::counters`].
+    CounterArrives,
+    /// The driver has served a counter notification.
+    CounterServed,
+    /// An interrupt has reached the idle driver, which takes a batch.
+    BatchTaken,
+    /// The driver has served a batch.
+    BatchServed,
+    /// The next step of a plan; index: plan slot.
+    PlanStep,
+    /// A fault's walk is over and its message leaves for the host; index: fault.
+    FaultLeaves,
+    /// A fault's message has arrived at the host, which walks its page table; index: fault.
+    FaultAtHost,
+    /// A deferred access goes on; index: deferred access.
+    Access,
+    /// Remote lines that waited for others to arrive go on; index: GPU.
+    RemoteQueue,
+    /// The wake of a fault reaches its GPU; index: fault.
+    FaultWakes,
+    /// Access reports are due.
+    ReportDue,
+    /// Reports reach the driver; index: report.
+    ReportArrives,
+    /// A sample of links and rates is due.
+    Sample,
+    /// The next kernel launch of a program begins, or the program has ended; index: program.
+    Launch,
+}
+
+const KINDS: [Kind; 17] = [
+    Kind::Wave,
+    Kind::FaultArrives,
+    Kind::FaultServed,
+    Kind::CounterArrives,
+    Kind::CounterServed,
+    Kind::BatchTaken,
+    Kind::BatchServed,
+    Kind::PlanStep,
+    Kind::FaultLeaves,
+    Kind::FaultAtHost,
+    Kind::Access,
+    Kind::RemoteQueue,
+    Kind::FaultWakes,
+    Kind::ReportDue,
+    Kind::ReportArrives,
+    Kind::Sample,
+    Kind::Launch,
+];
+
+/// An event: what happens to which object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub kind: Kind,
+    pub index: u32,
+    /// Of a wavefront, its next operation: so the simulating machine reads the operation beside the wavefront's record,
+    /// not after it.
+    pub op: u16,
+}
+
+const KIND_SHIFT: u32 = u32::BITS;
+const KIND_BITS: u32 = 5;
+const OP_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
+const _: () = assert!(KINDS.len() <= 1 << KIND_BITS);
+
+impl Event {
+    pub const fn new(kind: Kind, index: u32) -> Self {
+        Self { kind, index, op: 0 }
+    }
+
+    /// The wavefront in `slot` goes on with operation `op` of its buffer.
+    #[inline]
+    pub const fn wave(slot: u32, op: u16) -> Self {
+        Self { kind: Kind::Wave, index: slot, op }
+    }
+
+    #[inline]
+    pub const fn pack(self) -> u64 {
+        (self.op as u64) << OP_SHIFT | (self.kind as u64) << KIND_SHIFT | self.index as u64
+    }
+
+    #[inline]
+    pub const fn unpack(packed: u64) -> Self {
+        let kind = KINDS[(packed >> KIND_SHIFT) as usize & ((1 << KIND_BITS) - 1)];
+        Self { kind, index: packed as u32, op: (packed >> OP_SHIFT) as u16 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_survives_packing() {
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            let event = Event { op: u16::MAX - number as u16, ..Event::new(kind, u32::MAX - number as u32) };
+            assert_eq!(Event::unpack(event.pack()), event);
+        }
+    }
+}

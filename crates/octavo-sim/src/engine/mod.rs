@@ -1,0 +1,11 @@
+//! Simulated time: what happens next, and what is booked until when.
+
+pub(crate) mod calendar;
+pub(crate) mod costs;
+pub(crate) mod event;
+pub(crate) mod horizon;
+pub(crate) mod lane;
+pub(crate) mod lru;
+pub(crate) mod pool;
+pub(crate) mod slab;
+pub(crate) mod slots;

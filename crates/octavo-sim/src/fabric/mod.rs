@@ -1,0 +1,3 @@
+//! What connects processors.
+
+pub(crate) mod links;

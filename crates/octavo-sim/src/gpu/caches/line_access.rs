@@ -1,0 +1,11 @@
+//! What caches are asked for.
+
+/// What is done to a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineAccess {
+    Load,
+    /// All of its bytes are written.
+    Store,
+    /// Some of its bytes are written: the others must be there.
+    PartialStore,
+}

@@ -1,0 +1,420 @@
+//! The sets of a second-level cache: which lines they hold, in LRU order, what differs from memory, and when data is
+//! there.
+//!
+//! Of everything the simulator keeps, this is the largest that every access beyond the first level reads. All that a
+//! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
+//! so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its way only
+//! ([`super::arrivals`]).
+
+use prefetch_index::prefetch_index;
+use wide::{u8x16, u16x8};
+
+use crate::engine::lru;
+use crate::engine::lru::NO_WAY;
+use crate::gpu::caches::arrivals::Arrivals;
+
+/// Ways of a group, searched at once. A power of two.
+const GROUP: usize = 16;
+
+/// 16 ways of a set, or fewer.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct Group {
+    /// Low bits of what tells lines of a set apart.
+    tags: [u16; GROUP],
+    /// When each way was last used, by the clock of the set; 0 if it holds nothing.
+    stamps: [u8; GROUP],
+    /// When the last of the data that was ever on its way to these ways is there.
+    settled: u64,
+    /// Ways that hold a line, one bit each.
+    held: u16,
+    /// Ways that differ from memory.
+    dirty: u16,
+    /// Ways that a store locked last.
+    stored: u16,
+    /// Uses of the set, kept in its first group.
+    clock: u8,
+}
+
+const _: () = assert!(size_of::<Group>() == 64, "one cache line");
+
+impl Group {
+    /// Bit `i` is set where way `i` holds a line with that tag.
+    #[inline(always)]
+    fn tagged(&self, tag: u16) -> u32 {
+        let ([low, high], _) = self.tags.as_chunks::<8>() else { unreachable!("16 are two times 8") };
+        let mask = |half: &[u16; 8]| u16x8::new(*half).simd_eq(u16x8::splat(tag)).to_bitmask();
+        (mask(low) | mask(high) << 8) & u32::from(self.held)
+    }
+
+    /// The lowest stamp.
+    #[inline(always)]
+    fn lowest(&self) -> u8 {
+        lru::lowest(u8x16::new(self.stamps))
+    }
+
+    /// The first way with this stamp.
+    #[inline(always)]
+    fn stamped(&self, stamp: u8) -> Option<usize> {
+        let found = u8x16::new(self.stamps).simd_eq(u8x16::splat(stamp)).to_bitmask();
+        (found != 0).then(|| found.trailing_zeros() as usize)
+    }
+}
+
+/// Where a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    group: usize,
+    way: usize,
+}
+
+impl Place {
+    /// Among all ways of the cache.
+    #[inline(always)]
+    const fn number(self) -> u32 {
+        (self.group * GROUP + self.way) as u32
+    }
+}
+
+/// What is known of a line that is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineState {
+    /// When its data is there; any time that is past, if it is.
+    pub ready: u64,
+    /// It differs from memory.
+    pub dirty: bool,
+    /// A store locked it last.
+    pub stored: bool,
+}
+
+pub(crate) struct LineSets {
+    groups: Vec<Group>,
+    arrivals: Arrivals,
+    /// What the tags of a group lack, by group; empty as long as no line needs it.
+    high_tags: Vec<[u16; GROUP]>,
+    /// Groups of a set.
+    width: usize,
+    /// log2 of the number of sets: the low bits of a line choose the set.
+    index_bits: u32,
+}
+
+impl LineSets {
+    /// `sets` sets, a power of two, of up to 32 empty ways.
+    pub fn new(sets: usize, ways: usize) -> Self {
+        let groups = empty_set(ways).repeat(sets);
+        let arrivals = Arrivals::new(groups.len() * GROUP);
+        let (width, index_bits) = (ways.div_ceil(GROUP), sets.trailing_zeros());
+        Self { groups, arrivals, high_tags: Vec::new(), width, index_bits }
+    }
+
+    /// Where a line is, if it is here.
+    #[inline(always)]
+    pub fn find(&self, line: u32) -> Option<Place> {
+        let first = self.first_group(line);
+        let (low, high) = self.tag(line);
+        let mut found = self.groups[first].tagged(low);
+        if self.width > 1 {
+            found |= self.groups[first + 1].tagged(low) << GROUP;
+        }
+        if found != 0 && (!self.high_tags.is_empty() || high != 0) {
+            found = self.with_high_tag(first, found, high);
+        }
+        (found != 0).then(|| place(first, found.trailing_zeros() as usize))
+    }
+
+    /// Where a line is, if it is here; it is used now.
+    #[inline(always)]
+    pub fn look_up(&mut self, line: u32) -> Option<Place> {
+        let found = self.find(line)?;
+        self.touch(self.first_group(line), found);
+        Some(found)
+    }
+
+    /// Where the least recently used line of the set of `line` is, or an empty way.
+    #[inline(always)]
+    pub fn oldest(&self, line: u32) -> Place {
+        let first = self.first_group(line);
+        let one = self.groups[first].lowest();
+        if self.width == 1 {
+            return Place { group: first, way: self.groups[first].stamped(one).unwrap_or(0) };
+        }
+        let lowest = one.min(self.groups[first + 1].lowest());
+        let way = |group: usize| Some(Place { group, way: self.groups[group].stamped(lowest)? });
+        way(first).or_else(|| way(first + 1)).unwrap_or(place(first, 0))
+    }
+
+    /// A hint to the simulating machine that the set of a line is needed soon.
+    #[inline(always)]
+    pub fn hint(&self, line: u32) {
+        prefetch_index(&self.groups, self.first_group(line));
+    }
+
+    /// A hint to the simulating machine that the state of a place is needed soon.
+    #[inline(always)]
+    pub fn hint_state(&self, at: Place) {
+        self.arrivals.hint(at.number());
+    }
+
+    /// Enters a line that is not here, used `now`, in a place of its set.
+    #[inline(always)]
+    pub fn enter(&mut self, now: u64, line: u32, at: Place, state: LineState) {
+        let (low, high) = self.tag(line);
+        if !self.high_tags.is_empty() || high != 0 {
+            self.set_high_tag(at, high);
+        }
+        let group = &mut self.groups[at.group];
+        group.tags[at.way] = low;
+        group.held |= 1 << at.way;
+        self.set_state(now, at, state);
+        self.touch(self.first_group(line), at);
+    }
+
+    /// Whether the data of all lines of a place's group is there at `time`, so that nobody need read when each came.
+    #[inline(always)]
+    pub fn is_settled(&self, at: Place, time: u64) -> bool {
+        self.groups[at.group].settled <= time
+    }
+
+    #[inline]
+    pub fn state(&self, at: Place) -> LineState {
+        let Group { dirty, stored, .. } = self.groups[at.group];
+        let has = |ways: u16| ways & 1 << at.way != 0;
+        LineState { ready: self.arrivals.of(at.number()), dirty: has(dirty), stored: has(stored) }
+    }
+
+    #[inline]
+    pub fn set_state(&mut self, now: u64, at: Place, state: LineState) {
+        let group = &mut self.groups[at.group];
+        group.settled = group.settled.max(state.ready);
+        set(&mut group.dirty, at.way, state.dirty);
+        set(&mut group.stored, at.way, state.stored);
+        self.arrivals.note(now, at.number(), state.ready);
+    }
+
+    #[inline(always)]
+    pub fn is_dirty(&self, at: Place) -> bool {
+        self.groups[at.group].dirty & 1 << at.way != 0
+    }
+
+    /// A store has changed the line.
+    #[inline(always)]
+    pub fn make_dirty(&mut self, at: Place) {
+        self.groups[at.group].dirty |= 1 << at.way;
+    }
+
+    /// The line is as in memory.
+    pub fn make_clean(&mut self, at: Place) {
+        let group = &mut self.groups[at.group];
+        set(&mut group.dirty, at.way, false);
+        set(&mut group.stored, at.way, false);
+    }
+
+    /// The line in a place.
+    pub fn line(&self, at: Place) -> u32 {
+        let low = u32::from(self.groups[at.group].tags[at.way]);
+        let high = self.high_tags.get(at.group).map_or(0, |tags| u32::from(tags[at.way]));
+        (high << u16::BITS | low) << self.index_bits | (at.group / self.width) as u32
+    }
+
+    /// Empties a way, which goes first; returns whether the line differed from memory.
+    pub fn clear(&mut self, at: Place) -> bool {
+        let dirty = self.is_dirty(at);
+        let group = &mut self.groups[at.group];
+        group.stamps[at.way] = 0;
+        for ways in [&mut group.held, &mut group.dirty, &mut group.stored] {
+            set(ways, at.way, false);
+        }
+        dirty
+    }
+
+    /// Empties every way; returns how many lines differed from memory.
+    pub fn clear_all(&mut self) -> u64 {
+        let mut dirty = 0;
+        for group in &mut self.groups {
+            dirty += u64::from(group.dirty.count_ones());
+            (group.held, group.dirty, group.stored) = (0, 0, 0);
+            for stamp in group.stamps.iter_mut().filter(|stamp| **stamp != NO_WAY) {
+                *stamp = 0;
+            }
+        }
+        dirty
+    }
+
+    /// The first group of a line's set.
+    #[inline(always)]
+    fn first_group(&self, line: u32) -> usize {
+        (line as usize & ((1 << self.index_bits) - 1)) * self.width
+    }
+
+    /// What tells the lines of a set apart, in two halves.
+    #[inline(always)]
+    fn tag(&self, line: u32) -> (u16, u16) {
+        let tag = u64::from(line) >> self.index_bits;
+        (tag as u16, (tag >> u16::BITS) as u16)
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, first: usize, used: Place) {
+        let clock = self.groups[first].clock + 1;
+        self.groups[first].clock = clock;
+        self.groups[used.group].stamps[used.way] = clock;
+        if clock == NO_WAY - 1 {
+            let set = &mut self.groups[first..][..self.width];
+            set[0].clock = lru::renumber(set.iter_mut().flat_map(|group| &mut group.stamps), NO_WAY);
+        }
+    }
+
+    /// Those of the ways whose high tag is this.
+    #[inline(never)]
+    fn with_high_tag(&self, first: usize, ways: u32, high: u16) -> u32 {
+        let (mut left, mut found) = (ways, 0);
+        while left != 0 {
+            let way = left.trailing_zeros() as usize;
+            let Place { group, way: in_group } = place(first, way);
+            let tag = self.high_tags.get(group).map_or(0, |tags| tags[in_group]);
+            found |= u32::from(tag == high) << way;
+            left &= left - 1;
+        }
+        found
+    }
+
+    #[inline(never)]
+    fn set_high_tag(&mut self, at: Place, high: u16) {
+        self.high_tags.resize(self.groups.len(), [0; GROUP]);
+        self.high_tags[at.group][at.way] = high;
+    }
+}
+
+/// The way of that number in the set that begins with group `first`.
+#[inline(always)]
+const fn place(first: usize, way: usize) -> Place {
+    Place { group: first + way / GROUP, way: way % GROUP }
+}
+
+#[inline(always)]
+fn set(ways: &mut u16, way: usize, value: bool) {
+    *ways = *ways & !(1 << way) | u16::from(value) << way;
+}
+
+/// A set of empty ways.
+fn empty_set(ways: usize) -> Vec<Group> {
+    let mut groups = vec![Group { stamps: [NO_WAY; GROUP], ..Group::default() }; ways.div_ceil(GROUP)];
+    (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn clean(ready: u64) -> LineState {
+        LineState { ready, dirty: false, stored: false }
+    }
+
+    #[test]
+    fn the_order_of_use_outlives_the_clock() {
+        let mut sets = LineSets::new(1, 20);
+        for line in 0..20 {
+            let oldest = sets.oldest(line);
+            sets.enter(0, line * 7 % 20, oldest, clean(0));
+        }
+        for turn in 0..4 * u32::from(u8::MAX) {
+            assert_eq!(sets.line(sets.oldest(0)), turn * 7 % 20, "the one used 20 turns ago, in turn {turn}");
+            assert!(sets.look_up(turn * 7 % 20).is_some());
+        }
+    }
+
+    #[test]
+    fn a_group_is_settled_when_its_last_data_has_come() {
+        let mut sets = LineSets::new(1, 2);
+        for (line, ready) in [(1, 50), (2, 30)] {
+            sets.enter(0, line, sets.oldest(line), clean(ready));
+        }
+        let at = sets.find(2).unwrap();
+        assert_eq!((sets.is_settled(at, 49), sets.is_settled(at, 50), sets.state(at).ready), (false, true, 30));
+    }
+
+    /// What is done to a set.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A line is looked up, and entered where it is missing.
+        Use(u32, LineState),
+        MakeDirty(u32),
+        MakeClean(u32),
+        Clear(u32),
+        ClearAll,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        // Of the first of two sets; lines that agree in the low bits of their tags are among them.
+        let line = || prop_oneof![(0u32..24).prop_map(|tag| tag << 1), (0u32..24).prop_map(|tag| tag << 17 | 6)];
+        let state = (0u64..1000, any::<bool>(), any::<bool>()).prop_map(|(ready, dirty, stored)| LineState {
+            ready,
+            dirty,
+            stored,
+        });
+        prop_oneof![
+            40 => (line(), state).prop_map(|(line, state)| Step::Use(line, state)),
+            4 => line().prop_map(Step::MakeDirty),
+            4 => line().prop_map(Step::MakeClean),
+            8 => line().prop_map(Step::Clear),
+            1 => Just(Step::ClearAll),
+        ]
+    }
+
+    proptest! {
+        /// Against a list in order of use. The other set sees none of it.
+        #[test]
+        fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..600), ways in 1usize..=32) {
+            let mut sets = LineSets::new(2, ways);
+            let mut reference: Vec<(u32, LineState)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Use(line, state) => {
+                        let found = sets.look_up(line);
+                        let at = reference.iter().position(|&(other, _)| other == line);
+                        prop_assert_eq!(found.is_some(), at.is_some());
+                        if found.is_none() {
+                            let oldest = sets.oldest(line);
+                            let victim = (reference.len() == ways).then(|| reference.remove(0));
+                            prop_assert_eq!(sets.is_dirty(oldest), victim.is_some_and(|(_, state)| state.dirty));
+                            prop_assert!(victim.is_none_or(|(line, _)| sets.line(oldest) == line));
+                            sets.enter(0, line, oldest, state);
+                        }
+                        let used = at.map_or((line, state), |at| reference.remove(at));
+                        reference.push(used);
+                    }
+                    Step::MakeDirty(line) | Step::MakeClean(line) => {
+                        let Some(at) = sets.find(line) else { continue };
+                        let known = reference.iter_mut().find(|(other, _)| *other == line);
+                        let state = &mut known.expect("found, so known").1;
+                        if matches!(step, Step::MakeDirty(_)) {
+                            sets.make_dirty(at);
+                            state.dirty = true;
+                        } else {
+                            sets.make_clean(at);
+                            (state.dirty, state.stored) = (false, false);
+                        }
+                    }
+                    Step::Clear(line) => {
+                        let dirty = sets.find(line).map(|at| sets.clear(at));
+                        let at = reference.iter().position(|&(other, _)| other == line);
+                        prop_assert_eq!(dirty, at.map(|at| reference.remove(at).1.dirty));
+                    }
+                    Step::ClearAll => {
+                        let dirty = reference.drain(..).filter(|(_, state)| state.dirty).count();
+                        prop_assert_eq!(sets.clear_all(), dirty as u64);
+                    }
+                }
+                for &(line, state) in &reference {
+                    let at = sets.find(line);
+                    prop_assert_eq!(at.map(|at| (sets.line(at), sets.state(at))), Some((line, state)));
+                    prop_assert!(at.is_none_or(|at| sets.is_settled(at, 1000)));
+                }
+            }
+            prop_assert!((0..40).all(|tag| sets.find(tag << 1 | 1).is_none()));
+        }
+    }
+}

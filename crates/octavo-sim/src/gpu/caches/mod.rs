@@ -1,0 +1,10 @@
+//! Caches and memory of a GPU.
+
+mod arrivals;
+pub(crate) mod dram;
+pub(crate) mod interleave;
+pub(crate) mod l1;
+pub(crate) mod l2;
+pub(crate) mod line_access;
+mod line_sets;
+mod written;

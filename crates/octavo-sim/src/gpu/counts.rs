@@ -1,0 +1,62 @@
+//! What the wavefronts did, counted.
+
+use serde::Serialize;
+
+/// Counts of what the wavefronts did. Lines are 64 bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Accesses {
+    /// Vector-ALU instructions.
+    pub compute_instructions: u64,
+    /// Scalar-ALU instructions.
+    pub scalar_instructions: u64,
+    /// Local-data-share instructions.
+    pub local_data_instructions: u64,
+    /// Branches.
+    pub branches: u64,
+    /// Loads by scalar units.
+    pub scalar_loads: u64,
+    /// 64-byte lines of code that wavefronts ran on into.
+    pub code_lines: u64,
+    /// Line loads issued.
+    pub load_lines: u64,
+    /// Line stores issued.
+    pub store_lines: u64,
+    /// Loads that hit the first-level cache (or merged with an outstanding miss).
+    pub l1_hits: u64,
+    /// Lines served by a second-level cache (local or the owner's).
+    pub l2_hits: u64,
+    /// Lines read from GPU memory.
+    pub dram_reads: u64,
+    /// Those of them that were read because a store left some of their bytes as they were.
+    pub store_fetches: u64,
+    /// Lines written back to GPU memory.
+    pub dram_writes: u64,
+    /// Lines loaded from or stored to another GPU's memory.
+    pub remote_gpu_lines: u64,
+    /// Lines loaded from or stored to host memory.
+    pub remote_host_lines: u64,
+    /// Stores sent on to other subscribers (GPS), after coalescing.
+    pub broadcast_lines: u64,
+    /// Translations asked of the first-level TLBs.
+    pub translations: u64,
+    /// First-level TLB hits (or merged with an outstanding miss).
+    pub l1_tlb_hits: u64,
+    /// Those of them in its entries for large pages, where several page sizes are used at once.
+    pub l1_tlb_large_hits: u64,
+    /// Second-level TLB hits (or merged).
+    pub l2_tlb_hits: u64,
+    /// Those of them in its entries for large pages, where several page sizes are used at once.
+    pub l2_tlb_large_hits: u64,
+    /// Page-table walks on GPUs.
+    pub walks: u64,
+    /// Page-table levels read from memory by those walks.
+    pub walk_levels: u64,
+    /// Faults sent to the driver (after merging a GPU's faults on one page).
+    pub faults: u64,
+    /// Accesses that waited for a fault.
+    pub faulting_accesses: u64,
+    /// Far-fault walks forwarded to another GPU, when Trans-FW is on.
+    pub forwarded_walks: u64,
+    /// Forwarded walks whose guess was wrong.
+    pub forwarded_wrong: u64,
+}

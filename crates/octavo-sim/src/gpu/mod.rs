@@ -1,0 +1,11 @@
+//! One GPU: its state, and what its wavefronts do in it.
+
+pub(crate) mod caches;
+pub(crate) mod counters;
+pub(crate) mod counts;
+pub(crate) mod path;
+pub(crate) mod reports;
+pub(crate) mod run;
+pub(crate) mod state;
+pub(crate) mod translate;
+pub(crate) mod units;

@@ -1,0 +1,48 @@
+//! What one instruction asks of memory.
+
+use octavo_workload::Op;
+
+use crate::gpu::caches::line_access::LineAccess;
+
+/// Consecutive lines accessed by one instruction: a load or store. One word, since every step of an access hands it on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run(Op);
+
+impl Run {
+    /// The lines of a load or store.
+    #[inline]
+    pub const fn of(op: Op) -> Self {
+        Self(op)
+    }
+
+    #[inline]
+    pub const fn line(self) -> u64 {
+        self.0.line()
+    }
+
+    #[inline]
+    pub const fn count(self) -> u32 {
+        self.0.count()
+    }
+
+    #[inline]
+    pub const fn is_write(self) -> bool {
+        self.0.is_store()
+    }
+
+    /// Some of these lines.
+    #[inline]
+    pub const fn part(self, line: u64, count: u32) -> Self {
+        Self(self.0.over(line, count))
+    }
+
+    /// What is done to each of its lines.
+    #[inline]
+    pub const fn line_access(self) -> LineAccess {
+        match (self.is_write(), self.0.is_partial()) {
+            (false, _) => LineAccess::Load,
+            (true, false) => LineAccess::Store,
+            (true, true) => LineAccess::PartialStore,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Large translations of one GPU: which blocks of pages are coalesced, and the TLB entries for them.
+
+use octavo_manager::PageId;
+
+use crate::config::{LargeTlbConfig, NodeConfig, TlbConfig};
+use crate::gpu::translate::first_level::FirstLevel;
+use crate::gpu::translate::tlb::{Tlb, TlbHit};
+
+/// TLB entries for large pages of two levels, and the large bits of the page table.
+pub(crate) struct LargePages {
+    /// By block: the large bit of its entry in the last level but one.
+    coalesced: Vec<bool>,
+    /// Of the compute units.
+    first_level: Tlb,
+    /// Of the scalar caches, if they have any.
+    scalar: Option<Tlb>,
+    second_level: Tlb,
+    /// log2 of the pages of a block.
+    shift: u32,
+}
+
+impl LargePages {
+    /// For `pages` pages in blocks of `1 << shift`; `None` if the node has no entries for large pages.
+    pub fn new(node: &NodeConfig, pages: usize, shift: u32) -> Option<Self> {
+        let units = node.compute.units as usize;
+        let scalar_caches = units.div_ceil(node.scalar.units as usize);
+        Some(Self {
+            coalesced: vec![false; (pages >> shift) + 1],
+            first_level: Tlb::new(&large_entries(&node.l1_tlb)?, units),
+            scalar: large_entries(&node.scalar.tlb).map(|entries| Tlb::new(&entries, scalar_caches)),
+            second_level: Tlb::new(&large_entries(&node.l2_tlb)?, 1),
+            shift,
+        })
+    }
+
+    #[inline]
+    pub fn is_coalesced(&self, page: u32) -> bool {
+        self.coalesced[(page >> self.shift) as usize]
+    }
+
+    /// Sets the large bit of the block that begins with `first`.
+    pub fn coalesce(&mut self, first: PageId) {
+        self.coalesced[first.index() >> self.shift] = true;
+    }
+
+    /// Clears the large bit and removes the one large translation from every TLB.
+    pub fn splinter(&mut self, first: PageId) {
+        let block = first.0 >> self.shift;
+        self.coalesced[block as usize] = false;
+        for tlb in [&mut self.second_level, &mut self.first_level].into_iter().chain(&mut self.scalar) {
+            tlb.shoot_down(block);
+        }
+    }
+
+    /// The entries of a unit, or of a scalar cache.
+    #[inline]
+    fn first_level(&mut self, first: FirstLevel) -> Option<(&mut Tlb, usize)> {
+        match first {
+            FirstLevel::Vector(unit) => Some((&mut self.first_level, unit)),
+            FirstLevel::Scalar(cache) => Some((self.scalar.as_mut()?, cache)),
+        }
+    }
+
+    /// What a first level knows of `page`'s block.
+    #[inline]
+    pub fn first_level_hit(&mut self, first: FirstLevel, page: u32) -> Option<TlbHit> {
+        let block = page >> self.shift;
+        let (tlb, index) = self.first_level(first)?;
+        tlb.lookup(index, block)
+    }
+
+    #[inline]
+    pub fn second_level(&mut self, page: u32) -> Option<TlbHit> {
+        self.second_level.lookup(0, page >> self.shift)
+    }
+
+    /// Enters the translation of `page`'s block in a first level; `false` if that has no entries for it.
+    pub fn enter_first_level(&mut self, first: FirstLevel, page: u32, hit: TlbHit) -> bool {
+        let block = page >> self.shift;
+        let Some((tlb, index)) = self.first_level(first) else { return false };
+        tlb.insert(index, block, hit.entry, hit.ready);
+        true
+    }
+
+    /// Enters it in the second level.
+    pub fn enter_second_level(&mut self, page: u32, hit: TlbHit) {
+        self.second_level.insert(0, page >> self.shift, hit.entry, hit.ready);
+    }
+}
+
+/// The TLB's configuration for pages of this size: the entries for large pages, where there are some.
+pub(crate) fn entries_for(tlb: &TlbConfig, page_bytes: u64) -> TlbConfig {
+    let large = (page_bytes >= LARGE_PAGE).then(|| large_entries(tlb)).flatten();
+    large.unwrap_or_else(|| tlb.clone())
+}
+
+/// Bytes of a large page.
+const LARGE_PAGE: u64 = 2 << 20;
+
+fn large_entries(tlb: &TlbConfig) -> Option<TlbConfig> {
+    let LargeTlbConfig { entries, ways } = *tlb.large.as_ref()?;
+    Some(TlbConfig { entries, ways, ..tlb.clone() })
+}

@@ -1,0 +1,195 @@
+//! Page-table walkers of a GPU with their page-walk cache and queue.
+
+use crate::config::{TlbConfig, WalkerConfig};
+use crate::engine::pool::Pool;
+use crate::engine::slots::Slots;
+
+/// log2 of the entries of a page-table page, at each level above the last.
+pub(super) const LEVEL_BITS: u32 = 9;
+
+/// The shape of a radix page table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableShape {
+    /// Levels, the last of which holds the entries of pages.
+    pub levels: u32,
+    /// log2 of the page entries in a table page of the last level.
+    pub leaf_bits: u32,
+}
+
+impl TableShape {
+    /// Four levels down to 2 MiB tables of small pages, three for 2 MiB pages themselves.
+    pub fn for_page(bytes: u64) -> Self {
+        const LARGE: u64 = 2 << 20;
+        if bytes >= LARGE {
+            return Self { levels: 3, leaf_bits: LEVEL_BITS };
+        }
+        Self { levels: 4, leaf_bits: (LARGE / bytes).trailing_zeros() }
+    }
+}
+
+pub(crate) struct Walker {
+    walkers: Pool,
+    /// Walkers and places in the queue together: how many walks may be under way or waiting.
+    places: Slots,
+    /// Second-level TLB miss registers; a miss holds one until its walk is over.
+    misses: Slots,
+    cache: WalkCache,
+    shape: TableShape,
+    level_time: u64,
+    distance: u64,
+}
+
+/// A finished walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    pub done: u64,
+    /// Page-table levels that were read from memory.
+    pub levels: u32,
+}
+
+/// A walk that reads its levels one by one: `first_level..levels`, 0 being the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Begun {
+    walker: usize,
+    pub start: u64,
+    pub first_level: u32,
+    pub levels: u32,
+}
+
+impl Walker {
+    pub fn new(config: &WalkerConfig, l2_tlb: &TlbConfig, shape: TableShape, cycle: u64) -> Self {
+        Self {
+            walkers: Pool::new(config.walkers),
+            places: Slots::new(config.walkers + config.queue),
+            misses: Slots::new(l2_tlb.miss_registers),
+            cache: WalkCache::new(config.cache_entries as usize),
+            shape,
+            level_time: config.level.0 * cycle,
+            distance: config.distance.0 * cycle,
+        }
+    }
+
+    /// When a walk that is asked for at `time` can begin, the levels that it has to read, and whose turn it is. It lasts
+    /// until [`Walker::end`].
+    pub fn begin(&mut self, time: u64, page: u32) -> Begun {
+        let admitted = self.places.available(self.misses.available(time) + self.distance);
+        let known = self.cache.lookup(page, self.shape);
+        let (walker, free) = self.walkers.first_free();
+        Begun { walker, start: admitted.max(free), first_level: known, levels: self.shape.levels }
+    }
+
+    /// A walk has read its last level at `walked`; returns when the answer is back.
+    pub fn end(&mut self, walk: Begun, walked: u64) -> u64 {
+        self.walkers.occupy(walk.walker, walked);
+        self.places.take(walked);
+        self.misses.take(walked + self.distance);
+        walked + self.distance
+    }
+
+    /// Walks the table for `page` at a fixed time a level, beginning at `time` or when there is room.
+    pub fn walk(&mut self, time: u64, page: u32) -> Walk {
+        let begun = self.begin(time, page);
+        let levels = begun.levels - begun.first_level;
+        Walk { done: self.end(begun, begun.start + u64::from(levels) * self.level_time), levels }
+    }
+}
+
+/// Page-walk cache: fully associative, LRU, keyed by (level, address prefix).
+struct WalkCache {
+    /// Most recently used first.
+    keys: Vec<u64>,
+    capacity: usize,
+}
+
+impl WalkCache {
+    fn new(capacity: usize) -> Self {
+        Self { keys: Vec::with_capacity(capacity), capacity }
+    }
+
+    /// How many of the levels above the last need not be read, after which all of them are cached.
+    fn lookup(&mut self, page: u32, shape: TableShape) -> u32 {
+        let upper = shape.levels - 1;
+        let key = |depth| u64::from(depth) << 56 | prefix(page, depth, shape);
+        // The longest cached prefix serves: depth `upper` names the table page that holds the entry itself.
+        let known = (1..=upper).rev().find(|&depth| self.touch(key(depth))).unwrap_or(0);
+        for depth in known + 1..=upper {
+            self.insert(key(depth));
+        }
+        known
+    }
+
+    fn touch(&mut self, key: u64) -> bool {
+        let Some(at) = self.keys.iter().position(|&other| other == key) else { return false };
+        self.keys.copy_within(0..at, 1);
+        self.keys[0] = key;
+        true
+    }
+
+    fn insert(&mut self, key: u64) {
+        if self.capacity == 0 {
+            return;
+        }
+        self.keys.truncate(self.capacity - 1);
+        self.keys.insert(0, key);
+    }
+}
+
+/// The address bits that name the table page reached after `depth` levels on the way to `page`.
+fn prefix(page: u32, depth: u32, shape: TableShape) -> u64 {
+    u64::from(page) >> (shape.leaf_bits + LEVEL_BITS * (shape.levels - 1 - depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::Cycles;
+
+    use super::*;
+    use crate::config::WalkerScope;
+
+    fn walker(walkers: u32, cache_entries: u32) -> Walker {
+        let config = WalkerConfig {
+            walkers,
+            level: Cycles(100),
+            in_memory: false,
+            cache_entries,
+            queue: 64,
+            scope: WalkerScope::PerGpu,
+            distance: Cycles(0),
+        };
+        let tlb = TlbConfig {
+            entries: 512,
+            ways: 16,
+            latency: Cycles(10),
+            miss_registers: 64,
+            invalidation: Cycles(200),
+            ports: 0,
+            large: None,
+        };
+        Walker::new(&config, &tlb, TableShape::for_page(4096), 1000)
+    }
+
+    #[test]
+    fn the_second_page_of_a_table_page_reads_one_level() {
+        let mut walker = walker(8, 128);
+        assert_eq!(walker.walk(0, 0), Walk { done: 400_000, levels: 4 });
+        assert_eq!(walker.walk(0, 511), Walk { done: 100_000, levels: 1 });
+        assert_eq!(walker.walk(0, 512).levels, 2, "another table page below the same directory");
+        assert_eq!(walker.walk(0, 512 * 512).levels, 3);
+    }
+
+    #[test]
+    fn without_a_cache_every_walk_reads_every_level_and_walks_queue_for_walkers() {
+        let mut walker = walker(1, 0);
+        assert_eq!(walker.walk(0, 0), Walk { done: 400_000, levels: 4 });
+        assert_eq!(walker.walk(0, 0), Walk { done: 800_000, levels: 4 });
+    }
+
+    #[test]
+    fn the_least_recently_used_prefix_is_forgotten() {
+        let mut walker = walker(8, 3);
+        for page in [0, 512, 1024] {
+            walker.walk(0, page);
+        }
+        assert_eq!(walker.walk(0, 1).levels, 2, "three entries: the prefix of page 0's own table was dropped");
+    }
+}

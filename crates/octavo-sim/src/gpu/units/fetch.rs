@@ -1,0 +1,223 @@
+//! Instruction fetch: where a kernel's code has arrived, and when a wavefront can run on into the next 64 bytes.
+//!
+//! Only first passes through code cost fetches one by one: a wavefront's buffer asks for the next line as soon as the
+//! one before has come, so that a warm cache keeps ahead of execution and a cold one does not. What a branch passes over
+//! or an end leaves unexecuted is fetched, too, as far as the buffer reaches and time allows. Later passes through a loop
+//! pay the latency of a hit at each branch, which empties the buffer.
+
+use std::collections::BTreeSet;
+
+use octavo_units::Cycles;
+use octavo_workload::LINE_BYTES;
+
+use crate::config::NodeConfig;
+use crate::gpu::translate::walker::TableShape;
+use crate::machine::node::Node;
+
+/// Times at which lines of a kernel's code arrive somewhere, by line; `ABSENT` when nobody has asked yet.
+type Arrivals = Vec<u64>;
+const ABSENT: u64 = u64::MAX;
+
+/// Code of one kernel on all GPUs.
+struct Code {
+    kernel: String,
+    /// At the second level, by GPU.
+    at_gpu: Vec<Arrivals>,
+    /// By (GPU, instruction cache).
+    at_cache: Vec<Arrivals>,
+    /// Pages of code whose translation the TLBs of these caches, by (GPU, instruction cache), and the second-level
+    /// TLBs of these GPUs know.
+    known_to_cache: BTreeSet<(usize, usize)>,
+    known_to_gpu: BTreeSet<(usize, usize)>,
+}
+
+/// What one fetch asked of the GPU beyond its instruction cache.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    second_level: bool,
+    memory: bool,
+    walk: bool,
+}
+
+/// What a wavefront's buffer asks for beyond the line that was reached last, from `first` on: lines `next..end` are
+/// still to be asked for, the next one at `asked`, when the one before has come.
+#[derive(Clone, Copy, Default)]
+struct Ahead {
+    first: u64,
+    next: u64,
+    end: u64,
+    asked: u64,
+}
+
+pub(crate) struct Fetch {
+    codes: Vec<Code>,
+    /// By program: the code of the running launch, an index into `codes`, and its length in lines.
+    running: Vec<usize>,
+    code_lines: Vec<u64>,
+    /// By wavefront slot, as far as there were any: when the last line that its buffer asked for arrives.
+    arrived: Vec<u64>,
+    ahead: Vec<Ahead>,
+    gpus: usize,
+    caches: usize,
+    units_per_cache: usize,
+    /// Every launch finds its code in memory only.
+    cold: bool,
+    /// Lines that a wavefront's buffer holds.
+    buffer: u64,
+    /// From a miss to an answer by the second level, and more from memory.
+    second_level: u64,
+    memory: u64,
+    /// More for the translation of a page: by the second-level TLB, or by a walk.
+    second_level_tlb: u64,
+    walk: u64,
+    /// Lines of a page.
+    page_lines: usize,
+}
+
+impl Fetch {
+    pub fn new(node: &NodeConfig, shape: TableShape, page_lines: usize, programs: usize) -> Self {
+        let time = |cycles: u64| node.clock.time_for(Cycles(cycles)).0;
+        let units_per_cache = node.fetch.units as usize;
+        let walk = u64::from(shape.levels) * node.walker.level.0 + 2 * node.walker.distance.0;
+        Self {
+            codes: Vec::new(),
+            running: vec![0; programs],
+            code_lines: vec![0; programs],
+            arrived: Vec::new(),
+            ahead: Vec::new(),
+            gpus: node.gpus as usize,
+            caches: (node.compute.units as usize).div_ceil(units_per_cache),
+            units_per_cache,
+            cold: node.fetch.cold,
+            buffer: node.fetch.buffer_lines.into(),
+            second_level: time(node.scalar.tlb.latency.0 + 2 * node.l2.crossbar.0 + node.l2.latency.0),
+            memory: time(node.dram.latency.0 + node.dram.line_cycles.0),
+            second_level_tlb: time(node.l2_tlb.latency.0),
+            walk: time(walk),
+            page_lines,
+        }
+    }
+
+    /// A launch of `kernel` by a program begins, which has so many bytes of code (0: nobody knows).
+    pub fn begin_launch(&mut self, program: usize, kernel: &str, bytes: u64) {
+        self.code_lines[program] = bytes.div_ceil(LINE_BYTES);
+        let known = self.codes.iter().position(|code| code.kernel == kernel);
+        if known.is_none() || self.cold {
+            let code = Code {
+                kernel: kernel.to_owned(),
+                at_gpu: vec![Vec::new(); self.gpus],
+                at_cache: vec![Vec::new(); self.gpus * self.caches],
+                known_to_cache: BTreeSet::new(),
+                known_to_gpu: BTreeSet::new(),
+            };
+            match known {
+                Some(known) => self.codes[known] = code,
+                None => self.codes.push(code),
+            }
+        }
+        self.running[program] = known.unwrap_or(self.codes.len() - 1);
+    }
+
+    /// All code has left all caches; its translations are still there.
+    pub fn forget(&mut self) {
+        for code in &mut self.codes {
+            code.at_gpu.iter_mut().chain(&mut code.at_cache).for_each(Vec::clear);
+        }
+    }
+
+    /// A wavefront begins at `time` in `slot`, which is new or had others before.
+    pub fn begin_wave(&mut self, slot: usize, time: u64) {
+        if slot >= self.arrived.len() {
+            self.arrived.resize(slot + 1, 0);
+            self.ahead.resize(slot + 1, Ahead::default());
+        }
+        self.arrived[slot] = time;
+        self.ahead[slot] = Ahead::default();
+    }
+
+    /// When `line` of a program's kernel is at the instruction cache of `unit`, asked for at `time`.
+    fn line(&mut self, program: usize, (gpu, unit): (usize, usize), line: usize, time: u64) -> (u64, Asked) {
+        let (second_level, memory, page_lines) = (self.second_level, self.memory, self.page_lines);
+        let number = gpu * self.caches + unit / self.units_per_cache;
+        let code = &mut self.codes[self.running[program]];
+        if let Some(there) = code.at_cache[number].get(line).copied().filter(|there| *there != ABSENT) {
+            return (there, Asked::default());
+        }
+        let mut asked = Asked { second_level: true, ..Asked::default() };
+        let mut translated = time;
+        if code.known_to_cache.insert((number, line / page_lines)) {
+            asked.walk = code.known_to_gpu.insert((gpu, line / page_lines));
+            translated += if asked.walk { self.walk } else { self.second_level_tlb };
+        }
+        let there = arrival(&mut code.at_gpu[gpu], line);
+        if *there == ABSENT {
+            asked.memory = true;
+            *there = translated + memory;
+        }
+        let arrived = translated.max(*there) + second_level;
+        *arrival(&mut code.at_cache[number], line) = arrived;
+        (arrived, asked)
+    }
+}
+
+fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
+    if arrivals.len() <= line {
+        arrivals.resize(line + 1, ABSENT);
+    }
+    &mut arrivals[line]
+}
+
+impl Node<'_> {
+    /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
+    #[inline(never)]
+    pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
+        self.fetched_ahead(place, slot, time);
+        let program = usize::from(self.waves.waves[slot].application);
+        let before = self.fetch.ahead[slot];
+        if line != before.first {
+            // After a branch, what is on its way comes first.
+            self.fetch.arrived[slot] = self.fetch.arrived[slot].max(before.asked);
+        }
+        let end = line + u64::from(count);
+        for line in line..end {
+            self.fetch.arrived[slot] = self.fetch_line(program, place, line, self.fetch.arrived[slot]);
+        }
+        let Fetch { buffer, code_lines, arrived, ahead, .. } = &mut self.fetch;
+        ahead[slot] =
+            Ahead { first: end, next: end, end: (end - 1 + *buffer).min(code_lines[program]), asked: arrived[slot] };
+        self.accesses.code_lines += u64::from(count);
+        time.max(self.fetch.arrived[slot])
+    }
+
+    /// What the buffer of the wavefront in `slot` has asked for until `time`, before it goes on elsewhere or ends.
+    pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
+        let program = usize::from(self.waves.waves[slot].application);
+        if self.fetch.code_lines[program] == 0 {
+            // Nothing is ever asked for ahead: what is kept of the buffer need not be read.
+            return;
+        }
+        let mut ahead = self.fetch.ahead[slot];
+        while ahead.next < ahead.end && ahead.asked < time {
+            ahead.asked = self.fetch_line(program, place, ahead.next, ahead.asked);
+            ahead.next += 1;
+        }
+        self.fetch.ahead[slot] = ahead;
+    }
+
+    /// One line asked for at `asked`; when it is in the buffer.
+    fn fetch_line(&mut self, program: usize, place: (usize, usize), line: u64, asked: u64) -> u64 {
+        let (there, beyond) = self.fetch.line(program, place, line as usize, asked);
+        self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
+        self.accesses.dram_reads += u64::from(beyond.memory);
+        self.accesses.walks += u64::from(beyond.walk);
+        there.max(asked) + self.costs.fetch
+    }
+
+    /// The wavefront has branched at `time`: its buffer is empty and fills anew.
+    #[inline(always)]
+    pub fn refetch_code(&mut self, slot: usize, time: u64, branches: u32) -> u64 {
+        let over = time + u64::from(branches) * self.costs.fetch;
+        self.fetch.arrived[slot] = over;
+        over
+    }
+}

@@ -1,0 +1,62 @@
+//! The node's page tables against the manager's state, for checks.
+
+use octavo_manager::{Mode, PageId, PageView, ProcessorId};
+
+use crate::gpu::translate::entry::Entry;
+use crate::machine::node::Node;
+
+impl Node<'_> {
+    /// Whether every page-table entry says what the manager believes, pages of unfinished plans aside.
+    ///
+    /// # Errors
+    /// The first GPU and page that differ.
+    pub fn check_agreement(&self) -> Result<(), String> {
+        for buffer in self.workload.buffers() {
+            let lines = buffer.base / 64..(buffer.base + buffer.bytes).div_ceil(64);
+            let pages = lines.start >> self.page_line_shift..=(lines.end - 1) >> self.page_line_shift;
+            for page in pages {
+                self.check_page(page as u32)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_page(&self, page: u32) -> Result<(), String> {
+        let view = self.manager.page(PageId(page));
+        if view.busy {
+            return Ok(());
+        }
+        self.check_size(page)?;
+        for (gpu, state) in self.gpus.iter().enumerate() {
+            let (found, expected) = (state.table.get(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
+            if found != expected {
+                return Err(format!("gpu{gpu} page {page}: entry {found:?}, the manager's state means {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node<'_> {
+    /// Whether large bits are where the manager believes; a plan that holds no page may have yet to clear one.
+    fn check_size(&self, page: u32) -> Result<(), String> {
+        for (gpu, state) in self.gpus.iter().enumerate() {
+            let Some(large) = &state.large else { continue };
+            let (found, expected) =
+                (large.is_coalesced(page), self.manager.coalesced(ProcessorId::gpu(gpu), PageId(page)));
+            if found != expected && (expected || self.plans.all_done()) {
+                return Err(format!("gpu{gpu} page {page}: large bit {found}, the manager's state means {expected}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expected_entry(view: &PageView, processor: ProcessorId) -> Entry {
+    if !view.mapped.contains(processor) {
+        return Entry::INVALID;
+    }
+    let own = view.resident.contains(processor) || view.mode == Mode::Everywhere;
+    let target = if own { processor } else { view.owner };
+    Entry::new(target, view.writable.contains(processor), view.mode == Mode::Broadcast)
+}

@@ -1,0 +1,93 @@
+//! Stores to pages that several GPUs subscribe to (GPS): coalesced in a write queue, then sent to every subscriber.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use octavo_manager::ProcessorId;
+
+use crate::fabric::links::Traffic;
+use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::run::Run;
+use crate::machine::node::Node;
+
+/// The write queue of one GPU.
+#[derive(Default)]
+struct Queue {
+    /// Lines in the order of their first store.
+    order: VecDeque<u64>,
+    present: BTreeSet<u64>,
+}
+
+pub(crate) struct Broadcast {
+    queues: Vec<Queue>,
+    capacity: usize,
+}
+
+impl Broadcast {
+    pub fn new(gpus: usize, capacity: u32) -> Self {
+        Self { queues: (0..gpus).map(|_| Queue::default()).collect(), capacity: capacity as usize }
+    }
+
+    /// Queues a line; returns the line that has to leave for it, if the queue was full.
+    fn queue(&mut self, gpu: usize, line: u64) -> Option<u64> {
+        let queue = &mut self.queues[gpu];
+        if !queue.present.insert(line) {
+            return None;
+        }
+        queue.order.push_back(line);
+        if queue.order.len() <= self.capacity {
+            return None;
+        }
+        self.take_oldest(gpu)
+    }
+
+    fn take_oldest(&mut self, gpu: usize) -> Option<u64> {
+        let line = self.queues[gpu].order.pop_front()?;
+        self.queues[gpu].present.remove(&line);
+        Some(line)
+    }
+}
+
+impl Node<'_> {
+    /// Queues the lines of a store that was done locally by `done`. A full queue sends its oldest line first, and the
+    /// store is not over before that line is on its way: a saturated link slows the stores down.
+    pub fn broadcast_stores(&mut self, gpu: usize, run: Run, done: u64) -> u64 {
+        let mut over = done;
+        for line in run.line()..run.line() + u64::from(run.count()) {
+            if let Some(oldest) = self.broadcast.queue(gpu, line) {
+                over = over.max(self.send_to_subscribers(gpu, oldest, done));
+            }
+        }
+        self.breakdown.duplication_ps += (over - done) * u64::from(run.count());
+        over
+    }
+
+    /// Empties all queues at the end of a kernel; returns when the last line has arrived.
+    pub fn flush_broadcasts(&mut self) -> u64 {
+        let mut last = self.now;
+        for gpu in 0..self.gpus.len() {
+            while let Some(line) = self.broadcast.take_oldest(gpu) {
+                last = last.max(self.send_to_subscribers(gpu, line, self.now));
+            }
+        }
+        last
+    }
+
+    /// Sends one line to every other GPU that holds a replica of its page; returns when the last has it.
+    fn send_to_subscribers(&mut self, gpu: usize, line: u64, time: u64) -> u64 {
+        let page = (line >> self.page_line_shift) as u32;
+        let bytes = self.costs.header_bytes + 64;
+        let mut last = time;
+        for other in 0..self.gpus.len() {
+            let entry = self.gpus[other].table.get(page);
+            let peer = ProcessorId::gpu(other);
+            if other == gpu || !entry.is_valid() || !entry.is_broadcast() || entry.target() != peer {
+                continue;
+            }
+            let path = (ProcessorId::gpu(gpu), peer);
+            let arrived = self.links.send(self.now, time, path, bytes, Traffic::Duplication);
+            last = last.max(self.l2_line(other, line, LineAccess::Store, arrived));
+            self.accesses.broadcast_lines += 1;
+        }
+        last
+    }
+}

@@ -1,0 +1,148 @@
+//! Programs that run side by side: which compute units each has, where it stands, and what happens at its end.
+
+use std::ops::Range;
+
+use octavo_manager::{Allocation, Event as ManagerEvent, HOST, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_workload::{Application, Launch, Resources, Workload, pages_of};
+
+use crate::config::NodeConfig;
+use crate::engine::event::Kind;
+use crate::gpu::units::occupancy::Occupancy;
+use crate::machine::node::Node;
+
+/// How long a program that has ended waits for plans that hold its pages before it looks again whether it can begin
+/// anew: a microsecond. Programs that run once never wait.
+const BUSY_PAUSE: u64 = 1_000_000;
+
+/// A program in execution.
+pub(crate) struct Running {
+    pub program: Application,
+    /// Its compute units, on every GPU.
+    pub units: Range<usize>,
+    /// The launch that runs, or runs next.
+    pub launch: u32,
+    pub shape: Launch,
+    pub occupancy: Occupancy,
+    /// Work-groups of the launch that have not started, one queue a GPU or one for all.
+    pub queues: Vec<Range<u32>>,
+    /// Work-groups in flight on all GPUs.
+    pub groups: u32,
+    /// By GPU: the compute unit at which dispatch looks for room first.
+    pub next_unit: Vec<usize>,
+    pub launch_began: u64,
+    /// When it ended for the first time.
+    pub finished: Option<u64>,
+    /// How often it has ended.
+    pub rounds: u32,
+    /// It has ended and has not begun anew yet.
+    pub restarting: bool,
+}
+
+impl Running {
+    /// The workload's programs, each with an equal share of the compute units of every GPU.
+    pub fn all(workload: &dyn Workload, node: &NodeConfig) -> Vec<Self> {
+        let programs = workload.applications();
+        let share = node.compute.units as usize / programs.len();
+        let program = |(index, program): (usize, Application)| Self {
+            launch: program.launches.start,
+            program,
+            units: index * share..(index + 1) * share,
+            shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
+            occupancy: Occupancy::new(&node.compute, Resources::default()),
+            queues: Vec::new(),
+            groups: 0,
+            next_unit: vec![index * share; node.gpus as usize],
+            launch_began: 0,
+            finished: None,
+            rounds: 0,
+            restarting: false,
+        };
+        programs.into_iter().enumerate().map(program).collect()
+    }
+}
+
+impl Node<'_> {
+    /// Tells the manager about the buffers of a program, each in the program's own address space.
+    pub fn allocate(&mut self, application: usize) {
+        for (run, gpu) in self.runs(application) {
+            let space = SpaceId(application as u16);
+            // A program recorded on more GPUs than the node has may have asked for one that is not there.
+            let gpu = gpu.filter(|gpu| *gpu < self.gpus.len()).map(ProcessorId::gpu);
+            self.manager.handle(ManagerEvent::Allocate(Allocation { run, space, gpu }), &mut self.made);
+        }
+        self.start_made_plans();
+    }
+
+    /// Pages of each buffer of a program, and the GPU that it asked for.
+    fn runs(&self, application: usize) -> Vec<(PageRun, Option<usize>)> {
+        let own = self.applications[application].program.buffers.clone();
+        let buffers = self.workload.buffers();
+        let runs = buffers.iter().zip(pages_of(buffers, self.page_bytes())).enumerate();
+        runs.filter(|(index, (_, pages))| own.contains(index) && !pages.is_empty())
+            .map(|(_, (buffer, pages))| {
+                let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
+                (run, usize::from(buffer.gpu).checked_sub(1))
+            })
+            .collect()
+    }
+
+    /// The last kernel of a program has ended: the node is done when every program has ended once; until then, this
+    /// one runs again, as a new process with memory of its own.
+    pub fn end_application(&mut self, application: usize) {
+        if !self.applications[application].restarting {
+            self.note_memory_use();
+            let state = &mut self.applications[application];
+            state.finished.get_or_insert(self.now);
+            state.rounds += 1;
+            state.restarting = true;
+        }
+        if self.applications.iter().all(|other| other.finished.is_some()) {
+            self.finished = true;
+            return;
+        }
+        let runs = self.runs(application);
+        let mut pages = runs.iter().flat_map(|(run, _)| run.iter());
+        if pages.any(|page| self.manager.page(page).busy) {
+            return self.schedule(self.now + BUSY_PAUSE, Kind::Launch, application as u32);
+        }
+        runs.iter().for_each(|(run, _)| self.free(*run));
+        self.start_made_plans();
+        self.allocate(application);
+        let state = &mut self.applications[application];
+        state.restarting = false;
+        state.launch = state.program.launches.start;
+        self.begin_launch(application);
+    }
+
+    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
+    fn note_memory_use(&mut self) {
+        for (gpu, most) in self.most_used.iter_mut().enumerate() {
+            let used = self.manager.memory_use(ProcessorId::gpu(gpu));
+            let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
+            if frames(used) > frames(*most) {
+                *most = used;
+            }
+        }
+    }
+
+    /// Memory is given back: its translations and lines go, and nothing is written back.
+    fn free(&mut self, run: PageRun) {
+        for gpu in 0..self.gpus.len() {
+            let processor = ProcessorId::gpu(gpu);
+            for page in run.iter().filter(|page| self.manager.page(*page).resident.contains(processor)) {
+                self.recorder.discard(self.now, PageRun::one(page), processor);
+            }
+            self.drop_lines(processor, run);
+            let state = &mut self.gpus[gpu];
+            state.table.invalidate(run);
+            run.iter().for_each(|page| state.shoot_down(page.0));
+        }
+        self.counters.clear(run);
+        self.manager.handle(ManagerEvent::Free(run), &mut self.made);
+        debug_assert!(run.iter().all(|page| self.manager.page(page).owner == HOST));
+    }
+
+    fn page_bytes(&self) -> u64 {
+        octavo_workload::LINE_BYTES << self.page_line_shift
+    }
+}

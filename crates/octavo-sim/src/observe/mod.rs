@@ -1,0 +1,7 @@
+//! What a run leaves behind: tables, a timeline, totals.
+
+pub(crate) mod programs;
+pub(crate) mod record;
+pub(crate) mod result;
+pub(crate) mod spans;
+pub(crate) mod table;

@@ -1,0 +1,60 @@
+//! What a run leaves behind.
+
+use octavo_manager::Statistics;
+use serde::Serialize;
+
+use crate::gpu::counts::Accesses;
+use crate::machine::breakdown::Breakdown;
+use crate::observe::table::Table;
+
+/// A run's results: one summary and the tables that reports are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// Totals.
+    pub summary: Summary,
+    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `events` when recorded, and `applications` of a
+    /// mix.
+    pub tables: Vec<Table>,
+}
+
+/// Totals of a run. Times are picoseconds of simulated time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// From the first launch to the end of the last kernel.
+    pub time_ps: u64,
+    /// Kernel launches.
+    pub launches: u32,
+    /// Sum of the allocations' sizes in bytes.
+    pub footprint_bytes: u64,
+    /// Memory of each GPU available to the workload, in bytes (`None`: no limit).
+    pub capacity_bytes: Option<u64>,
+    /// What the wavefronts did.
+    pub accesses: Accesses,
+    /// Where the accesses' time went.
+    pub breakdown: Breakdown,
+    /// Events the simulation processed (for speed, not part of the modelled node).
+    pub simulated_events: u64,
+    /// Bytes of the manager's state at the end.
+    pub manager_state_bytes: u64,
+    /// What the memory manager did.
+    pub manager: Statistics,
+    /// How each GPU's memory was used when it held most at the end of a program, where frames are tracked; empty
+    /// otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory_use: Vec<FrameUse>,
+}
+
+/// How a memory is used, in frames.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FrameUse {
+    /// Base frames that hold pages of programs.
+    pub base_frames: u32,
+    /// Large frames with any page of a program in them.
+    pub large_frames: u32,
+    /// Base frames of those large frames that hold foreign data.
+    pub foreign_frames: u32,
+    /// Large frames of the memory; `None` without a limit.
+    pub large_frames_total: Option<u32>,
+    /// Memory bloat: what those large frames could hold of programs beyond what they do hold, as a share of the latter.
+    pub bloat: f64,
+}

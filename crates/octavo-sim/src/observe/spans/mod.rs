@@ -1,0 +1,294 @@
+//! The timeline of a run as slices, arrows and counters: what happened on each GPU, in the driver and on the links.
+//!
+//! Kept only when asked for, and written as it happens. Nothing here is called for single accesses.
+
+mod lanes;
+mod packet;
+pub(crate) mod write;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use octavo_manager::{Cause, Manager, PageRun, Plan, ProcessorId};
+
+use self::lanes::Lanes;
+use self::packet::{BYTES, NAMED_UNIT};
+use self::write::{Note, Word, Writer};
+use crate::fabric::links::LinkUse;
+
+/// Tracks of one GPU.
+struct GpuTracks {
+    faults: Lanes,
+    drains: Lanes,
+    memory: u64,
+    /// Value of the counter.
+    held: Option<u32>,
+}
+
+/// A counter of a link's bandwidth.
+struct LinkTrack {
+    track: u64,
+    bytes: u64,
+    rate: f64,
+}
+
+/// What belongs to an outstanding fault or a plan under way: its track and its flows.
+#[derive(Clone, Default)]
+struct Open {
+    track: u64,
+    gpu: usize,
+    flows: Vec<u64>,
+}
+
+pub(crate) struct Spans<'a> {
+    writer: Writer<'a>,
+    page_bytes: u64,
+    /// Simulated time between values of the links' counters.
+    interval: u64,
+    kernels: u64,
+    gpus: Vec<GpuTracks>,
+    service: Lanes,
+    batches: u64,
+    /// Whether a batch is being served.
+    serving: bool,
+    plans: Lanes,
+    links_root: u64,
+    copies: BTreeMap<(ProcessorId, ProcessorId), Lanes>,
+    link_use: Vec<LinkTrack>,
+    sampled: u64,
+    /// By number of the fault.
+    open_faults: Vec<Open>,
+    /// By number of the plan.
+    open_plans: Vec<Open>,
+    flows: u64,
+}
+
+impl<'a> Spans<'a> {
+    pub fn new(out: &'a mut dyn Write, gpus: usize, page_bytes: u64, interval: u64) -> Self {
+        let mut writer = Writer::new(out);
+        let kernels = writer.track(None, "kernels");
+        let driver = writer.track(None, "driver");
+        let batches = writer.track(Some(driver), "batches");
+        let gpus = (0..gpus).map(|gpu| GpuTracks::new(&mut writer, gpu)).collect();
+        let links_root = writer.track(None, "links");
+        Self {
+            writer,
+            page_bytes,
+            interval,
+            kernels,
+            gpus,
+            service: Lanes::new(driver, "service"),
+            batches,
+            serving: false,
+            plans: Lanes::new(driver, "plans"),
+            links_root,
+            copies: BTreeMap::new(),
+            link_use: Vec::new(),
+            sampled: 0,
+            open_faults: Vec::new(),
+            open_plans: Vec::new(),
+            flows: 0,
+        }
+    }
+
+    /// The last kernel has ended at `time`: what the driver was still at ends with it.
+    pub fn finish(&mut self, time: u64, links: &[LinkUse]) {
+        self.links(time, links);
+        for gpu in &mut self.gpus {
+            gpu.faults.close(&mut self.writer, time);
+        }
+        self.plans.close(&mut self.writer, time);
+        if self.serving {
+            self.writer.end_with_run(self.batches, time);
+        }
+    }
+
+    /// Why the timeline could not be written, if it could not.
+    pub fn failure(&self) -> Option<String> {
+        self.writer.failure().map(ToString::to_string)
+    }
+
+    pub fn kernel(&mut self, name: &str, began: u64, ended: u64) {
+        self.writer.named(self.kernels, name, (began, ended));
+    }
+
+    /// A GPU found no usable mapping. A flow of arrows begins.
+    pub fn fault_began(&mut self, number: u32, gpu: usize, page: u32, write: bool, time: u64) {
+        let track = self.gpus[gpu].faults.open(&mut self.writer, time);
+        let word = if write { Word::WriteFault } else { Word::ReadFault };
+        self.flows += 1;
+        let notes = [(Note::Address, u64::from(page) * self.page_bytes)];
+        self.writer.begin(track, word, time, &notes, &[self.flows]);
+        put(&mut self.open_faults, number, Open { track, gpu, flows: vec![self.flows] });
+    }
+
+    /// The message that the fault is resolved travels to the GPU.
+    pub fn fault_wakes(&mut self, number: u32, sent: u64, arrives: u64) {
+        let fault = &self.open_faults[number as usize];
+        self.writer.last_of_flow(fault.track, Word::Wake, (sent, arrives), fault.flows[0]);
+    }
+
+    pub fn fault_ended(&mut self, number: u32, time: u64) {
+        let fault = &self.open_faults[number as usize];
+        self.writer.end(fault.track, time);
+        self.gpus[fault.gpu].faults.release(fault.track, time);
+    }
+
+    /// The flow of a fault.
+    pub fn flow(&self, fault: u32) -> u64 {
+        self.open_faults[fault as usize].flows[0]
+    }
+
+    /// One of the driver's servers serves a fault, or (without one) a notification of a counter.
+    pub fn served(&mut self, fault: Option<u32>, began: u64, ended: u64) {
+        let track = self.service.take(&mut self.writer, began, ended);
+        match fault {
+            Some(fault) => {
+                let flow = self.flow(fault);
+                self.writer.slice(track, Word::Service, (began, ended), &[], &[flow]);
+            }
+            None => self.writer.slice(track, Word::CounterService, (began, ended), &[], &[]),
+        }
+    }
+
+    /// The driver serves a batch until `served`, and then carries out its plans.
+    pub fn batch_began(&mut self, time: u64, served: u64, requests: usize, flows: &[u64]) {
+        self.serving = true;
+        self.writer.begin(self.batches, Word::Batch, time, &[(Note::Requests, requests as u64)], &[]);
+        self.writer.slice(self.batches, Word::Service, (time, served), &[], flows);
+    }
+
+    pub fn batch_ended(&mut self, time: u64) {
+        self.serving = false;
+        self.writer.end(self.batches, time);
+    }
+
+    /// A plan begins, with reads and writes of its policy's metadata, and goes on with the flows of the faults that it
+    /// will wake.
+    pub fn plan_began(&mut self, number: u32, plan: &Plan, time: u64, metadata: u64, flows: Vec<u64>) {
+        let track = self.plans.open(&mut self.writer, time);
+        self.writer.begin(track, word_of(plan.cause), time, &[], &flows);
+        if metadata > 0 {
+            self.writer.slice(track, Word::Metadata, (time, time + metadata), &[], &[]);
+        }
+        put(&mut self.open_plans, number, Open { track, gpu: 0, flows });
+    }
+
+    /// A step of a plan.
+    pub fn step(&mut self, plan: u32, word: Word, span: (u64, u64), pages: PageRun) {
+        let track = self.open_plans[plan as usize].track;
+        let notes = pages_of(pages, self.page_bytes);
+        self.writer.slice(track, word, span, &notes, &[]);
+    }
+
+    /// So many pages are moved inside their memory for a plan.
+    pub fn compaction(&mut self, plan: u32, span: (u64, u64), pages: u32) {
+        let track = self.open_plans[plan as usize].track;
+        self.writer.slice(track, Word::Compact, span, &[(Note::Pages, u64::from(pages))], &[]);
+    }
+
+    pub fn plan_ended(&mut self, number: u32, time: u64) {
+        let track = self.open_plans[number as usize].track;
+        self.writer.end(track, time);
+        self.plans.release(track, time);
+    }
+
+    /// The compute units of a GPU complete what they have in flight.
+    pub fn drain(&mut self, gpu: usize, span: (u64, u64), pages: PageRun) {
+        let track = self.gpus[gpu].drains.take(&mut self.writer, span.0, span.1);
+        let notes = pages_of(pages, self.page_bytes);
+        self.writer.slice(track, Word::Drain, span, &notes, &[]);
+    }
+
+    /// Pages are copied for a plan, and for the faults whose flows it goes on with.
+    pub fn copy(
+        &mut self,
+        plan: u32,
+        cause: Cause,
+        path: (ProcessorId, ProcessorId),
+        span: (u64, u64),
+        pages: PageRun,
+    ) {
+        let lanes = self
+            .copies
+            .entry(path)
+            .or_insert_with(|| Lanes::new(self.links_root, format!("copies {}->{}", path.0, path.1)));
+        let track = lanes.take(&mut self.writer, span.0, span.1);
+        let [address, count] = pages_of(pages, self.page_bytes);
+        let notes = [address, count, (Note::Bytes, u64::from(pages.count) * self.page_bytes)];
+        let flows = &self.open_plans[plan as usize].flows;
+        self.writer.slice(track, word_of(cause), span, &notes, flows);
+    }
+
+    /// How much each GPU holds.
+    pub fn memory(&mut self, time: u64, manager: &Manager) {
+        for (index, gpu) in self.gpus.iter_mut().enumerate() {
+            let held = manager.frames_held(ProcessorId::gpu(index));
+            if gpu.held != Some(held) {
+                gpu.held = Some(held);
+                self.writer.count(gpu.memory, time, u64::from(held) * self.page_bytes);
+            }
+        }
+    }
+
+    /// Whether it is time for the next values of the links' counters.
+    pub fn due(&self, time: u64) -> bool {
+        time >= self.sampled + self.interval
+    }
+
+    /// The average bandwidth of each link since the last time.
+    pub fn links(&mut self, time: u64, links: &[LinkUse]) {
+        if self.link_use.is_empty() {
+            let (writer, root) = (&mut self.writer, self.links_root);
+            let track = |link: &LinkUse| LinkTrack {
+                track: writer.counter(root, &link.name, NAMED_UNIT, "GB/s"),
+                bytes: 0,
+                rate: -1.0,
+            };
+            self.link_use = links.iter().map(track).collect();
+        }
+        for (link, state) in links.iter().zip(&mut self.link_use) {
+            let bytes = link.bytes.iter().sum::<u64>();
+            // A byte a picosecond is a thousand gigabytes a second.
+            let rate = (bytes - state.bytes) as f64 / (time - self.sampled).max(1) as f64 * 1000.0;
+            state.bytes = bytes;
+            if rate.to_bits() != state.rate.to_bits() {
+                state.rate = rate;
+                self.writer.rate(state.track, self.sampled, rate);
+            }
+        }
+        self.sampled = time;
+    }
+}
+
+impl GpuTracks {
+    fn new(writer: &mut Writer<'_>, gpu: usize) -> Self {
+        let root = writer.track(None, &ProcessorId::gpu(gpu).to_string());
+        let memory = writer.counter(root, "memory in use", BYTES, "");
+        Self { faults: Lanes::new(root, "faults"), drains: Lanes::new(root, "drains"), memory, held: None }
+    }
+}
+
+fn word_of(cause: Cause) -> Word {
+    match cause {
+        Cause::Migration => Word::Migration,
+        Cause::RemoteMap => Word::RemoteMap,
+        Cause::Duplication => Word::Duplication,
+        Cause::WriteCollapse => Word::WriteCollapse,
+        Cause::Eviction => Word::Eviction,
+        Cause::Prefetch => Word::Prefetch,
+    }
+}
+
+fn pages_of(pages: PageRun, page_bytes: u64) -> [(Note, u64); 2] {
+    [(Note::Address, u64::from(pages.first.0) * page_bytes), (Note::Pages, u64::from(pages.count))]
+}
+
+/// Numbers are reused, so the list stays as long as there were things at a time.
+fn put(list: &mut Vec<Open>, number: u32, open: Open) {
+    let index = number as usize;
+    if list.len() <= index {
+        list.resize(index + 1, Open::default());
+    }
+    list[index] = open;
+}
