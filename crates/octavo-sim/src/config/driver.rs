@@ -1,4 +1,5 @@
-use octavo_units::{Bytes, Cycles, Time};
+use octavo_driver::config::ServiceModel;
+use octavo_units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,51 +29,6 @@ pub struct DriverConfig {
     pub drain: DrainScope,
     /// Forward walks of far faults to the GPU that probably has the translation.
     pub trans_fw: Option<TransFwConfig>,
-}
-
-/// How the driver serves requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "model", rename_all = "kebab-case")]
-pub enum ServiceModel {
-    /// A pool of servers, each request served alone.
-    Pool(PoolConfig),
-    /// Batches, one at a time, as the production driver does.
-    Batch(BatchConfig),
-}
-
-/// A pool of servers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PoolConfig {
-    /// Time one server spends on one request.
-    pub service: Time,
-    /// Servers.
-    pub servers: u32,
-}
-
-/// Batched service.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BatchConfig {
-    /// Most requests a batch.
-    pub size: u32,
-    /// Fixed time a batch.
-    pub batch: Time,
-    /// Time for each request in it.
-    pub request: Time,
-    /// Time for each block of 2 MiB that faults of the batch are in, however many they are: the production driver serves
-    /// them together. `0ns`, the default: there is nothing but the requests' time.
-    #[serde(default, skip_serializing_if = "is_no_time")]
-    pub block: Time,
-    /// Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
-    /// that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself.
-    #[serde(default, skip_serializing_if = "is_no_time")]
-    pub interrupt: Time,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_no_time(time: &Time) -> bool {
-    *time == Time::ZERO
 }
 
 /// Which compute units stop for a drain.

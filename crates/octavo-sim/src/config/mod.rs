@@ -9,13 +9,14 @@ mod gpu;
 mod link;
 mod validate;
 
+pub use octavo_driver::config::{BatchConfig, PoolConfig, ServiceModel};
 use octavo_units::Frequency;
 use octavo_workload::Dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use capacity::{CapacityConfig, CapacityScope};
-pub use driver::{BatchConfig, DrainScope, DriverConfig, HostConfig, PoolConfig, ServiceModel, TransFwConfig};
+pub use driver::{DrainScope, DriverConfig, HostConfig, TransFwConfig};
 use gpu::is_false;
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,

@@ -1,0 +1,148 @@
+//! One batch of requests after another, as the production driver serves them.
+
+use std::collections::VecDeque;
+
+use octavo_units::Time;
+
+use crate::config::BatchConfig;
+use crate::faults::FaultId;
+
+/// A request to the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A fault.
+    Fault(FaultId),
+    /// A counter notification, by its number.
+    Counter(u32),
+}
+
+impl Request {
+    /// The fault, if it is one.
+    #[must_use]
+    pub fn fault(self) -> Option<FaultId> {
+        match self {
+            Self::Fault(fault) => Some(fault),
+            Self::Counter(_) => None,
+        }
+    }
+}
+
+/// What an idle driver does about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// It takes a batch now.
+    Now,
+    /// An interrupt comes first.
+    Interrupt(Time),
+    /// It is busy or called already, and will look when it is done.
+    No,
+}
+
+/// State of batched service.
+pub(crate) struct Batches {
+    config: BatchConfig,
+    queue: VecDeque<Request>,
+    serving: Vec<Request>,
+    /// A batch is being served or its plans are being carried out.
+    busy: bool,
+    /// The interrupt that will make the idle driver take a batch is under way.
+    called: bool,
+    /// Faults whose wakes wait for the end of the batch.
+    wakes: Vec<FaultId>,
+}
+
+impl Batches {
+    pub fn new(config: &BatchConfig) -> Self {
+        Self {
+            config: config.clone(),
+            queue: VecDeque::new(),
+            serving: Vec::new(),
+            busy: false,
+            called: false,
+            wakes: Vec::new(),
+        }
+    }
+
+    /// A request comes. An idle driver hears of the first one by an interrupt; a busy one looks when it is done.
+    pub fn request(&mut self, request: Request) -> Call {
+        self.queue.push_back(request);
+        let interrupt = self.config.interrupt;
+        if interrupt == Time::ZERO {
+            return Call::Now;
+        }
+        if self.busy || self.called {
+            return Call::No;
+        }
+        self.called = true;
+        Call::Interrupt(interrupt)
+    }
+
+    /// The interrupt has come.
+    pub fn taken(&mut self) {
+        self.called = false;
+    }
+
+    /// Takes a batch if the driver is idle and there are requests.
+    pub fn begin(&mut self) -> Option<&[Request]> {
+        if self.busy || self.called || self.queue.is_empty() {
+            return None;
+        }
+        self.busy = true;
+        let size = self.queue.len().min(self.config.size as usize);
+        self.serving.extend(self.queue.drain(..size));
+        Some(&self.serving)
+    }
+
+    /// What is being served.
+    pub fn serving(&self) -> &[Request] {
+        &self.serving
+    }
+
+    /// Whether the time to serve a batch depends on how many blocks its faults are in.
+    pub fn counts_blocks(&self) -> bool {
+        self.config.block != Time::ZERO
+    }
+
+    /// How long it takes to serve the batch, whose faults are in that many blocks.
+    pub fn duration(&self, blocks: u64) -> Time {
+        let BatchConfig { batch, request, block, .. } = self.config;
+        batch + request * self.serving.len() as u64 + block * blocks
+    }
+
+    /// The batch is served: its requests, to be handed back to [`Batches::recycle`].
+    pub fn served(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.serving)
+    }
+
+    /// Takes the emptied list of requests back for its memory.
+    pub fn recycle(&mut self, mut requests: Vec<Request>) {
+        requests.clear();
+        if self.serving.is_empty() {
+            self.serving = requests;
+        }
+    }
+
+    /// Keeps a wake until the end of the batch.
+    pub fn hold(&mut self, fault: FaultId) {
+        self.wakes.push(fault);
+    }
+
+    /// No plan serves faults any more: the batch is over unless it is still being served. Whether that ended it.
+    pub fn end(&mut self) -> bool {
+        let was_busy = self.busy;
+        self.busy &= !self.serving.is_empty();
+        was_busy && !self.busy
+    }
+
+    /// The wakes held back, to be handed back to [`Batches::recycle_wakes`].
+    pub fn held(&mut self) -> Vec<FaultId> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    pub fn recycle_wakes(&mut self, mut wakes: Vec<FaultId>) {
+        wakes.clear();
+        if self.wakes.is_empty() {
+            self.wakes = wakes;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Plans are carried out step by step, and acknowledged when the last step is done and the last wake has arrived.
+
+use octavo_manager::{Event, Fault, PageRun, Plan, ProcessorId, Step};
+use octavo_units::Time;
+
+use crate::alarm::Alarm;
+use crate::driver::Driver;
+use crate::executor::{Begun, Executor, Happening, Ticket, Wake};
+use crate::faults::FaultId;
+
+impl Driver {
+    /// Begins the plans that the manager has just made. If a strategy failed they mean nothing, and it is over.
+    pub(crate) fn admit_made(&mut self, now: Time, to: &mut impl Executor) {
+        if self.manager.failure().is_some() || self.manager.out_of_memory().is_some() {
+            self.halted = true;
+            return self.made.clear();
+        }
+        let mut made = std::mem::take(&mut self.made);
+        for plan in made.drain(..) {
+            self.admit(now, plan, to);
+        }
+        self.made = made;
+    }
+
+    fn admit(&mut self, now: Time, plan: Plan, to: &mut impl Executor) {
+        let slot = self.plans.insert(plan);
+        let progress = &mut self.plans.running[slot];
+        let begun = to.admit(now, Ticket { slot, step: 0 }, &progress.plan);
+        let starts = if let Begun::At(_, time) = begun { time } else { now };
+        to.hear(now, Happening::PlanBegins { slot, plan: &progress.plan, starts, faults: &self.faults });
+        match begun {
+            Begun::Done(_) => self.ready.push(slot),
+            Begun::At(_, time) => self.remind(time, Alarm::Plan(slot), to),
+            Begun::Later(_) => progress.later = ADMISSION,
+        }
+    }
+
+    /// Carries out steps until one takes time.
+    pub(crate) fn advance(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
+        loop {
+            let progress = &mut self.plans.running[slot];
+            let left = &progress.plan.steps[progress.next as usize..];
+            match left.first() {
+                None => return self.end_if_done(now, slot, to),
+                Some(&Step::Wake { processor, pages }) => {
+                    progress.next += 1;
+                    self.wake(now, slot, processor, pages, to);
+                    continue;
+                }
+                Some(_) => {}
+            }
+            match to.begin(now, Ticket { slot, step: progress.next }, left) {
+                Begun::Done(steps) => progress.next += steps,
+                Begun::At(steps, time) => {
+                    if progress.makes_room() {
+                        progress.evicting += time - now;
+                    }
+                    progress.next += steps;
+                    return self.remind(time, Alarm::Plan(slot), to);
+                }
+                Begun::Later(steps) => {
+                    (progress.later, progress.began) = (steps, now);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Steps that were under way are done.
+    pub(crate) fn steps_done(&mut self, now: Time, ticket: Ticket) {
+        let progress = self.plans.running.get_mut(ticket.slot);
+        let progress = progress.filter(|progress| progress.later > 0 && progress.next == ticket.step);
+        let progress = progress.expect("what is finished was under way");
+        let steps = std::mem::take(&mut progress.later);
+        if steps == ADMISSION {
+            return;
+        }
+        if progress.makes_room() {
+            progress.evicting += now - progress.began;
+        }
+        progress.next += steps;
+    }
+
+    /// Faults of `processor` on `pages` are over. A batch keeps the wakes until its end.
+    fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
+        let progress = &self.plans.running[slot];
+        let (cause, evicting) = (progress.plan.cause, progress.evicting);
+        for page in pages.iter() {
+            if let Some(batches) = self.service.batches() {
+                if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
+                    batches.hold(fault);
+                }
+            } else if let Some(fault) = self.faults.close((processor, page), cause, evicting, Some(slot))
+                && self.send_wake(now, fault, to) == Wake::UnderWay
+            {
+                self.plans.running[slot].wakes += 1;
+            }
+        }
+    }
+
+    /// The wake of a closed fault leaves.
+    pub(crate) fn send_wake(&mut self, now: Time, id: FaultId, to: &mut impl Executor) -> Wake {
+        let wake = to.wake(now, id, &self.faults[id]);
+        if wake == Wake::Arrived {
+            self.faults.remove(id);
+        }
+        wake
+    }
+
+    /// A fault that the manager had, or that it will never have, is over without a plan.
+    pub(crate) fn close_and_wake(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
+        let place = (fault.processor, fault.page);
+        if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
+            _ = self.send_wake(now, id, to);
+        }
+    }
+
+    /// Acknowledges a plan whose steps and wakes are over; what waited for its pages goes on.
+    pub(crate) fn end_if_done(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
+        let progress = &self.plans.running[slot];
+        if !progress.is_done() {
+            return;
+        }
+        to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
+        let plan = self.plans.remove(slot);
+        self.acknowledge(plan);
+        self.admit_made(now, to);
+        self.end_batch_if_done(now, to);
+        self.free_what_is_idle(now, to);
+    }
+
+    fn acknowledge(&mut self, plan: Plan) {
+        self.manager.complete(plan.id, &mut self.made);
+        self.manager.recycle(plan);
+    }
+
+    /// Faults that cost nothing, and that no processor has to wait for: the manager's plans are carried out at once by
+    /// `free`, which answers `Done` to everything and is not asked to admit. Plans that follow from their ends are
+    /// begun by the call of [`go_on`](Self::go_on) that has to come next.
+    ///
+    /// # Panics
+    /// If `free` takes time.
+    pub fn resolve_at_once(&mut self, now: Time, faults: &[Fault], free: &mut impl Executor) {
+        debug_assert!(self.made.is_empty(), "plans are begun when they are made");
+        self.manager.handle(Event::Faults(faults), &mut self.made);
+        for plan in std::mem::take(&mut self.made) {
+            let mut next = 0;
+            while let Some(&step) = plan.steps.get(next) {
+                if let Step::Wake { processor, pages } = step {
+                    pages.iter().for_each(|page| self.wake_at_once(now, (processor, page), &plan, free));
+                    next += 1;
+                    continue;
+                }
+                let ticket = Ticket { slot: u32::MAX, step: next as u32 };
+                let Begun::Done(steps) = free.begin(now, ticket, &plan.steps[next..]) else {
+                    panic!("{step:?} takes time");
+                };
+                next += steps as usize;
+            }
+            self.acknowledge(plan);
+        }
+    }
+
+    fn wake_at_once(
+        &mut self,
+        now: Time,
+        place: (ProcessorId, octavo_manager::PageId),
+        plan: &Plan,
+        free: &mut impl Executor,
+    ) {
+        if let Some(id) = self.faults.close(place, plan.cause, Time::ZERO, None) {
+            _ = self.send_wake(now, id, free);
+        }
+    }
+
+    /// Begins what followed from faults that were [resolved at once](Self::resolve_at_once).
+    pub fn go_on(&mut self, now: Time, to: &mut impl Executor) {
+        self.admit_made(now, to);
+        self.run(now, to);
+    }
+}
+
+/// What is under way is the admission, no step.
+const ADMISSION: u32 = u32::MAX;

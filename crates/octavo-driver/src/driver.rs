@@ -1,0 +1,221 @@
+//! The driver's outside: what happens comes in, and calls of an executor go out.
+
+use octavo_manager::{
+    AccessCount, Allocation, CounterNotification, Event, Fault, Manager, PageId, PageRun, Plan, ProcessorId,
+};
+use octavo_units::Time;
+
+use crate::alarm::{Agenda, Alarm};
+use crate::batch::Request;
+use crate::executor::{Executor, Ticket};
+use crate::faults::{FaultId, Faults, Opened, Outstanding};
+use crate::frees::Frees;
+use crate::plans::Plans;
+use crate::ready::Ready;
+use crate::service::{Model, Service};
+use crate::slab::Slab;
+
+/// Drives one manager: merges and serves faults, has an executor carry plans out step by step, acknowledges them, and
+/// wakes who waits.
+///
+/// It has no clock: whoever calls it says what time it is, and times never go back. Every method that can lead to steps
+/// takes the executor; when it returns, everything that could be done at once is done. Feed it what happens, report the
+/// ends of what the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its
+/// alarms ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).
+///
+/// When a strategy failed or memory ran out, plans mean nothing any more: it is [`halted`](Self::halted) and begins no
+/// further plan.
+pub struct Driver {
+    pub(crate) manager: Manager,
+    pub(crate) faults: Faults,
+    pub(crate) service: Service,
+    /// Counter notifications that wait to be served.
+    pub(crate) notifications: Slab<CounterNotification>,
+    pub(crate) plans: Plans,
+    pub(crate) frees: Frees,
+    pub(crate) agenda: Agenda,
+    /// Plans that the manager has just made.
+    pub(crate) made: Vec<Plan>,
+    /// Plans that can go on at once.
+    pub(crate) ready: Ready,
+    /// Faults about to be handed to the manager, kept for its capacity.
+    pub(crate) batch: Vec<Fault>,
+    pub(crate) halted: bool,
+}
+
+impl Driver {
+    /// A driver of a manager to which nothing has happened yet.
+    #[must_use]
+    pub fn new(manager: Manager, service: Service) -> Self {
+        Self {
+            manager,
+            service,
+            faults: Faults::default(),
+            notifications: Slab::default(),
+            plans: Plans::default(),
+            frees: Frees::default(),
+            agenda: Agenda::default(),
+            made: Vec::new(),
+            ready: Ready::default(),
+            batch: Vec::new(),
+            halted: false,
+        }
+    }
+
+    /// The manager.
+    #[must_use]
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// The manager, for what is neither event nor acknowledgement: records that it keeps and hands out. Events go
+    /// through the driver.
+    pub fn manager_mut(&mut self) -> &mut Manager {
+        &mut self.manager
+    }
+
+    /// All outstanding faults.
+    #[must_use]
+    pub fn outstanding(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Whether no plan is under way.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.plans.running.is_empty()
+    }
+
+    /// Whether it has stopped, because a strategy failed ([`Manager::failure`]) or memory ran out
+    /// ([`Manager::out_of_memory`]).
+    #[must_use]
+    pub fn halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Whether an unfinished plan holds one of these pages.
+    #[must_use]
+    pub fn is_busy(&self, run: PageRun) -> bool {
+        self.first_busy(run).is_some()
+    }
+
+    pub(crate) fn first_busy(&self, run: PageRun) -> Option<PageId> {
+        run.iter().find(|page| self.manager.page(*page).busy)
+    }
+
+    /// Pages come into being.
+    pub fn allocate(&mut self, now: Time, allocation: Allocation, to: &mut impl Executor) {
+        self.event(now, Event::Allocate(allocation), to);
+    }
+
+    /// A periodic report: see [`Event::Report`].
+    pub fn report(&mut self, now: Time, counts: &[AccessCount], to: &mut impl Executor) {
+        self.event(now, Event::Report(counts), to);
+    }
+
+    /// A kernel ended: see [`Event::KernelEnd`].
+    pub fn kernel_end(&mut self, now: Time, to: &mut impl Executor) {
+        self.event(now, Event::KernelEnd, to);
+    }
+
+    /// A processor's memory now holds this many pages: see [`Event::Capacity`].
+    pub fn capacity(&mut self, now: Time, processor: ProcessorId, pages: u32, to: &mut impl Executor) {
+        self.event(now, Event::Capacity { processor, pages }, to);
+    }
+
+    /// An access faults. What is new has yet to come to the driver ([`fault_arrives`](Self::fault_arrives)); until it
+    /// is served, others join it.
+    #[inline]
+    pub fn open_fault(&mut self, fault: &Fault) -> Opened {
+        self.faults.open(fault)
+    }
+
+    /// The driver sees a fault that was [opened](Self::open_fault).
+    pub fn fault_arrives(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        self.request(now, Request::Fault(id), to);
+        self.run(now, to);
+    }
+
+    /// Accesses fault where nothing lies between processor and driver: those that are new are opened and have arrived.
+    pub fn faults(&mut self, now: Time, seen: &[Fault], to: &mut impl Executor) {
+        if matches!(self.service.0, Model::AtOnce) {
+            let mut batch = std::mem::take(&mut self.batch);
+            for fault in seen {
+                if let Opened::New(id) = self.faults.open(fault) {
+                    batch.extend(self.take_up(now, id, to));
+                }
+            }
+            self.hand_in(now, batch, to);
+        } else {
+            for fault in seen {
+                if let Opened::New(id) = self.faults.open(fault) {
+                    self.request(now, Request::Fault(id), to);
+                }
+            }
+        }
+        self.run(now, to);
+    }
+
+    /// The driver sees a counter notification.
+    pub fn counter(&mut self, now: Time, notification: CounterNotification, to: &mut impl Executor) {
+        let number = self.notifications.insert(notification);
+        self.request(now, Request::Counter(number), to);
+        self.run(now, to);
+    }
+
+    /// A time that the executor was asked to [remind](Executor::remind) of has come.
+    pub fn alarm(&mut self, now: Time, alarm: Alarm, to: &mut impl Executor) {
+        match alarm {
+            Alarm::FaultServed(fault) => self.fault_served(now, FaultId(fault), to),
+            Alarm::CounterServed(number) => self.counter_served(now, number, to),
+            Alarm::BatchTaken => self.batch_taken(now, to),
+            Alarm::BatchServed => self.batch_served(now, to),
+            Alarm::Plan(slot) => self.advance(now, slot, to),
+        }
+        self.run(now, to);
+    }
+
+    /// When the driver wants to be [called](Self::tick) next, of what the executor does not remind it of.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.agenda.deadline()
+    }
+
+    /// Goes on with everything whose time has come.
+    pub fn tick(&mut self, now: Time, to: &mut impl Executor) {
+        while let Some((at, alarm)) = self.agenda.due(now) {
+            self.alarm(at, alarm, to);
+        }
+    }
+
+    /// What was begun under this ticket is done.
+    ///
+    /// # Panics
+    /// If nothing is under way under this ticket.
+    pub fn finished(&mut self, now: Time, ticket: Ticket, to: &mut impl Executor) {
+        self.steps_done(now, ticket);
+        self.advance(now, ticket.slot, to);
+        self.run(now, to);
+    }
+
+    /// A wake has arrived, and who waited goes on by itself.
+    pub fn woken(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        let fault = self.wake_arrives(id);
+        self.replayed(now, &fault, to);
+    }
+
+    /// A wake has arrived: the fault is no more, its number is free. When everyone who waited has tried again, call
+    /// [`replayed`](Self::replayed): until then the pages of its plan are busy.
+    pub fn wake_arrives(&mut self, id: FaultId) -> Outstanding {
+        self.faults.remove(id)
+    }
+
+    /// Everyone who waited for a fault whose [wake has arrived](Self::wake_arrives) has tried again. Its plan may be
+    /// over.
+    pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
+        let Some(slot) = fault.plan else { return };
+        self.plans.running[slot].wakes -= 1;
+        self.end_if_done(now, slot, to);
+        self.run(now, to);
+    }
+}

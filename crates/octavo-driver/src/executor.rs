@@ -1,0 +1,122 @@
+//! What an executor is.
+
+use octavo_manager::{Manager, PageRun, Plan, Step};
+use octavo_units::Time;
+
+use crate::alarm::Alarm;
+use crate::batch::Request;
+use crate::faults::{FaultId, Faults, Outstanding};
+
+/// Which plan, and from which of its steps on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket {
+    /// The plan's slot: a small number that no other unfinished plan has, and that is used again after its end.
+    pub slot: u32,
+    /// Index of the step among the plan's.
+    pub step: u32,
+}
+
+/// What became of steps that an executor was asked to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// So many steps are done; the driver goes on at once.
+    Done(u32),
+    /// So many steps are done at that time, which may be now; the driver goes on then, after everything that was to
+    /// happen at that time before. With no step at all, the same ones are begun again then.
+    At(u32, Time),
+    /// So many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
+    /// the ticket.
+    Later(u32),
+}
+
+/// What became of a wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// It has arrived: who waited goes on when the driver returns.
+    Arrived,
+    /// It is under way; [`Driver::woken`](crate::Driver::woken) will be called. Until then the pages of its plan are
+    /// busy, so that who faulted can go on before anyone takes the page away.
+    UnderWay,
+}
+
+/// What only those want to know who keep a record.
+#[derive(Clone, Copy)]
+pub enum Happening<'a> {
+    /// A server of the pool serves a request between these times.
+    Served(Request, Time, Time),
+    /// A batch is taken.
+    BatchBegins {
+        /// What is in it.
+        requests: &'a [Request],
+        /// When it is served.
+        served: Time,
+    },
+    /// The batch and all plans that serve faults are over.
+    BatchEnds,
+    /// A plan was admitted.
+    PlanBegins {
+        /// Its slot.
+        slot: u32,
+        /// The plan.
+        plan: &'a Plan,
+        /// When its first step can begin, if that is known.
+        starts: Time,
+        /// All outstanding faults, those among them that it will wake.
+        faults: &'a Faults,
+    },
+    /// A plan is over and about to be acknowledged.
+    PlanEnds {
+        /// Its slot.
+        slot: u32,
+        /// The plan.
+        plan: &'a Plan,
+        /// The manager, before it knows.
+        manager: &'a Manager,
+    },
+}
+
+/// Carries the steps of plans out, and wakes who waits. Called by the [`Driver`](crate::Driver) alone.
+///
+/// Unfinished plans share no page and no frame: their steps can be done in any order and side by side. The steps of one
+/// plan are begun in their order, each when the one before is done.
+///
+/// None of these methods can call the driver. What happens as a consequence (an access that is tried again and faults)
+/// is told to the driver when it has returned.
+pub trait Executor {
+    /// A plan of the manager's is about to be carried out, with whatever has to be done before its first step: reads
+    /// and writes of policy metadata, a message. No step is done here: the answer is `Done(0)`, `At(0, time)`, or
+    /// `Later(0)` with a call of [`Driver::finished`](crate::Driver::finished) to follow.
+    fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
+        _ = (now, ticket, plan);
+        Begun::Done(0)
+    }
+
+    /// Begins `left[0]`, and any that follow which it can do in one go. `left` is the rest of the plan and not empty.
+    ///
+    /// Wakes are the driver's: `left[0]` is never one, and the count that is answered goes at most up to the first. An
+    /// executor may look at them, for one operation of the system can copy, map and wake.
+    fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun;
+
+    /// Everyone who waits for this fault is to try again. The fault is closed: the processor's next access to the page
+    /// that faults is a new fault. At the latest when a wake has arrived can its number be used again.
+    fn wake(&mut self, now: Time, id: FaultId, fault: &Outstanding) -> Wake;
+
+    /// Pages are freed: what processors map of them and what memories hold goes. No plan holds them. `manager` still
+    /// knows where they are. `token` is what [`Driver::free`](crate::Driver::free) was called with.
+    fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager);
+
+    /// Asks that [`Driver::alarm`](crate::Driver::alarm) be called at a time. Executors that keep a calendar of their
+    /// own note it there and answer `true`, so that alarms have their place among everything else that happens at that
+    /// time. With `false` the driver keeps it, for [`Driver::deadline`](crate::Driver::deadline) and
+    /// [`Driver::tick`](crate::Driver::tick).
+    fn remind(&mut self, at: Time, alarm: Alarm) -> bool {
+        _ = (at, alarm);
+        false
+    }
+
+    /// Hears what happens, for a record. Costs nothing where nobody listens.
+    #[inline]
+    fn hear(&mut self, now: Time, happening: Happening<'_>) {
+        _ = (now, happening);
+    }
+}

@@ -1,0 +1,96 @@
+//! The driver: faults come in, are merged, batched and handed to the manager; the manager's plans go to an [`Executor`]
+//! step by step; who waited is woken. Pure state like the manager: no clock, no I/O, no threads.
+//!
+//! One driver, many executors: a simulated node (what steps cost), [`Instant`] (every step at once), real memory. The
+//! decisions are the manager's, the order of things is the driver's, and what a step *is* is the executor's.
+//!
+//! # The way of a fault
+//!
+//! 1. An access finds no usable mapping. [`Driver::open_fault`] opens a fault, or the access joins the one that its
+//!    processor has on this page; who waits for a [`FaultId`] is kept outside, by its number.
+//! 2. The fault travels to the driver, which may take time outside; then [`Driver::fault_arrives`]. Where there is no
+//!    way between them, [`Driver::faults`] does both.
+//! 3. It is served as the [`Service`] says: at once, by a server of a pool, or in a batch. Then the manager has it, and
+//!    a store can no longer join a load.
+//! 4. Each plan that the manager makes gets a slot. [`Executor::admit`] says when its first step can begin;
+//!    [`Executor::begin`] is called for the steps, in order, each when the one before is done: `Done` (go on), `At` (go
+//!    on at that time), `Later` (the executor will report the end). Time that the first
+//!    [`room_steps`](octavo_manager::Plan::room_steps) take is kept as time for making room.
+//! 5. A wake step closes the faults that it names: cause and time for making room are noted in them, and
+//!    [`Executor::wake`] is called for each. With batched service the wakes leave when the batch is over, that is when no
+//!    plan that wakes faults is unfinished; otherwise at once.
+//! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries
+//!    again (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose
+//!    waiters go on by themselves.
+//! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy, so
+//!    that every fault makes progress. (Wakes that a batch held back belong to no plan.) Then what waited for its pages
+//!    goes on, and an idle driver takes the next batch.
+//!
+//! # Alarms
+//!
+//! Whenever the driver knows when it wants to go on (a server is done, a step is over), it asks the executor to
+//! [`remind`](Executor::remind) it. A simulator puts the [`Alarm`] into its own calendar, answers `true`, and calls
+//! [`Driver::alarm`] when its turn comes: so alarms keep their place among all other events of that time, in the order
+//! in which they were set. Whoever answers `false` asks [`Driver::deadline`] and calls [`Driver::tick`].
+//!
+//! # What else comes in
+//!
+//! Counter notifications are requests like faults ([`Driver::counter`]); allocations, reports, ends of kernels and
+//! capacities go straight to the manager. [`Driver::free`] waits until no plan holds the pages, tells the executor with
+//! [`Executor::free`], and wakes who still waits for one of them. Faults that cost nothing
+//! ([`Needs::free_faults`](octavo_manager::Needs)) go through [`Driver::resolve_at_once`] and [`Driver::go_on`].
+//!
+//! # Records
+//!
+//! [`Executor::hear`] says what only those want to know who keep a record: when servers and batches work, when plans
+//! begin and end. Everything here is monomorphised over the executor: what is not overridden costs nothing, and no step
+//! allocates.
+//!
+//! # Example
+//!
+//! ```
+//! use octavo_driver::{Driver, Instant, Service};
+//! use octavo_manager::{Access, Fault, Manager, MemoryConfig, PageId, PageRun, ProcessorId, Topology};
+//! use octavo_units::Time;
+//!
+//! let manager = Manager::new(&MemoryConfig::default(), &Topology::unlimited(2))?;
+//! let (mut driver, mut node) = (Driver::new(manager, Service::at_once()), Instant::new(2));
+//! let (now, gpu, page) = (Time::ZERO, ProcessorId::gpu(1), PageId(3));
+//!
+//! let run = PageRun { first: PageId(0), count: 16 };
+//! node.allocate(run);
+//! driver.allocate(now, run.into(), &mut node);
+//!
+//! let fault = Fault { processor: gpu, page, access: Access::Write };
+//! assert!(!node.entry(gpu, page).allows(fault.access));
+//! driver.faults(now, &[fault], &mut node);
+//! assert_eq!(node.take_woken(), Some(fault));
+//! assert!(node.entry(gpu, page).allows(fault.access));
+//! # Ok::<(), octavo_manager::ConfigError>(())
+//! ```
+#![forbid(unsafe_code)]
+#![deny(clippy::disallowed_types, clippy::disallowed_methods)]
+
+mod alarm;
+mod batch;
+mod carry_out;
+pub mod config;
+mod driver;
+mod executor;
+mod faults;
+mod frees;
+mod instant;
+mod plans;
+mod pool;
+mod ready;
+mod serve;
+mod service;
+pub mod slab;
+
+pub use alarm::Alarm;
+pub use batch::Request;
+pub use driver::Driver;
+pub use executor::{Begun, Executor, Happening, Ticket, Wake};
+pub use faults::{FaultId, Faults, Opened, Outstanding};
+pub use instant::{Entry, Instant};
+pub use service::Service;

@@ -1,0 +1,66 @@
+//! Plans under way: how far each is.
+
+use octavo_manager::{Plan, Step};
+use octavo_units::Time;
+
+use crate::slab::Slab;
+
+/// A plan being carried out.
+pub(crate) struct Progress {
+    pub plan: Plan,
+    /// Steps that are done, or will be at the next alarm.
+    pub next: u32,
+    /// Steps that were begun and whose end the executor reports.
+    pub later: u32,
+    /// When those began.
+    pub began: Time,
+    /// Time spent on making room.
+    pub evicting: Time,
+    /// Wakes under way; the plan is acknowledged when the last has arrived.
+    pub wakes: u32,
+}
+
+impl Progress {
+    pub fn new(plan: Plan) -> Self {
+        Self { plan, next: 0, later: 0, began: Time::ZERO, evicting: Time::ZERO, wakes: 0 }
+    }
+
+    /// Whether the next step is among those that make room.
+    pub fn makes_room(&self) -> bool {
+        self.next < self.plan.room_steps
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        self.wakes == 0 && self.later == 0 && self.next as usize >= self.plan.steps.len()
+    }
+}
+
+/// Plans under way, by slot.
+#[derive(Default)]
+pub(crate) struct Plans {
+    pub running: Slab<Progress>,
+    /// Plans that wake faults; a batch is over when there are none.
+    serving: usize,
+}
+
+impl Plans {
+    pub fn insert(&mut self, plan: Plan) -> u32 {
+        self.serving += usize::from(serves_faults(&plan));
+        self.running.insert(Progress::new(plan))
+    }
+
+    pub fn remove(&mut self, slot: u32) -> Plan {
+        let plan = self.running.remove(slot).plan;
+        self.serving -= usize::from(serves_faults(&plan));
+        plan
+    }
+
+    pub fn serve_no_fault(&self) -> bool {
+        self.serving == 0
+    }
+}
+
+fn serves_faults(plan: &Plan) -> bool {
+    plan.steps.iter().any(|step| matches!(step, Step::Wake { .. }))
+}

@@ -1,0 +1,156 @@
+//! From a request to the manager: by a server of the pool, in a batch, or at once.
+
+use octavo_manager::{Event, Fault};
+use octavo_units::Time;
+
+use crate::alarm::Alarm;
+use crate::batch::{Call, Request};
+use crate::driver::Driver;
+use crate::executor::{Executor, Happening};
+use crate::faults::FaultId;
+use crate::service::Model;
+
+impl Driver {
+    /// Something happened that needs no service.
+    pub(crate) fn event(&mut self, now: Time, event: Event<'_>, to: &mut impl Executor) {
+        self.tell(now, event, to);
+        self.run(now, to);
+    }
+
+    /// The manager reacts, and its plans are begun.
+    pub(crate) fn tell(&mut self, now: Time, event: Event<'_>, to: &mut impl Executor) {
+        self.manager.handle(event, &mut self.made);
+        self.admit_made(now, to);
+    }
+
+    /// A request waits for service.
+    pub(crate) fn request(&mut self, now: Time, request: Request, to: &mut impl Executor) {
+        match &mut self.service.0 {
+            Model::AtOnce => match request {
+                Request::Fault(fault) => self.fault_served(now, fault, to),
+                Request::Counter(number) => self.counter_served(now, number, to),
+            },
+            Model::Pool(pool) => {
+                let (from, until) = pool.serve(now);
+                to.hear(now, Happening::Served(request, from, until));
+                let alarm = match request {
+                    Request::Fault(FaultId(fault)) => Alarm::FaultServed(fault),
+                    Request::Counter(number) => Alarm::CounterServed(number),
+                };
+                self.remind(until, alarm, to);
+            }
+            Model::Batch(batches) => match batches.request(request) {
+                Call::Now => self.begin_batch_if_idle(now, to),
+                Call::Interrupt(after) => self.remind(now + after, Alarm::BatchTaken, to),
+                Call::No => {}
+            },
+        }
+    }
+
+    pub(crate) fn remind(&mut self, at: Time, alarm: Alarm, to: &mut impl Executor) {
+        if !to.remind(at, alarm) {
+            self.agenda.set(at, alarm);
+        }
+    }
+
+    pub(crate) fn fault_served(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.extend(self.take_up(now, id, to));
+        self.hand_in(now, batch, to);
+    }
+
+    /// A fault is about to go to the manager. Those on pages that are about to be freed stay where they are until then;
+    /// those on pages that are gone are woken: whoever tries again finds nothing there.
+    pub(crate) fn take_up(&mut self, now: Time, id: FaultId, to: &mut impl Executor) -> Option<Fault> {
+        let fault = self.faults.serve(id, now);
+        if self.frees.contain(fault.page) {
+            return None;
+        }
+        if !self.manager.page(fault.page).allocated {
+            self.close_and_wake(now, &fault, to);
+            return None;
+        }
+        Some(fault)
+    }
+
+    /// Hands a batch of faults to the manager.
+    pub(crate) fn hand_in(&mut self, now: Time, mut batch: Vec<Fault>, to: &mut impl Executor) {
+        self.tell(now, Event::Faults(&batch), to);
+        batch.clear();
+        self.batch = batch;
+    }
+
+    pub(crate) fn counter_served(&mut self, now: Time, number: u32, to: &mut impl Executor) {
+        let notification = self.notifications.remove(number);
+        // It may have been freed since the counter fired.
+        if self.manager.page(notification.page).allocated {
+            self.tell(now, Event::Counter(notification), to);
+        }
+    }
+
+    pub(crate) fn batch_taken(&mut self, now: Time, to: &mut impl Executor) {
+        if let Some(batches) = self.service.batches() {
+            batches.taken();
+        }
+        self.begin_batch_if_idle(now, to);
+    }
+
+    fn begin_batch_if_idle(&mut self, now: Time, to: &mut impl Executor) {
+        let Model::Batch(batches) = &mut self.service.0 else { return };
+        let counts = batches.counts_blocks();
+        let Some(requests) = batches.begin() else { return };
+        let pages = self.manager.geometry().block_pages();
+        let faults = requests.iter().filter_map(|request| request.fault()).map(|id| &self.faults[id]);
+        let blocks = if counts { blocks(faults.map(|fault| (fault.page.0 / pages, fault.processor.0))) } else { 0 };
+        let served = now + batches.duration(blocks);
+        to.hear(now, Happening::BatchBegins { requests: batches.serving(), served });
+        self.remind(served, Alarm::BatchServed, to);
+    }
+
+    /// The whole batch goes to the manager, faults sorted by page as the production driver sorts them.
+    pub(crate) fn batch_served(&mut self, now: Time, to: &mut impl Executor) {
+        let Some(batches) = self.service.batches() else { return };
+        let serving = batches.served();
+        let mut batch = std::mem::take(&mut self.batch);
+        for request in &serving {
+            match *request {
+                Request::Fault(id) => batch.extend(self.take_up(now, id, to)),
+                Request::Counter(number) => self.counter_served(now, number, to),
+            }
+        }
+        batch.sort_by_key(|fault| (fault.page, fault.processor));
+        self.hand_in(now, batch, to);
+        if let Some(batches) = self.service.batches() {
+            batches.recycle(serving);
+        }
+        self.end_batch_if_done(now, to);
+    }
+
+    /// When no plan serves faults any more, those served are replayed together, and the next batch begins. A fault
+    /// that waited inside the manager can be served after its batch; it is replayed with whatever is then done.
+    pub(crate) fn end_batch_if_done(&mut self, now: Time, to: &mut impl Executor) {
+        if !self.plans.serve_no_fault() {
+            return;
+        }
+        let Some(batches) = self.service.batches() else { return };
+        let wakes = batches.held();
+        if batches.end() {
+            to.hear(now, Happening::BatchEnds);
+        }
+        for &fault in &wakes {
+            self.send_wake(now, fault, to);
+        }
+        if let Some(batches) = self.service.batches() {
+            batches.recycle_wakes(wakes);
+        }
+        self.begin_batch_if_idle(now, to);
+    }
+}
+
+/// How many different ones there are.
+fn blocks(of_faults: impl Iterator<Item = (u32, u8)>) -> u64 {
+    let mut blocks: Vec<(u32, u8)> = of_faults.collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.len() as u64
+}

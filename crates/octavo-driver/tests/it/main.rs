@@ -1,0 +1,5 @@
+//! Tests of the driver through its public interface.
+
+mod scripted;
+mod service;
+mod steps;

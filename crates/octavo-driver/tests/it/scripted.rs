@@ -1,0 +1,130 @@
+//! An executor that does what a test says and writes down what it was asked to do.
+
+use std::collections::VecDeque;
+
+use octavo_driver::{Alarm, Begun, Driver, Executor, FaultId, Happening, Outstanding, Service, Ticket, Wake};
+use octavo_manager::{Access, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Step, Topology};
+use octavo_registry::Choice;
+use octavo_units::Time;
+
+/// Steps take as long as the test says, by the name of the step.
+#[derive(Default)]
+pub struct Scripted {
+    pub log: Vec<String>,
+    /// Time of each step by its name; what is not named takes none.
+    pub durations: Vec<(&'static str, u64)>,
+    /// Steps whose end the test reports itself.
+    pub later: Vec<&'static str>,
+    /// Wakes whose arrival the test reports itself.
+    pub slow_wakes: bool,
+    pub under_way: VecDeque<Ticket>,
+    pub wakes: VecDeque<FaultId>,
+    pub freed: Vec<u64>,
+}
+
+impl Scripted {
+    fn write(&mut self, now: Time, what: impl std::fmt::Display) {
+        self.log.push(format!("{} {what}", now.0));
+    }
+
+    /// What was asked since the last call.
+    pub fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+}
+
+impl Executor for Scripted {
+    fn admit(&mut self, now: Time, _ticket: Ticket, plan: &Plan) -> Begun {
+        match plan.metadata_accesses + plan.overlapped_accesses {
+            0 => Begun::Done(0),
+            accesses => Begun::At(0, now + Time(u64::from(accesses) * 100)),
+        }
+    }
+
+    fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
+        let name = name(&left[0]);
+        self.write(now, name);
+        if self.later.contains(&name) {
+            self.under_way.push_back(ticket);
+            return Begun::Later(1);
+        }
+        match self.durations.iter().find(|(step, _)| *step == name) {
+            Some((_, duration)) => Begun::At(1, now + Time(*duration)),
+            None => Begun::Done(1),
+        }
+    }
+
+    fn wake(&mut self, now: Time, id: FaultId, fault: &Outstanding) -> Wake {
+        self.write(now, format!("wake {} {} evicting {}", fault.processor, fault.page.0, fault.evicting.0));
+        if self.slow_wakes {
+            self.wakes.push_back(id);
+            return Wake::UnderWay;
+        }
+        Wake::Arrived
+    }
+
+    fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
+        assert!(run.iter().all(|page| manager.page(page).allocated), "the manager still knows the pages");
+        self.write(now, format!("free {}x{}", run.first.0, run.count));
+        self.freed.push(token);
+    }
+
+    fn remind(&mut self, at: Time, alarm: Alarm) -> bool {
+        self.log.push(format!("remind {} {alarm:?}", at.0));
+        false
+    }
+
+    fn hear(&mut self, now: Time, happening: Happening<'_>) {
+        match happening {
+            Happening::BatchBegins { requests, .. } => self.write(now, format!("batch of {}", requests.len())),
+            Happening::BatchEnds => self.write(now, "batch ends"),
+            Happening::PlanEnds { .. } => self.write(now, "plan ends"),
+            Happening::PlanBegins { .. } | Happening::Served(..) => {}
+        }
+    }
+}
+
+fn name(step: &Step) -> &'static str {
+    match step {
+        Step::Drain { .. } => "drain",
+        Step::Invalidate { .. } => "invalidate",
+        Step::Protect { .. } => "protect",
+        Step::Copy { .. } => "copy",
+        Step::Discard { .. } => "discard",
+        Step::Map { .. } => "map",
+        Step::Coalesce { .. } => "coalesce",
+        Step::Splinter { .. } => "splinter",
+        Step::Compact { .. } => "compact",
+        Step::ClearCounters { .. } => "clear",
+        Step::Wake { .. } => "wake",
+    }
+}
+
+/// A driver of pages 0 to 63 that move where they are touched, on GPUs with room for so many pages.
+pub fn driver(service: Service, capacity: &[u32], to: &mut Scripted) -> Driver {
+    let config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
+    driver_of(&config, service, capacity, to)
+}
+
+pub fn driver_of(config: &MemoryConfig, service: Service, capacity: &[u32], to: &mut Scripted) -> Driver {
+    let topology = Topology { gpus: capacity.len(), capacity_pages: capacity.to_vec() };
+    let mut driver = Driver::new(Manager::new(config, &topology).unwrap(), service);
+    driver.allocate(Time::ZERO, PageRun { first: PageId(0), count: 64 }.into(), to);
+    assert_eq!(to.take(), [""; 0]);
+    driver
+}
+
+pub fn fault(gpu: usize, page: u32, access: Access) -> Fault {
+    Fault { processor: ProcessorId::gpu(gpu), page: PageId(page), access }
+}
+
+pub fn read(gpu: usize, page: u32) -> Fault {
+    fault(gpu, page, Access::Read)
+}
+
+/// Calls the driver for all its alarms.
+pub fn run_alarms(driver: &mut Driver, to: &mut Scripted) {
+    while let Some(at) = driver.deadline() {
+        driver.tick(at, to);
+    }
+}

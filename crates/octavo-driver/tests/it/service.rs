@@ -1,0 +1,110 @@
+//! When requests are served.
+
+use octavo_driver::Service;
+use octavo_driver::config::{BatchConfig, PoolConfig, ServiceModel};
+use octavo_manager::{Access, CounterNotification, MemoryConfig, PageId, ProcessorId};
+use octavo_registry::Choice;
+use octavo_units::Time;
+
+use crate::scripted::{Scripted, driver, driver_of, fault, read, run_alarms};
+
+fn pool(servers: u32) -> Service {
+    Service::new(&ServiceModel::Pool(PoolConfig { service: Time(10), servers }))
+}
+
+fn batch(interrupt: u64, block: u64) -> BatchConfig {
+    BatchConfig { size: 2, batch: Time(100), request: Time(10), block: Time(block), interrupt: Time(interrupt) }
+}
+
+fn batches(config: BatchConfig) -> Service {
+    Service::new(&ServiceModel::Batch(config))
+}
+
+#[test]
+fn servers_take_one_request_each() {
+    let mut to = Scripted::default();
+    let mut driver = driver(pool(2), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 3), read(0, 4), read(1, 5)], &mut to);
+    assert_eq!(to.take(), ["remind 15 FaultServed(0)", "remind 15 FaultServed(1)", "remind 25 FaultServed(2)"]);
+    run_alarms(&mut driver, &mut to);
+    let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    assert_eq!(wakes, ["15 wake gpu0 3 evicting 0", "15 wake gpu0 4 evicting 0", "25 wake gpu1 5 evicting 0"]);
+}
+
+#[test]
+fn a_store_joins_a_load_until_it_is_served() {
+    let mut to = Scripted::default();
+    let mut driver = driver(pool(1), &[8, 8], &mut to);
+    let first = driver.open_fault(&read(0, 3)).fault();
+    driver.open_fault(&fault(0, 3, Access::Write));
+    driver.fault_arrives(Time(0), first, &mut to);
+    assert_eq!(driver.outstanding()[first].access, Access::Write);
+    run_alarms(&mut driver, &mut to);
+    assert!(driver.manager().page(PageId(3)).writable.contains(ProcessorId::gpu(0)));
+}
+
+#[test]
+fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
+    let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+    let mut driver = driver(batches(batch(0, 0)), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 9), read(0, 4), read(1, 5)], &mut to);
+    assert_eq!(to.take(), ["5 batch of 1", "remind 115 BatchServed"], "the first request begins a batch by itself");
+    driver.tick(Time(115), &mut to);
+    assert_eq!(to.take(), ["115 copy", "remind 145 Plan(0)"]);
+    driver.tick(Time(145), &mut to);
+    assert_eq!(
+        to.take(),
+        [
+            "145 map",
+            "145 plan ends",
+            "145 batch ends",
+            "145 wake gpu0 9 evicting 0",
+            "145 batch of 2",
+            "remind 265 BatchServed"
+        ]
+    );
+    driver.tick(Time(265), &mut to);
+    assert_eq!(to.take(), ["265 copy", "remind 295 Plan(0)", "265 copy", "remind 295 Plan(1)"]);
+    driver.tick(Time(295), &mut to);
+    let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    assert_eq!(wakes, ["295 wake gpu0 4 evicting 0", "295 wake gpu1 5 evicting 0"]);
+}
+
+#[test]
+fn an_interrupt_lets_requests_gather_and_faults_are_sorted_by_page() {
+    let mut to = Scripted::default();
+    let mut driver = driver(batches(batch(50, 0)), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 9), read(0, 4), read(1, 5)], &mut to);
+    assert_eq!(to.take(), ["remind 55 BatchTaken"]);
+    driver.tick(Time(55), &mut to);
+    assert_eq!(to.take(), ["55 batch of 2", "remind 175 BatchServed"]);
+    driver.tick(Time(175), &mut to);
+    let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    assert_eq!(wakes, ["175 wake gpu0 4 evicting 0", "175 wake gpu0 9 evicting 0"]);
+    assert_eq!(driver.deadline(), Some(Time(285)), "the busy driver took the rest when it was done");
+}
+
+#[test]
+fn blocks_of_a_batch_cost_time() {
+    for (pages, expected) in [([1, 2], 5 + 100 + 20 + 1000), ([1, 40], 5 + 100 + 20 + 2000)] {
+        let mut to = Scripted::default();
+        let config = MemoryConfig { page_size: octavo_units::Bytes(64 << 10), ..MemoryConfig::default() };
+        let mut driver = driver_of(&config, batches(batch(5, 1000)), &[8, 8], &mut to);
+        driver.faults(Time(0), &pages.map(|page| read(0, page)), &mut to);
+        driver.tick(Time(5), &mut to);
+        assert_eq!(driver.deadline(), Some(Time(expected)), "pages {pages:?}");
+    }
+}
+
+#[test]
+fn counter_notifications_are_requests_too() {
+    let config = MemoryConfig { placement: Choice::named("access-counter"), ..MemoryConfig::default() };
+    let mut to = Scripted::default();
+    let mut driver = driver_of(&config, pool(1), &[8, 8], &mut to);
+    let notification = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(3) };
+    driver.faults(Time(0), &[read(1, 5)], &mut to);
+    driver.counter(Time(0), notification, &mut to);
+    assert_eq!(to.take(), ["remind 10 FaultServed(0)", "remind 20 CounterServed(0)"]);
+    run_alarms(&mut driver, &mut to);
+    assert!(to.take().iter().any(|line| line == "20 clear"));
+}
