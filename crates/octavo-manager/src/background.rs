@@ -2,11 +2,14 @@
 
 use crate::context::Context;
 use crate::draft::Draft;
+use crate::event::{AccessCount, CounterNotification};
+use crate::ids::{PageId, PageRun, ProcessorId};
+use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
+use crate::placement::Placement;
+use crate::plan::{Cause, Plan, Step};
 use crate::transaction::Transaction;
-use crate::{
-    AccessCount, Cause, CounterNotification, Manager, Mode, PageId, PageRun, Placement, Plan, ProcessorId, Step,
-};
+use crate::view::Mode;
 
 impl Manager {
     /// A hardware counter fired. Whatever comes of it, the counters are cleared, so that they can fire again.

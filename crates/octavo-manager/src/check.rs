@@ -1,8 +1,9 @@
 //! The invariants of the architecture, for tests. Slow: looks at every page.
 
 use crate::context::{Charges, Context};
-use crate::view::PageState;
-use crate::{HOST, MAX_PROCESSORS, Manager, Mode, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::manager::Manager;
+use crate::view::{Mode, PageState};
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

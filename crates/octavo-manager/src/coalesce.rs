@@ -2,10 +2,13 @@
 
 use crate::draft::Draft;
 use crate::flight::Flight;
+use crate::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::manager::Manager;
 use crate::memory::Memory;
 use crate::physical::Physical;
+use crate::plan::{Plan, Step};
 use crate::transaction::Transaction;
-use crate::{Manager, Mode, PageRun, Plan, ProcessorId, ProcessorMask, Step};
+use crate::view::Mode;
 
 /// Whether a block can become a large page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +52,7 @@ impl Manager {
         };
         for (page, _) in &flight.undo {
             let block = physical.block_of(*page);
-            for processor in self.memory.pages.state(*page).resident.without(crate::HOST).iter() {
+            for processor in self.memory.pages.state(*page).resident.without(HOST).iter() {
                 if physical.store(processor).full_home(block) {
                     physical.postpone(processor, block);
                 }
@@ -116,7 +119,7 @@ impl Transaction<'_> {
             return;
         };
         let blocks = physical.blocks(pages);
-        for processor in processors.without(crate::HOST).iter() {
+        for processor in processors.without(HOST).iter() {
             blocks.clone().for_each(|block| self.splinter_block(processor, block));
         }
     }
@@ -149,7 +152,7 @@ impl Transaction<'_> {
             return;
         };
         let touched = &mut self.draft.flight.journal.touched;
-        for processor in processors.without(crate::HOST).iter() {
+        for processor in processors.without(HOST).iter() {
             let store = physical.store(processor);
             let full = physical.blocks(pages).filter(|&block| store.full_home(block));
             full.for_each(|block| {

@@ -2,10 +2,13 @@
 
 use crate::draft::Draft;
 use crate::flight::Pending;
-use crate::physical::{Content, Evacuation};
+use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::manager::Manager;
+use crate::physical::compact::Evacuation;
+use crate::physical::store::Content;
+use crate::plan::{Compaction, Permission, Plan, Step};
 use crate::transaction::Transaction;
-use crate::view::PageState;
-use crate::{Compaction, HOST, Manager, Mode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step};
+use crate::view::{Mode, PageState};
 
 impl Manager {
     /// Has a fault that needs a large frame wait for a plan that frees one, if there is such a plan or one can be made

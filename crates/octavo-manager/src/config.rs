@@ -5,8 +5,13 @@ use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sizing::Coalescing;
-use crate::{ALLOCATORS, EVICTIONS, Fragmentation, MAX_PROCESSORS, PLACEMENTS, PREFETCHERS, SIZINGS};
+use crate::allocator::ALLOCATORS;
+use crate::eviction::EVICTIONS;
+use crate::ids::MAX_PROCESSORS;
+use crate::physical::fragmentation::Fragmentation;
+use crate::placement::PLACEMENTS;
+use crate::prefetch::PREFETCHERS;
+use crate::sizing::{Coalescing, SIZINGS};
 
 /// Span of virtual memory that prefetch and block eviction work on, one page-table page of 4 KiB entries.
 const BLOCK_BYTES: u64 = 2 << 20;

@@ -1,8 +1,11 @@
 //! What a placement strategy can see and change beside the page it is asked about.
 
+use crate::config::Geometry;
 use crate::frames::Frames;
+use crate::ids::{PageId, PageRun, ProcessorId};
 use crate::pages::Pages;
-use crate::{Geometry, GroupSize, PageId, PageRun, PageView, ProcessorId, Scheme, Statistics};
+use crate::statistics::Statistics;
+use crate::view::{GroupSize, PageView, Scheme};
 
 /// Metadata accesses that a decision needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

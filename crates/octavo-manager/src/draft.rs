@@ -2,8 +2,12 @@
 
 use crate::coalesce::splinters;
 use crate::context::Charges;
+use crate::event::Fault;
 use crate::flight::Flight;
-use crate::{Cause, Fault, HOST, Manager, Mode, PageRun, Plan, ProcessorMask, Step};
+use crate::ids::{HOST, PageRun, ProcessorMask};
+use crate::manager::Manager;
+use crate::plan::{Cause, Plan, Step};
+use crate::view::Mode;
 
 /// Plans whose step vectors are kept for reuse, at most.
 const SPARE_PLANS: usize = 1024;

@@ -1,6 +1,6 @@
 //! What happens to a memory manager.
 
-use crate::{Access, PageId, PageRun, ProcessorId, SpaceId};
+use crate::ids::{Access, PageId, PageRun, ProcessorId, SpaceId};
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
 /// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding

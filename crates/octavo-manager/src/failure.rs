@@ -1,6 +1,8 @@
 //! Strategies that can no longer decide. Those compiled in never fail; a user's own may do anything.
 
-use crate::{Access, Fault, Manager, PageId, ProcessorId};
+use crate::event::Fault;
+use crate::ids::{Access, PageId, ProcessorId};
+use crate::manager::Manager;
 
 /// Why a strategy can no longer decide. What it answered since means nothing, so whoever drives the manager stops.
 #[derive(Clone, Debug, PartialEq, Eq)]

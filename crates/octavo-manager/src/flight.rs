@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 
 use crate::context::Charges;
+use crate::event::Fault;
 use crate::frames::Change;
-use crate::physical::Journal;
+use crate::ids::{PageId, PageRun};
+use crate::physical::journal::Journal;
+use crate::placement::Decision;
+use crate::plan::PlanId;
 use crate::view::PageState;
-use crate::{Decision, Fault, PageId, PageRun, PlanId};
 
 /// A fault that waits inside the manager: for a busy page, or for room.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! How full each memory is.
 
-use crate::{HOST, MAX_PROCESSORS, ProcessorId, Topology};
+use crate::config::Topology;
+use crate::ids::{HOST, MAX_PROCESSORS, ProcessorId};
 
 /// Frames that the plan under construction, or an unfinished one, gains and gives up.
 #[derive(Clone, Copy, Default)]

@@ -2,17 +2,25 @@
 
 use std::collections::VecDeque;
 
-use crate::config::built;
+use crate::allocator::ALLOCATORS;
+use crate::config::{ConfigError, Geometry, MemoryConfig, Topology, built};
+use crate::event::{Allocation, Event, Fault, Needs};
+use crate::eviction::{EVICTIONS, Eviction};
+use crate::failure::Failure;
 use crate::flight::{Flights, Pending};
 use crate::frames::Frames;
+use crate::ids::{HOST, PageId, PageRun, ProcessorId};
 use crate::memory::Memory;
 use crate::pages::Pages;
-use crate::physical::{FrameStore, Physical};
-use crate::{
-    ALLOCATORS, Allocation, Coalescing, ConfigError, EVICTIONS, Event, Eviction, Failure, Fault, Geometry, HOST,
-    MemoryConfig, MemoryUse, Move, Needs, OutOfMemory, PLACEMENTS, PREFETCHERS, PageId, PageRun, PageView,
-    PagesByScheme, Placement, Plan, PlanId, Prefetch, ProcessorId, Scheme, Statistics, Step, Topology, Unsubscribe,
-};
+use crate::physical::Physical;
+use crate::physical::store::FrameStore;
+use crate::physical::usage::{MemoryUse, OutOfMemory};
+use crate::placement::{Move, PLACEMENTS, Placement, Unsubscribe};
+use crate::plan::{Plan, PlanId, Step};
+use crate::prefetch::{PREFETCHERS, Prefetch};
+use crate::sizing::Coalescing;
+use crate::statistics::{PagesByScheme, Statistics};
+use crate::view::{Mode, PageView, Scheme};
 
 /// Decides where the pages of a node live.
 ///
@@ -290,8 +298,8 @@ impl Manager {
         let view = self.memory.pages.view(page);
         assert!(view.allocated, "page {} is freed but not allocated", page.0);
         assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
-        if view.mode != crate::Mode::Everywhere {
-            let gpus = view.resident.without(crate::HOST);
+        if view.mode != Mode::Everywhere {
+            let gpus = view.resident.without(HOST);
             for gpu in gpus.iter() {
                 self.memory.frames.free(gpu);
                 self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu, page));

@@ -1,9 +1,11 @@
 //! What mechanisms work on: the pages, how full memories are, and who leaves a full one.
 
+use crate::eviction::Eviction;
 use crate::frames::Frames;
+use crate::ids::PageId;
 use crate::pages::Pages;
 use crate::physical::Physical;
-use crate::{Eviction, Statistics};
+use crate::statistics::Statistics;
 
 pub(crate) struct Memory {
     pub pages: Pages,
@@ -13,5 +15,5 @@ pub(crate) struct Memory {
     pub eviction: Box<dyn Eviction>,
     pub statistics: Statistics,
     /// Victims of the plan under construction; kept for its capacity.
-    pub victims: Vec<crate::PageId>,
+    pub victims: Vec<PageId>,
 }

@@ -2,11 +2,11 @@
 
 use wide::u64x4;
 
-use crate::view::PageState;
-use crate::{
-    Allocation, BlockMap, Fault, Geometry, GroupSize, HOST, MAX_PROCESSORS, Mode, PageId, PageRun, PageView,
-    ProcessorId, ProcessorMask, Scheme, SpaceId,
-};
+use crate::block::BlockMap;
+use crate::config::Geometry;
+use crate::event::{Allocation, Fault};
+use crate::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+use crate::view::{GroupSize, Mode, PageState, PageView, Scheme};
 
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
 const GROWTH: usize = 512;

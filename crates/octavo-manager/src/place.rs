@@ -1,9 +1,10 @@
 //! Pages get frames and give them up.
 
 use crate::allocator::FrameRequest;
-use crate::physical::{Content, Physical};
+use crate::ids::{PageId, ProcessorId};
+use crate::physical::Physical;
+use crate::physical::store::Content;
 use crate::transaction::Transaction;
-use crate::{PageId, ProcessorId};
 
 impl Transaction<'_> {
     /// Whether a page on its way to `processor` should have a large frame, and none is free.

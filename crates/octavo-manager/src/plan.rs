@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PageRun, ProcessorId, ProcessorMask};
+use crate::ids::{PageRun, ProcessorId, ProcessorMask};
 
 /// Number of a plan, for its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,16 +1,20 @@
 //! From a fault to its plan: has it wait, or asks the placement strategy, has a mechanism carry out what it decided,
 //! and asks the prefetcher what else to bring.
 
+use crate::block::BlockMap;
 use crate::context::{Charges, Context};
 use crate::draft::Draft;
+use crate::event::Fault;
 use crate::flight::Pending;
+use crate::ids::{Access, PageId, ProcessorId, ProcessorMask};
+use crate::manager::Manager;
 use crate::mechanism::{self, migrate};
 use crate::pages::Pages;
+use crate::physical::usage::OutOfMemory;
+use crate::placement::{Decision, Placement};
+use crate::plan::{Cause, Plan};
+use crate::prefetch::Service;
 use crate::transaction::{NoRoom, Transaction};
-use crate::{
-    Access, BlockMap, Cause, Decision, Fault, Manager, OutOfMemory, PageId, Placement, Plan, ProcessorId,
-    ProcessorMask, Service,
-};
 
 impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Scheme;
+use crate::view::Scheme;
 
 /// What happened so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

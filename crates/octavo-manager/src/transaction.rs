@@ -2,10 +2,12 @@
 //! what the steps make of it.
 
 use crate::draft::Draft;
+use crate::eviction::Residency;
+use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
 use crate::mechanism::evict;
 use crate::memory::Memory;
-use crate::view::PageState;
-use crate::{Cause, HOST, MappingMode, Mode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Residency, Step};
+use crate::plan::{Cause, MappingMode, Permission, Step};
+use crate::view::{Mode, PageState};
 
 /// Why a page cannot come to a memory now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::{Access, Fault, HOST, PageId, ProcessorId, ProcessorMask};
+use crate::event::Fault;
+use crate::ids::{Access, HOST, PageId, ProcessorId, ProcessorMask};
 
 /// How the copies and mappings of a page relate to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FrameAllocator, FrameRequest};
-use crate::Geometry;
-use crate::physical::{FrameStore, Holder};
+use crate::config::Geometry;
+use crate::physical::store::{FrameStore, Holder};
 
 /// Options of `cocoa`.
 #[derive(Serialize, Deserialize, JsonSchema)]

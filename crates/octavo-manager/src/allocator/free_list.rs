@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FrameAllocator, FrameRequest};
-use crate::Geometry;
-use crate::physical::FrameStore;
+use crate::config::Geometry;
+use crate::physical::store::FrameStore;
 
 /// `free-list` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,9 @@ mod free_list;
 
 use octavo_registry::Registry;
 
-use crate::physical::{Content, FrameStore};
-use crate::{Geometry, PageId, ProcessorId, SpaceId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId, SpaceId};
+use crate::physical::store::{Content, FrameStore};
 
 /// Every frame allocator, by name.
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =

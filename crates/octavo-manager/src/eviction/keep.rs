@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Eviction, Residency};
-use crate::{Geometry, PageId, ProcessorId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 
 /// `none` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

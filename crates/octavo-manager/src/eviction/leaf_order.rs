@@ -3,7 +3,8 @@
 
 use super::Residency;
 use super::queue::UseQueue;
-use crate::{Geometry, PageId, ProcessorId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 
 /// Uses of the leaves of every GPU's memory.
 pub(super) struct LeafOrder {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::queue::UseQueue;
 use super::{Eviction, Residency};
-use crate::{Geometry, PageId, ProcessorId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 
 /// `lru-block` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

@@ -11,8 +11,12 @@ mod tree_neighborhood;
 
 use octavo_registry::Registry;
 
+use crate::block::BlockMap;
+use crate::config::Geometry;
+use crate::failure::Failure;
+use crate::ids::{PageId, PageRun, ProcessorId};
 use crate::pages::Pages;
-use crate::{BlockMap, Failure, Geometry, Mode, PageId, PageRun, PageView, ProcessorId};
+use crate::view::{Mode, PageView};
 
 /// Every eviction strategy, by name.
 pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Eviction, Residency};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 use crate::random::Random;
-use crate::{Geometry, PageId, ProcessorId};
 
 /// Options of `random-page`.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::leaf_order::{LeafOrder, reserve_in_range};
 use super::{Eviction, Residency};
-use crate::{Geometry, PageId, ProcessorId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 
 /// Options of `sequential-local`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

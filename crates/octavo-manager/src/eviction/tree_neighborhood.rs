@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::leaf_order::{Leaf, LeafOrder, reserve_in_range};
 use super::{Eviction, Residency};
-use crate::{Geometry, PageId, ProcessorId};
+use crate::config::Geometry;
+use crate::ids::{PageId, ProcessorId};
 
 /// Options of `tree-neighborhood`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,10 @@
 //! A page has its place from its allocation on: the first fault by anyone finds it there.
 
 use super::{map_remote, migrate};
+use crate::event::Fault;
+use crate::ids::{HOST, PageRun, ProcessorId};
+use crate::plan::Cause;
 use crate::transaction::{NoRoom, Transaction};
-use crate::{Cause, Fault, HOST, PageRun, ProcessorId};
 
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {

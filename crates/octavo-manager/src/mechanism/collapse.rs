@@ -1,9 +1,11 @@
 //! All copies of a page but one are removed.
 
 use super::upgrade::map_local;
+use crate::event::Fault;
+use crate::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::plan::Cause;
 use crate::transaction::{NoRoom, Transaction};
-use crate::view::PageState;
-use crate::{Cause, Fault, Mode, PageRun, ProcessorId, ProcessorMask};
+use crate::view::{Mode, PageState};
 
 /// Makes the faulting processor the only holder of a replicated page. If it holds a replica, nothing is copied.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {

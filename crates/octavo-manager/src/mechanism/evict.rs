@@ -1,9 +1,10 @@
 //! A page leaves a full memory: a sole copy is written to the host, a replica is dropped.
 
 use super::unsubscribe::end_broadcast;
+use crate::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::plan::Cause;
 use crate::transaction::Transaction;
-use crate::view::PageState;
-use crate::{Cause, HOST, Mode, PageRun, ProcessorId, ProcessorMask};
+use crate::view::{Mode, PageState};
 
 pub(crate) fn evict(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
     let page = tx.state(run.first);

@@ -12,8 +12,11 @@ mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
 
+use crate::event::Fault;
+use crate::ids::HOST;
+use crate::placement::Decision;
+use crate::plan::Cause;
 use crate::transaction::{NoRoom, Transaction};
-use crate::{Cause, Decision, Fault, HOST};
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {

@@ -1,7 +1,8 @@
 //! A page that is already where it is wanted: the only holder gets the right to write.
 
+use crate::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::plan::{Cause, Permission};
 use crate::transaction::Transaction;
-use crate::{Cause, PageRun, Permission, ProcessorId, ProcessorMask};
 
 pub(super) fn upgrade(tx: &mut Transaction<'_>, run: PageRun, holder: ProcessorId) -> Cause {
     tx.memory.statistics.upgrades += u64::from(run.count);

@@ -1,7 +1,6 @@
 //! What is counted about frames agrees with what they hold; for tests.
 
-use super::store::LargeFrame;
-use super::{Content, FrameStore, Holder};
+use super::store::{Content, FrameStore, Holder, LargeFrame};
 
 impl FrameStore {
     /// # Errors

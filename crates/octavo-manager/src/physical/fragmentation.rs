@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FrameStore;
-use crate::ConfigError;
+use super::store::FrameStore;
+use crate::config::ConfigError;
 use crate::random::Random;
 
 /// How fragmented every GPU's memory is from the start, by data that no application here knows.

@@ -1,7 +1,8 @@
 //! What a plan changes about frames, to finish it or to take it back.
 
-use super::{Content, Physical};
-use crate::ProcessorId;
+use super::Physical;
+use super::store::Content;
+use crate::ids::ProcessorId;
 
 /// Changes of frames and of the sizes of pages by one plan.
 #[derive(Default)]

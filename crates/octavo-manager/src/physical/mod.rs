@@ -2,24 +2,20 @@
 //! counted.
 
 mod check;
-mod compact;
-mod fragmentation;
+pub(crate) mod compact;
+pub(crate) mod fragmentation;
 mod frame_set;
-mod journal;
-mod store;
-mod usage;
+pub(crate) mod journal;
+pub(crate) mod store;
+pub(crate) mod usage;
 
-pub(crate) use compact::Evacuation;
-pub use fragmentation::Fragmentation;
-pub(crate) use journal::Journal;
-pub use store::FrameStore;
-pub(crate) use store::{Content, Holder};
-pub use usage::{MemoryUse, OutOfMemory};
-
+use self::fragmentation::Fragmentation;
+use self::store::{Content, FrameStore};
 use crate::allocator::{FrameAllocator, FrameRequest};
+use crate::config::{ConfigError, Geometry, Topology};
+use crate::ids::{PageId, PageRun, ProcessorId};
 use crate::pages::Pages;
 use crate::sizing::Coalescing;
-use crate::{ConfigError, Geometry, PageId, PageRun, ProcessorId, Topology};
 
 /// The frames of every GPU.
 pub(crate) struct Physical {

@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::{self, CounterMoves, HostPages};
 use super::{Decision, Placement};
-use crate::{Context, CounterNotification, CounterSpec, Fault, Geometry, HOST, Needs, PageRun, PageView};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::{CounterNotification, CounterSpec, Fault, Needs};
+use crate::ids::{HOST, PageRun};
+use crate::view::PageView;
 
 /// Options of `access-counter`.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Context, CounterSpec, Geometry, PageId, PageRun};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::CounterSpec;
+use crate::ids::{PageId, PageRun};
 
 /// Where a page on the host goes when a GPU touches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

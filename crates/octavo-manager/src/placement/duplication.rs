@@ -5,7 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Placement};
-use crate::{Context, Fault, Geometry, PageView};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::Fault;
+use crate::view::PageView;
 
 /// Options of `duplication`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

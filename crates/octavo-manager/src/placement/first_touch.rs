@@ -5,7 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Placement};
-use crate::{Context, Fault, Geometry, HOST, PageView};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::Fault;
+use crate::ids::HOST;
+use crate::view::PageView;
 
 /// `first-touch` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

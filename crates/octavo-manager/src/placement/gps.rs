@@ -10,7 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Placement, Unsubscribe};
-use crate::{Access, Context, Fault, Geometry, HOST, Mode, PageId, PageRun, PageView, ProcessorMask};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::Fault;
+use crate::ids::{Access, HOST, PageId, PageRun, ProcessorMask};
+use crate::view::{Mode, PageView};
 
 /// Options of `gps`.
 #[derive(Serialize, Deserialize, JsonSchema)]

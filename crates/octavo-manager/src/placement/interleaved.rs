@@ -5,7 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Placement};
-use crate::{Context, Fault, Geometry, Needs, PageId, PageRun, PageView, ProcessorId};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::{Fault, Needs};
+use crate::ids::{PageId, PageRun, ProcessorId};
+use crate::view::PageView;
 
 /// Options of `interleaved`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

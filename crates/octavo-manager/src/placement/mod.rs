@@ -13,10 +13,12 @@ mod on_touch;
 
 use octavo_registry::Registry;
 
-use crate::{
-    AccessCount, Context, CounterNotification, Failure, Fault, Geometry, HOST, Needs, PageId, PageRun, PageView,
-    ProcessorId, ProcessorMask,
-};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::{AccessCount, CounterNotification, Fault, Needs};
+use crate::failure::Failure;
+use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::view::PageView;
 
 /// Every placement strategy, by name.
 pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(

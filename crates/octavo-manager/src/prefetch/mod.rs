@@ -10,7 +10,10 @@ use std::ops::Range;
 
 use octavo_registry::Registry;
 
-use crate::{BlockMap, Failure, Geometry, PageRun, ProcessorId};
+use crate::block::BlockMap;
+use crate::config::Geometry;
+use crate::failure::Failure;
+use crate::ids::{PageRun, ProcessorId};
 
 /// Every prefetcher, by name.
 pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Prefetch, Service};
+use crate::block::BlockMap;
+use crate::config::Geometry;
 use crate::random::Random;
-use crate::{BlockMap, Geometry};
 
 /// Options of `random-page`.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Prefetch, Service};
-use crate::{BlockMap, Geometry};
+use crate::block::BlockMap;
+use crate::config::Geometry;
 
 /// `sequential-local` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Prefetch, Service};
-use crate::{BlockMap, Geometry, PageRun};
+use crate::block::BlockMap;
+use crate::config::Geometry;
+use crate::ids::PageRun;
 
 /// Pages of the largest block.
 const BLOCK: u32 = 512;

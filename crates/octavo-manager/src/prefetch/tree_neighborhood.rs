@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Prefetch, Service};
-use crate::{BlockMap, Geometry};
+use crate::block::BlockMap;
+use crate::config::Geometry;
 
 /// `tree-neighborhood` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

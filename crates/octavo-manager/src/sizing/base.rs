@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PageSizing;
-use crate::Geometry;
+use crate::config::Geometry;
 
 /// `base` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

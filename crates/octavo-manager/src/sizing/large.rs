@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PageSizing;
-use crate::Geometry;
-use crate::config::PAGE_SIZES;
+use crate::config::{Geometry, PAGE_SIZES};
 
 /// Options of `large`.
 #[derive(Serialize, Deserialize, JsonSchema)]

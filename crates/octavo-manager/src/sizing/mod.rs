@@ -7,7 +7,8 @@ mod mosaic;
 use octavo_registry::Registry;
 use octavo_units::Bytes;
 
-use crate::{Compaction, Geometry};
+use crate::config::Geometry;
+use crate::plan::Compaction;
 
 /// Every page sizing, by name. What they are built for has base pages.
 pub static SIZINGS: Registry<Box<dyn PageSizing>, Geometry> =

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Coalescing, PageSizing};
-use crate::{Compaction, Geometry};
+use crate::config::Geometry;
+use crate::plan::Compaction;
 
 /// Most base pages of a large page: entries of a page-table page.
 const MOST_PAGES: u64 = 512;

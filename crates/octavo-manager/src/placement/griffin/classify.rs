@@ -1,6 +1,6 @@
 //! What kind of page it is, and where it had better be.
 
-use crate::{HOST, ProcessorId};
+use crate::ids::{HOST, ProcessorId};
 
 pub(super) struct Thresholds {
     pub touched: f32,

@@ -1,6 +1,7 @@
 //! Exponentially smoothed access counts of every page and GPU.
 
-use crate::{AccessCount, PageId};
+use crate::event::AccessCount;
+use crate::ids::PageId;
 
 /// Counts decay lazily: a page's are brought up to date when it is accessed again, so that a report costs as much as
 /// it has entries.
@@ -78,7 +79,7 @@ fn power(mut base: f32, mut exponent: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ProcessorId;
+    use crate::ids::ProcessorId;
 
     #[test]
     fn counts_decay_over_periods_without_accesses() {

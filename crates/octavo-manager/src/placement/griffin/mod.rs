@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use self::classify::{Thresholds, better_owner};
 use self::history::History;
 use super::{Decision, Move, Placement};
-use crate::{
-    AccessCount, Context, Fault, Geometry, HOST, Needs, PageId, PageRun, PageView, ProcessorId, ProcessorMask,
-    ReportSpec,
-};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::{AccessCount, Fault, Needs, ReportSpec};
+use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::view::PageView;
 
 /// Options of `griffin-dpc`. The numbers are the published ones as far as they are remembered; treat them as knobs.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,10 @@
 use super::Options;
 use super::pa_cache::PaCache;
 use super::pa_table::PaTable;
-use crate::{Context, Fault, PageId, PageRun, Scheme};
+use crate::context::Context;
+use crate::event::Fault;
+use crate::ids::{PageId, PageRun};
+use crate::view::Scheme;
 
 pub(super) struct Initiator {
     threshold: u32,

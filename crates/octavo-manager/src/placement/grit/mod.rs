@@ -13,7 +13,11 @@ use serde::{Deserialize, Serialize};
 use self::initiator::Initiator;
 use super::counters::{self, CounterMoves, HostPages};
 use super::{Decision, Placement};
-use crate::{Context, CounterNotification, CounterSpec, Fault, Geometry, HOST, Needs, PageRun, PageView, Scheme};
+use crate::config::Geometry;
+use crate::context::Context;
+use crate::event::{CounterNotification, CounterSpec, Fault, Needs};
+use crate::ids::{HOST, PageRun};
+use crate::view::{PageView, Scheme};
 
 /// Most faults that the widest counter can be told to wait for.
 const MAX_THRESHOLD: u32 = 16;

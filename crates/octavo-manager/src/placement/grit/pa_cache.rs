@@ -1,6 +1,6 @@
 //! The PA-Cache: the PA-Table entries used last, in front of host memory.
 
-use crate::PageId;
+use crate::ids::PageId;
 
 /// A set-associative cache of page numbers with LRU replacement, write-allocate and write-back. The set is chosen by
 /// the low bits of the page number. Each lookup is for a fault that is counted, so every entry in it is dirty.

@@ -1,6 +1,6 @@
 //! The PA-Table: what GRIT remembers of a page's faults until its scheme is decided.
 
-use crate::{Access, PageId};
+use crate::ids::{Access, PageId};
 
 /// The published entry has 48 bits in host memory: 45 of virtual page number, one read/write bit, a two-bit counter.
 /// Here it is one byte of a flat array: bits 3:0 count faults after the first, bit 4 is the read/write bit, bit 5

@@ -4,7 +4,9 @@
 //! A group's size is kept in the entry of its base page, `vpn - vpn mod size`. All pages of a group have one scheme.
 //! Groups never reach beyond one page-table page of 512 entries. Prediction moves no page and touches no mapping.
 
-use crate::{Context, GroupSize, PageId, Scheme};
+use crate::context::Context;
+use crate::ids::PageId;
+use crate::view::{GroupSize, Scheme};
 
 /// Sizes that a page can be promoted to, with the next smaller one.
 const LEVELS: [(GroupSize, GroupSize); 3] = [
