@@ -1,15 +1,15 @@
 //! What moves without a fault: access counters, reports, ends of kernels, changes of capacity.
 
-use crate::context::Context;
+use crate::contract::event::{AccessCount, CounterNotification};
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Plan, Step};
 use crate::draft::Draft;
-use crate::event::{AccessCount, CounterNotification};
-use crate::ids::{PageId, PageRun, ProcessorId};
 use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
-use crate::placement::Placement;
-use crate::plan::{Cause, Plan, Step};
+use crate::strategies::context::Context;
+use crate::strategies::placement::Placement;
 use crate::transaction::Transaction;
-use crate::view::Mode;
 
 impl Manager {
     /// A hardware counter fired. Whatever comes of it, the counters are cleared, so that they can fire again.

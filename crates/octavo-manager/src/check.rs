@@ -1,9 +1,10 @@
 //! The invariants of the architecture, for tests. Slow: looks at every page.
 
-use crate::context::{Charges, Context};
-use crate::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
 use crate::manager::Manager;
-use crate::view::{Mode, PageState};
+use crate::pages::state::PageState;
+use crate::strategies::context::{Charges, Context};
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

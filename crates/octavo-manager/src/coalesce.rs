@@ -1,14 +1,14 @@
 //! Blocks become large pages in place, and base pages again.
 
+use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Plan, Step};
 use crate::draft::Draft;
 use crate::flight::Flight;
-use crate::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
 use crate::manager::Manager;
 use crate::memory::Memory;
 use crate::physical::Physical;
-use crate::plan::{Plan, Step};
 use crate::transaction::Transaction;
-use crate::view::Mode;
 
 /// Whether a block can become a large page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

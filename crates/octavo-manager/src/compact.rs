@@ -1,14 +1,15 @@
 //! Base pages are moved within a memory so that a large frame becomes free.
 
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Compaction, Permission, Plan, Step};
 use crate::draft::Draft;
 use crate::flight::Pending;
-use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
 use crate::manager::Manager;
+use crate::pages::state::PageState;
 use crate::physical::compact::Evacuation;
 use crate::physical::store::Content;
-use crate::plan::{Compaction, Permission, Plan, Step};
 use crate::transaction::Transaction;
-use crate::view::{Mode, PageState};
 
 impl Manager {
     /// Has a fault that needs a large frame wait for a plan that frees one, if there is such a plan or one can be made

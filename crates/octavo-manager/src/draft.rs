@@ -1,13 +1,13 @@
 //! Plans under construction: opened, closed, taken back.
 
 use crate::coalesce::splinters;
-use crate::context::Charges;
-use crate::event::Fault;
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Plan, Step};
 use crate::flight::Flight;
-use crate::ids::{HOST, PageRun, ProcessorMask};
 use crate::manager::Manager;
-use crate::plan::{Cause, Plan, Step};
-use crate::view::Mode;
+use crate::strategies::context::Charges;
 
 /// Plans whose step vectors are kept for reuse, at most.
 const SPARE_PLANS: usize = 1024;

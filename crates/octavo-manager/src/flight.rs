@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::context::Charges;
-use crate::event::Fault;
+use crate::contract::event::Fault;
+use crate::contract::ids::{PageId, PageRun};
+use crate::contract::plan::PlanId;
 use crate::frames::Change;
-use crate::ids::{PageId, PageRun};
+use crate::pages::state::PageState;
 use crate::physical::journal::Journal;
-use crate::placement::Decision;
-use crate::plan::PlanId;
-use crate::view::PageState;
+use crate::strategies::context::Charges;
+use crate::strategies::decision::Decision;
 
 /// A fault that waits inside the manager: for a busy page, or for room.
 #[derive(Clone, Copy)]

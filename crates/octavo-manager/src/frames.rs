@@ -1,7 +1,7 @@
 //! How full each memory is.
 
-use crate::config::Topology;
-use crate::ids::{HOST, MAX_PROCESSORS, ProcessorId};
+use crate::contract::ids::{HOST, MAX_PROCESSORS, ProcessorId};
+use crate::contract::topology::Topology;
 
 /// Frames that the plan under construction, or an unfinished one, gains and gives up.
 #[derive(Clone, Copy, Default)]

@@ -1,11 +1,11 @@
 //! What mechanisms work on: the pages, how full memories are, and who leaves a full one.
 
-use crate::eviction::Eviction;
+use crate::contract::counts::Statistics;
+use crate::contract::ids::PageId;
 use crate::frames::Frames;
-use crate::ids::PageId;
 use crate::pages::Pages;
 use crate::physical::Physical;
-use crate::statistics::Statistics;
+use crate::strategies::eviction::Eviction;
 
 pub(crate) struct Memory {
     pub pages: Pages,

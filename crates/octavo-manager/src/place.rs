@@ -1,9 +1,9 @@
 //! Pages get frames and give them up.
 
-use crate::allocator::FrameRequest;
-use crate::ids::{PageId, ProcessorId};
+use crate::contract::ids::{PageId, ProcessorId};
 use crate::physical::Physical;
 use crate::physical::store::Content;
+use crate::strategies::allocator::FrameRequest;
 use crate::transaction::Transaction;
 
 impl Transaction<'_> {

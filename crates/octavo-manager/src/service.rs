@@ -1,19 +1,20 @@
 //! From a fault to its plan: has it wait, or asks the placement strategy, has a mechanism carry out what it decided,
 //! and asks the prefetcher what else to bring.
 
-use crate::block::BlockMap;
-use crate::context::{Charges, Context};
+use crate::contract::block::BlockMap;
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, PageId, ProcessorId, ProcessorMask};
+use crate::contract::plan::{Cause, Plan};
 use crate::draft::Draft;
-use crate::event::Fault;
 use crate::flight::Pending;
-use crate::ids::{Access, PageId, ProcessorId, ProcessorMask};
 use crate::manager::Manager;
 use crate::mechanism::{self, migrate};
 use crate::pages::Pages;
 use crate::physical::usage::OutOfMemory;
-use crate::placement::{Decision, Placement};
-use crate::plan::{Cause, Plan};
-use crate::prefetch::Service;
+use crate::strategies::context::{Charges, Context};
+use crate::strategies::decision::Decision;
+use crate::strategies::placement::Placement;
+use crate::strategies::prefetch::Service;
 use crate::transaction::{NoRoom, Transaction};
 
 impl Manager {

@@ -1,13 +1,14 @@
 //! One plan under construction: every primitive adds a step *and* changes the state accordingly, so that the state is
 //! what the steps make of it.
 
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, MappingMode, Permission, Step};
 use crate::draft::Draft;
-use crate::eviction::Residency;
-use crate::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
 use crate::mechanism::evict;
 use crate::memory::Memory;
-use crate::plan::{Cause, MappingMode, Permission, Step};
-use crate::view::{Mode, PageState};
+use crate::pages::residency::Residency;
+use crate::pages::state::PageState;
 
 /// Why a page cannot come to a memory now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

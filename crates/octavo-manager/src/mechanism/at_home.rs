@@ -1,9 +1,9 @@
 //! A page has its place from its allocation on: the first fault by anyone finds it there.
 
 use super::{map_remote, migrate};
-use crate::event::Fault;
-use crate::ids::{HOST, PageRun, ProcessorId};
-use crate::plan::Cause;
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::plan::Cause;
 use crate::transaction::{NoRoom, Transaction};
 
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.

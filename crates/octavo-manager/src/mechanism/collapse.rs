@@ -1,11 +1,12 @@
 //! All copies of a page but one are removed.
 
 use super::upgrade::map_local;
-use crate::event::Fault;
-use crate::ids::{PageRun, ProcessorId, ProcessorMask};
-use crate::plan::Cause;
+use crate::contract::event::Fault;
+use crate::contract::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::Cause;
+use crate::pages::state::PageState;
 use crate::transaction::{NoRoom, Transaction};
-use crate::view::{Mode, PageState};
 
 /// Makes the faulting processor the only holder of a replicated page. If it holds a replica, nothing is copied.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {

@@ -1,11 +1,11 @@
 //! Readers get read-only replicas, a writer becomes the only holder.
 
 use super::migrate;
-use crate::event::Fault;
-use crate::ids::{Access, HOST, PageRun, ProcessorMask};
-use crate::plan::{Cause, Permission};
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, HOST, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Permission};
 use crate::transaction::{NoRoom, Transaction};
-use crate::view::Mode;
 
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cause, NoRoom> {
     let page = tx.state(fault.page);

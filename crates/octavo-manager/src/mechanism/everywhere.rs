@@ -1,11 +1,11 @@
 //! The `ideal` bound: a page is copied once and then local to every GPU.
 
 use super::map_remote;
-use crate::event::Fault;
-use crate::ids::{HOST, PageRun, ProcessorMask};
-use crate::plan::{Cause, Permission};
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
-use crate::view::Mode;
 
 /// The first toucher pays for one copy; a page that was prefetched is on a GPU already and stays there. The page takes
 /// up no room from then on, so it is exempt before it moves.

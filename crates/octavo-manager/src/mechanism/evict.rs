@@ -1,10 +1,11 @@
 //! A page leaves a full memory: a sole copy is written to the host, a replica is dropped.
 
 use super::unsubscribe::end_broadcast;
-use crate::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
-use crate::plan::Cause;
+use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::Cause;
+use crate::pages::state::PageState;
 use crate::transaction::Transaction;
-use crate::view::{Mode, PageState};
 
 pub(crate) fn evict(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
     let page = tx.state(run.first);

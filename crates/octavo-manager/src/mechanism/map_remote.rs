@@ -2,11 +2,11 @@
 
 use super::collapse;
 use super::upgrade::upgrade;
-use crate::event::Fault;
-use crate::ids::{Access, PageRun, ProcessorMask};
-use crate::plan::{Cause, Permission};
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
-use crate::view::Mode;
 
 /// Maps the page to the owner's memory for reading and writing. Read-only replicas are removed first, and the owner
 /// can write again, because a second writer's stores would pass them by; replicas that take part in broadcast stores

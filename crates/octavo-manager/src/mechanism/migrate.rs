@@ -2,11 +2,11 @@
 
 use super::upgrade::{map_local, upgrade};
 use super::{collapse, map_remote};
-use crate::event::Fault;
-use crate::ids::{PageId, PageRun, ProcessorId};
-use crate::plan::Cause;
+use crate::contract::event::Fault;
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::page::{Mode, PageView};
+use crate::contract::plan::Cause;
 use crate::transaction::{NoRoom, Transaction};
-use crate::view::{Mode, PageView};
 
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);

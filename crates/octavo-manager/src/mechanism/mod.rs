@@ -12,10 +12,10 @@ mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
 
-use crate::event::Fault;
-use crate::ids::HOST;
-use crate::placement::Decision;
-use crate::plan::Cause;
+use crate::contract::event::Fault;
+use crate::contract::ids::HOST;
+use crate::contract::plan::Cause;
+use crate::strategies::decision::Decision;
 use crate::transaction::{NoRoom, Transaction};
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.

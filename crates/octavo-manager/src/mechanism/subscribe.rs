@@ -1,11 +1,11 @@
 //! Everyone who touches a page gets a replica that it can write; stores go to all of them (GPS).
 
 use super::{migrate, upgrade};
-use crate::event::Fault;
-use crate::ids::{HOST, PageRun, ProcessorMask};
-use crate::plan::{Cause, Permission};
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Permission};
 use crate::transaction::{NoRoom, Transaction};
-use crate::view::Mode;
 
 /// A page on the host moves to its first subscriber. For every later one, writers stop and their translations go
 /// before the copy, or the replica would miss what they store meanwhile; then all subscribers are mapped anew, and

@@ -1,9 +1,9 @@
 //! Replicas in broadcast mode are given up.
 
-use crate::ids::{PageRun, ProcessorMask};
-use crate::plan::Permission;
+use crate::contract::ids::{PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
-use crate::view::Mode;
 
 /// Gives up the replicas of `leaving`, the owner's excepted. The page stays mapped for the other holders.
 pub(crate) fn unsubscribe(tx: &mut Transaction<'_>, run: PageRun, leaving: ProcessorMask) {

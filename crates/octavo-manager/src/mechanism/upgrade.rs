@@ -1,7 +1,7 @@
 //! A page that is already where it is wanted: the only holder gets the right to write.
 
-use crate::ids::{PageRun, ProcessorId, ProcessorMask};
-use crate::plan::{Cause, Permission};
+use crate::contract::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
 
 pub(super) fn upgrade(tx: &mut Transaction<'_>, run: PageRun, holder: ProcessorId) -> Cause {

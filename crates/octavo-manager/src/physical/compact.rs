@@ -1,7 +1,7 @@
 //! Which large frame is emptied, and where its base pages go.
 
 use super::store::{Content, FrameStore, Holder};
-use crate::ids::PageId;
+use crate::contract::ids::PageId;
 
 /// Base pages that leave a large frame.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl FrameStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::SpaceId;
+    use crate::contract::ids::SpaceId;
 
     fn memory(large_frames: u32) -> FrameStore {
         let mut memory = FrameStore::new(4, 4 * large_frames);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::FrameStore;
-use crate::config::ConfigError;
+use crate::contract::error::ConfigError;
 use crate::random::Random;
 
 /// How fragmented every GPU's memory is from the start, by data that no application here knows.

@@ -2,7 +2,7 @@
 
 use super::Physical;
 use super::store::Content;
-use crate::ids::ProcessorId;
+use crate::contract::ids::ProcessorId;
 
 /// Changes of frames and of the sizes of pages by one plan.
 #[derive(Default)]

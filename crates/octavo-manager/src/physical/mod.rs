@@ -11,11 +11,13 @@ pub(crate) mod usage;
 
 use self::fragmentation::Fragmentation;
 use self::store::{Content, FrameStore};
-use crate::allocator::{FrameAllocator, FrameRequest};
-use crate::config::{ConfigError, Geometry, Topology};
-use crate::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::error::ConfigError;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::topology::Topology;
 use crate::pages::Pages;
-use crate::sizing::Coalescing;
+use crate::strategies::allocator::{FrameAllocator, FrameRequest};
+use crate::strategies::sizing::Coalescing;
 
 /// The frames of every GPU.
 pub(crate) struct Physical {

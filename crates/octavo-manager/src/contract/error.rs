@@ -1,0 +1,21 @@
+//! A configuration that is refused.
+
+use octavo_registry::OptionError;
+
+/// A configuration that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {message}")]
+pub struct ConfigError {
+    /// Dotted key, for example `placement.fault_threshold`.
+    pub key: String,
+    /// What is wrong, what was expected and the nearest valid name.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// The key of an option of the strategy of this kind.
+    pub(crate) fn below(kind: &str, error: OptionError) -> Self {
+        let OptionError { key, message } = error;
+        Self { key: if key.is_empty() { kind.to_owned() } else { format!("{kind}.{key}") }, message }
+    }
+}

@@ -1,0 +1,110 @@
+//! What happens to a memory manager.
+
+use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, SpaceId};
+
+/// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
+/// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding
+/// together are one fault, with the most demanding access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Who touched the page.
+    pub processor: ProcessorId,
+    /// The page.
+    pub page: PageId,
+    /// How.
+    pub access: Access,
+}
+
+/// A hardware access counter reached its threshold: `processor` fetched that many lines of `page`'s counter group
+/// from another processor's memory since the group's counter was last cleared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterNotification {
+    /// Who accessed remotely.
+    pub processor: ProcessorId,
+    /// The page whose access made the counter reach the threshold.
+    pub page: PageId,
+}
+
+/// Accesses of one GPU to one page since the last report, for policies that ask for reports ([`Needs::reports`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessCount {
+    /// Who.
+    pub processor: ProcessorId,
+    /// What.
+    pub page: PageId,
+    /// How many lines.
+    pub lines: u32,
+}
+
+/// Pages that come into being.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Which pages.
+    pub run: PageRun,
+    /// Whose they are.
+    pub space: SpaceId,
+    /// The GPU whose memory the program asked for, which strategies that place explicitly give it.
+    pub gpu: Option<ProcessorId>,
+}
+
+impl From<PageRun> for Allocation {
+    /// Pages of the only application, anywhere.
+    fn from(run: PageRun) -> Self {
+        Self { run, space: SpaceId::default(), gpu: None }
+    }
+}
+
+/// Something the manager has to react to.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Memory was allocated; it is resident on the host until something moves it.
+    Allocate(Allocation),
+    /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
+    Free(PageRun),
+    /// Faults in the order the driver services them.
+    Faults(&'a [Fault]),
+    /// An access counter reached its threshold.
+    Counter(CounterNotification),
+    /// The periodic report, sorted by (page, processor), one entry for each page and GPU with accesses.
+    Report(&'a [AccessCount]),
+    /// A kernel ended (all GPUs are quiet).
+    KernelEnd,
+    /// A processor's memory now holds this many pages; pages beyond it are evicted.
+    Capacity {
+        /// Whose memory.
+        processor: ProcessorId,
+        /// Frames of one page each.
+        pages: u32,
+    },
+}
+
+/// What a composition of strategies wants to be told, asked once before anything happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Count remote lines for each (GPU, group) and notify at this threshold.
+    pub counters: Option<CounterSpec>,
+    /// Report access counts periodically.
+    pub reports: Option<ReportSpec>,
+    /// Faults by stores cost nothing, at once (the `ideal` bound: "writes have no NUMA cost").
+    pub free_store_faults: bool,
+    /// Faults cost no more than the walk that finds the page unmapped: pages have a place from their allocation on.
+    pub free_faults: bool,
+}
+
+/// Hardware access counters as a policy wants them programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterSpec {
+    /// Remote lines after which a notification is raised.
+    pub threshold: u32,
+    /// Pages that share a counter (64 KiB of address space as published; at least one page).
+    pub group_pages: u32,
+}
+
+/// Periodic access reports as a policy wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportSpec {
+    /// GPU clock cycles between reports.
+    pub period_cycles: u64,
+    /// Bytes each entry costs on the link to the host.
+    pub entry_bytes: u32,
+}

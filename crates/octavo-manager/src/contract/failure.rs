@@ -1,0 +1,40 @@
+//! Strategies that can no longer decide. Those compiled in never fail; a user's own may do anything.
+
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, PageId, ProcessorId};
+
+/// Why a strategy can no longer decide. What it answered since means nothing, so whoever drives the manager stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Which strategy, what it did, and what was expected of it.
+    pub message: String,
+    /// How it came to that, over several lines, such as a traceback; may be empty.
+    pub details: String,
+    /// What it was asked about, such as `a write fault`.
+    pub occasion: &'static str,
+    /// Whose fault, notification or memory that was.
+    pub processor: Option<ProcessorId>,
+    /// Which page it was about.
+    pub page: Option<PageId>,
+}
+
+impl Failure {
+    /// Names the fault that was being served, unless the strategy knew what it was asked about.
+    pub(crate) fn about(mut self, fault: &Fault) -> Self {
+        if self.page.is_none() {
+            self.page = Some(fault.page);
+            self.processor = Some(fault.processor);
+            self.occasion = occasion(fault.access);
+        }
+        self
+    }
+}
+
+/// A fault in words.
+#[must_use]
+pub const fn occasion(access: Access) -> &'static str {
+    match access {
+        Access::Read => "a read fault",
+        Access::Write => "a write fault",
+    }
+}

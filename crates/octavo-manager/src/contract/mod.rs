@@ -1,0 +1,12 @@
+//! What goes in and comes out: names, sizes, events, plans, views and counts. Nothing here decides.
+
+pub(crate) mod block;
+pub(crate) mod counts;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod failure;
+pub(crate) mod geometry;
+pub(crate) mod ids;
+pub(crate) mod page;
+pub(crate) mod plan;
+pub(crate) mod topology;

@@ -1,0 +1,183 @@
+//! What the driver of the manager has to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::ids::{PageRun, ProcessorId, ProcessorMask};
+
+/// Number of a plan, for its acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlanId(pub u64);
+
+/// Why something happens; every picosecond and byte is accounted to one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// A page moves to the processor that faulted on it, or that a policy chose.
+    Migration,
+    /// A mapping to another processor's memory is made.
+    RemoteMap,
+    /// A replica is made (read-only, or subscribed to broadcast stores).
+    Duplication,
+    /// A write makes one processor the only holder of a page that had replicas.
+    WriteCollapse,
+    /// Memory was full.
+    Eviction,
+    /// A page is brought before it was asked for.
+    Prefetch,
+}
+
+/// What a mapping allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Loads only; a store raises a protection fault.
+    ReadOnly,
+    /// Loads and stores.
+    ReadWrite,
+}
+
+/// How a mapping is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappingMode {
+    /// From the target's memory; local if the target is the mapping processor itself.
+    Direct,
+    /// Loads from the target's memory: the local replica, or, for a processor without one, the owner's copy. Stores
+    /// also go to every other processor that holds a replica.
+    Broadcast,
+}
+
+/// What it costs to move base pages within a memory so that a large frame becomes free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compaction {
+    /// The whole GPU stops, its pipelines are flushed, and the pages pass through the memory's bus.
+    WorstCase,
+    /// Pages are copied in bulk inside the memory.
+    BulkCopy,
+    /// Nothing.
+    Ideal,
+}
+
+/// One thing to do. Steps are done in order; each is finished before the next starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// In-flight accesses of these processors to these pages complete; with them, the compute units stop issuing
+    /// until the drain is over and their first-level caches are discarded. Dirty lines of the pages are written back.
+    Drain {
+        /// Whose compute units.
+        processors: ProcessorMask,
+        /// Which pages are about to change hands.
+        pages: PageRun,
+    },
+    /// Page-table entries are removed and translations shot down on these processors.
+    Invalidate {
+        /// Whose translations.
+        processors: ProcessorMask,
+        /// Of which pages.
+        pages: PageRun,
+    },
+    /// Page-table entries become read-only and translations are shot down on these processors.
+    Protect {
+        /// Whose translations.
+        processors: ProcessorMask,
+        /// Of which pages.
+        pages: PageRun,
+    },
+    /// Pages are copied between memories. The source's frames are given up with the copy, except for
+    /// [`Cause::Duplication`], which leaves both.
+    Copy {
+        /// Which pages.
+        pages: PageRun,
+        /// Source.
+        from: ProcessorId,
+        /// Destination.
+        to: ProcessorId,
+        /// Why.
+        cause: Cause,
+    },
+    /// Frames are given up without a copy (another copy exists, or the contents are not needed).
+    Discard {
+        /// Whose frames.
+        processor: ProcessorId,
+        /// Of which pages.
+        pages: PageRun,
+    },
+    /// Page-table entries are written on these processors.
+    Map {
+        /// Who can access the pages from now on.
+        processors: ProcessorMask,
+        /// Which pages.
+        pages: PageRun,
+        /// Whose memory serves them; ignored (each its own) for `target == None`.
+        target: Option<ProcessorId>,
+        /// What is allowed.
+        permission: Permission,
+        /// How it is served.
+        mode: MappingMode,
+    },
+    /// The base pages of a block become one large page: the large bit is set in the entry above theirs by one atomic
+    /// write, then their entries are marked disabled. No data moves and no translation is flushed; translations of
+    /// base pages stay valid until they are evicted. The block's pages are held by the plan.
+    Coalesce {
+        /// Whose page table.
+        processor: ProcessorId,
+        /// The aligned span of one large page.
+        block: PageRun,
+    },
+    /// A large page becomes base pages again: the bits are cleared and its one large translation is flushed everywhere
+    /// on the processor. Plans that change the block's pages while another splinter of it is unfinished bring one of
+    /// their own, which then finds nothing to do. It is not undone when the plan fails, and the plan that
+    /// wakes the failed one's faults repeats it. The step holds no page.
+    Splinter {
+        /// Whose page table.
+        processor: ProcessorId,
+        /// The aligned span of one large page.
+        block: PageRun,
+    },
+    /// Base pages are moved to other frames of the same memory. Those that have a number are invalidated before and
+    /// mapped again after it; foreign ones are only counted.
+    Compact {
+        /// Whose memory.
+        processor: ProcessorId,
+        /// How many base pages move.
+        pages: u32,
+        /// What that costs.
+        model: Compaction,
+    },
+    /// The access counters of the groups that contain these pages are cleared for every GPU.
+    ClearCounters {
+        /// Which pages.
+        pages: PageRun,
+    },
+    /// Faults of `processor` on these pages are replayed.
+    Wake {
+        /// Whose faults.
+        processor: ProcessorId,
+        /// On which pages.
+        pages: PageRun,
+    },
+}
+
+/// An ordered list of steps that carries out one decision.
+///
+/// Pages named in an unfinished plan are busy: later faults on them wait inside the manager until the plan is
+/// acknowledged with [`complete`](crate::Manager::complete) or [`fail`](crate::Manager::fail). Steps that only wake
+/// faults or clear counters name no page in this sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a plan that is not carried out and acknowledged leaves its pages busy for ever"]
+pub struct Plan {
+    /// Its number, unique and ascending.
+    pub id: PlanId,
+    /// What the waiting faults' time is accounted to.
+    pub cause: Cause,
+    /// Reads and writes of policy metadata in host memory that this decision needed (GRIT's PA-Table), before any
+    /// step; those of them that overlap the host's page-table walk are not in here but in `overlapped_accesses`.
+    pub metadata_accesses: u32,
+    /// Metadata accesses that run beside the host's page-table walk: only what exceeds the walk is paid.
+    pub overlapped_accesses: u32,
+    /// How many of the leading steps make room for the rest (evictions); their time is accounted to
+    /// [`Cause::Eviction`].
+    pub room_steps: u32,
+    /// What to do. Pages that leave to make room are held by none of the steps after those.
+    pub steps: Vec<Step>,
+}

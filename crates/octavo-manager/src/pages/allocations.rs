@@ -1,0 +1,70 @@
+//! Which pages exist, and whose they are.
+
+use crate::contract::ids::{PageId, PageRun, SpaceId};
+
+/// All allocations, in order of their pages.
+#[derive(Clone, Default)]
+pub(super) struct Allocations {
+    /// Sorted and disjoint.
+    runs: Vec<PageRun>,
+    /// Whose each is.
+    spaces: Vec<SpaceId>,
+}
+
+impl Allocations {
+    pub fn runs(&self) -> &[PageRun] {
+        &self.runs
+    }
+
+    /// The allocation that `page` is part of, which exists.
+    pub fn of(&self, page: PageId) -> PageRun {
+        self.runs[self.index(page)]
+    }
+
+    /// Whose `page` is, which is part of an allocation.
+    pub fn space(&self, page: PageId) -> SpaceId {
+        self.spaces[self.index(page)]
+    }
+
+    /// Whether all these pages are allocated, and by `space`.
+    pub fn all_of_space(&self, run: PageRun, space: SpaceId) -> bool {
+        let (first, end) = (run.first.0, u64::from(run.first.0) + u64::from(run.count));
+        let at = self.runs.partition_point(|known| known.first.0 <= first);
+        let mut reached = u64::from(first);
+        for index in at.saturating_sub(1)..self.runs.len() {
+            let known = self.runs[index];
+            let (from, to) = (u64::from(known.first.0), u64::from(known.first.0) + u64::from(known.count));
+            if reached >= end || from > reached || self.spaces[index] != space {
+                break;
+            }
+            reached = reached.max(to);
+        }
+        reached >= end
+    }
+
+    /// A new one, of pages that are in no other.
+    pub fn insert(&mut self, run: PageRun, space: SpaceId) {
+        let at = self.runs.partition_point(|known| known.first < run.first);
+        self.runs.insert(at, run);
+        self.spaces.insert(at, space);
+    }
+
+    /// Takes `run` out; what is left of an allocation on either side stays.
+    pub fn remove(&mut self, run: PageRun) {
+        let (first, end) = (run.first.0, run.first.0 + run.count);
+        let cut = |known: &PageRun| {
+            let (from, to) = (known.first.0, known.first.0 + known.count);
+            [(from, to.min(first)), (from.max(end), to)]
+        };
+        let owned = self.runs.iter().zip(&self.spaces);
+        let pieces = owned.flat_map(|(known, &space)| cut(known).map(|piece| (piece, space)));
+        let left = pieces.filter(|((from, to), _)| from < to);
+        (self.runs, self.spaces) =
+            left.map(|((from, to), space)| (PageRun { first: PageId(from), count: to - from }, space)).unzip();
+    }
+
+    /// Index of the allocation that `page` is part of.
+    fn index(&self, page: PageId) -> usize {
+        self.runs.partition_point(|known| known.first <= page) - 1
+    }
+}

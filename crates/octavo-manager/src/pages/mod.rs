@@ -1,0 +1,343 @@
+//! State of every page: flat arrays that grow with allocations.
+
+mod allocations;
+mod planes;
+pub(crate) mod residency;
+pub(crate) mod state;
+
+use crate::contract::block::BlockMap;
+use crate::contract::event::{Allocation, Fault};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+use crate::contract::page::{GroupSize, Mode, PageView, Scheme};
+use crate::pages::allocations::Allocations;
+use crate::pages::planes::{Plane, Planes};
+use crate::pages::state::PageState;
+
+/// Arrays grow by whole page-table pages, so that a block never ends beyond them.
+const GROWTH: usize = 512;
+const NOT_BUSY: u32 = u32::MAX;
+
+const ALLOCATED: u8 = 1;
+const TOUCHED: u8 = 2;
+
+/// What is kept for a page besides its bits in the bitmaps.
+#[derive(Clone, Copy)]
+struct Record {
+    /// Slot of the unfinished plan that names the page.
+    slot: u32,
+    owner: ProcessorId,
+    mode: Mode,
+    flags: u8,
+    /// Bits 1:0 are PTE\[10:9\], bits 3:2 are PTE\[53:52\].
+    pte: u8,
+}
+
+const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST, mode: Mode::Plain, flags: 0, pte: 0 };
+
+/// All pages.
+#[derive(Clone)]
+pub(crate) struct Pages {
+    geometry: Geometry,
+    planes: Planes,
+    records: Vec<Record>,
+    allocations: Allocations,
+    by_scheme: [u64; 4],
+    /// Changes of schemes since they were last taken, if anyone wants them.
+    journal: Option<Vec<(PageId, Scheme)>>,
+}
+
+impl Pages {
+    pub fn new(geometry: Geometry) -> Self {
+        let (planes, allocations) = (Planes::new(&geometry), Allocations::default());
+        Self { geometry, planes, records: Vec::new(), allocations, by_scheme: [0; 4], journal: None }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// One more than the highest page there is room for.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Bytes taken up by the arrays.
+    pub fn bytes(&self) -> usize {
+        self.planes.bytes() + self.records.capacity() * size_of::<Record>()
+    }
+
+    /// Pages of each scheme, by its bits.
+    pub fn by_scheme(&self) -> [u64; 4] {
+        self.by_scheme
+    }
+
+    /// Copies of pages that `processor` holds, replicas included.
+    pub fn residents(&self, processor: ProcessorId) -> u64 {
+        self.planes.residents(processor)
+    }
+
+    pub fn keep_journal(&mut self) {
+        self.journal = Some(Vec::new());
+    }
+
+    /// Changes of schemes since the last call, in order; none unless a journal is kept.
+    pub fn drain_journal(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
+        self.journal.iter_mut().flat_map(|journal| journal.drain(..))
+    }
+
+    pub fn allocations(&self) -> &[PageRun] {
+        self.allocations.runs()
+    }
+
+    /// Whose `page` is, which is allocated.
+    pub fn space(&self, page: PageId) -> SpaceId {
+        self.allocations.space(page)
+    }
+
+    /// Whether all these pages are allocated, and by `space`.
+    pub fn all_of_space(&self, run: PageRun, space: SpaceId) -> bool {
+        self.allocations.all_of_space(run, space)
+    }
+
+    /// Whether these pages, a block or an aligned part of one, are all resident and mapped on `processor`, and all
+    /// writable there or none.
+    pub fn mapped_alike(&self, processor: ProcessorId, run: PageRun) -> bool {
+        self.planes.mapped_alike(processor, run)
+    }
+
+    /// Puts new pages on the host.
+    pub fn allocate(&mut self, &Allocation { run, space, .. }: &Allocation) {
+        assert!(run.count > 0, "an allocation has at least one page");
+        self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
+        for page in run.iter() {
+            assert!(!self.allocated(page), "page {} is allocated twice", page.0);
+            self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
+            self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, ProcessorMask::only(HOST));
+        }
+        self.by_scheme[0] += u64::from(run.count);
+        self.allocations.insert(run, space);
+    }
+
+    fn grow(&mut self, pages: usize) {
+        if pages > self.records.len() {
+            self.records.resize(pages, UNALLOCATED);
+            self.planes.grow(pages);
+        }
+    }
+
+    /// Forgets a page; its bits become zero.
+    pub fn forget(&mut self, page: PageId) {
+        self.by_scheme[usize::from(self.records[page.index()].pte & 3)] -= 1;
+        let before = self.state(page);
+        let none = ProcessorMask::EMPTY;
+        self.change_state(page, &before, &PageState { resident: none, mapped: none, writable: none, ..before });
+        self.records[page.index()] = UNALLOCATED;
+    }
+
+    /// Takes `run` out of the list of allocations; what is left of one on either side stays.
+    pub fn deallocate(&mut self, run: PageRun) {
+        self.allocations.remove(run);
+    }
+
+    /// The part of `page`'s allocation that lies in its 2 MiB block.
+    pub fn extent(&self, page: PageId) -> PageRun {
+        let block = self.block(page);
+        assert!(self.allocated(page), "page {} is not allocated", page.0);
+        let known = self.allocations.of(page);
+        let first = known.first.max(block.first);
+        let end = (known.first.0 + known.count).min(block.first.0 + block.count);
+        PageRun { first, count: end - first.0 }
+    }
+
+    /// The 2 MiB block that contains `page`.
+    pub fn block(&self, page: PageId) -> PageRun {
+        let count = self.geometry.block_pages();
+        PageRun { first: PageId(page.0 / count * count), count }
+    }
+
+    pub fn allocated(&self, page: PageId) -> bool {
+        self.records.get(page.index()).is_some_and(|record| record.flags & ALLOCATED != 0)
+    }
+
+    pub fn state(&self, page: PageId) -> PageState {
+        let record = &self.records[page.index()];
+        let [resident, mapped, writable] = self.planes.masks(page);
+        PageState { owner: record.owner, mode: record.mode, resident, mapped, writable }
+    }
+
+    pub fn mode(&self, page: PageId) -> Mode {
+        self.records[page.index()].mode
+    }
+
+    /// Changes a page's state from what it is, `before`, to `after`.
+    pub fn change_state(&mut self, page: PageId, before: &PageState, after: &PageState) {
+        let record = &mut self.records[page.index()];
+        record.owner = after.owner;
+        record.mode = after.mode;
+        self.planes.toggle(page, Plane::Resident, before.resident, after.resident);
+        self.planes.toggle(page, Plane::Mapped, before.mapped, after.mapped);
+        self.planes.toggle(page, Plane::Writable, before.writable, after.writable);
+    }
+
+    pub fn view(&self, page: PageId) -> PageView {
+        if !self.allocated(page) {
+            return self.view_of_nothing(page);
+        }
+        let PageState { owner, mode, resident, mapped, writable } = self.state(page);
+        let touched = self.records[page.index()].flags & TOUCHED != 0;
+        let (scheme, group, busy) = (self.scheme(page), self.group(page), self.slot(page).is_some());
+        PageView { page, allocated: true, owner, resident, mapped, writable, mode, scheme, group, busy, touched }
+    }
+
+    fn view_of_nothing(&self, page: PageId) -> PageView {
+        let none = ProcessorMask::EMPTY;
+        let group = if page.index() < self.len() { self.group(page) } else { GroupSize::One };
+        PageView {
+            page,
+            allocated: false,
+            owner: HOST,
+            resident: none,
+            mapped: none,
+            writable: none,
+            mode: Mode::Plain,
+            scheme: None,
+            group,
+            busy: false,
+            touched: false,
+        }
+    }
+
+    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.planes.resident(processor, page)
+    }
+
+    /// Pages of `page`'s block that are resident on `processor`.
+    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
+        self.planes.resident_in_block(processor, self.block(page))
+    }
+
+    /// The unfinished plan that names `page`.
+    pub fn slot(&self, page: PageId) -> Option<u32> {
+        let slot = self.records[page.index()].slot;
+        (slot != NOT_BUSY).then_some(slot)
+    }
+
+    pub fn set_slot(&mut self, page: PageId, slot: Option<u32>) {
+        self.records[page.index()].slot = slot.unwrap_or(NOT_BUSY);
+    }
+
+    /// Whether this is the first fault on the page; later ones are not.
+    pub fn touch(&mut self, fault: &Fault) -> bool {
+        let flags = &mut self.records[fault.page.index()].flags;
+        let first = *flags & TOUCHED == 0;
+        *flags |= TOUCHED;
+        first
+    }
+
+    pub fn scheme(&self, page: PageId) -> Option<Scheme> {
+        match self.records[page.index()].pte & 3 {
+            0b01 => Some(Scheme::OnTouch),
+            0b10 => Some(Scheme::AccessCounter),
+            0b11 => Some(Scheme::Duplication),
+            _ => None,
+        }
+    }
+
+    pub fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
+        let pte = &mut self.records[page.index()].pte;
+        let before = *pte & 3;
+        self.by_scheme[usize::from(before)] -= 1;
+        self.by_scheme[scheme as usize] += 1;
+        *pte = *pte & !3 | scheme as u8;
+        if let Some(journal) = &mut self.journal
+            && before != scheme as u8
+        {
+            journal.push((page, scheme));
+        }
+    }
+
+    pub fn group(&self, page: PageId) -> GroupSize {
+        match self.records[page.index()].pte >> 2 & 3 {
+            0b01 => GroupSize::Eight,
+            0b10 => GroupSize::SixtyFour,
+            0b11 => GroupSize::FiveHundredTwelve,
+            _ => GroupSize::One,
+        }
+    }
+
+    pub fn set_group(&mut self, base: PageId, size: GroupSize) {
+        let pte = &mut self.records[base.index()].pte;
+        *pte = *pte & 3 | (size as u8) << 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_units::Bytes;
+
+    use super::*;
+
+    fn pages(page_size: u64) -> Pages {
+        Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) })
+    }
+
+    #[test]
+    fn a_record_is_eight_bytes() {
+        assert_eq!(size_of::<Record>(), 8);
+    }
+
+    #[test]
+    fn states_of_neighbours_do_not_mix() {
+        let mut pages = pages(4096);
+        pages.allocate(&PageRun { first: PageId(60), count: 10 }.into());
+        let all = ProcessorMask((1 << 17) - 1);
+        let state = PageState {
+            owner: ProcessorId(16),
+            mode: Mode::Broadcast,
+            resident: all,
+            mapped: ProcessorMask(0b1_0100_0000_0000_1010),
+            writable: ProcessorMask(0b1_0100_0000_0000_1000),
+        };
+        pages.change_state(PageId(64), &pages.state(PageId(64)), &state);
+        assert_eq!(pages.state(PageId(64)), state);
+        for page in [63, 65].map(PageId) {
+            assert_eq!(pages.state(page).resident, ProcessorMask::only(HOST));
+            assert!(pages.state(page).mapped.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
+        let mut pages = pages(64 << 10);
+        pages.allocate(&PageRun { first: PageId(0), count: 96 }.into());
+        let map = pages.resident_in_block(HOST, PageId(40));
+        assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
+        assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
+    }
+
+    #[test]
+    fn extents_end_with_the_allocation_or_the_block() {
+        let mut pages = pages(4096);
+        pages.allocate(&PageRun { first: PageId(100), count: 500 }.into());
+        pages.allocate(&PageRun { first: PageId(10), count: 5 }.into());
+        assert_eq!(pages.extent(PageId(12)), PageRun { first: PageId(10), count: 5 });
+        assert_eq!(pages.extent(PageId(100)), PageRun { first: PageId(100), count: 412 });
+        assert_eq!(pages.extent(PageId(512)), PageRun { first: PageId(512), count: 88 });
+        pages.deallocate(PageRun { first: PageId(200), count: 10 });
+        assert_eq!(pages.extent(PageId(150)), PageRun { first: PageId(100), count: 100 });
+    }
+
+    #[test]
+    fn pages_stay_in_their_space_when_a_part_of_their_allocation_goes() {
+        let mut pages = pages(4096);
+        let allocation = |first, space| {
+            let run = PageRun { first: PageId(first), count: 100 };
+            Allocation { space: SpaceId(space), ..run.into() }
+        };
+        pages.allocate(&allocation(100, 2));
+        pages.allocate(&allocation(0, 1));
+        pages.deallocate(PageRun { first: PageId(120), count: 10 });
+        assert_eq!([0, 99, 100, 119, 130].map(|page| pages.space(PageId(page)).0), [1, 1, 2, 2, 2]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Which pages are where, for those who choose what leaves.
+
+use crate::contract::block::BlockMap;
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::page::{Mode, PageView};
+use crate::pages::Pages;
+
+/// Which pages are where, as an eviction strategy sees them.
+pub struct Residency<'a> {
+    pub(crate) pages: &'a Pages,
+}
+
+impl Residency<'_> {
+    /// Everything known about a page.
+    #[must_use]
+    pub fn page(&self, page: PageId) -> PageView {
+        self.pages.view(page)
+    }
+
+    /// Whether `page` takes up a frame of `processor`.
+    #[must_use]
+    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.resident(processor, page) && self.pages.mode(page) != Mode::Everywhere
+    }
+
+    /// Whether `page` takes up a frame of `processor` and is in no unfinished plan.
+    #[must_use]
+    pub fn evictable(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.slot(page).is_none() && self.resident(processor, page)
+    }
+
+    /// Whether `page` takes up a frame of `processor`, or could again because a plan that holds it may fail.
+    #[must_use]
+    pub fn may_return(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.slot(page).is_some() || self.resident(processor, page)
+    }
+
+    /// Whether that is so for any page of the 2 MiB block that contains `page`.
+    #[must_use]
+    pub fn block_may_return(&self, processor: ProcessorId, page: PageId) -> bool {
+        let mut pages = self.block(page).iter();
+        pages.any(|page| self.pages.allocated(page) && self.may_return(processor, page))
+    }
+
+    /// Whether `page` is part of an allocation.
+    #[must_use]
+    pub fn known(&self, page: PageId) -> bool {
+        self.pages.allocated(page)
+    }
+
+    /// The part of the 2 MiB block that contains `page` that belongs to the page's allocation.
+    #[must_use]
+    pub fn extent(&self, page: PageId) -> PageRun {
+        self.pages.extent(page)
+    }
+
+    /// The 2 MiB block that contains `page`.
+    #[must_use]
+    pub fn block(&self, page: PageId) -> PageRun {
+        self.pages.block(page)
+    }
+
+    /// Pages of that block in `processor`'s memory.
+    #[must_use]
+    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
+        self.pages.resident_in_block(processor, page)
+    }
+}

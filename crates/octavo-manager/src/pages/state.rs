@@ -1,0 +1,37 @@
+//! Where a page is and who can reach it.
+
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, HOST, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+
+/// Where a page is and who can reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageState {
+    pub owner: ProcessorId,
+    pub mode: Mode,
+    pub resident: ProcessorMask,
+    pub mapped: ProcessorMask,
+    pub writable: ProcessorMask,
+}
+
+impl PageState {
+    /// Whether more than one memory holds the page.
+    pub fn replicated(&self) -> bool {
+        self.resident.len() > 1
+    }
+
+    /// GPUs whose in-flight accesses must be over before the page changes hands: all that can write it, and the GPU
+    /// that has the only copy.
+    pub fn must_drain(&self) -> ProcessorMask {
+        let writers = self.writable.without(HOST);
+        if self.owner == HOST || self.replicated() { writers } else { writers.with(self.owner) }
+    }
+
+    /// Whether `fault` would not happen now.
+    pub fn satisfies(&self, fault: &Fault) -> bool {
+        match fault.access {
+            Access::Read => self.mapped.contains(fault.processor),
+            Access::Write => self.writable.contains(fault.processor),
+        }
+    }
+}

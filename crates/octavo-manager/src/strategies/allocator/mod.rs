@@ -1,0 +1,82 @@
+//! Which frame a page gets.
+
+mod cocoa;
+mod free_list;
+
+use octavo_registry::Registry;
+
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageId, ProcessorId, SpaceId};
+use crate::physical::store::{Content, FrameStore};
+
+/// Every frame allocator, by name.
+pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =
+    Registry::new("allocator", &[&free_list::ENTRY, &cocoa::ENTRY]);
+
+/// Chooses the base frame of a page that becomes resident in a memory. Whether there is room was decided before, so
+/// that one of the frames that the request [may have](FrameRequest::frames) exists.
+pub trait FrameAllocator: Send {
+    /// Whether frames have to be numbered for its sake.
+    fn needs_frames(&self) -> bool {
+        false
+    }
+
+    /// Memory channels; large frame *n* lies in channel *n* modulo this. Pages move within one.
+    fn channels(&self) -> u32 {
+        1
+    }
+
+    /// Whether it means to keep pages of different spaces in different large frames.
+    fn separates(&self) -> bool {
+        false
+    }
+
+    /// Whether this page should have a large frame for itself or others of its space, and none is free.
+    fn wants_large_frame(&self, _memory: &FrameStore, _request: &FrameRequest<'_>) -> bool {
+        false
+    }
+
+    /// The base frame of the page. If it lies in a coalesced large frame, that is splintered.
+    fn choose(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32>;
+}
+
+/// A page that becomes resident.
+pub struct FrameRequest<'a> {
+    pub(crate) page: PageId,
+    pub(crate) space: SpaceId,
+    /// Whether the page's whole block is allocated, all of it by this space.
+    pub(crate) whole: bool,
+    /// Whether a free frame can be had, beside those that the same plan took from other pages.
+    pub(crate) may_take: bool,
+    pub(crate) processor: ProcessorId,
+    pub(crate) slot: u32,
+    /// Frames that the plan in that slot took from other pages, and may have used again.
+    pub(crate) spare: &'a [(ProcessorId, u32)],
+}
+
+impl FrameRequest<'_> {
+    /// Whether the page may have this base frame.
+    fn may_have(&self, memory: &FrameStore, frame: u32) -> bool {
+        match memory.content(frame) {
+            Content::Free => self.may_take,
+            Content::Leaving(slot) => slot == self.slot,
+            Content::Foreign | Content::Absent | Content::Page(_) => false,
+        }
+    }
+
+    /// Base frames that the same plan took from other pages, the latest first.
+    fn taken_away<'b>(&'b self, memory: &'b FrameStore) -> impl Iterator<Item = u32> + 'b {
+        let here = self.spare.iter().rev().filter(|(processor, _)| *processor == self.processor);
+        here.map(|(_, frame)| *frame).filter(|&frame| memory.content(frame) == Content::Leaving(self.slot))
+    }
+
+    /// The lowest free base frame, if one can be had; large pages are spared as long as possible.
+    fn lowest(&self, memory: &FrameStore) -> Option<u32> {
+        if !self.may_take {
+            return None;
+        }
+        let coalesced = |large: u32| memory.frames[large as usize].coalesced;
+        let spared = memory.holes.iter().find(|&large| !coalesced(large));
+        memory.hole(spared.or_else(|| memory.holes.first())?)
+    }
+}

@@ -1,0 +1,137 @@
+//! What a memory system is made of.
+
+use octavo_registry::{Choice, Registry};
+use octavo_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::error::ConfigError;
+use crate::contract::geometry::{Geometry, PAGE_SIZES};
+use crate::physical::fragmentation::Fragmentation;
+use crate::strategies::allocator::ALLOCATORS;
+use crate::strategies::eviction::EVICTIONS;
+use crate::strategies::placement::PLACEMENTS;
+use crate::strategies::prefetch::PREFETCHERS;
+use crate::strategies::sizing::{Coalescing, SIZINGS};
+
+/// A memory system: a page size and one strategy of each kind, by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Bytes of a page: 4KiB (the default, GRIT section 3), 64KiB (hosts with big pages) or 2MiB (large pages).
+    pub page_size: Bytes,
+    /// Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise.
+    pub placement: Choice,
+    /// What else to bring when a page migrates; `none` unless said otherwise.
+    pub prefetch: Choice,
+    /// What leaves a full memory; `lru-page` unless said otherwise.
+    pub eviction: Choice,
+    /// Which frame a page gets; `free-list` unless said otherwise.
+    pub allocator: Choice,
+    /// Which sizes pages have; `base` unless said otherwise.
+    pub sizing: Choice,
+    /// Foreign data in the GPUs' memories.
+    pub fragmentation: Fragmentation,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            page_size: Bytes(4 << 10),
+            placement: Choice::named("on-touch"),
+            prefetch: Choice::named("none"),
+            eviction: Choice::named("lru-page"),
+            allocator: Choice::named("free-list"),
+            sizing: Choice::named("base"),
+            fragmentation: Fragmentation::default(),
+        }
+    }
+}
+
+impl MemoryConfig {
+    /// The same memory system with every default written out.
+    ///
+    /// # Errors
+    /// Names the key that cannot be used, what was expected and the nearest valid name.
+    pub fn resolve(&self) -> Result<Self, ConfigError> {
+        let geometry = self.geometry(1)?;
+        self.fragmentation.validate()?;
+        Ok(Self {
+            page_size: self.page_size,
+            placement: resolved(&PLACEMENTS, &self.placement, &geometry)?,
+            prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
+            eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
+            sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
+            fragmentation: self.fragmentation,
+        })
+    }
+
+    /// Bytes of the pages that all decisions are taken on: those of the driver of the manager, and of a [`Topology`].
+    ///
+    /// # Errors
+    /// As [`MemoryConfig::resolve`], for the keys that sizes depend on.
+    pub fn decision_size(&self) -> Result<Bytes, ConfigError> {
+        Ok(self.geometry(1)?.page_size)
+    }
+
+    pub(crate) fn geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
+        let base = self.base_geometry(gpus)?;
+        let sizing = built(&SIZINGS, &self.sizing, &base)?;
+        Ok(Geometry { page_size: sizing.page_size(base.page_size), ..base })
+    }
+
+    /// How base pages become large ones.
+    pub(crate) fn coalescing(&self) -> Result<Option<Coalescing>, ConfigError> {
+        Ok(built(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?.coalescing())
+    }
+
+    /// As if there were base pages alone.
+    fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
+        if PAGE_SIZES.contains(&self.page_size.0) {
+            return Ok(Geometry { gpus, page_size: self.page_size });
+        }
+        let message = format!("expected 4KiB, 64KiB or 2MiB, found {}", self.page_size);
+        Err(ConfigError { key: "page_size".to_owned(), message })
+    }
+}
+
+/// Fills in defaults, and finds values out of range too.
+fn resolved<P>(registry: &Registry<P, Geometry>, choice: &Choice, geometry: &Geometry) -> Result<Choice, ConfigError> {
+    let checked = registry.check(choice, geometry).and_then(|()| registry.resolve(choice));
+    checked.map_err(|error| ConfigError::below(registry.kind, error))
+}
+
+pub(crate) fn built<P>(
+    registry: &Registry<P, Geometry>,
+    choice: &Choice,
+    geometry: &Geometry,
+) -> Result<P, ConfigError> {
+    registry.build(choice, geometry).map_err(|error| ConfigError::below(registry.kind, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_and_sizes_are_refused_with_their_key() {
+        let placement = MemoryConfig { placement: Choice::named("on-tuch"), ..Default::default() };
+        let error = placement.resolve().unwrap_err();
+        assert_eq!(error.key, "placement.name");
+        assert!(error.message.contains("did you mean `on-touch`?"), "{error}");
+        let size = MemoryConfig { page_size: Bytes(8 << 10), ..Default::default() };
+        assert_eq!(size.resolve().unwrap_err().key, "page_size");
+    }
+
+    #[test]
+    fn a_resolved_configuration_is_complete_and_stays_as_it_is() {
+        for name in PLACEMENTS.names() {
+            let config = MemoryConfig { placement: Choice::named(name), ..Default::default() };
+            let resolved = config.resolve().unwrap();
+            assert_eq!(resolved.resolve().unwrap(), resolved);
+            let text = serde_json::to_string(&resolved).unwrap();
+            assert_eq!(serde_json::from_str::<MemoryConfig>(&text).unwrap(), resolved);
+        }
+    }
+}

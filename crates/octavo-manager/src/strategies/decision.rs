@@ -1,0 +1,44 @@
+//! What a placement strategy can answer. Mechanisms carry it out.
+
+use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
+
+/// What to do about a fault. Mechanisms carry it out whatever state the page is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The page moves to the faulting processor, which becomes its only holder and can write it.
+    Migrate,
+    /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed but
+    /// for the owner's.
+    MapRemote,
+    /// A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it
+    /// the only holder. A page on the host moves.
+    Duplicate {
+        /// Whether processors that lose the right to write, or their mapping, are drained first.
+        drain: bool,
+    },
+    /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
+    Subscribe,
+    /// The page is at home on a processor from its allocation on; the faulting processor maps it there.
+    At(ProcessorId),
+    /// The page moves to the faulting GPU and is mapped on every GPU as if it were local.
+    Everywhere,
+}
+
+/// A page that a strategy moves without a fault. Ignored if the page is busy, replicated, already there, or if there
+/// is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// What.
+    pub page: PageId,
+    /// Where it is mapped, for reading and writing, when it arrives.
+    pub to: ProcessorId,
+}
+
+/// Replicas of a page in broadcast mode that a strategy gives up. The owner's stays, and so does a busy page's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsubscribe {
+    /// What.
+    pub page: PageId,
+    /// Whose replicas.
+    pub processors: ProcessorMask,
+}

@@ -1,0 +1,73 @@
+//! Who leaves a full memory.
+
+mod keep;
+mod leaf_order;
+mod lru_block;
+mod lru_page;
+mod queue;
+mod random_page;
+mod sequential_local;
+mod tree_neighborhood;
+
+use octavo_registry::Registry;
+
+use crate::contract::failure::Failure;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageId, ProcessorId};
+use crate::pages::residency::Residency;
+
+/// Every eviction strategy, by name.
+pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(
+    "eviction",
+    &[
+        &lru_page::ENTRY,
+        &lru_block::ENTRY,
+        &tree_neighborhood::ENTRY,
+        &sequential_local::ENTRY,
+        &random_page::ENTRY,
+        &keep::ENTRY,
+    ],
+);
+
+/// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
+///
+/// Uses are services, never single accesses: the driver does not see those (`uvm-driver.md` section 6).
+pub trait Eviction: Send {
+    /// Pages below `pages` can exist from now on.
+    fn grow(&mut self, pages: usize);
+
+    /// `page` was brought into `processor`'s memory, or a fault on it was served from there.
+    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>);
+
+    /// `page` is back in `processor`'s memory because a plan failed. If [`Eviction::victims`] forgot it, it becomes the
+    /// next victim. Called in the reverse order of the victims.
+    fn restored(&mut self, processor: ProcessorId, page: PageId);
+
+    /// Fills `victims` with at least `wanted` pages in `processor`'s memory, each [evictable](Residency::evictable) and
+    /// listed once. They leave unless they are [restored](Eviction::restored). If there are not so many, none leaves if
+    /// `all` of them are needed, and nothing changes; else as many as there are.
+    fn victims(
+        &mut self,
+        processor: ProcessorId,
+        wanted: u32,
+        all: bool,
+        memory: &Residency<'_>,
+        victims: &mut Vec<PageId>,
+    );
+
+    /// Whether anything ever leaves.
+    fn evicts(&self) -> bool {
+        true
+    }
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
+
+    /// Whether it would ever find `page` in `processor`'s memory; for tests.
+    fn knows(&self, processor: ProcessorId, page: PageId) -> bool;
+
+    /// Bytes of its state.
+    fn bytes(&self) -> usize;
+}

@@ -1,0 +1,79 @@
+//! `sequential-local`: 64 KiB leave, the ones used longest ago of the 2 MiB block whose newest use is oldest.
+
+use octavo_registry::{Entry, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Eviction;
+use super::leaf_order::{LeafOrder, reserve_in_range};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageId, ProcessorId};
+use crate::pages::residency::Residency;
+
+/// Options of `sequential-local`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99; default
+    /// 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20).
+    reserved_percent: u32,
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
+    name: "sequential-local",
+    summary: "evicts 64 KiB, serviced least recently within the 2 MiB block serviced least recently",
+    source: "UVMSmart (ISCA 2019), -eviction_policy 2",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let Options { reserved_percent } = typed::parse(options)?;
+        reserve_in_range(reserved_percent)?;
+        Ok(Box::new(SequentialLocal { order: LeafOrder::new(geometry, reserved_percent) }))
+    },
+};
+
+struct SequentialLocal {
+    order: LeafOrder,
+}
+
+impl Eviction for SequentialLocal {
+    fn grow(&mut self, pages: usize) {
+        self.order.grow(pages);
+    }
+
+    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
+        self.order.used(processor, page, memory);
+    }
+
+    fn restored(&mut self, processor: ProcessorId, page: PageId) {
+        self.order.restored(processor, page);
+    }
+
+    fn victims(
+        &mut self,
+        processor: ProcessorId,
+        wanted: u32,
+        all: bool,
+        memory: &Residency<'_>,
+        victims: &mut Vec<PageId>,
+    ) {
+        victims.clear();
+        self.order.each(processor, memory, |leaf| {
+            if leaf.evictable(processor, memory) {
+                victims.extend(leaf.resident(processor, memory));
+            }
+            victims.len() >= wanted as usize
+        });
+        if all && victims.len() < wanted as usize {
+            victims.clear();
+        }
+    }
+
+    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.order.knows(processor, page)
+    }
+
+    fn bytes(&self) -> usize {
+        self.order.bytes()
+    }
+}

@@ -1,0 +1,11 @@
+//! Who decides, each kind behind a trait with its list of implementations, and how a memory system is composed of them.
+
+pub(crate) mod allocator;
+pub(crate) mod composition;
+pub(crate) mod config;
+pub(crate) mod context;
+pub(crate) mod decision;
+pub(crate) mod eviction;
+pub(crate) mod placement;
+pub(crate) mod prefetch;
+pub(crate) mod sizing;

@@ -1,0 +1,112 @@
+//! `gps`: every GPU that touches a page subscribes to it and gets a replica; stores go to all subscribers.
+//!
+//! GPS drops the replicas that were never read in a profiled first iteration. The manager does not see reads: it sees
+//! the fault that made a GPU subscribe. A subscription made by a load counts as read; one made by a store is given up
+//! when the profiled kernels are over. If that GPU loads the page after all, it faults, subscribes again, and counts
+//! as a reader from then on; if it only stores, it maps the owner's copy, and its stores are broadcast from there.
+
+use octavo_registry::{Entry, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Placement;
+use crate::contract::event::Fault;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{Access, HOST, PageId, PageRun, ProcessorMask};
+use crate::contract::page::{Mode, PageView};
+use crate::strategies::context::Context;
+use crate::strategies::decision::{Decision, Unsubscribe};
+
+/// Options of `gps`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// Kernels that make up the profiled first iteration, after which replicas that nobody is known to read are given
+    /// up; default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration).
+    profile_kernels: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { profile_kernels: 1 }
+    }
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
+    name: "gps",
+    summary: "replicates a page to everyone who touches it and broadcasts stores",
+    source: "GPS (MICRO 2021)",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, _| {
+        let Options { profile_kernels } = typed::parse(options)?;
+        Ok(Box::new(Gps { profile_kernels, ..Gps::default() }))
+    },
+};
+
+#[derive(Default)]
+struct Gps {
+    profile_kernels: u32,
+    kernels: u32,
+    /// Who subscribed to each page by a load.
+    readers: Vec<ProcessorMask>,
+    /// Who gave up the replica of each page.
+    unsubscribed: Vec<ProcessorMask>,
+}
+
+impl Placement for Gps {
+    fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
+        let end = pages.first.index() + pages.count as usize;
+        if end > self.readers.len() {
+            self.readers.resize(end, ProcessorMask::EMPTY);
+            self.unsubscribed.resize(end, ProcessorMask::EMPTY);
+        }
+    }
+
+    fn on_free(&mut self, pages: PageRun, _context: &mut Context<'_>) {
+        for page in pages.iter() {
+            self.readers[page.index()] = ProcessorMask::EMPTY;
+            self.unsubscribed[page.index()] = ProcessorMask::EMPTY;
+        }
+    }
+
+    fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
+        if fault.processor == HOST {
+            return Decision::MapRemote;
+        }
+        let unsubscribed = &mut self.unsubscribed[fault.page.index()];
+        if fault.access == Access::Read {
+            let readers = &mut self.readers[fault.page.index()];
+            *readers = readers.with(fault.processor);
+            *unsubscribed = unsubscribed.without(fault.processor);
+        } else if unsubscribed.contains(fault.processor) {
+            return Decision::MapRemote;
+        }
+        Decision::Subscribe
+    }
+
+    fn on_kernel_end(&mut self, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+        self.kernels = self.kernels.saturating_add(1);
+        if self.kernels != self.profile_kernels {
+            return;
+        }
+        for page in context.allocations().iter().flat_map(|run| run.iter()) {
+            self.give_up(page, context, given_up);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        (self.readers.capacity() + self.unsubscribed.capacity()) * size_of::<ProcessorMask>()
+    }
+}
+
+impl Gps {
+    fn give_up(&mut self, page: PageId, context: &Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+        let view = context.page(page);
+        let processors = view.resident.difference(self.readers[page.index()]).without(view.owner);
+        if view.mode == Mode::Broadcast && !processors.is_empty() {
+            given_up.push(Unsubscribe { page, processors });
+            self.unsubscribed[page.index()] = self.unsubscribed[page.index()].union(processors);
+        }
+    }
+}

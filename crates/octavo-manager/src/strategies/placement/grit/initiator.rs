@@ -1,0 +1,107 @@
+//! The fault-aware initiator: counts faults of a page and, at the threshold, decides its scheme.
+
+use super::Options;
+use super::pa_cache::PaCache;
+use super::pa_table::PaTable;
+use crate::contract::event::Fault;
+use crate::contract::ids::{PageId, PageRun};
+use crate::contract::page::Scheme;
+use crate::strategies::context::Context;
+
+pub(super) struct Initiator {
+    threshold: u32,
+    visible: bool,
+    table: PaTable,
+    cache: Option<PaCache>,
+}
+
+/// Accesses to the PA-Table in host memory.
+#[derive(Default)]
+struct Accesses {
+    reads: u32,
+    writes: u32,
+}
+
+impl Initiator {
+    pub fn new(options: &Options) -> Self {
+        let cache = options.pa_cache.then(|| PaCache::new(options.pa_cache_entries, options.pa_cache_ways));
+        let (threshold, visible) = (options.fault_threshold, options.pa_visible);
+        Self { threshold, visible, table: PaTable::default(), cache }
+    }
+
+    pub fn grow(&mut self, pages: PageRun) {
+        self.table.grow(pages.first.index() + pages.count as usize);
+    }
+
+    /// A page is freed; its entry goes without being accounted to anyone.
+    pub fn forget(&mut self, page: PageId) {
+        self.table.delete(page);
+        if let Some(cache) = &mut self.cache {
+            cache.remove(page);
+        }
+    }
+
+    /// Counts a fault. At the threshold, the scheme that the faults since the last decision call for: a page that got
+    /// there is shared, so only whether it was written matters.
+    pub fn count(&mut self, fault: &Fault, context: &mut Context<'_>) -> Option<Scheme> {
+        let mut accesses = Accesses::default();
+        self.look_up(fault.page, &mut accesses, context);
+        let decided = self.table.count(fault.page, fault.access) >= self.threshold;
+        let written = self.table.written(fault.page);
+        if decided {
+            self.delete(fault.page, &mut accesses);
+        } else if self.cache.is_none() {
+            self.table.write_back(fault.page);
+            accesses.writes += 1;
+        }
+        self.charge(&accesses, context);
+        decided.then_some(if written { Scheme::AccessCounter } else { Scheme::Duplication })
+    }
+
+    /// A miss reads the table, whether or not it has the entry; the entry is then in the cache, and what had to make
+    /// room there is written to the table.
+    fn look_up(&mut self, page: PageId, accesses: &mut Accesses, context: &mut Context<'_>) {
+        let looked_up = self.cache.as_mut().map_or(Err(None), |cache| cache.access(page));
+        let statistics = context.statistics();
+        let Err(evicted) = looked_up else {
+            statistics.pa_cache_hits += 1;
+            return;
+        };
+        statistics.pa_cache_misses += 1;
+        accesses.reads += 1;
+        if let Some(evicted) = evicted {
+            self.table.write_back(evicted);
+            accesses.writes += 1;
+        }
+    }
+
+    /// The scheme is decided. An entry that never left the cache costs nothing to delete.
+    fn delete(&mut self, page: PageId, accesses: &mut Accesses) {
+        accesses.writes += u32::from(self.table.in_memory(page));
+        self.forget(page);
+    }
+
+    fn charge(&self, accesses: &Accesses, context: &mut Context<'_>) {
+        let statistics = context.statistics();
+        statistics.pa_table_reads += u64::from(accesses.reads);
+        statistics.pa_table_writes += u64::from(accesses.writes);
+        let all = accesses.reads + accesses.writes;
+        if self.visible { context.charge_metadata(all) } else { context.charge_overlapped(all) }
+    }
+
+    /// Every entry is in the cache or in memory.
+    pub fn check(&self, context: &Context<'_>) -> Result<(), String> {
+        let pages = context.allocations().iter().flat_map(|run| run.iter());
+        for page in pages.filter(|&page| self.table.exists(page)) {
+            let cached = self.cache.as_ref().is_some_and(|cache| cache.contains(page));
+            if !cached && !self.table.in_memory(page) {
+                return Err(format!("the PA-Table entry of page {} is nowhere", page.0));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.table.bytes()
+    }
+}

@@ -1,0 +1,186 @@
+//! `grit`: picks on-touch, access counter or duplication for each page, at run time, from the faults the driver sees
+//! anyway.
+
+mod initiator;
+mod pa_cache;
+mod pa_table;
+mod prediction;
+
+use octavo_registry::{Entry, OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::initiator::Initiator;
+use super::Placement;
+use super::counters::{self, CounterMoves, HostPages};
+use crate::contract::event::{CounterNotification, CounterSpec, Fault, Needs};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{HOST, PageRun};
+use crate::contract::page::{PageView, Scheme};
+use crate::strategies::context::Context;
+use crate::strategies::decision::Decision;
+
+/// Most faults that the widest counter can be told to wait for.
+const MAX_THRESHOLD: u32 = 16;
+
+/// Options of `grit`.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Options {
+    /// Faults on a page after which its scheme is decided, 1 to 16; default 4 (GRIT section 5.1). The published
+    /// two-bit counter reaches 4; more needs a wider one (three bits up to 8, four up to 16).
+    fault_threshold: u32,
+    /// Whether a cache in front of the PA-Table exists; default true (section 5.2). Without it every counted fault
+    /// reads and writes the table.
+    pa_cache: bool,
+    /// Entries of that cache; default 64 (section 5.2).
+    pa_cache_entries: u32,
+    /// Entries of one of its sets; default 4 (section 5.2).
+    pa_cache_ways: u32,
+    /// Whether accesses to the PA-Table delay the fault in full; default false: they run beside the host's page-table
+    /// walk, and only what exceeds it is paid (section 5.2).
+    pa_visible: bool,
+    /// Whether neighbours of a page are given its scheme before they reach the threshold; default true (section 5.4).
+    prediction: bool,
+    /// Remote lines of one GPU to one 64 KiB group after which pages of the access-counter scheme migrate; default
+    /// 256 (section 3).
+    counter_threshold: u32,
+    /// What moves then: the touched page (the default) or its whole group.
+    counter_moves: CounterMoves,
+    /// What happens to a page on the host that has the access-counter scheme: migrated to the toucher (the default) or
+    /// mapped over the host link. Pages of the other schemes always migrate from the host.
+    host_pages: HostPages,
+    /// Whether the owner's in-flight accesses are drained when a page enters duplication; default false. GRIT does not
+    /// say.
+    downgrade_drain: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            fault_threshold: 4,
+            pa_cache: true,
+            pa_cache_entries: 64,
+            pa_cache_ways: 4,
+            pa_visible: false,
+            prediction: true,
+            counter_threshold: 256,
+            counter_moves: CounterMoves::Page,
+            host_pages: HostPages::Migrate,
+            downgrade_drain: false,
+        }
+    }
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
+    name: "grit",
+    summary: "picks on-touch, access counter or duplication for each page at run time",
+    source: "GRIT (HPCA 2024), section 5",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let options: Options = typed::parse(options)?;
+        check(&options)?;
+        Ok(Box::new(Grit::new(options, geometry)))
+    },
+};
+
+fn check(options: &Options) -> Result<(), OptionError> {
+    let Options { fault_threshold, pa_cache_entries: entries, pa_cache_ways: ways, counter_threshold, .. } = *options;
+    counters::check_threshold("counter_threshold", counter_threshold)?;
+    if !(1..=MAX_THRESHOLD).contains(&fault_threshold) {
+        let message = format!("expected 1 to {MAX_THRESHOLD} faults, found {fault_threshold}");
+        return Err(OptionError::new("fault_threshold", message));
+    }
+    if ways == 0 || entries % ways != 0 || !(entries / ways).is_power_of_two() {
+        let message = format!("expected a power of two of sets of {ways} entries, found {entries}");
+        return Err(OptionError::new("pa_cache_entries", message));
+    }
+    Ok(())
+}
+
+struct Grit {
+    options: Options,
+    counters: CounterSpec,
+    initiator: Initiator,
+}
+
+impl Grit {
+    fn new(options: Options, geometry: &Geometry) -> Self {
+        let counters = counters::spec(options.counter_threshold, geometry);
+        Self { counters, initiator: Initiator::new(&options), options }
+    }
+
+    fn mechanism(&self, scheme: Scheme, page: &PageView) -> Decision {
+        match scheme {
+            Scheme::OnTouch => Decision::Migrate,
+            Scheme::Duplication => Decision::Duplicate { drain: self.options.downgrade_drain },
+            Scheme::AccessCounter if page.owner == HOST && self.options.host_pages == HostPages::Migrate => {
+                Decision::Migrate
+            }
+            Scheme::AccessCounter => Decision::MapRemote,
+        }
+    }
+}
+
+impl Placement for Grit {
+    fn needs(&self) -> Needs {
+        Needs { counters: Some(self.counters), ..Needs::default() }
+    }
+
+    fn on_allocate(&mut self, pages: PageRun, context: &mut Context<'_>) {
+        self.initiator.grow(pages);
+        for page in pages.iter() {
+            // A group can have been formed around pages that did not exist yet.
+            prediction::split(page, context);
+            context.set_scheme(page, Scheme::OnTouch);
+        }
+    }
+
+    fn on_free(&mut self, pages: PageRun, context: &mut Context<'_>) {
+        for page in pages.iter() {
+            self.initiator.forget(page);
+            prediction::split(page, context);
+        }
+    }
+
+    /// The fault that reaches the threshold is served under the scheme it decides.
+    fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
+        let old = context.scheme(fault.page).unwrap_or(Scheme::OnTouch);
+        let Some(new) = self.initiator.count(fault, context) else { return self.mechanism(old, page) };
+        context.statistics().scheme_changes.count(old, new);
+        // Equal schemes start no group check, to avoid swinging back and forth.
+        if new != old {
+            context.set_scheme(fault.page, new);
+            // Groups of pages that were formed are kept whole or split even if nothing is predicted from them.
+            prediction::split(fault.page, context);
+            if self.options.prediction {
+                prediction::promote(fault.page, new, context);
+            }
+        }
+        self.mechanism(new, page)
+    }
+
+    fn on_counter(
+        &mut self,
+        notification: &CounterNotification,
+        _page: &PageView,
+        context: &mut Context<'_>,
+    ) -> Option<PageRun> {
+        Some(counters::run(notification.page, self.options.counter_moves, context))
+    }
+
+    /// Pages of the other schemes are where faults and counters put them.
+    fn may_prefetch(&self, page: &PageView) -> bool {
+        page.owner == HOST || page.scheme == Some(Scheme::OnTouch)
+    }
+
+    fn check(&self, context: &Context<'_>) -> Result<(), String> {
+        prediction::check(context)?;
+        self.initiator.check(context)
+    }
+
+    fn bytes(&self) -> usize {
+        self.initiator.bytes()
+    }
+}

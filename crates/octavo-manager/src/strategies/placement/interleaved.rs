@@ -1,0 +1,119 @@
+//! `interleaved`: pages are dealt out to the GPUs in turn when they are allocated, and never move.
+
+use octavo_registry::{Entry, OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Placement;
+use crate::contract::event::{Fault, Needs};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::page::PageView;
+use crate::strategies::context::Context;
+use crate::strategies::decision::Decision;
+
+/// Options of `interleaved`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// GPU that holds the first page of all (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0 does
+    /// (`driver/internal/device.go`, `allocateUnifiedGPUPage`).
+    first_gpu: u32,
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
+    name: "interleaved",
+    summary: "explicit allocation: pages are dealt out to the GPUs in turn and never move; no faults",
+    source: "MGPUSim v4.2.0, memory of a unified GPU without unified memory (driver/internal/device.go)",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let options = typed::parse::<Options>(options)?;
+        let gpus = geometry.gpus as u32;
+        let first = options.first_gpu.checked_sub(1).unwrap_or(gpus - 1);
+        if first >= gpus {
+            return Err(OptionError::new("first_gpu", format!("expected 0 to {gpus}, found {}", options.first_gpu)));
+        }
+        Ok(Box::new(Interleaved { gpus, first, allocations: Vec::new(), dealt: 0 }))
+    },
+};
+
+struct Interleaved {
+    gpus: u32,
+    first: u32,
+    /// First pages of allocations, ascending, and where their pages are.
+    allocations: Vec<(PageId, Homes)>,
+    /// Pages dealt out so far: an allocation goes on where the one before it ended.
+    dealt: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Homes {
+    /// Dealt out, after so many others.
+    Dealt(u32),
+    /// All on the GPU that the program asked for.
+    On(ProcessorId),
+}
+
+impl Interleaved {
+    fn home(&self, page: PageId) -> ProcessorId {
+        let after = self.allocations.partition_point(|(first, _)| *first <= page);
+        match self.allocations[after - 1] {
+            (_, Homes::On(gpu)) => gpu,
+            (first, Homes::Dealt(before)) => {
+                let turn = u64::from(self.first) + u64::from(before) + u64::from(page.0 - first.0);
+                ProcessorId::gpu((turn % u64::from(self.gpus)) as usize)
+            }
+        }
+    }
+
+    /// The allocation that `page` is part of goes on there as one of its own.
+    fn split(&mut self, page: PageId) {
+        let after = self.allocations.partition_point(|(first, _)| *first <= page);
+        let (first, homes) = self.allocations[after - 1];
+        let homes = match homes {
+            Homes::Dealt(before) => Homes::Dealt((before + (page.0 - first.0) % self.gpus) % self.gpus),
+            Homes::On(_) => homes,
+        };
+        if first != page {
+            self.allocations.insert(after, (page, homes));
+        }
+    }
+
+    fn insert(&mut self, first: PageId, homes: Homes) {
+        let at = self.allocations.partition_point(|(before, _)| *before < first);
+        self.allocations.insert(at, (first, homes));
+    }
+}
+
+impl Placement for Interleaved {
+    fn needs(&self) -> Needs {
+        Needs { free_faults: true, ..Needs::default() }
+    }
+
+    fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
+        self.insert(pages.first, Homes::Dealt(self.dealt));
+        // Only the remainder matters.
+        self.dealt = (self.dealt + pages.count % self.gpus) % self.gpus;
+    }
+
+    fn on_allocate_on(&mut self, pages: PageRun, gpu: ProcessorId, _context: &mut Context<'_>) {
+        self.insert(pages.first, Homes::On(gpu));
+    }
+
+    fn on_free(&mut self, pages: PageRun, context: &mut Context<'_>) {
+        let end = PageId(pages.first.0 + pages.count);
+        if context.allocated(end) {
+            self.split(end);
+        }
+        self.allocations.retain(|(first, _)| *first < pages.first || *first >= end);
+    }
+
+    fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
+        Decision::At(self.home(fault.page))
+    }
+
+    fn bytes(&self) -> usize {
+        self.allocations.len() * size_of::<(PageId, Homes)>()
+    }
+}

@@ -1,0 +1,79 @@
+//! What else to bring when pages migrate.
+
+mod none;
+mod random_page;
+mod sequential_local;
+mod tree;
+mod tree_neighborhood;
+
+use std::ops::Range;
+
+use octavo_registry::Registry;
+
+use crate::contract::block::BlockMap;
+use crate::contract::failure::Failure;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{PageRun, ProcessorId};
+
+/// Every prefetcher, by name.
+pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
+    "prefetch",
+    &[&none::ENTRY, &tree::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+);
+
+/// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
+/// the service is woken, as the driver does it.
+///
+/// What it chooses is a wish: pages that are there already, busy, replicated, or that the placement strategy wants to
+/// stay where they are, are passed over. The rest come in ascending order, neighbours that are alike together or not at
+/// all: others are evicted for them, and those for which no room can be made stay where they are.
+pub trait Prefetch: Send {
+    /// Whether the faults of one processor on one block that a batch holds next to each other, beside those of other
+    /// processors on that block, are served together.
+    fn serves_blocks(&self) -> bool;
+
+    /// These pages are no longer part of an allocation.
+    fn freed(&mut self, _run: PageRun) {}
+
+    /// Which more pages of the block to bring.
+    fn pages(&mut self, service: &Service) -> BlockMap;
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
+
+    /// Bytes of its state.
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Pages of one block that migrate to one processor because of faults.
+#[derive(Clone, Copy, Debug)]
+pub struct Service {
+    /// To whom.
+    pub destination: ProcessorId,
+    /// The block; maps are relative to its first page.
+    pub block: PageRun,
+    /// The part of the block that belongs to the faulting pages' allocation.
+    pub extent: PageRun,
+    /// Pages that were asked for and migrate.
+    pub faulted: BlockMap,
+    /// Pages that are at the destination, including those.
+    pub resident: BlockMap,
+}
+
+impl Service {
+    /// The leaves, of `leaf_pages` aligned pages each, that the allocation has a part of, by their number in the block.
+    fn leaves(&self, leaf_pages: u32) -> Range<u32> {
+        let first = self.extent.first.0 - self.block.first.0;
+        first / leaf_pages..(first + self.extent.count).div_ceil(leaf_pages)
+    }
+
+    /// The pages of one of them that are part of the allocation: the first, and one past the last.
+    fn leaf(&self, leaf: u32, leaf_pages: u32) -> (u32, u32) {
+        let first = self.extent.first.0 - self.block.first.0;
+        ((leaf * leaf_pages).max(first), ((leaf + 1) * leaf_pages).min(first + self.extent.count))
+    }
+}

@@ -1,0 +1,237 @@
+//! `tree`: the production driver's prefetcher. Whole 64 KiB pages around each fault, and then the largest subtrees of
+//! the block that are already mostly there.
+//!
+//! The driver's block ends where an allocation ends, so the part of a 2 MiB block that belongs to one allocation has a
+//! tree and a history of its own. Advice (preferred locations) and thrashing are not modelled.
+
+use std::collections::BTreeMap;
+
+use octavo_registry::{Entry, OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Prefetch, Service};
+use crate::contract::block::BlockMap;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::PageRun;
+
+/// Pages of the largest block.
+const BLOCK: u32 = 512;
+
+/// Options of `tree`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100; default 51
+    /// (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole block.
+    threshold: u32,
+    /// Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
+    /// 20; default 1 (`uvm_perf_prefetch_min_faults`).
+    min_faults: u32,
+    /// Whether a fault counts for its whole 64 KiB page; default true, as for managed memory
+    /// (`grow_fault_granularity`). False is what the driver does for system-allocated memory
+    /// (`uvm_perf_prefetch_compute_ats`).
+    big_pages: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threshold: 51, min_faults: 1, big_pages: true }
+    }
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Prefetch>, Geometry> = Entry {
+    name: "tree",
+    summary: "brings 64 KiB around a fault, and subtrees of the 2 MiB block that are half there",
+    source: "nvidia-uvm 595.45.04, uvm_perf_prefetch.c",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let options: Options = typed::parse(options)?;
+        in_range("threshold", options.threshold, 100)?;
+        in_range("min_faults", options.min_faults, 20)?;
+        Ok(Box::new(Tree::new(options, geometry)))
+    },
+};
+
+fn in_range(key: &str, value: u32, most: u32) -> Result<(), OptionError> {
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(OptionError::new(key, format!("expected 1 to {most}, found {value}")))
+}
+
+/// Migrations of a block's pages to the processor they last migrated to.
+#[derive(Clone, Copy, Default)]
+struct History {
+    processor: u8,
+    pages: u8,
+}
+
+struct Tree {
+    options: Options,
+    /// Pages of 64 KiB.
+    big_page: u32,
+    /// By the first page of each allocation's part of a block.
+    blocks: BTreeMap<u32, History>,
+}
+
+impl Tree {
+    fn new(options: Options, geometry: &Geometry) -> Self {
+        Self { options, big_page: geometry.counter_group_pages(), blocks: BTreeMap::new() }
+    }
+
+    /// Whether enough pages of the block went to this destination in a row.
+    fn enough_faults(&mut self, service: &Service) -> bool {
+        let history = self.blocks.entry(service.extent.first.0).or_default();
+        if history.processor != service.destination.0 {
+            *history = History { processor: service.destination.0, pages: 0 };
+        }
+        let faulted = service.faulted.count(0, BLOCK);
+        history.pages = (u32::from(history.pages) + faulted).min(u32::from(u8::MAX)) as u8;
+        u32::from(history.pages) >= self.options.min_faults
+    }
+}
+
+impl Prefetch for Tree {
+    fn serves_blocks(&self) -> bool {
+        true
+    }
+
+    fn freed(&mut self, run: PageRun) {
+        self.blocks.retain(|first, _| !(run.first.0..run.first.0 + run.count).contains(first));
+    }
+
+    fn pages(&mut self, service: &Service) -> BlockMap {
+        if !self.enough_faults(service) {
+            return BlockMap::EMPTY;
+        }
+        let first = service.extent.first.0 - service.block.first.0;
+        let end = first + service.extent.count;
+        let region = Region::new(first, end, self.options.big_pages.then_some(self.big_page));
+        region.prefetch(&service.faulted, &service.resident, self.options.threshold)
+    }
+
+    fn bytes(&self) -> usize {
+        self.blocks.len() * size_of::<(u32, History)>()
+    }
+}
+
+/// Pages `first..end` of a block, all of one allocation, and how its tree lies over them.
+struct Region {
+    first: u32,
+    end: u32,
+    /// Pages that a fault counts for, aligned.
+    grain: u32,
+    /// Where the tree's first leaf would be. Below `first` if big pages have to be subtrees: the leaves between count
+    /// as absent.
+    origin: u32,
+}
+
+impl Region {
+    /// Faults grow to big pages if there are to be any; a region that contains none whole is one itself.
+    fn new(first: u32, end: u32, big_page: Option<u32>) -> Self {
+        let Some(big_page) = big_page else { return Self { first, end, grain: 1, origin: first } };
+        if first.next_multiple_of(big_page) + big_page > end {
+            return Self { first, end, grain: BLOCK, origin: first };
+        }
+        Self { first, end, grain: big_page, origin: first / big_page * big_page }
+    }
+
+    fn prefetch(&self, faulted: &BlockMap, resident: &BlockMap, threshold: u32) -> BlockMap {
+        let mut there = resident.union(faulted);
+        self.grow_faults(faulted, &mut there);
+        let mut wanted = BlockMap::EMPTY;
+        for page in faulted.iter() {
+            let (from, to) = self.largest_subtree(page, &there, threshold);
+            wanted.insert_range(from, to);
+            if to == self.end {
+                break;
+            }
+        }
+        wanted.without(faulted)
+    }
+
+    /// A fault counts for all of its grain that is in the region.
+    fn grow_faults(&self, faulted: &BlockMap, there: &mut BlockMap) {
+        let mut from = self.first;
+        while self.grain > 1 && from < self.end {
+            let to = ((from / self.grain + 1) * self.grain).min(self.end);
+            if faulted.count(from, to) > 0 {
+                there.insert_range(from, to);
+            }
+            from = to;
+        }
+    }
+
+    /// Walks from the page to the root over nodes of 1, 2, 4, … leaves; the pages of the largest that is mostly there.
+    /// The last node of a level is cut off at the region's end.
+    fn largest_subtree(&self, page: u32, there: &BlockMap, threshold: u32) -> (u32, u32) {
+        let leaves = self.end - self.origin;
+        let leaf = page - self.origin;
+        let mut largest = (page, page + 1);
+        let mut size = 1;
+        loop {
+            let from = leaf / size * size;
+            let to = (from + size).min(leaves);
+            let count = there.count(self.first.max(self.origin + from), self.origin + to);
+            if count * 100 > (to - from) * threshold {
+                largest = self.pages_of(from, to);
+            }
+            if size >= leaves {
+                return largest;
+            }
+            size *= 2;
+        }
+    }
+
+    /// The pages of leaves `from..to`. A node that begins before the region begins, as in the driver
+    /// (`compute_prefetch_region`), as many pages after the region's start as the tree begins before it: those between
+    /// do not come along.
+    fn pages_of(&self, from: u32, to: u32) -> (u32, u32) {
+        let ghosts = self.first - self.origin;
+        let first = if from < ghosts { self.first + ghosts } else { self.origin + from };
+        let end = self.origin + to;
+        (first.min(end), end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages that come for one fault, with it.
+    fn fetched(region: &Region, page: u32) -> Vec<u32> {
+        let mut faulted = BlockMap::EMPTY;
+        faulted.insert(page);
+        faulted.union(&region.prefetch(&faulted, &faulted, 51)).iter().collect()
+    }
+
+    #[test]
+    fn an_unaligned_region_keeps_big_pages_aligned_and_ends_where_it_ends() {
+        let region = Region::new(10, 90, Some(16));
+        assert_eq!(fetched(&region, 20), (16..32).collect::<Vec<_>>());
+        // The prefix grows to its six pages, but ten ghosts beside them keep the big page from being mostly there:
+        // the largest node that is, is the aligned eight of which six exist. It begins before the region, and so
+        // comes from ten pages into it, where it has already ended.
+        assert_eq!(fetched(&region, 12), [12]);
+        assert_eq!(fetched(&region, 89), (80..90).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_node_that_begins_before_the_region_loses_as_many_pages_again() {
+        let region = Region::new(4, 64, Some(16));
+        assert_eq!(fetched(&region, 4), [4].into_iter().chain(8..16).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_region_without_a_whole_big_page_is_one() {
+        assert_eq!(fetched(&Region::new(10, 30, Some(16)), 20), (10..30).collect::<Vec<_>>());
+        assert_eq!(fetched(&Region::new(3, 8, Some(16)), 5), (3..8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn without_big_pages_a_lone_fault_brings_nothing() {
+        assert_eq!(fetched(&Region::new(0, 512, None), 100), [100]);
+    }
+}

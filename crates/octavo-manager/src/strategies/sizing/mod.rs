@@ -1,0 +1,39 @@
+//! Which sizes pages have.
+
+mod base;
+mod large;
+mod mosaic;
+
+use octavo_registry::Registry;
+use octavo_units::Bytes;
+
+use crate::contract::geometry::Geometry;
+use crate::contract::plan::Compaction;
+
+/// Every page sizing, by name. What they are built for has base pages.
+pub static SIZINGS: Registry<Box<dyn PageSizing>, Geometry> =
+    Registry::new("sizing", &[&base::ENTRY, &large::ENTRY, &mosaic::ENTRY]);
+
+/// How base pages become large ones and the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// Base pages of a large page, at most 512.
+    pub pages: u32,
+    /// A large page of which fewer base pages stay allocated is emptied.
+    pub threshold: u32,
+    /// What emptying a large frame costs; `None` if that is never done.
+    pub compaction: Option<Compaction>,
+}
+
+/// Chooses the sizes of pages.
+pub trait PageSizing: Send {
+    /// Bytes of the pages that all decisions are taken on, in a memory system whose base pages have `base` bytes.
+    fn page_size(&self, base: Bytes) -> Bytes {
+        base
+    }
+
+    /// How base pages become large ones; `None` if they never do.
+    fn coalescing(&self) -> Option<Coalescing> {
+        None
+    }
+}
