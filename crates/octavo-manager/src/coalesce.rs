@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::flight::Flight;
 use crate::manager::Manager;
 use crate::memory::Memory;
-use crate::physical::Physical;
 use crate::transaction::Transaction;
+use crate::transaction::physical::Physical;
 
 /// Whether a block can become a large page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use crate::contract::plan::{Compaction, Permission, Plan, Step};
 use crate::draft::Draft;
 use crate::flight::Pending;
 use crate::manager::Manager;
+use crate::memories::evacuation::Evacuation;
+use crate::memories::store::Content;
 use crate::pages::state::PageState;
-use crate::physical::compact::Evacuation;
-use crate::physical::store::Content;
 use crate::transaction::Transaction;
 
 impl Manager {

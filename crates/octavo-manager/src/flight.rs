@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::plan::PlanId;
-use crate::frames::Change;
+use crate::memories::frames::Change;
 use crate::pages::state::PageState;
-use crate::physical::journal::Journal;
 use crate::strategies::context::Charges;
 use crate::strategies::decision::Decision;
+use crate::transaction::journal::Journal;
 
 /// A fault that waits inside the manager: for a busy page, or for room.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use crate::contract::counts::Statistics;
 use crate::contract::ids::PageId;
-use crate::frames::Frames;
+use crate::memories::frames::Frames;
 use crate::pages::Pages;
-use crate::physical::Physical;
 use crate::strategies::eviction::Eviction;
+use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
     pub pages: Pages,

@@ -1,10 +1,10 @@
 //! Pages get frames and give them up.
 
 use crate::contract::ids::{PageId, ProcessorId};
-use crate::physical::Physical;
-use crate::physical::store::Content;
+use crate::memories::store::Content;
 use crate::strategies::allocator::FrameRequest;
 use crate::transaction::Transaction;
+use crate::transaction::physical::Physical;
 
 impl Transaction<'_> {
     /// Whether a page on its way to `processor` should have a large frame, and none is free.

@@ -14,12 +14,11 @@ use crate::contract::page::{Mode, PageView, Scheme};
 use crate::contract::plan::{Plan, PlanId, Step};
 use crate::contract::topology::Topology;
 use crate::flight::{Flights, Pending};
-use crate::frames::Frames;
+use crate::memories::frames::Frames;
+use crate::memories::store::FrameStore;
+use crate::memories::usage::{MemoryUse, OutOfMemory};
 use crate::memory::Memory;
 use crate::pages::Pages;
-use crate::physical::Physical;
-use crate::physical::store::FrameStore;
-use crate::physical::usage::{MemoryUse, OutOfMemory};
 use crate::strategies::composition::Composition;
 use crate::strategies::config::MemoryConfig;
 use crate::strategies::decision::{Move, Unsubscribe};
@@ -27,6 +26,7 @@ use crate::strategies::eviction::Eviction;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Prefetch;
 use crate::strategies::sizing::Coalescing;
+use crate::transaction::physical::Physical;
 
 /// Decides where the pages of a node live.
 ///

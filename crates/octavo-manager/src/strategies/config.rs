@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::{Geometry, PAGE_SIZES};
-use crate::physical::fragmentation::Fragmentation;
+use crate::memories::fragmentation::Fragmentation;
 use crate::strategies::allocator::ALLOCATORS;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::placement::PLACEMENTS;

@@ -4,7 +4,7 @@ use crate::contract::counts::Statistics;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::{GroupSize, PageView, Scheme};
-use crate::frames::Frames;
+use crate::memories::frames::Frames;
 use crate::pages::Pages;
 
 /// Metadata accesses that a decision needed.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FrameAllocator, FrameRequest};
 use crate::contract::geometry::Geometry;
-use crate::physical::store::{FrameStore, Holder};
+use crate::memories::store::{FrameStore, Holder};
 
 /// Options of `cocoa`.
 #[derive(Serialize, Deserialize, JsonSchema)]

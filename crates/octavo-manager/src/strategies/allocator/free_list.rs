@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FrameAllocator, FrameRequest};
 use crate::contract::geometry::Geometry;
-use crate::physical::store::FrameStore;
+use crate::memories::store::FrameStore;
 
 /// `free-list` has no options.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]

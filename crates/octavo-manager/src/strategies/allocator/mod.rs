@@ -7,7 +7,7 @@ use octavo_registry::Registry;
 
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
-use crate::physical::store::{Content, FrameStore};
+use crate::memories::store::{Content, FrameStore};
 
 /// Every frame allocator, by name.
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =

@@ -1,7 +1,7 @@
 //! How full memories are, for those who ask.
 
-use super::store::{FrameStore, Holder};
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
+use crate::memories::store::{FrameStore, Holder};
 
 /// How a memory is used, in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

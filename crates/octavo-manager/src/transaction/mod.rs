@@ -1,6 +1,9 @@
 //! One plan under construction: every primitive adds a step *and* changes the state accordingly, so that the state is
 //! what the steps make of it.
 
+pub(crate) mod journal;
+pub(crate) mod physical;
+
 use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, MappingMode, Permission, Step};

@@ -1,8 +1,8 @@
 //! The frames of one memory: which page each base frame holds, and what that makes of the large frames.
 
-use super::frame_set::FrameSet;
 use crate::contract::block::BlockMap;
 use crate::contract::ids::{PageId, SpaceId};
+use crate::memories::frame_set::FrameSet;
 
 /// No frame, no block.
 pub(super) const NONE: u32 = u32::MAX;

@@ -1,8 +1,8 @@
 //! What a plan changes about frames, to finish it or to take it back.
 
-use super::Physical;
-use super::store::Content;
 use crate::contract::ids::ProcessorId;
+use crate::memories::store::Content;
+use crate::transaction::physical::Physical;
 
 /// Changes of frames and of the sizes of pages by one plan.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Which large frame is emptied, and where its base pages go.
 
-use super::store::{Content, FrameStore, Holder};
 use crate::contract::ids::PageId;
+use crate::memories::store::{Content, FrameStore, Holder};
 
 /// Base pages that leave a large frame.
 #[derive(Debug, Default, PartialEq, Eq)]

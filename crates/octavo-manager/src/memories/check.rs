@@ -1,6 +1,6 @@
 //! What is counted about frames agrees with what they hold; for tests.
 
-use super::store::{Content, FrameStore, Holder, LargeFrame};
+use crate::memories::store::{Content, FrameStore, Holder, LargeFrame};
 
 impl FrameStore {
     /// # Errors

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::store::FrameStore;
 use crate::contract::error::ConfigError;
+use crate::memories::store::FrameStore;
 use crate::random::Random;
 
 /// How fragmented every GPU's memory is from the start, by data that no application here knows.
@@ -39,7 +39,7 @@ impl Fragmentation {
     }
 
     /// Fills the memory of the GPU numbered `gpu`; how many base frames that takes.
-    pub(super) fn fill(&self, memory: &mut FrameStore, gpu: u32) -> u32 {
+    pub(crate) fn fill(&self, memory: &mut FrameStore, gpu: u32) -> u32 {
         while memory.add_large_frame() {}
         let mut random = Random::new(self.seed.wrapping_add(gpu));
         let mut chosen: Vec<u32> = (0..memory.total / memory.span).collect();

@@ -1,20 +1,12 @@
-//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::frames) are only
+//! Which frames of the GPUs' memories hold what. Only if somebody cares: otherwise [frames](crate::memories::frames) are only
 //! counted.
 
-mod check;
-pub(crate) mod compact;
-pub(crate) mod fragmentation;
-mod frame_set;
-pub(crate) mod journal;
-pub(crate) mod store;
-pub(crate) mod usage;
-
-use self::fragmentation::Fragmentation;
-use self::store::{Content, FrameStore};
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::topology::Topology;
+use crate::memories::fragmentation::Fragmentation;
+use crate::memories::store::{Content, FrameStore};
 use crate::pages::Pages;
 use crate::strategies::allocator::{FrameAllocator, FrameRequest};
 use crate::strategies::sizing::Coalescing;

@@ -1,0 +1,9 @@
+//! How full each memory is, and, if somebody cares, which of its frames hold what.
+
+mod check;
+pub(crate) mod evacuation;
+pub(crate) mod fragmentation;
+mod frame_set;
+pub(crate) mod frames;
+pub(crate) mod store;
+pub(crate) mod usage;
