@@ -10,25 +10,15 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::disallowed_types, clippy::disallowed_methods)]
 
-mod background;
-mod check;
-mod coalesce;
-mod compact;
 mod contract;
-mod draft;
-mod flight;
 mod manager;
 mod mechanism;
 mod memories;
-mod memory;
 mod pages;
-mod place;
 mod random;
-mod service;
 mod strategies;
 mod transaction;
 
-pub use check::Violation;
 pub use contract::block::BlockMap;
 pub use contract::counts::{PagesByScheme, SchemeChanges, Statistics};
 pub use contract::error::ConfigError;
@@ -40,6 +30,7 @@ pub use contract::page::{GroupSize, Mode, PageView, Scheme};
 pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
 pub use contract::topology::Topology;
 pub use manager::Manager;
+pub use manager::check::Violation;
 pub use memories::fragmentation::Fragmentation;
 pub use memories::store::FrameStore;
 pub use memories::usage::{MemoryUse, OutOfMemory};

@@ -12,7 +12,7 @@ impl Manager {
     }
 
     /// Keeps the first failure, with the fault that was being served.
-    pub(crate) fn note_failure(&mut self, fault: Option<&Fault>) {
+    pub(super) fn note_failure(&mut self, fault: Option<&Fault>) {
         if self.failure.is_some() {
             return;
         }

@@ -4,7 +4,8 @@ use super::{map_remote, migrate};
 use crate::contract::event::Fault;
 use crate::contract::ids::{HOST, PageRun, ProcessorId};
 use crate::contract::plan::Cause;
-use crate::transaction::{NoRoom, Transaction};
+use crate::mechanism::room::NoRoom;
+use crate::transaction::Transaction;
 
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {

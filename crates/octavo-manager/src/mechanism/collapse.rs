@@ -2,11 +2,12 @@
 
 use super::upgrade::map_local;
 use crate::contract::event::Fault;
-use crate::contract::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::PageRun;
 use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
+use crate::mechanism::room::{NoRoom, make_room};
 use crate::pages::state::PageState;
-use crate::transaction::{NoRoom, Transaction};
+use crate::transaction::Transaction;
 
 /// Makes the faulting processor the only holder of a replicated page. If it holds a replica, nothing is copied.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
@@ -14,13 +15,13 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     let page = tx.state(fault.page);
     let holds = page.resident.contains(fault.processor);
     if !holds {
-        tx.make_room(fault.processor, run)?;
+        make_room(tx, fault.processor, run)?;
     }
     silence(tx, run, &page);
     if !holds {
         tx.copy(run, page.owner, fault.processor, Cause::WriteCollapse);
     }
-    discard_all(tx, run, tx.state(fault.page).resident.without(fault.processor));
+    tx.discard_all(tx.state(fault.page).resident.without(fault.processor), run);
     tx.set_mode(run, Mode::Plain);
     map_local(tx, run, fault.processor);
     tx.used(fault.processor, run);
@@ -32,7 +33,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
     let page = tx.state(run.first);
     silence(tx, run, &page);
-    discard_all(tx, run, page.resident.without(page.owner));
+    tx.discard_all(page.resident.without(page.owner), run);
     tx.set_mode(run, Mode::Plain);
 }
 
@@ -40,8 +41,4 @@ pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
 fn silence(tx: &mut Transaction<'_>, run: PageRun, page: &PageState) {
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-}
-
-pub(super) fn discard_all(tx: &mut Transaction<'_>, run: PageRun, holders: ProcessorMask) {
-    holders.iter().for_each(|holder: ProcessorId| tx.discard(holder, run));
 }

@@ -5,7 +5,8 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{Access, HOST, PageRun, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
-use crate::transaction::{NoRoom, Transaction};
+use crate::mechanism::room::{NoRoom, make_room};
+use crate::transaction::Transaction;
 
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cause, NoRoom> {
     let page = tx.state(fault.page);
@@ -25,7 +26,7 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
         return migrate::serve(tx, fault);
     }
     if !holds {
-        tx.make_room(fault.processor, run)?;
+        make_room(tx, fault.processor, run)?;
     }
     if drain {
         tx.drain(page.writable, run);

@@ -7,7 +7,7 @@ use crate::contract::plan::Cause;
 use crate::pages::state::PageState;
 use crate::transaction::Transaction;
 
-pub(crate) fn evict(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
+pub(super) fn leave(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
     let page = tx.state(run.first);
     if page.replicated() { drop_replica(tx, run, from, &page) } else { write_back(tx, run, from, &page) }
 }

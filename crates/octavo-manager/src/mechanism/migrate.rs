@@ -6,7 +6,8 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Cause;
-use crate::transaction::{NoRoom, Transaction};
+use crate::mechanism::room::{NoRoom, make_room};
+use crate::transaction::Transaction;
 
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
@@ -26,7 +27,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 
 /// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, cause: Cause) -> Result<(), NoRoom> {
-    tx.make_room(to, run)?;
+    make_room(tx, to, run)?;
     let page = tx.state(run.first);
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);

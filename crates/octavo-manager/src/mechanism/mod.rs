@@ -4,10 +4,12 @@
 mod at_home;
 mod collapse;
 mod duplicate;
+pub(crate) mod evacuate;
 mod everywhere;
-pub(crate) mod evict;
+mod evict;
 mod map_remote;
 pub(crate) mod migrate;
+pub(crate) mod room;
 mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
@@ -15,8 +17,9 @@ mod upgrade;
 use crate::contract::event::Fault;
 use crate::contract::ids::HOST;
 use crate::contract::plan::Cause;
+use crate::mechanism::room::NoRoom;
 use crate::strategies::decision::Decision;
-use crate::transaction::{NoRoom, Transaction};
+use crate::transaction::Transaction;
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {

@@ -5,7 +5,8 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{HOST, PageRun, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
-use crate::transaction::{NoRoom, Transaction};
+use crate::mechanism::room::{NoRoom, make_room};
+use crate::transaction::Transaction;
 
 /// A page on the host moves to its first subscriber. For every later one, writers stop and their translations go
 /// before the copy, or the replica would miss what they store meanwhile; then all subscribers are mapped anew, and
@@ -22,7 +23,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
         return Ok(upgrade::upgrade(tx, run, fault.processor));
     }
     if !holds {
-        tx.make_room(fault.processor, run)?;
+        make_room(tx, fault.processor, run)?;
     }
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);

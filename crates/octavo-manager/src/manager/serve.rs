@@ -5,9 +5,8 @@ use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, PageId, ProcessorId, ProcessorMask};
 use crate::contract::plan::{Cause, Plan};
-use crate::draft::Draft;
-use crate::flight::Pending;
 use crate::manager::Manager;
+use crate::mechanism::room::NoRoom;
 use crate::mechanism::{self, migrate};
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
@@ -15,12 +14,14 @@ use crate::strategies::context::{Charges, Context};
 use crate::strategies::decision::Decision;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Service;
-use crate::transaction::{NoRoom, Transaction};
+use crate::transaction::Transaction;
+use crate::transaction::draft::Draft;
+use crate::transaction::flight::Pending;
 
 impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
     /// prefetcher wants to see them so.
-    pub(crate) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
+    pub(super) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         if !self.prefetch.serves_blocks() {
             return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));
         }
@@ -52,7 +53,7 @@ impl Manager {
     }
 
     fn serve_together(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
-        let mut draft = self.open();
+        let mut draft = self.unfinished.open();
         let mut migrated = BlockMap::EMPTY;
         for &pending in faults {
             if self.serve_one(pending, &mut draft, plans) {
@@ -63,7 +64,7 @@ impl Manager {
         if !migrated.is_empty() && self.prefetch.serves_blocks() {
             self.bring_more(&faults[0].fault, migrated, &mut draft);
         }
-        self.commit(draft, plans);
+        self.unfinished.commit(&mut self.memory, draft, plans);
         self.note_failure(Some(&faults[0].fault));
     }
 
@@ -125,7 +126,7 @@ impl Manager {
         if slot == draft.slot {
             draft.flight.waiting.push(pending);
         } else {
-            self.flights.wait(slot, pending);
+            self.unfinished.flights.wait(slot, pending);
         }
     }
 
@@ -140,7 +141,7 @@ impl Manager {
     }
 
     /// Calls the placement strategy; what it answers and the metadata accesses it charged.
-    pub(crate) fn ask_placement<T>(
+    pub(super) fn ask_placement<T>(
         &mut self,
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>) -> T,
     ) -> (T, Charges) {
@@ -176,7 +177,7 @@ impl Manager {
     }
 
     /// Serves the faults that waited for room, as long as there is some.
-    pub(crate) fn retry_starved(&mut self, plans: &mut Vec<Plan>) {
+    pub(super) fn retry_starved(&mut self, plans: &mut Vec<Plan>) {
         for index in 0..self.starved.len() {
             while let Some(pending) = self.starved[index].pop_front() {
                 let others = self.starved[index].len();

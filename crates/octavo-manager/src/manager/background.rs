@@ -1,22 +1,22 @@
-//! What moves without a fault: access counters, reports, ends of kernels, changes of capacity.
+//! What moves without a fault: access counters, reports, ends of kernels.
 
 use crate::contract::event::{AccessCount, CounterNotification};
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, Step};
-use crate::draft::Draft;
 use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
 use crate::strategies::context::Context;
 use crate::strategies::placement::Placement;
 use crate::transaction::Transaction;
+use crate::transaction::draft::Draft;
 
 impl Manager {
     /// A hardware counter fired. Whatever comes of it, the counters are cleared, so that they can fire again.
-    pub(crate) fn counter(&mut self, notification: &CounterNotification, plans: &mut Vec<Plan>) {
+    pub(super) fn counter(&mut self, notification: &CounterNotification, plans: &mut Vec<Plan>) {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);
-        let mut draft = self.open();
+        let mut draft = self.unfinished.open();
         if !view.busy && !view.resident.contains(notification.processor) {
             let ask = |placement: &mut dyn Placement, context: &mut Context<'_>| {
                 placement.on_counter(notification, &view, context)
@@ -30,7 +30,7 @@ impl Manager {
         let cleared = PageRun { first: PageId(notification.page.0 / group * group), count: group };
         draft.steps.push(Step::ClearCounters { pages: cleared });
         draft.flight.counters = Some(cleared);
-        self.commit(draft, plans);
+        self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
     fn move_run(&mut self, run: Option<PageRun>, to: ProcessorId, draft: &mut Draft) {
@@ -44,11 +44,11 @@ impl Manager {
     }
 
     /// A periodic report; what the strategy moves becomes one plan.
-    pub(crate) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
+    pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         moves.clear();
         let ((), charges) = self.ask_placement(|placement, context| placement.on_report(counts, context, &mut moves));
-        let mut draft = self.open();
+        let mut draft = self.unfinished.open();
         draft.charge(charges);
         for request in &moves {
             if migrate::movable(&self.page(request.page), request.to) {
@@ -57,12 +57,12 @@ impl Manager {
                 self.memory.statistics.report_migrations += u64::from(moved);
             }
         }
-        self.commit(draft, plans);
+        self.unfinished.commit(&mut self.memory, draft, plans);
         self.scratch.moves = moves;
     }
 
     /// A kernel ended; what the strategy gives up becomes one plan.
-    pub(crate) fn kernel_end(&mut self, plans: &mut Vec<Plan>) {
+    pub(super) fn kernel_end(&mut self, plans: &mut Vec<Plan>) {
         let mut given_up = std::mem::take(&mut self.scratch.given_up);
         given_up.clear();
         self.ask_placement(|placement, context| placement.on_kernel_end(context, &mut given_up));
@@ -70,29 +70,13 @@ impl Manager {
             let view = self.page(request.page);
             view.allocated && !view.busy && view.mode == Mode::Broadcast
         });
-        let mut draft = self.open();
+        let mut draft = self.unfinished.open();
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         for alike in given_up.chunk_by(|one, next| one.processors == next.processors) {
             let list: Vec<PageId> = alike.iter().map(|request| request.page).collect();
             tx.each_uniform_run(&list, |tx, run| unsubscribe(tx, run, alike[0].processors));
         }
-        self.commit(draft, plans);
+        self.unfinished.commit(&mut self.memory, draft, plans);
         self.scratch.given_up = given_up;
-    }
-
-    /// Evicts what no longer fits since a capacity changed.
-    pub(crate) fn shrink(&mut self, plans: &mut Vec<Plan>) {
-        for index in 1..self.geometry().processors() {
-            let processor = ProcessorId(index as u8);
-            let excess = self.memory.frames.excess(processor);
-            if excess > 0 {
-                let mut draft = self.open();
-                draft.cause = Some(Cause::Eviction);
-                let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
-                // What is busy now leaves when it is acknowledged.
-                let _all_or_some = tx.evict(processor, excess, false);
-                self.commit(draft, plans);
-            }
-        }
     }
 }

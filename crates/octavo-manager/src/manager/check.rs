@@ -60,7 +60,7 @@ impl Manager {
     }
 
     fn check_frames(&self, resident: &[u32; MAX_PROCESSORS]) -> Result<(), Violation> {
-        let quiet = self.flights.iter().next().is_none();
+        let quiet = self.unfinished.flights.iter().next().is_none();
         for processor in ProcessorMask::all_gpus(self.geometry().gpus).iter() {
             let (held, capacity) = (self.memory.frames.held(processor), self.memory.frames.capacity(processor));
             let used = resident[processor.index()];
@@ -110,7 +110,7 @@ impl Manager {
 
     fn check_busy(&self) -> Result<(), Violation> {
         let mut held = 0;
-        for (slot, flight) in self.flights.iter() {
+        for (slot, flight) in self.unfinished.flights.iter() {
             for (page, _) in &flight.undo {
                 let known = self.memory.pages.slot(*page);
                 ensure(known == Some(slot), || format!("page {} is in a plan and not busy with it", page.0))?;

@@ -72,4 +72,27 @@ impl Transaction<'_> {
         journal.frames.push((processor, frame, Content::Page(page)));
         journal.spare.push((processor, frame));
     }
+
+    /// Pages that lie in these base frames.
+    pub fn pages_in(&self, processor: ProcessorId, frames: impl Iterator<Item = u32>) -> Vec<PageId> {
+        let Some(physical) = &self.memory.physical else { return Vec::new() };
+        let contents = frames.map(|frame| physical.store(processor).content(frame));
+        contents.filter_map(|content| if let Content::Page(page) = content { Some(page) } else { None }).collect()
+    }
+
+    /// What is in one base frame goes to another, which is free.
+    pub fn relocate_frame(&mut self, processor: ProcessorId, from: u32, to: u32) {
+        let Some(physical) = &mut self.memory.physical else { return };
+        let store = physical.store_mut(processor);
+        let (moved, free) = (store.content(from), store.content(to));
+        store.replace(from, Content::Leaving(self.draft.slot));
+        match moved {
+            Content::Page(page) => _ = store.put(page, self.memory.pages.space(page), to, false),
+            _ => _ = store.put_foreign(to),
+        }
+        let flight = &mut self.draft.flight;
+        flight.journal.frames.extend([(processor, from, moved), (processor, to, free)]);
+        flight.change.take(processor);
+        flight.change.lose(processor, 1);
+    }
 }

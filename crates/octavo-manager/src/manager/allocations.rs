@@ -1,0 +1,54 @@
+//! Pages come into being and go.
+
+use crate::contract::event::Allocation;
+use crate::contract::ids::{HOST, PageId, PageRun};
+use crate::contract::page::Mode;
+use crate::contract::plan::Plan;
+use crate::manager::Manager;
+
+impl Manager {
+    pub(super) fn allocate(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
+        let run = allocation.run;
+        self.memory.pages.allocate(allocation);
+        let pages = self.memory.pages.len();
+        self.memory.eviction.grow(pages);
+        self.memory.physical.iter_mut().for_each(|physical| physical.grow(pages));
+        self.splinter_reused(run, plans);
+        self.ask_placement(|placement, context| match allocation.gpu {
+            Some(gpu) => placement.on_allocate_on(run, gpu, context),
+            None => placement.on_allocate(run, context),
+        });
+    }
+
+    pub(super) fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
+        self.ask_placement(|placement, context| placement.on_free(run, context));
+        let thinned = self.large_pages(run);
+        for page in run.iter() {
+            self.free_page(page);
+        }
+        self.memory.pages.deallocate(run);
+        self.prefetch.freed(run);
+        let pages = &self.memory.pages;
+        for waiting in &mut self.starved {
+            waiting.retain(|pending| pages.allocated(pending.fault.page));
+        }
+        self.unfinished.flights.keep_waiting(|pending| pages.allocated(pending.fault.page));
+        self.thin_out(&thinned, plans);
+        self.memory.physical.iter_mut().for_each(|physical| physical.unsettle(run));
+        self.retry_starved(plans);
+    }
+
+    fn free_page(&mut self, page: PageId) {
+        let view = self.memory.pages.view(page);
+        assert!(view.allocated, "page {} is freed but not allocated", page.0);
+        assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
+        if view.mode != Mode::Everywhere {
+            let gpus = view.resident.without(HOST);
+            for gpu in gpus.iter() {
+                self.memory.frames.free(gpu);
+                self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu, page));
+            }
+        }
+        self.memory.pages.forget(page);
+    }
+}

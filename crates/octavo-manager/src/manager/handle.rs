@@ -1,0 +1,80 @@
+//! Events and acknowledgements in, plans out.
+
+use crate::contract::counts::PagesByScheme;
+use crate::contract::event::{Event, Fault};
+use crate::contract::plan::{Plan, PlanId, Step};
+use crate::manager::Manager;
+use crate::transaction::commit::{finish, roll_back};
+use crate::transaction::flight::Pending;
+
+impl Manager {
+    /// Reacts to `event`; what is to be done about it is appended to `plans`.
+    pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
+        match event {
+            Event::Allocate(allocation) => self.allocate(&allocation, plans),
+            Event::Free(run) => self.free(run, plans),
+            Event::Faults(faults) => self.faults(faults, plans),
+            Event::Counter(notification) => self.counter(&notification, plans),
+            Event::Report(counts) => self.report(counts, plans),
+            Event::KernelEnd => self.kernel_end(plans),
+            Event::Capacity { processor, pages } => self.resize(processor, pages, plans),
+        }
+        self.settle();
+    }
+
+    /// Plan `id` was carried out. Faults that waited for its pages are served.
+    pub fn complete(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+        let (slot, mut flight) = self.unfinished.flights.take(id);
+        finish(&mut self.memory, slot, &flight);
+        let waiting = std::mem::take(&mut flight.waiting);
+        self.unfinished.flights.close(slot, flight);
+        self.shrink(plans);
+        self.retry_starved(plans);
+        self.serve(&waiting, plans);
+        self.coalesce_postponed(plans);
+        self.settle();
+    }
+
+    /// Plan `id` could not be carried out, and what was done of it has been undone: its pages are again where they
+    /// were before. Its faults and those that waited for its pages are woken, and will happen again.
+    pub fn fail(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+        let (slot, flight) = self.unfinished.flights.take(id);
+        self.memory.statistics.failed_plans += 1;
+        roll_back(&mut self.memory, slot, &flight);
+        self.postpone_touched(&flight);
+        let mut draft = self.unfinished.open();
+        // Nobody knows whether they were before it failed.
+        draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
+        flight.faults.iter().for_each(|&fault| draft.wake(fault));
+        flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
+        if let Some(counters) = flight.counters {
+            draft.steps.push(Step::ClearCounters { pages: counters });
+        }
+        self.unfinished.commit(&mut self.memory, draft, plans);
+        self.unfinished.flights.close(slot, flight);
+        self.shrink(plans);
+        self.retry_starved(plans);
+        self.coalesce_postponed(plans);
+        self.settle();
+    }
+
+    /// Takes a plan back for its memory. Optional; saves an allocation for each plan.
+    pub fn recycle(&mut self, plan: Plan) {
+        self.unfinished.recycle(plan.steps);
+    }
+
+    fn faults(&mut self, faults: &[Fault], plans: &mut Vec<Plan>) {
+        let mut batch = std::mem::take(&mut self.scratch.batch);
+        batch.clear();
+        batch.extend(faults.iter().map(|&fault| Pending::new(fault)));
+        self.serve(&batch, plans);
+        self.scratch.batch = batch;
+    }
+
+    /// Ends every call from outside.
+    fn settle(&mut self) {
+        self.note_failure(None);
+        let [none, on_touch, access_counter, duplication] = self.memory.pages.by_scheme();
+        self.memory.statistics.pages_by_scheme = PagesByScheme { none, on_touch, access_counter, duplication };
+    }
+}

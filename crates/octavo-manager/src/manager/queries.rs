@@ -1,0 +1,106 @@
+//! What outsiders can ask.
+
+use crate::contract::counts::Statistics;
+use crate::contract::event::Needs;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{HOST, PageId, ProcessorId};
+use crate::contract::page::{PageView, Scheme};
+use crate::manager::Manager;
+use crate::memories::store::FrameStore;
+use crate::memories::usage::{MemoryUse, OutOfMemory};
+use crate::strategies::sizing::Coalescing;
+use crate::transaction::physical::Physical;
+
+impl Manager {
+    /// What the node has to count, report or forgive.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.placement.needs()
+    }
+
+    /// Sizes of the node and its pages.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.memory.pages.geometry()
+    }
+
+    /// Everything known about a page.
+    #[must_use]
+    pub fn page(&self, page: PageId) -> PageView {
+        self.memory.pages.view(page)
+    }
+
+    /// Frames in use on a processor, including those that unfinished plans will fill or have yet to give up.
+    #[must_use]
+    pub fn frames_held(&self, processor: ProcessorId) -> u32 {
+        self.memory.frames.held(processor)
+    }
+
+    /// Copies of pages that a processor holds, replicas included, as the plans made so far will leave them.
+    #[must_use]
+    pub fn pages_held(&self, processor: ProcessorId) -> u64 {
+        self.memory.pages.residents(processor)
+    }
+
+    /// How base pages become large ones; `None` if they never do.
+    #[must_use]
+    pub fn coalescing(&self) -> Option<Coalescing> {
+        self.memory.physical.as_ref().and_then(|physical| physical.coalescing)
+    }
+
+    /// Whether `page` is translated by a large page on `processor`, as the plans made so far will leave it.
+    #[must_use]
+    pub fn coalesced(&self, processor: ProcessorId, page: PageId) -> bool {
+        let Some(store) = self.frames_of(processor) else { return false };
+        store.place(page).is_some() && store.coalesced(store.block_of(page)).is_some()
+    }
+
+    /// The base frame of `processor`'s memory that holds `page`; `None` if none does, or if frames have no numbers.
+    #[must_use]
+    pub fn frame(&self, processor: ProcessorId, page: PageId) -> Option<u32> {
+        self.frames_of(processor)?.place(page)
+    }
+
+    /// How `processor`'s memory is used; `None` if frames have no numbers.
+    #[must_use]
+    pub fn memory_use(&self, processor: ProcessorId) -> Option<MemoryUse> {
+        let store = self.frames_of(processor)?;
+        Some(MemoryUse::of(store, self.memory.frames.held(processor)))
+    }
+
+    /// Of a GPU, if frames have numbers.
+    fn frames_of(&self, processor: ProcessorId) -> Option<&FrameStore> {
+        let physical = self.memory.physical.as_ref().filter(|_| processor != HOST)?;
+        Some(physical.store(processor))
+    }
+
+    /// The first fault that can never be served, if there is one: it is woken by no plan.
+    #[must_use]
+    pub fn out_of_memory(&self) -> Option<OutOfMemory> {
+        self.out_of_memory
+    }
+
+    /// From now on, changes of the pages' schemes are kept until they are drained.
+    pub fn keep_scheme_changes(&mut self) {
+        self.memory.pages.keep_journal();
+    }
+
+    /// Changes of the pages' schemes since the last call, in order; none unless they are kept.
+    pub fn drain_scheme_changes(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
+        self.memory.pages.drain_journal()
+    }
+
+    /// Counts of what was decided so far.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.memory.statistics
+    }
+
+    /// Bytes of all state that grows with the number of pages.
+    #[must_use]
+    pub fn state_bytes(&self) -> usize {
+        let memory = &self.memory;
+        let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
+        memory.pages.bytes() + frames + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
+    }
+}

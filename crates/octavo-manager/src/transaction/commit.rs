@@ -1,0 +1,108 @@
+//! Plans are opened, committed, finished and taken back.
+
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Plan, Step};
+use crate::strategies::context::Charges;
+use crate::transaction::coalesce::coalesce_touched;
+use crate::transaction::draft::{Draft, splinters};
+use crate::transaction::flight::{Flight, Flights};
+use crate::transaction::state::Memory;
+
+/// Plans whose step vectors are kept for reuse, at most.
+const SPARE_PLANS: usize = 1024;
+
+/// The plans that are not acknowledged yet.
+#[derive(Default)]
+pub(crate) struct Unfinished {
+    pub flights: Flights,
+    /// Step vectors, kept for their capacity.
+    spare: Vec<Vec<Step>>,
+}
+
+impl Unfinished {
+    pub fn open(&mut self) -> Draft {
+        let (slot, flight) = self.flights.open();
+        let mut spare = || self.spare.pop().unwrap_or_default();
+        let (room, steps) = (spare(), spare());
+        Draft { slot, flight, room, steps, charges: Charges::default(), may_compact: false, cause: None }
+    }
+
+    /// Closes a draft: it becomes a plan, unless there is nothing to do.
+    pub fn commit(&mut self, memory: &mut Memory, mut draft: Draft, plans: &mut Vec<Plan>) {
+        coalesce_touched(memory, &mut draft);
+        if draft.is_empty() {
+            self.flights.close(draft.slot, draft.flight);
+            self.recycle(draft.room);
+            self.recycle(draft.steps);
+            return;
+        }
+        let Draft { slot, flight, room: mut all, mut steps, charges, cause, .. } = draft;
+        let makes_room = !all.is_empty();
+        if let Some(physical) = &mut memory.physical {
+            all.splice(..0, splinters(physical, &flight));
+            physical.begin(slot, &flight.journal);
+        }
+        let room_steps = if makes_room { all.len() as u32 } else { 0 };
+        wake(&flight.faults, &mut steps);
+        all.append(&mut steps);
+        self.recycle(steps);
+        memory.frames.begin(&flight.change);
+        let id = self.flights.launch(slot, flight);
+        plans.push(Plan {
+            id,
+            cause: cause.unwrap_or(Cause::Migration),
+            metadata_accesses: charges.metadata,
+            overlapped_accesses: charges.overlapped,
+            room_steps,
+            steps: all,
+        });
+    }
+
+    /// Keeps a vector of steps for the next draft.
+    pub fn recycle(&mut self, mut steps: Vec<Step>) {
+        if self.spare.len() < SPARE_PLANS {
+            steps.clear();
+            self.spare.push(steps);
+        }
+    }
+}
+
+/// The plan in `slot` was carried out: its pages are free again, and so are the frames that it gave up.
+pub(crate) fn finish(memory: &mut Memory, slot: u32, flight: &Flight) {
+    for (page, _) in &flight.undo {
+        memory.pages.set_slot(*page, None);
+    }
+    memory.frames.complete(&flight.change);
+    if let Some(physical) = &mut memory.physical {
+        physical.complete(slot, &flight.journal);
+    }
+}
+
+/// The plan in `slot` failed: pages and frames are as they were before.
+pub(crate) fn roll_back(memory: &mut Memory, slot: u32, flight: &Flight) {
+    memory.frames.fail(&flight.change);
+    if let Some(physical) = &mut memory.physical {
+        physical.fail(slot, &flight.journal);
+    }
+    for (page, before) in flight.undo.iter().rev() {
+        let now = memory.pages.state(*page);
+        memory.pages.change_state(*page, &now, before);
+        memory.pages.set_slot(*page, None);
+        // What took up no room meanwhile may have been forgotten even where it stayed.
+        let stayed = if now.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { now.resident };
+        let back = before.resident.difference(stayed).without(HOST);
+        back.iter().for_each(|processor| memory.eviction.restored(processor, *page));
+    }
+}
+
+/// One wake for neighbouring pages of a processor.
+fn wake(faults: &[Fault], steps: &mut Vec<Step>) {
+    let neighbours =
+        |one: &Fault, next: &Fault| one.processor == next.processor && next.page.0 == one.page.0.wrapping_add(1);
+    for run in faults.chunk_by(neighbours) {
+        let pages = PageRun { first: run[0].page, count: run.len() as u32 };
+        steps.push(Step::Wake { processor: run[0].processor, pages });
+    }
+}

@@ -1,0 +1,169 @@
+//! What a plan is made of: every primitive adds a step *and* changes the state accordingly, so that the state is what
+//! the steps make of it.
+
+use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, Compaction, MappingMode, Permission, Step};
+use crate::pages::residency::Residency;
+use crate::pages::state::PageState;
+use crate::transaction::Transaction;
+
+impl Transaction<'_> {
+    pub fn drain(&mut self, processors: ProcessorMask, pages: PageRun) {
+        let processors = processors.without(HOST);
+        if !processors.is_empty() {
+            self.draft.steps.push(Step::Drain { processors, pages });
+        }
+    }
+
+    pub fn invalidate(&mut self, processors: ProcessorMask, pages: PageRun) {
+        if processors.is_empty() {
+            return;
+        }
+        self.splinter(processors, pages);
+        self.draft.steps.push(Step::Invalidate { processors, pages });
+        self.change(pages, |state| {
+            state.mapped = state.mapped.difference(processors);
+            state.writable = state.writable.difference(processors);
+        });
+    }
+
+    pub fn protect(&mut self, processors: ProcessorMask, pages: PageRun) {
+        if processors.is_empty() {
+            return;
+        }
+        self.splinter(processors, pages);
+        self.draft.steps.push(Step::Protect { processors, pages });
+        self.change(pages, |state| state.writable = state.writable.difference(processors));
+    }
+
+    /// Copies a page; the source's frame is given up, and its ownership with it, unless a replica is made.
+    pub fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+        let moves = cause != Cause::Duplication;
+        if moves {
+            self.splinter(ProcessorMask::only(from), pages);
+        }
+        self.draft.steps.push(Step::Copy { pages, from, to, cause });
+        self.change(pages, |state| {
+            state.resident = state.resident.with(to);
+            if moves {
+                state.resident = state.resident.without(from);
+                state.owner = to;
+            }
+        });
+        self.gain(to, pages);
+        if moves {
+            self.lose(from, pages);
+        }
+        self.used(to, pages);
+    }
+
+    /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
+    pub fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
+        self.splinter(ProcessorMask::only(processor), pages);
+        self.draft.steps.push(Step::Discard { processor, pages });
+        self.change(pages, |state| {
+            state.resident = state.resident.without(processor);
+            if state.owner == processor {
+                state.owner = state.resident.without(HOST).first().unwrap_or(HOST);
+            }
+        });
+        self.lose(processor, pages);
+    }
+
+    /// Gives up the copies of these holders.
+    pub fn discard_all(&mut self, holders: ProcessorMask, pages: PageRun) {
+        holders.iter().for_each(|holder| self.discard(holder, pages));
+    }
+
+    /// Maps pages to `target`'s memory, or to each processor's own if there is none.
+    pub fn map(&mut self, processors: ProcessorMask, pages: PageRun, target: Option<ProcessorId>, rights: Permission) {
+        let state = self.state(pages.first);
+        let unlike = match rights {
+            Permission::ReadWrite => processors.difference(state.writable),
+            Permission::ReadOnly => processors.difference(state.mapped.difference(state.writable)),
+        };
+        self.splinter(unlike, pages);
+        let mode = match state.mode {
+            Mode::Broadcast => MappingMode::Broadcast,
+            Mode::Plain | Mode::Everywhere => MappingMode::Direct,
+        };
+        self.draft.steps.push(Step::Map { processors, pages, target, permission: rights, mode });
+        self.change(pages, |state| {
+            state.mapped = state.mapped.union(processors);
+            state.writable = match rights {
+                Permission::ReadWrite => state.writable.union(processors),
+                Permission::ReadOnly => state.writable.difference(processors),
+            };
+        });
+    }
+
+    /// Moves base pages, whose translations are gone, to other frames of the same memory.
+    pub fn compact(&mut self, processor: ProcessorId, moves: &[(u32, u32)], model: Compaction) {
+        moves.iter().for_each(|&(from, to)| self.relocate_frame(processor, from, to));
+        self.draft.steps.push(Step::Compact { processor, pages: moves.len() as u32, model });
+    }
+
+    /// Pages with one copy belong to the `ideal` bound from now on, and take up no room.
+    pub fn exempt(&mut self, pages: PageRun) {
+        self.lose(self.state(pages.first).owner, pages);
+        self.set_mode(pages, Mode::Everywhere);
+    }
+
+    pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {
+        if mode != Mode::Plain {
+            self.splinter(self.state(pages.first).resident, pages);
+        }
+        self.change(pages, |state| state.mode = mode);
+    }
+
+    /// The pages were serviced on `processor`, which counts as a use.
+    pub fn used(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor == HOST || !self.counted(pages) {
+            return;
+        }
+        let residency = Residency { pages: &self.memory.pages };
+        for page in pages.iter() {
+            self.memory.eviction.used(processor, page, &residency);
+        }
+    }
+
+    /// Changes the state of pages, saving it first if this plan has not touched them yet.
+    fn change(&mut self, run: PageRun, edit: impl Fn(&mut PageState)) {
+        for page in run.iter() {
+            let before = self.memory.pages.state(page);
+            self.save(page, &before);
+            let mut after = before;
+            edit(&mut after);
+            self.memory.pages.change_state(page, &before, &after);
+        }
+        if self.memory.physical.is_some() {
+            self.touch(self.state(run.first).resident, run);
+        }
+    }
+
+    fn gain(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor == HOST || !self.counted(pages) {
+            return;
+        }
+        if self.memory.physical.is_none() {
+            return self.draft.flight.change.gain(processor, pages.count);
+        }
+        pages.iter().for_each(|page| self.take_frame(processor, page));
+        self.touch(ProcessorMask::only(processor), pages);
+    }
+
+    fn lose(&mut self, processor: ProcessorId, pages: PageRun) {
+        if processor != HOST && self.counted(pages) {
+            self.draft.flight.change.lose(processor, pages.count);
+            if self.memory.physical.is_some() {
+                pages.iter().for_each(|page| self.leave_frame(processor, page));
+            }
+        }
+    }
+
+    /// Whether the pages take up room; those of the `ideal` bound do not.
+    fn counted(&self, pages: PageRun) -> bool {
+        self.state(pages.first).mode != Mode::Everywhere
+    }
+}
