@@ -11,7 +11,8 @@ import json
 import statistics
 import time
 
-from octavo import _core, scenario
+import octavo._core as _core
+from octavo import scenario
 from octavo.policies import Decision, Fault, Page, PlacementPolicy
 
 GOAL = 3.0

@@ -16,9 +16,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-from octavo import _core, measures
+import octavo._core as _core
 from octavo.reproduce.study import KERNELS
-from octavo.scenarios import Recipe
+from octavo.runs import measures
+from octavo.scenarios.scenario import Recipe
 
 # Of runs one after the other, since the machine is not the same for long.
 PAIRS = 5

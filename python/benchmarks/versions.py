@@ -28,7 +28,7 @@ MEASURE = """
 import json, sys, time
 sys.path[0], kernel, scale, node = sys.argv[1:]
 import octavo
-from octavo import _core
+import octavo._core as _core
 assert octavo.__file__.startswith(sys.path[0]), octavo.__file__
 overrides = {"record.events": False}
 scenario = octavo.scenario(workload=kernel, placement="grit", node=node, scale=float(scale), overrides=overrides)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from octavo import policies, roofline, trace, validate
     from octavo.api import compare, inspect_workload, run, scenario
-    from octavo.catalogue import listing, schema
-    from octavo.comparison import Comparison
     from octavo.errors import (
         AdviceError,
         CalibrationError,
@@ -27,9 +25,11 @@ if TYPE_CHECKING:
         TraceError,
         ValidationError,
     )
-    from octavo.execute import Progress
-    from octavo.result import RunResult
-    from octavo.scenarios import Scenario
+    from octavo.runs.comparison import Comparison
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.catalogue import listing, schema
+    from octavo.scenarios.scenario import Scenario
     from octavo.sweeps.api import sweep
 
 __all__ = [
@@ -69,11 +69,11 @@ _HOMES = {
         "run",
         "scenario",
     ),
-    "octavo.catalogue": (
+    "octavo.scenarios.catalogue": (
         "listing",
         "schema",
     ),
-    "octavo.comparison": ("Comparison",),
+    "octavo.runs.comparison": ("Comparison",),
     "octavo.errors": (
         "AdviceError",
         "CalibrationError",
@@ -87,9 +87,9 @@ _HOMES = {
         "TraceError",
         "ValidationError",
     ),
-    "octavo.execute": ("Progress",),
-    "octavo.result": ("RunResult",),
-    "octavo.scenarios": ("Scenario",),
+    "octavo.runs.execute": ("Progress",),
+    "octavo.runs.result": ("RunResult",),
+    "octavo.scenarios.scenario": ("Scenario",),
     "octavo.sweeps.api": ("sweep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import tempfile
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core, pictures
-from octavo.comparison import Comparison, check_report, save_report
+import octavo._core as _core
 from octavo.errors import ScenarioError
-from octavo.execute import Point, Progress, execute
-from octavo.experiment import Experiment, Variant
-from octavo.folder import check_writable
-from octavo.nodes import node_name
 from octavo.policies.names import label, strategy_name
-from octavo.scenarios import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
+from octavo.runs.comparison import Comparison, check_report, save_comparison
+from octavo.runs.execute import Point, Progress, execute
+from octavo.runs.experiment import Experiment, Variant, slug
+from octavo.runs.folder import check_writable
+from octavo.scenarios.nodes import node_name
+from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from octavo.policies.names import Strategy
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
 
 DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
 
@@ -37,7 +38,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     node: str | Path | None = None,
     scale: float | None = None,
     seed: int | None = None,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | Sequence[str] | None = None,
 ) -> Recipe:
     """A scenario file, or names, with changes; arguments as for `scenario`.
 
@@ -46,18 +47,22 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
 
     """
     strategies = {"memory.placement": placement, "memory.prefetch": prefetch, "memory.eviction": eviction}
-    named = {key: strategy_name(value) for key, value in strategies.items() if value is not None}
-    changes = overrides_of({**named, **(overrides or {})}, scale, seed)
+    named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
+    numbers = {"workload.scale": scale, "seed": seed}
+    # Options of a strategy follow its name; the arguments that are numbers win over `overrides`.
+    changes = [*_given(named), *overrides_of(overrides), *_given(numbers)]
     workload = trace_name(workload) if isinstance(workload, Path) else workload
     node = None if node is None else node_name(node)
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
         return Recipe.from_names(workload, node=node or DEFAULT_NODE).with_overrides(changes)
-    presets = {"workload.name": workload, "node.preset": node}
-    changes = [f"{key}={name}" for key, name in presets.items() if name is not None] + changes
     base = Recipe(source.toml, "scenario") if isinstance(source, Scenario) else Recipe.from_file(source)
-    return base.with_overrides(changes)
+    return base.with_overrides([*_given({"workload.name": workload, "node.preset": node}), *changes])
+
+
+def _given(values: Mapping[str, object]) -> list[str]:
+    return [f"{key}={value}" for key, value in values.items() if value is not None]
 
 
 def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> Scenario:
@@ -68,12 +73,15 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
         **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
             such as a machine file; `placement`, `prefetch`, `eviction`: strategies by name, as a Python file, or as a
             class of `octavo.policies`; `scale`: footprint relative to the published one; `seed`: seed of everything
-            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`.
+            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as
+            the command line takes them, such as `["node.gpu_link.bandwidth=600GB/s"]`.
 
     Raises:
         ScenarioError: something in it cannot be used.
 
     """
+    if isinstance(source, Scenario) and not any(value is not None for value in arguments.values()):
+        return source
     return recipe(source, **arguments).resolve()
 
 
@@ -108,7 +116,8 @@ def run(
     resolved = scenario(source, **arguments)
     folder, keep = _folder(output)
     timeline = None if perfetto is None else Path(perfetto)
-    point = Point(resolved.label, resolved, folder / "result" if output is None else folder, timeline)
+    label = f"{resolved.label} {resolved.placement}"
+    point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
     result = execute([point], jobs=1, force=force, watch=watch)[0]
     keep(result)
     return result
@@ -144,31 +153,61 @@ def compare(
         OctavoError: a scenario cannot be used or simulated, or the folder cannot be written.
 
     """
-    workloads = [arguments.pop("workload")] if workloads is None and "workload" in arguments else workloads
-    base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
-    workloads = workloads or [base.resolve().workload]
-    variants = [
-        Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements
-    ]
-    experiment = Experiment(base, workloads, variants)
-    if baseline is not None and baseline not in (labels := [variant.label for variant in variants]):
-        raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
+    planned = plan_comparison(source, workloads=workloads, placements=placements, baseline=baseline, **arguments)
     root, keep = _folder(output)
-    check_report(root, experiment.digest, force=force)
-    comparison = Comparison.of(experiment.run(root, jobs=jobs, force=force, watch=watch), baseline)
-    if output is not None:
-        save_comparison(root, experiment.digest, comparison)
+    comparison = planned.run(root, jobs=jobs, force=force, watch=watch, report=output is not None)
     keep(comparison)
     return comparison
 
 
-def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
-    """Write the table and the pictures of a comparison."""
-    save_report(root, key, comparison.points, comparison.to_dict())
-    title = f"Speed-up over {comparison.baseline}"
-    table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
-    pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
-    pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
+@dataclass(frozen=True)
+class PlannedComparison:
+    """A comparison that can run: everything that can be refused before anything runs has been looked at."""
+
+    experiment: Experiment
+    baseline: str | None
+    name: str
+    """What a folder of it may be called; other comparisons have other names."""
+
+    def run(
+        self,
+        root: Path,
+        *,
+        jobs: int | None = None,
+        force: bool = False,
+        watch: Callable[[Progress], None] | None = None,
+        report: bool = True,
+    ) -> Comparison:
+        """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
+        digest = self.experiment.digest
+        check_report(root, digest, force=force)
+        comparison = Comparison.of(self.experiment.run(root, jobs=jobs, force=force, watch=watch), self.baseline)
+        if report:
+            save_comparison(root, digest, comparison)
+        return comparison
+
+
+def plan_comparison(
+    source: str | Path | Scenario | None = None,
+    *,
+    workloads: Sequence[str] | None = None,
+    placements: Sequence[Strategy] = DEFAULT_PLACEMENTS,
+    baseline: str | None = None,
+    **arguments: Any,
+) -> PlannedComparison:
+    """Read and check everything; arguments and errors as `compare`."""
+    labels = [label(placement) for placement in placements]
+    if baseline is not None and baseline not in labels:
+        raise ScenarioError(f"baseline `{baseline}` is none of the placements {', '.join(labels)}")
+    workloads = [arguments.pop("workload")] if not workloads and "workload" in arguments else workloads
+    base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
+    workloads = workloads or [base.resolve().workload]
+    variants = [
+        Variant(name, (f"memory.placement={strategy_name(placement)}",))
+        for name, placement in zip(labels, placements, strict=True)
+    ]
+    experiment = Experiment(base, workloads, variants)
+    return PlannedComparison(experiment, baseline, f"compare-{slug('-'.join(workloads))}-{experiment.digest}")
 
 
 def inspect_workload(source: Scenario) -> dict[str, Any]:

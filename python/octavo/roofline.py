@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from octavo import _core
+import octavo._core as _core
 from octavo.errors import AdviceError
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octavo.activity import LAYOUTS
-from octavo.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
-from octavo.calibrate.tables import COMMON, PARAMETERS, TABLES
-from octavo.calibrate.values.unified import DUPLICATION_PHASES, HINTS, PHASES
+from octavo.measured.activity import LAYOUTS
+from octavo.measured.calibrate.fits.fetches import GOLDEN, PAGE_BYTES, PAGES
+from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
+from octavo.measured.calibrate.values.unified import DUPLICATION_PHASES, HINTS, PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

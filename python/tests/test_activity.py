@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import octavo
-from octavo import activity
-from octavo.activity import decode, events
-from octavo.activity.rows import in_order
-from octavo.events import KINDS, SIMULATED
+from octavo.measured import activity
+from octavo.measured.activity import decode, events
+from octavo.measured.activity.rows import in_order
+from octavo.runs.events import KINDS, SIMULATED
 
 PAGE = 4096
 CPU = 0xFFFFFFFF

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from octavo.calibrate import apart
 from octavo.errors import CalibrationError
+from octavo.measured.calibrate import apart
 
 if TYPE_CHECKING:
     from conftest import Environment
@@ -69,7 +69,7 @@ def test_an_interruption_ends_the_process(monkeypatch):
 
 
 def test_a_process_that_nobody_listens_to_ends_without_a_word():
-    command = [sys.executable, "-m", "octavo.calibrate.apart", "launches", "0", "quick"]
+    command = [sys.executable, "-m", "octavo.measured.calibrate.apart", "launches", "0", "quick"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from synthetic_gpu import SyntheticGpu
 
-from octavo.calibrate import machine, quantities, samples
-from octavo.calibrate.measured import Measured
-from octavo.calibrate.samples import Activity, Origin, Samples, table_of
-from octavo.calibrate.values import VALUES
 from octavo.errors import CalibrationError
+from octavo.measured.calibrate import machine, quantities, samples
+from octavo.measured.calibrate.measured import Measured
+from octavo.measured.calibrate.samples import Activity, Origin, Samples, table_of
+from octavo.measured.calibrate.values import VALUES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from synthetic_gpu import KIB, MIB, Model, SyntheticGpu
 
-from octavo.calibrate.evaluate import evaluate
-from octavo.calibrate.fits import (
+from octavo.measured.calibrate.evaluate import evaluate
+from octavo.measured.calibrate.fits import (
     fault_cost,
     fetches,
     hierarchy,
@@ -22,10 +22,10 @@ from octavo.calibrate.fits import (
     reach,
     saturation,
 )
-from octavo.calibrate.fits.estimate import Unfit
-from octavo.calibrate.samples import Origin, Samples, table_of
-from octavo.calibrate.tables import TABLES
-from octavo.calibrate.values import VALUES
+from octavo.measured.calibrate.fits.estimate import Unfit
+from octavo.measured.calibrate.samples import Origin, Samples, table_of
+from octavo.measured.calibrate.tables import TABLES
+from octavo.measured.calibrate.values import VALUES
 
 SEEDS = range(1, 6)
 

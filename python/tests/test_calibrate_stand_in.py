@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from conftest import contents
 
-from octavo import _core
-from octavo.calibrate import machine
-from octavo.calibrate.tables import TABLES
+import octavo._core as _core
+from octavo.measured.calibrate import machine
+from octavo.measured.calibrate.tables import TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path

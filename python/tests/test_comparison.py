@@ -9,8 +9,8 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo import measures
-from octavo.experiment import slug
+from octavo.runs import measures
+from octavo.runs.experiment import slug
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 import octavo
-from octavo.calibrate import patterns
-from octavo.calibrate.measured import Measured
-from octavo.calibrate.node import derive, preset_for, shapes
+from octavo.measured.calibrate import patterns
+from octavo.measured.calibrate.measured import Measured
+from octavo.measured.calibrate.node import derive, preset_for, shapes
 
 MIB = 1 << 20
 GPU = {

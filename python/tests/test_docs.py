@@ -23,7 +23,7 @@ from nsys_exports import saxpy
 from test_activity import record
 
 import octavo
-from octavo import catalogue
+from octavo.scenarios import catalogue
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -111,7 +111,9 @@ def test_what_is_not_run_is_listed(page, snippet):
     pytest.skip(f"{name(page)} does not run `{commands(snippet)[0]}` ...: {snippet.reason}")
 
 
-@pytest.mark.parametrize("module", ["octavo.api", "octavo.roofline", "octavo.sweeps.api", "octavo.trace"])
+@pytest.mark.parametrize(
+    "module", ["octavo.api", "octavo.roofline", "octavo.sweeps.api", "octavo.trace", "octavo.trace.writing"]
+)
 def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "traces").symlink_to(ROOT / "traces")

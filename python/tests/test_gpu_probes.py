@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from octavo import _core
+import octavo._core as _core
 
 if TYPE_CHECKING:
     from conftest import Environment

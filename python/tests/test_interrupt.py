@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from octavo.result import is_finished
+from octavo.runs.result import is_finished
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -15,7 +15,7 @@ from octavo.errors import ScenarioError
 from octavo.reproduce.mosaic import mixes, pages, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
-from octavo.scenarios import Recipe
+from octavo.scenarios.scenario import Recipe
 
 
 @pytest.fixture

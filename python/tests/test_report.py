@@ -15,7 +15,6 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.events import COPIES, KINDS, code
 from octavo.report import report
 from octavo.report.data import gather
 from octavo.report.history import PLANES, REPLICATED, Footprint, history, size
@@ -24,7 +23,8 @@ from octavo.report.runs import read
 from octavo.report.series import binned
 from octavo.report.speed import baseline, beside_published, means, speedups
 from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, activity, levels
-from octavo.result import RESULT_FORMAT
+from octavo.runs.events import COPIES, KINDS, code
+from octavo.runs.result import RESULT_FORMAT
 
 PAGE = 4096
 

@@ -12,9 +12,9 @@ from conftest import SMALL
 from nsys_exports import saxpy
 
 import octavo
-from octavo.events import KINDS
-from octavo.imports import import_nsys
+from octavo.measured.imports import import_nsys
 from octavo.report import report
+from octavo.runs.events import KINDS
 
 SECTIONS = ["Runs", "Speed-up", "Time by cause", "Page map", "Over time", "Translation", "Memory in use", "Allocations"]
 

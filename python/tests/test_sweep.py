@@ -17,7 +17,7 @@ import pytest
 from conftest import SMALL, contents
 
 import octavo
-from octavo import measures
+from octavo.runs import measures
 from octavo.sweeps import plan, spec
 from octavo.sweeps.crew import Job
 from octavo.sweeps.processes import Processes

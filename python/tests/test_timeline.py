@@ -12,7 +12,7 @@ from conftest import SMALL, contents
 from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
 
 import octavo
-from octavo import catalogue
+from octavo.scenarios import catalogue
 
 CHAIN = """
 select f.name, s.name, p.name, c.name, w.name

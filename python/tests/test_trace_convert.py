@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo import _core
+import octavo._core as _core
 
 DATA = Path(__file__).parents[2] / "crates" / "octavo-trace" / "tests" / "data"
 

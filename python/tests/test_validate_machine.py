@@ -9,8 +9,8 @@ import pytest
 from conftest import contents
 
 import octavo
-from octavo.calibrate import machine, patterns, samples
-from octavo.calibrate.tables import COMMON
+from octavo.measured.calibrate import machine, patterns, samples
+from octavo.measured.calibrate.tables import COMMON
 from octavo.validate.measured import words
 
 if TYPE_CHECKING:

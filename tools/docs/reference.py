@@ -8,9 +8,9 @@ from typing import Any
 import typer
 from typer.testing import CliRunner
 
-from octavo import catalogue
-from octavo.calibrate.values import VALUES
 from octavo.cli.app import app
+from octavo.measured.calibrate.values import VALUES
+from octavo.scenarios import catalogue
 
 STRATEGIES = {
     "placements": (

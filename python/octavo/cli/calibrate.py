@@ -10,20 +10,20 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from octavo.calibrate import engine, grid, machine, quantities, recorded, suite
-from octavo.calibrate import show as pictures
-from octavo.calibrate.values import VALUES
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import CalibrationError, OctavoError
+from octavo.measured.calibrate import engine, grid, machine, quantities, recorded, suite
+from octavo.measured.calibrate import show as pictures
+from octavo.measured.calibrate.values import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from octavo.calibrate.measured import Measured
+    from octavo.measured.calibrate.measured import Measured
 
 EXAMPLES = options.examples(
     "octavo calibrate -o machine.toml",

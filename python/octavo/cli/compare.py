@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo import measures
-from octavo.api import DEFAULT_PLACEMENTS, save_comparison
+from octavo import api
 from octavo.cli import options
 from octavo.cli.progress import watching
-from octavo.cli.run import milliseconds, recipe
+from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
-from octavo.comparison import Comparison, check_report
-from octavo.errors import ScenarioError
-from octavo.experiment import Experiment, Variant, slug
+from octavo.runs import measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from octavo.runs.comparison import Comparison
 
 EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
@@ -36,7 +35,7 @@ Placements = Annotated[
         "--placement",
         "-p",
         help="Placements by name, or Python files, repeated or separated by commas; "
-        f"{','.join(DEFAULT_PLACEMENTS)} if left out.",
+        f"{','.join(api.DEFAULT_PLACEMENTS)} if left out.",
     ),
 ]
 Baseline = Annotated[
@@ -66,19 +65,23 @@ def compare(
     What is finished is kept: the same command goes on where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    workloads, placements = options.listed(workload), options.listed(placement) or list(DEFAULT_PLACEMENTS)
-    if baseline is not None and baseline not in placements:
-        raise ScenarioError(f"baseline `{baseline}` is none of the placements {', '.join(placements)}")
-    base = recipe(scenario, workloads[0] if workloads else None, None, node)
-    base = base.with_overrides(options.overrides(assignments, scale, seed, prefetch, eviction))
-    workloads = workloads or [base.resolve().workload]
-    experiment = Experiment(base, workloads, [Variant(name, (f"memory.placement={name}",)) for name in placements])
-    root = output or Path("runs") / f"compare-{slug('-'.join(workloads))}-{experiment.digest}"
-    check_report(root, experiment.digest, force=force)
+    workloads = options.listed(workload)
+    options.require_source(scenario, workloads)
+    planned = api.plan_comparison(
+        scenario,
+        workloads=workloads,
+        placements=options.listed(placement) or api.DEFAULT_PLACEMENTS,
+        baseline=baseline,
+        prefetch=prefetch,
+        eviction=eviction,
+        node=node,
+        scale=scale,
+        seed=seed,
+        overrides=assignments,
+    )
+    root = output or Path("runs") / planned.name
     with watching(quiet=quiet) as watch:
-        outcome = experiment.run(root, jobs=jobs, force=force, watch=watch)
-    comparison = Comparison.of(outcome, baseline)
-    save_comparison(root, experiment.digest, comparison)
+        comparison = planned.run(root, jobs=jobs, force=force, watch=watch)
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"Results and pictures: {root}")

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.imports import import_cupti, import_nsys
+from octavo.measured.imports import import_cupti, import_nsys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
 
 app = typer.Typer(help="Import profiles of real programs into the tables of simulated runs.", no_args_is_help=True)
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from octavo import catalogue
 from octavo.cli import options
 from octavo.cli.sink import Sink
+from octavo.scenarios import catalogue
 
 EXAMPLES = options.examples(
     "octavo list",

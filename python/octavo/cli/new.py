@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from octavo import folder
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import OutputError
 from octavo.policies import new
+from octavo.runs import folder
 
 app = typer.Typer(help="Write a commented file to begin with.", no_args_is_help=True)
 

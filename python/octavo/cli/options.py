@@ -46,16 +46,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
-def overrides(
-    assignments: list[str] | None,
-    scale: float | None = None,
-    seed: int | None = None,
-    prefetch: str | None = None,
-    eviction: str | None = None,
-) -> list[str]:
-    """All changes as `key=value`; `--scale` and `--seed` win over `--set`, which may set options of the strategies."""
-    named = {"memory.prefetch": prefetch, "memory.eviction": eviction}
-    changes = [f"{key}={name}" for key, name in named.items() if name is not None] + list(assignments or [])
+def require_source(scenario: Path | None, workload: str | list[str] | None) -> None:
+    """Make sure that there is something to run.
+
+    Raises:
+        ScenarioError: neither a scenario file nor a workload is named.
+
+    """
+    if scenario is None and not workload:
+        raise ScenarioError(
+            "nothing to run", "name a scenario file, or a workload with --workload (see `octavo list workloads`)"
+        )
+
+
+def overrides(assignments: list[str] | None, scale: float | None = None, seed: int | None = None) -> list[str]:
+    """All changes as `key=value`; `--scale` and `--seed` win over `--set`."""
+    changes = list(assignments or [])
     if scale is not None:
         changes.append(f"workload.scale={scale}")
     if seed is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from octavo.execute import Progress
+    from octavo.runs.execute import Progress
 
 
 @contextmanager

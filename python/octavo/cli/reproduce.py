@@ -20,7 +20,7 @@ from octavo.reproduce.mosaic.study import Study as MosaicStudy
 from octavo.reproduce.mosaic.systems import UNITS
 from octavo.reproduce.published import published
 from octavo.reproduce.study import Study
-from octavo.scenarios import DEFAULT_NODE
+from octavo.scenarios.scenario import DEFAULT_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octavo import measures
+from octavo import api
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
-from octavo.errors import ScenarioError
-from octavo.execute import Point, execute
-from octavo.experiment import slug
-from octavo.scenarios import DEFAULT_NODE, Recipe
+from octavo.runs import measures
+from octavo.runs.experiment import slug
 
 if TYPE_CHECKING:
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
 
 EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
@@ -57,30 +55,24 @@ def run(
 ) -> None:
     """Run one scenario and leave its results in a folder: scenario, summary and Parquet tables."""
     sink = Sink(as_json=as_json, quiet=quiet)
-    resolved = (
-        recipe(scenario, workload, placement, node)
-        .with_overrides(options.overrides(assignments, scale, seed, prefetch, eviction))
-        .resolve()
+    options.require_source(scenario, workload)
+    resolved = api.scenario(
+        scenario,
+        workload=workload,
+        placement=placement,
+        prefetch=prefetch,
+        eviction=eviction,
+        node=node,
+        scale=scale,
+        seed=seed,
+        overrides=assignments,
     )
-    name = slug(f"{resolved.label}-{resolved.placement}-{resolved.digest}")
-    point = Point(f"{resolved.label} {resolved.placement}", resolved, output or Path("runs") / name, perfetto)
+    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.placement}-{resolved.digest}")
     with watching(quiet=quiet) as watch:
-        result = execute([point], jobs=1, force=force, watch=watch)[0]
+        result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
     _show(sink, result)
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
-
-
-def recipe(scenario: Path | None, workload: str | None, placement: str | None, node: str | None) -> Recipe:
-    """A scenario file changed by names, or names alone."""
-    if scenario is None:
-        if workload is None:
-            raise ScenarioError(
-                "nothing to run", "name a scenario file, or a workload with --workload (see `octavo list workloads`)"
-            )
-        return Recipe.from_names(workload, placement or "on-touch", node or DEFAULT_NODE)
-    named = {"workload.name": workload, "memory.placement": placement, "node.preset": node}
-    return Recipe.from_file(scenario).with_overrides(f"{key}={name}" for key, name in named.items() if name is not None)
 
 
 def _show(sink: Sink, result: RunResult) -> None:

@@ -6,8 +6,8 @@ import json
 
 import typer
 
-from octavo import catalogue
 from octavo.cli import options
+from octavo.scenarios import catalogue
 
 EXAMPLES = options.examples(
     "octavo schema > scenario.schema.json",

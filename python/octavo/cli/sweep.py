@@ -12,7 +12,7 @@ from octavo.cli.progress import watching
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
-from octavo.experiment import slug
+from octavo.runs.experiment import slug
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.store import PICTURE_FILE, TABLE_FILE

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from octavo.api import inspect_workload
+from octavo import api
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.scenarios import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
-    from octavo.scenarios import Scenario
+    from octavo.scenarios.scenario import Scenario
 
 EXAMPLES = options.examples(
     "octavo workload inspect bfs --scale 0.0625",
@@ -41,8 +40,7 @@ def inspect(
 ) -> None:
     """Footprint, accesses, reads and writes, and which GPUs share which pages."""
     sink = Sink(as_json=as_json)
-    recipe = Recipe.from_names(name, node=node or DEFAULT_NODE)
-    scenario = recipe.with_overrides(options.overrides(assignments, scale, seed)).resolve()
+    scenario = api.scenario(workload=name, node=node, scale=scale, seed=seed, overrides=assignments)
     found = _inspect(scenario)
     sink.document(found)
     _show(sink, scenario.label, found)
@@ -55,7 +53,7 @@ def _inspect(scenario: Scenario) -> dict[str, Any]:
 
     def work() -> None:
         try:
-            found.append(inspect_workload(scenario))
+            found.append(api.inspect_workload(scenario))
         except BaseException as error:
             failed.append(error)
 

@@ -7,14 +7,12 @@ import inspect
 import sys
 import typing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 from octavo._core import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from octavo.policies.base import Policy
 
 Value = bool | int | float | str
 T = TypeVar("T", bool, int, float, str)
@@ -34,6 +32,12 @@ class Declared:
     maximum: float | None
 
 
+class Declaring(Protocol):
+    """A class that keeps what its options were declared with, as every policy does."""
+
+    _declared: ClassVar[dict[str, Declared]]
+
+
 def option(default: T, meaning: str = "", *, minimum: float | None = None, maximum: float | None = None) -> T:
     """Declare an option of a policy.
 
@@ -47,7 +51,7 @@ def option(default: T, meaning: str = "", *, minimum: float | None = None, maxim
         The option, which is its value in instances: `threshold: int = option(8, "faults", minimum=1)`.
 
     """
-    # The class keeps the default; see Policy.__init_subclass__.
+    # The class keeps the default; see `Policy.__init_subclass__`.
     return cast("T", Declared(default, meaning, minimum, maximum))
 
 
@@ -89,7 +93,7 @@ class Option:
         return cast("Value", self.kind(value))
 
 
-def declared(policy: type[Policy]) -> dict[str, Option]:
+def declared(policy: type[Declaring]) -> dict[str, Option]:
     """The options of a policy class by name, in the order of their declaration, those of its bases first.
 
     Raises:
@@ -108,7 +112,7 @@ def declared(policy: type[Policy]) -> dict[str, Option]:
     return found
 
 
-def settled(policy: type[Policy], given: Mapping[str, object]) -> dict[str, Value]:
+def settled(policy: type[Declaring], given: Mapping[str, object]) -> dict[str, Value]:
     """Every option with its value: the given one, or its default.
 
     Raises:
@@ -124,7 +128,7 @@ def settled(policy: type[Policy], given: Mapping[str, object]) -> dict[str, Valu
     return {name: option.check(given.get(name, option.default)) for name, option in options.items()}
 
 
-def _option(cls: type[Policy], name: str, annotation: object) -> Option | None:
+def _option(cls: type[Declaring], name: str, annotation: object) -> Option | None:
     annotation = _evaluated(cls, name, annotation)
     if typing.ClassVar in (annotation, typing.get_origin(annotation)):
         return None
@@ -150,7 +154,7 @@ def _evaluated(cls: type, name: str, annotation: object) -> Any:
         raise OptionError("name", f"{cls.__name__}: annotation of `{name}` cannot be read: {error}") from None
 
 
-def _kind(policy: type[Policy], name: str, annotation: Any) -> tuple[type, tuple[str, ...]]:
+def _kind(policy: type[Declaring], name: str, annotation: Any) -> tuple[type, tuple[str, ...]]:
     words = typing.get_args(annotation) if typing.get_origin(annotation) is Literal else ()
     if words and all(isinstance(word, str) for word in words):
         return str, words

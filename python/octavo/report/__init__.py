@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo import folder
 from octavo.errors import OutputError
 from octavo.report import speed
 from octavo.report.data import gather, has_events, legends, page_map
 from octavo.report.page import page
 from octavo.report.runs import Run, ordered, read
+from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

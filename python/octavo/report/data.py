@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import events, measures
 from octavo.report import speed
 from octavo.report.history import Footprint, coarsened, history, size
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import over_time
 from octavo.report.translation import translation
+from octavo.runs import events, measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

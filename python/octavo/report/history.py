@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 
 from octavo.errors import OutputError
-from octavo.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES
-from octavo.events import code as _code
+from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES
+from octavo.runs.events import code as _code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
 
     Bytes = npt.NDArray[np.uint8]
     Numbers = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.result import SUMMARY_FILE, RunResult, holds_result, is_imported
+from octavo.runs.result import SUMMARY_FILE, RunResult, holds_result, is_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

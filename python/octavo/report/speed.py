@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo import measures
 from octavo.errors import ScenarioError
 from octavo.report.runs import PLACEMENT, differences
 from octavo.reproduce.published import published
 from octavo.reproduce.study import KERNELS
+from octavo.runs import measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octavo import events
 from octavo.report.history import PLANES, among
+from octavo.runs import events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import measures, pictures
-from octavo.comparison import save_report
-from octavo.experiment import Variant
 from octavo.reproduce.published import published
+from octavo.runs import measures, pictures
+from octavo.runs.comparison import save_report
+from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import measures, pictures
-from octavo.comparison import Comparison, save_report
 from octavo.reproduce.published import published
 from octavo.reproduce.study import Study, placement
+from octavo.runs import measures, pictures
+from octavo.runs.comparison import Comparison, save_report
 
 if TYPE_CHECKING:
     from pathlib import Path

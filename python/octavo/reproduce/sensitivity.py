@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import measures, pictures
-from octavo.comparison import save_report
-from octavo.experiment import Variant
+from octavo.runs import measures, pictures
+from octavo.runs.comparison import save_report
+from octavo.runs.experiment import Variant
 
 if TYPE_CHECKING:
     from pathlib import Path

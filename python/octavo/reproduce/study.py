@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.comparison import check_report
-from octavo.experiment import Experiment, Outcome, Variant
-from octavo.scenarios import DEFAULT_NODE, Recipe
+from octavo.runs.comparison import check_report
+from octavo.runs.experiment import Experiment, Outcome, Variant
+from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octavo.execute import Progress
+    from octavo.runs.execute import Progress
 
 KERNELS = ("bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st")
 """The kernels of the publication."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
-from octavo.scenarios import overrides_of
+from octavo.scenarios.scenario import overrides_of
 from octavo.sweeps import picture
 from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo.execute import Progress
+    from octavo.runs.execute import Progress
 
 DEFAULT_TRIALS = 32
 

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octavo.scenarios import overrides_of
+from octavo.scenarios.scenario import overrides_of
 
 if TYPE_CHECKING:
     import random

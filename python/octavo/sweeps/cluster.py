@@ -6,8 +6,9 @@ import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core, folder
+import octavo._core as _core
 from octavo.errors import OctavoError
+from octavo.runs import folder
 from octavo.sweeps.crew import Ended
 from octavo.sweeps.worker import explained
 

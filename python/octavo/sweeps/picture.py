@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo import pictures
+from octavo.runs import pictures
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.quantity import numbers
 from octavo.sweeps.store import PICTURE_FILE

@@ -9,10 +9,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octavo import nodes
 from octavo.errors import ScenarioError
-from octavo.experiment import slug
-from octavo.scenarios import Scenario
+from octavo.runs.experiment import slug
+from octavo.scenarios import nodes
+from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.axes import Range, Values, assignments, short_names, shown
 from octavo.sweeps.spec import relocated
 

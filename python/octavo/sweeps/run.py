@@ -6,10 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from octavo import measures
 from octavo.errors import InterruptedRun, ScenarioError
-from octavo.execute import Progress, default_jobs
-from octavo.result import RunResult
+from octavo.runs import measures
+from octavo.runs.execute import Progress, default_jobs
+from octavo.runs.result import RunResult
 from octavo.sweeps import plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.processes import Processes

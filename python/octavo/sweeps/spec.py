@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from octavo.errors import ScenarioError
-from octavo.scenarios import Recipe, overrides_of
+from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
 from octavo.sweeps.quantity import quantity
 

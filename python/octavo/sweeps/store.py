@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import folder
 from octavo.errors import OutputError
+from octavo.runs import folder
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
     from octavo.sweeps.plan import Point
 
 PLAN_FILE = "sweep.json"

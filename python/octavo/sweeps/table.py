@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import measures
+from octavo.runs import measures
 from octavo.sweeps.axes import Axis, Range, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octavo.result import RunResult
+    from octavo.runs.result import RunResult
     from octavo.sweeps.plan import Point
 
 OK, FAILED = "ok", "failed"

@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo import _core, folder
+import octavo._core as _core
 from octavo.errors import OctavoError
-from octavo.scenarios import Scenario
+from octavo.runs import folder
+from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo import folder
 from octavo.errors import InterruptedRun, ValidationError
+from octavo.runs import folder
 from octavo.validate.reference import FILE, checkout
 
 if TYPE_CHECKING:

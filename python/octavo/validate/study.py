@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import folder, pictures
-from octavo.comparison import check_report
 from octavo.errors import ValidationError
-from octavo.execute import Point, execute
-from octavo.experiment import RUNS
-from octavo.scenarios import Recipe, digest, trace_name
+from octavo.runs import folder, pictures
+from octavo.runs.comparison import check_report
+from octavo.runs.execute import Point, execute
+from octavo.runs.experiment import RUNS
+from octavo.scenarios.scenario import Recipe, digest, trace_name
 from octavo.validate import reference
 from octavo.validate.counts import COUNTS, code_explains, error
 from octavo.validate.rerun import rerun as run_reference
@@ -22,8 +22,8 @@ from octavo.validate.summary import Summary, summarise
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octavo.execute import Progress
-    from octavo.result import RunResult
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
     from octavo.validate.reference import Row
 
 NODES = {1: "r9nano", 4: "r9nano-4"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo import folder
 from octavo.errors import OutputError
+from octavo.runs import folder
 from octavo.validate.counts import COUNTS, WITHIN
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from octavo import _core
+import octavo._core as _core
 
 HERE = Path(__file__).parent
 NAMESPACE = "probe_"

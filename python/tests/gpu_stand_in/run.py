@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from octavo import _core
+import octavo._core as _core
 
 
 def main() -> None:

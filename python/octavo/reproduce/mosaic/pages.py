@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo import pictures
 from octavo.reproduce.mosaic import systems
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Part
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octavo.experiment import Variant
     from octavo.reproduce.mosaic.study import Key, Study
+    from octavo.runs.experiment import Variant
 
 SIZES = {"4 KiB pages": systems.GPU_MMU, "2 MiB pages": systems.LARGE}
 

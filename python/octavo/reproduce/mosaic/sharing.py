@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import pictures
 from octavo.reproduce.mosaic import mixes, systems
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Part, hit_rates
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from octavo.experiment import Variant
     from octavo.reproduce.mosaic.study import Key, Mix, Study
+    from octavo.runs.experiment import Variant
 
 SHARED = {system.label: systems.with_paging(system) for system in systems.SHARED}
 

@@ -7,22 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.catalogue import names
-from octavo.comparison import check_report, save_report
 from octavo.errors import ScenarioError
-from octavo.execute import Point, execute
-from octavo.experiment import RUNS, Variant, slug
 from octavo.reproduce.mosaic import mixes, systems
-from octavo.scenarios import Recipe, digest
+from octavo.runs.comparison import check_report, save_report
+from octavo.runs.execute import Point, execute
+from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.scenarios.catalogue import names
+from octavo.scenarios.scenario import Recipe, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import polars as pl
 
-    from octavo.execute import Progress
-    from octavo.result import RunResult
-    from octavo.scenarios import Scenario
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
 
 Mix = tuple[str, ...]
 NOT_SINGLE = ("mix", "trace")

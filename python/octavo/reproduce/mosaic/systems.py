@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.experiment import Variant
+from octavo.runs.experiment import Variant
 
 NODE = "mosaic-30sm"
 UNITS = 30

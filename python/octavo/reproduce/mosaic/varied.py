@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import pictures
 from octavo.reproduce.mosaic import mixes, systems
 from octavo.reproduce.mosaic.study import Part
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octavo.experiment import Variant
     from octavo.reproduce.mosaic.study import Key, Study
+    from octavo.runs.experiment import Variant
 
 TOGETHER = 2
 """Copies of each application in these parts."""

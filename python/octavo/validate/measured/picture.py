@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo import pictures
+from octavo.runs import pictures
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.calibrate import patterns
-from octavo.calibrate.tables import TABLES
+from octavo.measured.calibrate import patterns
+from octavo.measured.calibrate.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from octavo.calibrate.measured import Unit
-    from octavo.calibrate.patterns import Node, Pattern
-    from octavo.calibrate.samples import Samples
+    from octavo.measured.calibrate.measured import Unit
+    from octavo.measured.calibrate.patterns import Node, Pattern
+    from octavo.measured.calibrate.samples import Samples
 
 _MOST_LINES = 1 << 24
 """Lines of 64 bytes, or dependent loads, that a point may have: more take many seconds to simulate."""

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo import folder
-from octavo.calibrate import machine as machine_file
-from octavo.calibrate import patterns
-from octavo.calibrate import samples as samples_folder
-from octavo.calibrate.tables import TABLES
-from octavo.comparison import REPORT_FILE, check_report
 from octavo.errors import ValidationError
-from octavo.execute import Point, execute
-from octavo.experiment import RUNS
-from octavo.scenarios import digest
+from octavo.measured.calibrate import machine as machine_file
+from octavo.measured.calibrate import patterns
+from octavo.measured.calibrate import samples as samples_folder
+from octavo.measured.calibrate.tables import TABLES
+from octavo.runs import folder
+from octavo.runs.comparison import REPORT_FILE, check_report
+from octavo.runs.execute import Point, execute
+from octavo.runs.experiment import RUNS
+from octavo.scenarios.scenario import digest
 from octavo.validate.measured import picture
 from octavo.validate.measured.points import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from octavo.calibrate.machine import Machine
-    from octavo.calibrate.patterns import Pattern
-    from octavo.calibrate.samples import Samples
-    from octavo.execute import Progress
+    from octavo.measured.calibrate.machine import Machine
+    from octavo.measured.calibrate.patterns import Pattern
+    from octavo.measured.calibrate.samples import Samples
+    from octavo.runs.execute import Progress
     from octavo.validate.measured.points import Measurement
 
 WITHIN = 0.2

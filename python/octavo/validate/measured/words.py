@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.calibrate import quantities
+from octavo.measured.calibrate import quantities
 from octavo.validate.measured.study import WITHIN
 from octavo.validate.tables import Table, between_marks
 

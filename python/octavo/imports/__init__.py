@@ -1,6 +1,0 @@
-"""Profiles of real programs, imported into the tables of simulated runs."""
-
-from octavo.imports.cupti import import_cupti
-from octavo.imports.nsys import import_nsys
-
-__all__ = ["import_cupti", "import_nsys"]

@@ -1,0 +1,19 @@
+"""What unified memory did in a real program: records of its driver, decoded, as the tables of simulated runs."""
+
+from octavo.measured.activity.cupti import LAYOUTS, decode
+from octavo.measured.activity.mapping import CAUSES, PAGE_BYTES, events, table
+from octavo.measured.activity.rows import Access, Activity, Cause, MapCause, What
+
+__all__ = [
+    "CAUSES",
+    "LAYOUTS",
+    "PAGE_BYTES",
+    "Access",
+    "Activity",
+    "Cause",
+    "MapCause",
+    "What",
+    "decode",
+    "events",
+    "table",
+]

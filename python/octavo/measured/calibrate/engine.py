@@ -1,0 +1,67 @@
+"""The engine's probes, behind an interface that tests can stand in for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import octavo._core as _core
+from octavo.errors import CalibrationError
+from octavo.measured.calibrate import apart, libraries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Engine(Protocol):
+    """What measuring needs."""
+
+    def probes(self) -> list[dict[str, Any]]:
+        """Every probe in the order of running: `name`, `title`, `about`, `source` (kernels)."""
+        ...
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Every GPU as its driver describes it."""
+        ...
+
+    def measure(
+        self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Run a probe; `columns`, `skipped` and `activity`."""
+        ...
+
+
+class Compiled:
+    """The probes that Octavo was built with."""
+
+    def probes(self) -> list[dict[str, Any]]:
+        """Every probe in the order of running."""
+        return _core.gpu_probes()
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Every GPU as its driver describes it.
+
+        Raises:
+            CalibrationError: there is no driver or no GPU.
+
+        """
+        try:
+            return _core.gpu_describe()
+        except _core.GpuError as error:
+            raise CalibrationError(str(error), "`octavo calibrate` needs an NVIDIA GPU; nothing was written") from None
+
+    def measure(
+        self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Run a probe, in a process of its own.
+
+        Raises:
+            CalibrationError: it failed.
+
+        """
+        return apart.measure(probe, gpu, quick=quick, progress=progress)
+
+
+def compiled() -> Engine:
+    """The engine of this installation, with NVIDIA's libraries loaded where they are installed."""
+    libraries.load()
+    return Compiled()

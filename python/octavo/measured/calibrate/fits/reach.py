@@ -1,0 +1,132 @@
+"""TLB reach, page size and the cost of a miss, from pointer chases whose strides leave most of each page out.
+
+A cache fills after so many lines: with twice the stride, its step comes at twice the footprint. A TLB fills after so
+many pages: its step stays at one footprint while strides are no larger than a page, and only then moves with them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from octavo.measured.calibrate import quantities
+from octavo.measured.calibrate.fits.estimate import Estimate, Unfit, spread
+from octavo.measured.calibrate.fits.hierarchy import curve
+from octavo.measured.calibrate.fits.levels import plateaus
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from octavo.measured.calibrate.fits.levels import Plateau
+
+MODEL = "the step of latency that comes at one footprint whatever the stride"
+PAGE_MODEL = "the largest stride at which that step has not moved yet"
+_SPARSE = 4096
+"""Smallest stride in bytes that is taken: no page is smaller, so that caches hold what a TLB no longer reaches."""
+_SAME = 1.3
+"""How far apart the steps of two strides may be to be one."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    stride: int
+    before: Plateau
+    after: Plateau
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What one repetition says."""
+
+    footprint: float
+    """The largest one without misses, in bytes."""
+    miss: float
+    """Seconds that a miss adds to a load."""
+    strides: list[int]
+    """Those whose step is at that footprint."""
+    page: float | None
+    """Bytes, if strides were measured that move the step."""
+
+
+def reach(table: pl.DataFrame) -> Estimate:
+    """Bytes that the TLB reaches: the largest footprint measured that it still translates.
+
+    Raises:
+        Unfit: no step stays at one footprint.
+
+    """
+    found = _reaches(table)
+    strides = ", ".join(quantities.short(float(stride), "B") for stride in found[0].strides)
+    return spread([one.footprint for one in found], f"seen at strides of {strides}")
+
+
+def miss(table: pl.DataFrame) -> Estimate:
+    """Seconds that a TLB miss adds to a load.
+
+    Raises:
+        Unfit: no step stays at one footprint.
+
+    """
+    return spread([one.miss for one in _reaches(table)])
+
+
+def page(table: pl.DataFrame) -> Estimate:
+    """Bytes that an entry of the TLB covers.
+
+    Raises:
+        Unfit: no step stays at one footprint, or no stride moves it.
+
+    """
+    found = [one.page for one in _reaches(table) if one.page is not None]
+    if not found:
+        raise Unfit("no stride was measured that moves the TLB's step to a larger footprint")
+    return spread(found)
+
+
+def _reaches(table: pl.DataFrame) -> list[Reach]:
+    strides = sorted(stride for stride in table["stride"].unique().to_list() if stride >= _SPARSE)
+    if len(strides) < 2:
+        raise Unfit(f"a TLB is told from a cache by two strides of 4 KiB or more, found {len(strides)}")
+    curves = {stride: curve(table, stride) for stride in strides}
+    whole = min(len(one) for one in curves.values())
+    found = [_one([_steps(stride, *curves[stride][number]) for stride in strides]) for number in range(whole)]
+    certain = [one for one in found if one is not None]
+    if 2 * len(certain) <= len(found):
+        raise Unfit("no step of latency comes at one footprint at two strides or more")
+    return certain
+
+
+def _steps(stride: int, footprints: list[float], latencies: list[float]) -> list[_Step]:
+    found = plateaus(footprints, latencies)
+    return [_Step(stride, one, other) for one, other in pairwise(found)]
+
+
+def _one(by_stride: list[list[_Step]]) -> Reach | None:
+    """The footprint at which most strides have a step; nothing where each stride's steps are its own."""
+    steps = [step for found in by_stride for step in found]
+    groups = [[other for other in steps if _together(other, step)] for step in steps]
+    group = max(groups, key=lambda one: (len({step.stride for step in one}), -one[0].before.last), default=[])
+    strides = sorted({step.stride for step in group})
+    if len(strides) < 2:
+        return None
+    middle = sorted(group, key=lambda step: step.before.last)[len(group) // 2]
+    misses = sorted(step.after.early - step.before.latency for step in group)
+    return Reach(middle.before.last, misses[len(misses) // 2], strides, _page(steps, strides, middle.before.last))
+
+
+def _together(one: _Step, other: _Step) -> bool:
+    return abs(math.log(one.before.last / other.before.last)) <= math.log(_SAME)
+
+
+def _page(steps: list[_Step], strides: list[int], footprint: float) -> float | None:
+    """The last stride before the step moves on in proportion."""
+    largest = strides[-1]
+    moved = [
+        step
+        for step in steps
+        if step.stride > largest
+        and abs(math.log(step.before.last / footprint * largest / step.stride)) <= math.log(_SAME)
+    ]
+    return float(largest) if moved else None

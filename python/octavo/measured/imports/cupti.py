@@ -1,0 +1,52 @@
+"""Raw unified-memory records of CUPTI, as `octavo calibrate` keeps them beside its samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octavo.errors import ProfileError
+from octavo.measured.activity import decode
+from octavo.measured.activity.rows import COPIES
+from octavo.measured.imports.profile import Profile
+from octavo.measured.imports.write import check_folder, write
+
+if TYPE_CHECKING:
+    from octavo.runs.result import RunResult
+
+_NOT_RECORDED = [
+    "allocations: CUPTI's unified-memory records do not name them; address ranges stand in for them",
+    "kernels: CUPTI's unified-memory records do not name them",
+]
+
+
+def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = None, force: bool = False) -> RunResult:
+    """Import a file of CUPTI's unified-memory records; the folder appears when everything is written, or not at all.
+
+    Args:
+        path: records one after another, without anything between them.
+        folder: the result folder to write.
+        layout: `v2` or `v3`, as `octavo.measured.activity.LAYOUTS` has it; told from the records if left out.
+        force: replace a result that is there.
+
+    Raises:
+        ProfileError: the file cannot be read, holds other records, or none that can be used.
+        OutputError: the folder cannot be written, or holds something.
+
+    """
+    path, folder = Path(path), Path(folder)
+    check_folder(folder, force=force)
+    try:
+        records = path.read_bytes()
+    except OSError as error:
+        raise ProfileError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        found = decode(records, layout)
+    except ProfileError as error:
+        raise ProfileError(f"{path}: {error.message}", error.hint) from None
+    if not len(found.rows):
+        raise ProfileError(f"{path} holds no unified-memory record that can be used")
+    copies = any(bool((found.rows["what"] == what).any()) for what in COPIES)
+    source = {"tool": "cupti", "file": path.name, "bytes": len(records)}
+    missing = [*_NOT_RECORDED, *([] if copies else ["copies of managed memory: none recorded"])]
+    return write(Profile(source=source, rows=found.rows, missing=missing, notes=found.notes), folder)

@@ -1,0 +1,116 @@
+"""Tables of Nsight Systems' SQLite exports: columns that are needed, columns that help, and what numbers in them mean.
+
+Source: exports of schemas 2.9.1 to 3.16.1 that others published, and the schema that the documentation of 2026 prints;
+they differ in columns that nothing here needs. Nsight Systems makes tables only when there is something to put into
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from octavo.measured.activity.rows import Access, Cause, What
+
+KNOWN_SCHEMAS = "2.9.1 (Nsight Systems 2022.2) to 3.16.1 (2024.6) and the documentation of 2026"
+"""What was looked at; others are read if they have the columns."""
+
+COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+GPU_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
+CPU_FAULTS = "CUDA_UM_CPU_PAGE_FAULT_EVENTS"
+MEMORY = "CUDA_GPU_MEMORY_USAGE_EVENTS"
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+STRINGS = "StringIds"
+METADATA = ("EXPORT_META_DATA", "META_DATA_EXPORT")
+"""Until schema 2, and since."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a table; times are nanoseconds."""
+
+    needed: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    """Absent from some versions, or empty in some rows; -1 stands for both."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.needed + self.optional
+
+
+TABLES = {
+    COPIES: Table(
+        ("start", "end", "deviceId", "bytes", "copyKind", "migrationCause", "virtualAddress"),
+        ("srcDeviceId", "dstDeviceId", "globalPid"),
+    ),
+    GPU_FAULTS: Table(("start", "end", "deviceId", "address", "numberOfPageFaults", "faultAccessType"), ("globalPid",)),
+    CPU_FAULTS: Table(("start", "address"), ("globalPid",)),
+    MEMORY: Table(("start", "address", "bytes", "memKind", "memoryOperationType"), ("globalPid",)),
+    KERNELS: Table(("start", "end", "deviceId", "shortName"), ("globalPid",)),
+}
+
+MISSING = {
+    GPU_FAULTS: "GPU page faults: none recorded (--cuda-um-gpu-page-faults=true records them)",
+    CPU_FAULTS: "CPU page faults: none recorded (--cuda-um-cpu-page-faults=true records them)",
+    MEMORY: "allocations: none recorded (--cuda-memory-usage=true records them); address ranges stand in for them",
+    KERNELS: "kernels: none recorded (--trace=cuda records them)",
+}
+"""What a table that is absent means."""
+RECORD = (
+    "record with `nsys profile --trace=cuda --cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true "
+    "--cuda-memory-usage=true PROGRAM`, then `nsys export --type sqlite REPORT`"
+)
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """What the numbers of a column mean."""
+
+    table: str
+    """Table in the file that says so."""
+    names: dict[str, int | str]
+    """Meaning by the end of the symbol's name in that table, longer ends first."""
+    numbers: dict[int, int | str]
+    """Meaning by number, for files without the table."""
+
+
+COPY_KINDS = Enumeration(
+    "ENUM_CUDA_MEMCPY_OPER",
+    {"UVM_HTOD": What.HOST_TO_DEVICE, "UVM_DTOH": What.DEVICE_TO_HOST, "UVM_DTOD": What.DEVICE_TO_DEVICE},
+    {11: What.HOST_TO_DEVICE, 12: What.DEVICE_TO_HOST, 13: What.DEVICE_TO_DEVICE},
+)
+CAUSES = Enumeration(
+    "ENUM_CUDA_UNIF_MEM_MIGRATION",
+    {f"CAUSE_{cause.name}": cause for cause in Cause},
+    {int(cause): cause for cause in Cause},
+)
+ACCESSES = Enumeration(
+    "ENUM_CUDA_UNIF_MEM_ACCESS_TYPE",
+    {f"_{access.name}": access for access in Access},
+    {int(access): access for access in Access},
+)
+MEMORY_KINDS = Enumeration(
+    "ENUM_CUDA_MEM_KIND",
+    {
+        "MANAGED_STATIC": "managed static",
+        "DEVICE_STATIC": "device static",
+        "MANAGED": "managed",
+        "DEVICE": "device",
+        "PINNED": "pinned",
+        "PAGEABLE": "pageable",
+        "ARRAY": "array",
+    },
+    {
+        0: "pageable",
+        1: "pinned",
+        2: "device",
+        3: "array",
+        4: "managed",
+        5: "device static",
+        6: "managed static",
+    },
+)
+MANAGED = ("managed", "managed static")
+"""Kinds of memory that moves."""
+OPERATIONS = Enumeration("ENUM_CUDA_DEV_MEM_EVENT_OPER", {"DEALLOCATION": 0, "ALLOCATION": 1}, {0: 1, 1: 0})
+"""1 allocates, 0 frees."""

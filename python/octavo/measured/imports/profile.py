@@ -1,0 +1,38 @@
+"""What is known of a profile of a real program, whoever recorded it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from octavo.measured.activity.rows import Rows
+    from octavo.measured.imports.allocations import Change
+
+KERNELS = {"kernel": pl.String, "start": pl.Int64, "end": pl.Int64, "gpu": pl.Int64}
+"""Columns of the kernels of a profile."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What was read of a profile; times are nanoseconds of one clock."""
+
+    source: dict[str, Any]
+    """What it was imported from."""
+    rows: Rows
+    """Unified-memory activity, in any order."""
+    changes: list[Change] = field(default_factory=list)
+    """Managed memory that is allocated or freed."""
+    kernels: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=KERNELS))
+    """`kernel`, `start`, `end`, `gpu`, in order of time."""
+    gpus: dict[int, str] = field(default_factory=dict)
+    """Names of GPUs that are known, by number."""
+    other_memory: Counter[str] = field(default_factory=Counter)
+    """Bytes that were allocated of memory that does not move, by kind."""
+    missing: list[str] = field(default_factory=list)
+    """What was not recorded."""
+    notes: Counter[str] = field(default_factory=Counter)
+    """What was lost, guessed or not understood, and how often."""

@@ -1,0 +1,116 @@
+"""Comparisons: measures of several variants, relative to one of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo.errors import OutputError, ScenarioError
+from octavo.runs import folder, measures, pictures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+    from octavo.runs.experiment import Outcome
+    from octavo.runs.result import RunResult
+
+REPORT_FILE = "report.json"
+POINTS_FILE = "points.parquet"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Variants side by side."""
+
+    baseline: str
+    """The variant that speed-ups are relative to."""
+    points: pl.DataFrame
+    """One row for each workload and variant: times in picoseconds, `speedup`, counts."""
+    results: Mapping[tuple[str, str], RunResult]
+    """Every single run, by workload and variant."""
+
+    @classmethod
+    def of(cls, outcome: Outcome, baseline: str | None = None) -> Comparison:
+        """Compare the points of an experiment.
+
+        Raises:
+            ScenarioError: the baseline is none of the variants.
+
+        """
+        variants = outcome.points["variant"].unique(maintain_order=True).to_list()
+        chosen = variants[0] if baseline is None else baseline
+        if chosen not in variants:
+            raise ScenarioError(f"baseline `{chosen}` is none of {', '.join(variants)}")
+        return cls(chosen, measures.with_speedup(outcome.points, chosen), outcome.results)
+
+    @property
+    def workloads(self) -> list[str]:
+        """The workloads, in order."""
+        return self.points["workload"].unique(maintain_order=True).to_list()
+
+    @property
+    def variants(self) -> list[str]:
+        """The variants, in order."""
+        return self.points["variant"].unique(maintain_order=True).to_list()
+
+    def speedups(self) -> pl.DataFrame:
+        """One row for each workload, one column for each variant, and a last row `geomean`."""
+        table = self.points.pivot(on="variant", index="workload", values="speedup", maintain_order=True)
+        means: dict[str, Any] = {"workload": "geomean", **self.geometric_means()}
+        return pl.concat([table, pl.DataFrame([means], schema=table.schema)])
+
+    def geometric_means(self) -> dict[str, float]:
+        """Geometric mean of each variant's speed-ups over the workloads."""
+        grouped = self.points.group_by("variant", maintain_order=True).agg("speedup")
+        return {name: measures.geometric_mean(values) for name, values in grouped.iter_rows()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The points as a pandas frame; needs pandas and pyarrow."""
+        return self.points.to_pandas()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as JSON holds it."""
+        return {
+            "baseline": self.baseline,
+            "geometric_mean_speedup": self.geometric_means(),
+            "points": self.points.to_dicts(),
+        }
+
+
+def check_report(root: Path, key: str, *, force: bool) -> None:
+    """Make sure that `root` holds no report of another experiment.
+
+    Raises:
+        OutputError: it does, and `force` does not allow to replace it.
+
+    """
+    path = root / REPORT_FILE
+    if force or not path.is_file():
+        return
+    if json.loads(path.read_text(encoding="utf-8")).get("experiment") != key:
+        raise OutputError(
+            f"{root} already holds another experiment", "choose another folder with -o, or replace it with --force"
+        )
+
+
+def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:
+    """Write the points as Parquet and the report, which says which experiment it is of, as JSON."""
+    temporary = root / f".{POINTS_FILE}"
+    points.write_parquet(temporary, compression="zstd")
+    temporary.replace(root / POINTS_FILE)
+    folder.write_json(root / REPORT_FILE, {"experiment": key, **report})
+
+
+def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
+    """Write the table and the pictures of a comparison."""
+    save_report(root, key, comparison.points, comparison.to_dict())
+    title = f"Speed-up over {comparison.baseline}"
+    table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
+    pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
+    pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")

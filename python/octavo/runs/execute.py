@@ -1,0 +1,163 @@
+"""Runs many scenarios side by side, keeping what is finished.
+
+The engine releases Python's global lock, so threads use every core; results do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import octavo._core as _core
+from octavo.errors import InterruptedRun, PolicyError, SimulationError
+from octavo.runs import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
+
+_POLL_SECONDS = 0.1
+_GRACE_SECONDS = 1.0
+"""Wall time in which every run stops, unless it is in the middle of a policy's code."""
+_RUNNING: set[int] = set()
+"""Threads that are in the engine."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of an experiment and where its result goes."""
+
+    label: str
+    scenario: Scenario
+    folder: Path
+    timeline: Path | None = None
+    """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
+
+
+@dataclass
+class Progress:
+    """How far an experiment is."""
+
+    total: int
+    """Points to run in all; those found finished count as done."""
+    done: list[str] = field(default_factory=list)
+    """Labels of the points that are finished, in the order they were."""
+    kept: int = 0
+    """How many of these were finished before."""
+    running: dict[str, float] = field(default_factory=dict)
+    """Share that is done of each point that is running."""
+    failed: list[str] = field(default_factory=list)
+    """Labels of the points, among those done, that have no result, each with the reason."""
+
+
+def default_jobs() -> int:
+    """Cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def execute(
+    points: Sequence[Point],
+    *,
+    jobs: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> list[RunResult]:
+    """Run every point that is not finished yet; returns the results in the order of the points.
+
+    Raises:
+        OutputError: a folder cannot be written or holds something else.
+        SimulationError: a scenario cannot be simulated; other points that are finished are kept.
+        InterruptedRun: Ctrl-C; what is finished is kept.
+
+    """
+    results: dict[int, RunResult] = {}
+    for index, point in enumerate(points):
+        folder.check_writable(point.folder.parent)
+        found = folder.finished(point.folder, point.scenario, force=force)
+        if point.timeline is not None:
+            folder.check_file(point.timeline)
+        elif found is not None:
+            results[index] = found
+    progress = Progress(len(points), [points[index].label for index in results], len(results))
+    missing = [index for index in range(len(points)) if index not in results]
+    results |= _run_all(points, missing, progress, jobs or default_jobs(), watch or (lambda _: None))
+    return [results[index] for index in range(len(points))]
+
+
+def _run_all(
+    points: Sequence[Point], missing: Sequence[int], progress: Progress, jobs: int, watch: Callable[[Progress], None]
+) -> dict[int, RunResult]:
+    stop = threading.Event()
+    results: dict[int, RunResult] = {}
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        pending = {pool.submit(_run_one, points[index], stop, progress): index for index in missing}
+        try:
+            while pending:
+                finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
+                for future in finished:
+                    index = pending.pop(future)
+                    results[index] = _outcome(future, points[index])
+                    progress.done.append(points[index].label)
+                watch(progress)
+        except KeyboardInterrupt:
+            count = _settle(pool, stop, pending)
+            kept = len(progress.done) + count
+            raise InterruptedRun(
+                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
+            ) from None
+        except BaseException:
+            _settle(pool, stop, pending)
+            raise
+    return results
+
+
+def _settle(pool: ThreadPoolExecutor, stop: threading.Event, pending: dict[Future[RunResult], int]) -> int:
+    """Stop what is running and wait for it; returns how many were finished meanwhile."""
+    stop.set()
+    pool.shutdown(wait=False, cancel_futures=True)
+    _, busy = wait([future for future in pending if not future.cancelled()], timeout=_GRACE_SECONDS)
+    while busy:
+        _interrupt_policies()
+        _, busy = wait(busy, timeout=_POLL_SECONDS)
+    pool.shutdown()
+    return sum(not future.cancelled() and future.exception() is None for future in pending)
+
+
+def _interrupt_policies() -> None:
+    """Raise an exception in the runs that have not stopped: they are in the middle of a policy's code."""
+    for thread in list(_RUNNING):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
+def _outcome(future: Future[RunResult], point: Point) -> RunResult:
+    try:
+        return future.result()
+    except _core.PolicyError as error:
+        message, traceback = error.args
+        raise PolicyError(f"{point.label}: {message}", traceback) from error.__cause__
+    except _core.SimulationError as error:
+        raise SimulationError(f"{point.label}: {error.args[0]}") from None
+
+
+def _run_one(point: Point, stop: threading.Event, progress: Progress) -> RunResult:
+    def report(share: float, _time_ps: int) -> bool:
+        progress.running[point.label] = share
+        return not stop.is_set()
+
+    progress.running[point.label] = 0.0
+    _RUNNING.add(threading.get_ident())
+    try:
+        with folder.replaced_file(point.timeline) as timeline:
+            summary, tables = _core.run(point.scenario.toml, report, timeline)
+    finally:
+        _RUNNING.discard(threading.get_ident())
+        del progress.running[point.label]
+    return folder.save(point.folder, point.scenario, summary, tables)

@@ -1,0 +1,27 @@
+"""What there is to choose from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import octavo._core as _core
+
+_KINDS = ("nodes", "memories", "workloads", "placements", "prefetchers", "evictions", "allocators", "sizings")
+
+
+def listing() -> dict[str, list[dict[str, Any]]]:
+    """Everything a scenario can name, by kind; strategies and workloads with their options and sources."""
+    kinds: dict[str, list[dict[str, Any]]] = json.loads(_core.listing())
+    return {kind: kinds[kind] for kind in _KINDS}
+
+
+def names(kind: str) -> list[str]:
+    """The names of one kind of thing, such as `workloads` or `placements`."""
+    return [entry["name"] for entry in listing()[kind]]
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of scenario files."""
+    schema: dict[str, Any] = json.loads(_core.schema())
+    return schema

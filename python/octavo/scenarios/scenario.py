@@ -1,0 +1,141 @@
+"""Scenarios: one TOML file, or the same as arguments, with everything spelled out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import octavo._core as _core
+from octavo.errors import ScenarioError
+from octavo.policies.names import strategy_name
+from octavo.scenarios import nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+DEFAULT_NODE = "grit-4gpu"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario in which every value is spelled out; equal texts are equal scenarios."""
+
+    toml: str
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The scenario as nested dictionaries."""
+        values: dict[str, Any] = json.loads(_resolve(self.toml, "scenario.toml", [])[1])
+        return values
+
+    @property
+    def workload(self) -> str:
+        """Name of the workload, the folder of a trace, or the programs of a mix (`hs+gups`)."""
+        return "+".join(self._programs)
+
+    @property
+    def label(self) -> str:
+        """The workload as a name for people and folders."""
+        return "+".join(Path(program).name.removesuffix(".trace") for program in self._programs)
+
+    @property
+    def _programs(self) -> list[str]:
+        workload = self.values["workload"]
+        programs = workload["applications"] if workload["name"] == "mix" else [workload]
+        return [_program_name(program) for program in programs]
+
+    @property
+    def placement(self) -> str:
+        """Name of the placement strategy."""
+        return str(self.values["memory"]["placement"]["name"])
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that tell scenarios apart."""
+        return digest([self])
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A scenario as it was written: TOML text and overrides (`key=value`), which win."""
+
+    text: str
+    name: str
+    """What messages call the text."""
+    overrides: tuple[str, ...] = ()
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Recipe:
+        """Read a TOML file.
+
+        Raises:
+            ScenarioError: it cannot be read.
+
+        """
+        try:
+            return cls(Path(path).read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
+
+    @classmethod
+    def from_names(cls, workload: str, placement: str = "on-touch", node: str = DEFAULT_NODE) -> Recipe:
+        """A workload, a placement and a node (a preset, or a file that holds one) by name."""
+        return cls("", "arguments", (f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"))
+
+    def with_overrides(self, overrides: Iterable[str]) -> Recipe:
+        """The same with further overrides, which win over earlier ones."""
+        return Recipe(self.text, self.name, (*self.overrides, *overrides))
+
+    def resolve(self) -> Scenario:
+        """Spell everything out.
+
+        Raises:
+            ScenarioError: a value cannot be used; the message says where it was written and what was expected.
+
+        """
+        return Scenario(_resolve(self.text, self.name, self.overrides)[0])
+
+
+def _program_name(program: Mapping[str, Any]) -> str:
+    return trace_name(program["path"]) if program["name"] == "trace" else str(program["name"])
+
+
+def trace_name(workload: str | Path) -> str:
+    """The folder of a trace, written so that it is no name of a kernel."""
+    name = str(workload)
+    return name if name.endswith(".trace") or "/" in name or "\\" in name else f"./{name}"
+
+
+def digest(scenarios: Iterable[Scenario]) -> str:
+    """Eight hexadecimal digits that tell sets of scenarios apart."""
+    joined = "\0".join(scenario.toml for scenario in scenarios)
+    return hashlib.sha256(joined.encode()).hexdigest()[:8]
+
+
+def overrides_of(values: Mapping[str, object] | Sequence[str] | None) -> list[str]:
+    """Overrides as the command line writes them (`key=value`), which they may be already, or Python values by key."""
+    if isinstance(values, Mapping):
+        return [f"{key}={_toml_value(value)}" for key, value in values.items()]
+    return list(values or ())
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, (type, Path)):
+        return json.dumps(strategy_name(value))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return json.dumps(value)
+
+
+def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
+    try:
+        return _core.resolve(text, name, list(overrides), nodes.read)
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None

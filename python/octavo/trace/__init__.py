@@ -1,0 +1,14 @@
+"""Recorded traces: opened, looked at, written. `docs/trace-format.md` says what they hold.
+
+Examples:
+    >>> trace = octavo.trace.open("traces/fir-16384.trace")
+    >>> trace.info["total"]["load_lines"] > 0
+    True
+
+"""
+
+from octavo.trace.converting import convert, formats
+from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
+from octavo.trace.writing import write
+
+__all__ = ["Trace", "convert", "formats", "open", "write"]
