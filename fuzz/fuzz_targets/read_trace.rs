@@ -10,7 +10,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use octavo_trace::{Filter, Layout, TraceWorkload, head, info, validate};
-use octavo_workload::{Cursor, Op, OpSink, Workload};
+use octavo_program::{Cursor, Op, OpSink, Workload};
 
 const FILES: [(&str, &[u8]); 3] = [
     ("instructions.parquet", include_bytes!("../../traces/nw-128.trace/instructions.parquet")),

@@ -1,7 +1,7 @@
 //! What there is to choose from, and what a workload does.
 
+use octavo_program::{Setting, characterise};
 use octavo_sim::EVENT_KINDS;
-use octavo_workload::{Setting, characterise};
 use pyo3::prelude::*;
 
 use crate::errors::SimulationError;

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
+use octavo_program::Workload;
 use octavo_scenario::{Resolved, ScenarioError, Source, WORKLOADS};
-use octavo_workload::Workload;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! `mix`: several programs side by side, by their names.
 
+use octavo_program::{Mix, Size, Workload, WorkloadEntry};
 use octavo_registry::{Choice, OptionError, Options, typed};
-use octavo_workload::{Mix, Size, Workload, WorkloadEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

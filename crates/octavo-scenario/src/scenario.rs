@@ -1,10 +1,10 @@
 //! What a scenario is once everything in it is spelled out.
 
 use octavo_manager::MemoryConfig;
+use octavo_node::NodeConfig;
+use octavo_program::Size;
 use octavo_registry::{Choice, Options};
-use octavo_sim::NodeConfig;
 use octavo_units::Time;
-use octavo_workload::Size;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

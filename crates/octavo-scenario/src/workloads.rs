@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use octavo_program::{Size, Workload};
 use octavo_registry::Registry;
-use octavo_workload::{Size, Workload};
 use serde_json::{Map, Value};
 
 use crate::mix;

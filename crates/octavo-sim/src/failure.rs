@@ -3,8 +3,8 @@
 use std::fmt;
 
 use octavo_manager::{Failure, PageId};
+use octavo_program::{Workload, pages_of};
 use octavo_units::Time;
-use octavo_workload::{Workload, pages_of};
 
 /// A strategy that could no longer decide.
 #[derive(Clone, Debug, PartialEq, Eq)]

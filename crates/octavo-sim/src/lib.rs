@@ -4,7 +4,6 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
-pub mod config;
 mod engine;
 mod fabric;
 mod failure;
@@ -13,7 +12,6 @@ mod machine;
 mod observe;
 mod simulate;
 
-pub use config::NodeConfig;
 pub use failure::StrategyFailure;
 pub use gpu::counts::Accesses;
 pub use machine::breakdown::Breakdown;

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{ConfigError, Manager, MemoryConfig, MemoryUse, Topology};
+use octavo_manager::{ConfigError, Manager, MemoryConfig, MemoryUse};
+use octavo_node::{NodeConfig, NodeError, TooFewPages};
+use octavo_program::{Workload, pages_of};
 use octavo_units::Time;
-use octavo_workload::{Workload, pages_of};
 
-use crate::config::{CapacityScope, NodeConfig, NodeError};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
 use crate::machine::node::Node;
@@ -24,10 +24,6 @@ const EVENTS_BETWEEN_SAMPLES: u64 = 1 << 8;
 
 /// Simulated time between values of the timeline's counters, unless the tables' interval says otherwise.
 const TIMELINE_INTERVAL: Time = Time(1_000_000);
-
-/// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
-/// below this a run measures nothing but eviction.
-const MIN_CAPACITY_PAGES: u64 = 3;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
@@ -72,16 +68,8 @@ pub enum SimError {
     #[error("memory: {0}")]
     Memory(#[from] ConfigError),
     /// The GPUs' memory cannot hold what the simulation needs to go on.
-    #[error(
-        "`node.capacity`: memory is too small for this workload: {pages} pages of {page_bytes} bytes a GPU, \
-         expected at least {MIN_CAPACITY_PAGES}"
-    )]
-    Capacity {
-        /// Pages each GPU would have.
-        pages: u64,
-        /// Bytes of a page.
-        page_bytes: u64,
-    },
+    #[error(transparent)]
+    Capacity(#[from] TooFewPages),
     /// The workload's address space has more lines than can be numbered.
     #[error("the workload's address space of {bytes} bytes exceeds the {MAX_BYTES} bytes that can be simulated")]
     TooLarge {
@@ -198,9 +186,7 @@ pub fn simulate(
         return Err(SimError::TooManyPrograms { programs, units: node.compute.units });
     }
     let groups = check_launches(node, workload)?;
-    let topology =
-        Topology { gpus: node.gpus as usize, capacity_pages: vec![capacity.unwrap_or(u32::MAX); node.gpus as usize] };
-    let manager = Manager::new(memory, &topology)?;
+    let manager = Manager::new(memory, &node.topology(capacity))?;
     if manager.coalescing().is_some() {
         let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
         if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
@@ -267,21 +253,8 @@ fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -
     if bytes > MAX_BYTES {
         return Err(SimError::TooLarge { bytes });
     }
-    let footprint: u64 = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
-    let percent = u64::from(node.capacity.footprint_percent);
-    let bytes = node.capacity.bytes.0;
-    if percent == 0 && bytes == 0 {
-        return Ok(None);
-    }
-    let sharers = match node.capacity.scope {
-        CapacityScope::PerGpu => 1,
-        CapacityScope::Total => u64::from(node.gpus),
-    };
-    let pages = if bytes > 0 { bytes / page_bytes } else { (footprint * percent).div_ceil(100 * sharers) };
-    if pages < MIN_CAPACITY_PAGES.min(footprint) {
-        return Err(SimError::Capacity { pages, page_bytes });
-    }
-    Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
+    let footprint = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
+    Ok(node.capacity_pages(page_bytes, footprint)?)
 }
 
 /// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use octavo_program::{Cursor, Op, OpSink, Workload};
 use octavo_trace::{Layout, TraceError, TraceReader, TraceWorkload};
-use octavo_workload::{Cursor, Op, OpSink, Workload};
 
 fn main() -> Result<(), TraceError> {
     for path in std::env::args().skip(1) {

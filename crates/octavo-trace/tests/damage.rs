@@ -8,8 +8,8 @@ use std::alloc::{GlobalAlloc, Layout as Shape, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use octavo_program::{Cursor, Op, OpSink, Workload};
 use octavo_trace::{Filter, Layout, TraceError, TraceReader, TraceWorkload, head, info, validate};
-use octavo_workload::{Cursor, Op, OpSink, Workload};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -93,7 +93,7 @@ fn replay(path: &Path) -> Result<(), String> {
 }
 
 fn memory(op: Op) -> bool {
-    matches!(op.kind(), octavo_workload::OpKind::Load | octavo_workload::OpKind::Store)
+    matches!(op.kind(), octavo_program::OpKind::Load | octavo_program::OpKind::Store)
 }
 
 fn bounded<T>(action: impl FnOnce() -> T) -> T {

@@ -10,13 +10,14 @@ use std::path::Path;
 
 use models::compare::{Comparison, Tolerance};
 use models::profile::Profile;
+use octavo_program::{Buffer, Cursor, Launch, OpSink, Resources, Size, Workload};
 use octavo_registry::Choice;
 use octavo_trace::{Layout, TraceWorkload};
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::bfs::{Bfs, Graph};
 use octavo_workload::kernels::mm::Mm;
 use octavo_workload::kernels::nw::Nw;
 use octavo_workload::kernels::spmv::{SparseMatrix, Spmv};
-use octavo_workload::{Buffer, Cursor, Launch, OpSink, Resources, Size, WORKLOADS, Workload};
 
 /// A model and the recording that it must agree with.
 struct Case<'a> {

@@ -2,8 +2,8 @@
 
 mod support;
 
+use octavo_program::{Cursor, Op, OpKind, OpSink, Workload};
 use octavo_trace::{Counts, Kind, Layout, TraceReader, TraceWorkload, TraceWriter, info, validate};
-use octavo_workload::{Cursor, Op, OpKind, OpSink, Workload};
 use proptest::prelude::*;
 use support::{Folder, Program, programs};
 

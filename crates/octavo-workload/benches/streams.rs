@@ -4,8 +4,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use octavo_program::{Cursor, Op, OpKind, OpSink, Size, Workload};
 use octavo_registry::Choice;
-use octavo_workload::{Cursor, Op, OpKind, OpSink, Size, WORKLOADS, Workload};
+use octavo_workload::WORKLOADS;
 
 /// Operations asked for at a time, about what a simulator keeps for a wavefront.
 const CHUNK: usize = 256;

@@ -4,7 +4,7 @@
 //! lines become one [`Op`]. All functions push one whole instruction, so callers check [`OpSink::remaining`] before:
 //! one slot for a span, at most [`WAVEFRONT_LANES`] for a gather.
 
-use crate::{Cursor, LINE_BYTES, Op, OpSink};
+use octavo_program::{Cursor, LINE_BYTES, Op, OpSink};
 
 /// Lanes of a wavefront (GCN).
 pub const WAVEFRONT_LANES: u32 = 64;

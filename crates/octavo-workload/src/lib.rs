@@ -1,28 +1,13 @@
-//! Streams of kernel accesses: what the wavefronts of a GPU program read, write and compute, in program order.
+//! The programs that come with Octavo: the real algorithms as streams of accesses, at line level.
 //!
-//! A [`Workload`] is a set of named buffers and a sequence of kernel launches. For each wavefront of a launch it
-//! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about
-//! time, GPUs' memory systems or where pages live.
+//! [`WORKLOADS`] has them all by name. What a program is, is the contract of `octavo-program`; here are the
+//! [kernel models](kernels) and what they share.
 #![forbid(unsafe_code)]
 
-mod buffer;
-mod characterise;
-mod dispatch;
 pub mod emit;
 pub mod kernels;
-mod mix;
-mod op;
 pub mod random;
 mod registry;
 pub mod scale;
-mod workload;
 
-pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
-pub use characterise::{
-    BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
-};
-pub use dispatch::Dispatch;
-pub use mix::{Application, Mix};
-pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
-pub use registry::{Size, WORKLOADS, WorkloadEntry};
-pub use workload::{Cursor, Launch, Resources, Workload};
+pub use registry::WORKLOADS;

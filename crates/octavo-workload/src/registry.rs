@@ -1,20 +1,9 @@
 //! Every workload a user can name.
 
-use octavo_registry::{Entry, Registry};
+use octavo_program::{Size, Workload};
+use octavo_registry::Registry;
 
-use crate::{Workload, kernels};
-
-/// What every workload is built from besides its own options.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size {
-    /// Footprint relative to the published one: 1 is the published footprint, 0.0625 a sixteenth of it. Positive.
-    pub scale: f64,
-    /// Seed of everything random in the workload's data.
-    pub seed: u64,
-}
-
-/// A registered workload.
-pub type WorkloadEntry = Entry<Box<dyn Workload>, Size>;
+use crate::kernels;
 
 /// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, then plain touches.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(

@@ -1,8 +1,7 @@
 //! Durations of a node in picoseconds, computed once.
 
+use octavo_node::{InstructionConfig, NodeConfig};
 use octavo_units::Cycles;
-
-use crate::config::{InstructionConfig, NodeConfig};
 
 /// What the simulation adds up, in picoseconds.
 #[derive(Clone, Copy, Debug)]

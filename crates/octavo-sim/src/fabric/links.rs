@@ -1,8 +1,8 @@
 //! Links between processors: bandwidth each way as reservations, latency, and what the bytes were for.
 
 use octavo_manager::{Cause, HOST, ProcessorId};
+use octavo_node::{LinkConfig, LinkSharing, NodeConfig, SwitchConfig};
 
-use crate::config::{LinkConfig, LinkSharing, NodeConfig, SwitchConfig};
 use crate::engine::lane::Lane;
 
 /// Links are booked in buckets of 65.5 ns.

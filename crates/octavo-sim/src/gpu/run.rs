@@ -1,6 +1,6 @@
 //! What one instruction asks of memory.
 
-use octavo_workload::Op;
+use octavo_program::Op;
 
 use crate::gpu::caches::line_access::LineAccess;
 

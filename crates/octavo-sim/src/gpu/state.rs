@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::config::NodeConfig;
+use octavo_node::NodeConfig;
+
 use crate::engine::costs::Costs;
 use crate::engine::slots::Slots;
 use crate::gpu::caches::dram::Dram;

@@ -1,8 +1,8 @@
 //! Launches, work-groups and their wavefronts: what starts where and when.
 
 use octavo_manager::Event as ManagerEvent;
+use octavo_node::LaunchDiscards;
 
-use crate::config::LaunchDiscards;
 use crate::engine::event::Kind;
 use crate::gpu::state::Unit;
 use crate::gpu::units::occupancy::Occupancy;

@@ -1,8 +1,8 @@
 //! Trans-FW: a far fault's page-table walk is forwarded to the GPU that probably has the translation.
 
 use octavo_manager::{PageId, ProcessorId};
+use octavo_node::TransFwConfig;
 
-use crate::config::TransFwConfig;
 use crate::fabric::links::Traffic;
 use crate::machine::node::Node;
 

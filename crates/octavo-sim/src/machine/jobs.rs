@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use octavo_manager::{Allocation, Event as ManagerEvent, HOST, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
-use octavo_workload::{Application, Launch, Resources, Workload, pages_of};
+use octavo_node::NodeConfig;
+use octavo_program::{Application, Launch, Resources, Workload, pages_of};
 
-use crate::config::NodeConfig;
 use crate::engine::event::Kind;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::machine::node::Node;
@@ -143,6 +143,6 @@ impl Node<'_> {
     }
 
     fn page_bytes(&self) -> u64 {
-        octavo_workload::LINE_BYTES << self.page_line_shift
+        octavo_program::LINE_BYTES << self.page_line_shift
     }
 }

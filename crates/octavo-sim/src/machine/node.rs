@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 
 use octavo_manager::{Manager, MemoryUse, Needs, Plan};
-use octavo_workload::{LINE_BYTES, Workload};
+use octavo_node::{DrainScope, NodeConfig, WalkerScope};
+use octavo_program::{LINE_BYTES, Workload};
 
-use crate::config::{DrainScope, NodeConfig, WalkerScope};
 use crate::engine::calendar::Calendar;
 use crate::engine::costs::Costs;
 use crate::engine::event::{Event, Kind};

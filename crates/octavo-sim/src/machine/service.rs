@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use octavo_driver::config::{BatchConfig, ServiceModel};
 use octavo_manager::{Event as ManagerEvent, Fault as ManagerFault};
 use octavo_units::Time;
 
-use crate::config::{BatchConfig, ServiceModel};
 use crate::engine::event::Kind;
 use crate::engine::pool::Pool;
 use crate::machine::node::Node;

@@ -1,7 +1,7 @@
 //! When a work-group goes on after a barrier.
 
 use crate::support::{Script, line, node, run};
-use octavo_workload::Op;
+use octavo_program::Op;
 
 /// When one work-group of these wavefronts ends, in nanoseconds. Each wavefront has a SIMD for itself.
 fn time(wavefronts: &[&[Op]]) -> u64 {

@@ -1,10 +1,10 @@
 //! The driver that serves faults in batches.
 
 use crate::support::{Script, compute, events, load, memory_with, node, run, run_with, store};
-use octavo_sim::NodeConfig;
-use octavo_sim::config::{BatchConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, ServiceModel};
+use octavo_node::NodeConfig;
+use octavo_program::Op;
 use octavo_units::Time;
-use octavo_workload::Op;
 
 /// A batch costs 20 µs and 1 µs for each request.
 fn batched(gpus: u32, size: u32) -> NodeConfig {

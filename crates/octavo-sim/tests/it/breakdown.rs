@@ -1,8 +1,8 @@
 //! What the time of accesses is accounted to when memory is full.
 
 use crate::support::{Script, load, node, run, store};
-use octavo_sim::NodeConfig;
-use octavo_workload::Op;
+use octavo_node::NodeConfig;
+use octavo_program::Op;
 
 fn limited(gpus: u32, percent: u32) -> NodeConfig {
     let mut node = node(gpus);

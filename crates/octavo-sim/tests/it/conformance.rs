@@ -2,11 +2,13 @@
 //! registered. In the dev profile each run also ends with a check of every page-table entry against the manager.
 
 use crate::support::{Script, combinations, node};
+use octavo_driver::config::{BatchConfig, ServiceModel};
 use octavo_manager::{MemoryConfig, PLACEMENTS};
-use octavo_sim::config::*;
-use octavo_sim::{Accesses, NodeConfig, RunOptions, RunResult, SimError, simulate};
+use octavo_node::*;
+use octavo_program::{Dispatch, Op, Size, Workload};
+use octavo_sim::{Accesses, RunOptions, RunResult, SimError, simulate};
 use octavo_units::{Bytes, Time};
-use octavo_workload::{Dispatch, Op, Size, WORKLOADS, Workload};
+use octavo_workload::WORKLOADS;
 
 fn kernel(name: &str, scale: f64) -> Box<dyn Workload> {
     let entry = WORKLOADS.find(name).expect("registered");
@@ -129,7 +131,7 @@ fn what_cannot_run_is_refused() {
     let refused = |node: &NodeConfig| simulate(node, &MemoryConfig::default(), &script, RunOptions::default());
     let mut tiny = node(2);
     tiny.capacity.footprint_percent = 1;
-    assert!(matches!(refused(&tiny), Err(SimError::Capacity { pages: 2, .. })));
+    assert!(matches!(refused(&tiny), Err(SimError::Capacity(TooFewPages { pages: 2, .. }))));
     let mut narrow = node(2);
     narrow.compute.simds_per_unit = 1;
     narrow.compute.wavefronts_per_simd = 2;

@@ -1,8 +1,8 @@
 //! Access counters: when they notify the driver, and what comes of it.
 
 use crate::support::{Script, compute, events, line, load, memory_with, node, run_with};
+use octavo_program::Op;
 use octavo_sim::RunResult;
-use octavo_workload::Op;
 
 const THRESHOLD: u64 = 8;
 

@@ -1,8 +1,8 @@
 //! How long the units of a GPU stand still when one of its pages moves away.
 
 use crate::support::{Script, compute, events, load, node, run, store};
-use octavo_sim::config::DrainScope;
-use octavo_workload::Op;
+use octavo_node::DrainScope;
+use octavo_program::Op;
 
 /// What a unit that only computes loses, in nanoseconds, when page 0 of its GPU moves to another GPU. Unit 0 of GPU 0
 /// has touched the page and ended, unit 1 computes 80 µs; GPU 1 takes the page at 16 µs.

@@ -1,8 +1,8 @@
 //! Where the stores of broadcast pages go.
 
 use crate::support::{Script, compute, line, link_bytes, load, node, run, store};
+use octavo_program::Op;
 use octavo_sim::RunResult;
-use octavo_workload::Op;
 
 /// GPUs 0, 1 and 2 subscribe to page 0 by loading it one after the other; then GPU 0 stores lines of it.
 fn broadcast(stores: &[u64]) -> RunResult {

@@ -2,10 +2,9 @@
 //! can be added up by hand.
 
 use crate::support::{Script, line, load, node, run};
-use octavo_sim::NodeConfig;
-use octavo_sim::config::LaunchDiscards;
+use octavo_node::{LaunchDiscards, NodeConfig};
+use octavo_program::{InstructionMix, Op, Resources};
 use octavo_units::{Bytes, Cycles};
-use octavo_workload::{InstructionMix, Op, Resources};
 
 fn time(node: &NodeConfig, launches: Vec<Vec<Op>>) -> u64 {
     run(node, "on-touch", &Script::sequence(8, launches)).summary.time_ps

@@ -1,10 +1,9 @@
 //! What first-level caches still know about a page that left and came back, and those that serve in order.
 
 use crate::support::{Script, compute, line, load, memory_with, node, run, run_with, store};
-use octavo_sim::NodeConfig;
-use octavo_sim::config::DrainScope;
+use octavo_node::{DrainScope, NodeConfig};
+use octavo_program::Op;
 use octavo_units::Cycles;
-use octavo_workload::Op;
 
 fn drained(scope: DrainScope) -> NodeConfig {
     let mut node = node(2);

@@ -2,11 +2,11 @@
 
 use crate::support::*;
 use octavo_manager::{Fragmentation, MemoryConfig};
+use octavo_node::{LargeTlbConfig, NodeConfig};
+use octavo_program::{Mix, Op, Workload};
 use octavo_registry::Choice;
-use octavo_sim::config::LargeTlbConfig;
-use octavo_sim::{NodeConfig, RunOptions, SimError, simulate};
+use octavo_sim::{RunOptions, SimError, simulate};
 use octavo_units::Bytes;
-use octavo_workload::{Mix, Op, Workload};
 
 fn with_large_entries(gpus: u32) -> NodeConfig {
     let mut node = node(gpus);

@@ -1,8 +1,8 @@
 //! Latencies that can be added up by hand: what one access pays on an idle node.
 
 use crate::support::{Script, node, run};
-use octavo_sim::config::{DrainScope, LinkSharing};
-use octavo_workload::Op;
+use octavo_node::{DrainScope, LinkSharing};
+use octavo_program::Op;
 
 /// Line `index` of page `page`.
 fn line(page: u64, index: u64) -> u64 {

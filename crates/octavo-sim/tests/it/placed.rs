@@ -1,10 +1,9 @@
 //! Memory that has its place from the start (`interleaved`), walkers that GPUs share, switches between them.
 
 use crate::support::{Script, Value, line, load, memory_with, node, run, run_with};
-use octavo_sim::NodeConfig;
-use octavo_sim::config::{SwitchConfig, WalkerScope};
+use octavo_node::{NodeConfig, SwitchConfig, WalkerScope};
+use octavo_program::Op;
 use octavo_units::Cycles;
-use octavo_workload::Op;
 
 /// What GPU 0 needs for one line of page `page`, the first of all.
 fn first_line(node: &NodeConfig, page: u64) -> u64 {

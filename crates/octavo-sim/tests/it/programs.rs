@@ -1,8 +1,8 @@
 //! Several programs that share the compute units of a GPU.
 
 use crate::support::*;
+use octavo_program::{Mix, Op, Workload};
 use octavo_sim::{RunOptions, SimError, Values, simulate};
-use octavo_workload::{Mix, Op, Workload};
 
 fn program(ops: Vec<Op>) -> (String, Box<dyn Workload>) {
     ("script".to_owned(), Box::new(Script::sequence(8, vec![ops])))

@@ -1,8 +1,9 @@
 //! Remote lines under a limit of how many may be in flight.
 
 use crate::support::{Script, line, load, node, run};
-use octavo_sim::{NodeConfig, Summary};
-use octavo_workload::Op;
+use octavo_node::NodeConfig;
+use octavo_program::Op;
+use octavo_sim::Summary;
 
 fn limited(gpus: u32, lines_in_flight: u32) -> NodeConfig {
     let mut node = node(gpus);

@@ -2,9 +2,9 @@
 
 use crate::support::{Script, combinations, node};
 use octavo_manager::MemoryConfig;
+use octavo_program::Op;
 use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::Time;
-use octavo_workload::Op;
 
 const PAGES: u64 = 48;
 const PAGE_BYTES: u64 = 4096;

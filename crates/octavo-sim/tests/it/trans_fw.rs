@@ -1,10 +1,10 @@
 //! What a forwarded walk saves and costs.
 
 use crate::support::{Script, load, node, run};
-use octavo_sim::config::TransFwConfig;
-use octavo_sim::{NodeConfig, Summary};
+use octavo_node::{NodeConfig, TransFwConfig};
+use octavo_program::Op;
+use octavo_sim::Summary;
 use octavo_units::Cycles;
-use octavo_workload::Op;
 
 /// Nanoseconds of the host's walk: four levels.
 const HOST_WALK: u64 = 4 * 250;

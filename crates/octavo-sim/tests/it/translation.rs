@@ -1,10 +1,10 @@
 //! Translation beyond one page size and fixed walks: ports, page tables in memory, the ideal TLB.
 
 use crate::support::*;
-use octavo_sim::config::LargeTlbConfig;
-use octavo_sim::{NodeConfig, RunResult};
+use octavo_node::{LargeTlbConfig, NodeConfig};
+use octavo_program::Op;
+use octavo_sim::RunResult;
 use octavo_units::{Bytes, Cycles};
-use octavo_workload::Op;
 
 /// A node whose pages are there from the start (`interleaved`), so that only translation and memory take time.
 fn quiet() -> NodeConfig {
@@ -124,7 +124,7 @@ fn large_pages_have_entries_of_their_own() {
 fn levels_shared_with_the_rest_are_of_no_use_to_another_space() {
     let mix = |programs: usize| {
         let program = |_| ("script".to_owned(), Box::new(Script::sequence(8, vec![load(0, 0)])) as Box<_>);
-        octavo_workload::Mix::new((0..programs).map(program).collect())
+        octavo_program::Mix::new((0..programs).map(program).collect())
     };
     let reads = |programs| {
         let options = octavo_sim::RunOptions::default();

@@ -2,9 +2,10 @@
 //! registered.
 
 use crate::support::{memory, node};
+use octavo_program::{Setting, Size, characterise};
 use octavo_registry::Choice;
 use octavo_sim::{RunOptions, simulate};
-use octavo_workload::{Setting, Size, WORKLOADS, characterise};
+use octavo_workload::WORKLOADS;
 
 /// Small enough to run all, large enough for several work-groups of each.
 const SCALE: f64 = 0.003;

@@ -1,6 +1,6 @@
 //! A row group as operations.
 
-use octavo_workload::Op;
+use octavo_program::Op;
 
 use super::layout::Placement;
 use super::ops::{Scratch, ops_of_row};

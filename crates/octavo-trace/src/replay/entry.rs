@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use octavo_program::{Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, Options, typed};
-use octavo_workload::{Size, Workload, WorkloadEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Where recorded allocations lie when a trace is replayed.
 
-use octavo_workload::{BUFFER_ALIGNMENT, Buffer, LINE_BYTES};
+use octavo_program::{BUFFER_ALIGNMENT, Buffer, LINE_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! From rows of a trace to operations of a wavefront.
 
-use octavo_workload::{InstructionMix, Op, OpSink};
+use octavo_program::{InstructionMix, Op, OpSink};
 
 use super::layout::Placement;
 use crate::lines::{lines_of_addresses, partial_of_addresses};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use octavo_workload::{Buffer, Cursor, Launch, Op, OpSink, Resources, Workload};
+use octavo_program::{Buffer, Cursor, Launch, Op, OpSink, Resources, Workload};
 
 use super::cache::Cache;
 use super::decoded::{Decoded, Wavefront, wavefront};

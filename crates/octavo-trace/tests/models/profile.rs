@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_workload::{Buffer, Cursor, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload};
+use octavo_program::{Buffer, Cursor, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload};
 
 /// Lines of the pages that are compared: 4 KiB.
 const PAGE_LINES: u64 = 4096 / LINE_BYTES;

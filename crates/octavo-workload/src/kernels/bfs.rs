@@ -22,6 +22,9 @@ mod search;
 
 use std::ops::Range;
 
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +33,7 @@ pub use self::graph::Graph;
 pub use self::search::UNREACHED;
 use self::search::{NODES, Search, TEAM, edges_of_trip};
 use crate::emit::{WAVEFRONT_LANES, load_ascending, load_lanes, store_lanes, store_span};
-use crate::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
-};
+use crate::scale;
 
 /// Bytes of a level, an offset, an edge, the flag.
 const WORD: u64 = 4;

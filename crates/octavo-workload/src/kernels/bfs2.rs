@@ -12,13 +12,14 @@
 //!
 //! Scale 1 is Rodinia's largest graph, a million nodes, 37 MB.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_lanes, store_span};
 use crate::kernels::bfs::{Graph, UNREACHED};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of an edge and of a cost, and of what a node says about its edges (the first, their number).
 const WORD: u64 = 4;
@@ -34,7 +35,7 @@ const PARTS: u32 = 4;
 
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const LOCATE: Op = Op::mix(1, 1, 0, 0);
     pub const COMPARE: Op = Op::mix(1, 1, 0, 1);

@@ -5,13 +5,14 @@
 //!
 //! Scale 1 is the published input: five arrays of 8 MB, two million options.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, push_all, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads of a work-group.
 pub const GROUP: u64 = 128;
@@ -81,7 +82,7 @@ impl Blk {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 2] = [Op::WAIT, Op::mix(2, 3, 0, 1)];
     pub const BEFORE_LOADS: [Op; 3] = [Op::mix(3, 0, 0, 0), Op::WAIT, Op::mix(6, 0, 0, 0)];

@@ -9,12 +9,13 @@
 //!
 //! Rodinia's own input of 65,536 units is 9 MB; scale 1 is 262,144 units, 36 MB, this project's choice.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_ascending, load_span, push_all, store_lanes, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of an element.
 const ELEMENT: u64 = 4;
@@ -31,7 +32,7 @@ const MOST_INPUTS: u64 = 1 << 30;
 
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const LOCATE: Op = Op::mix(4, 3, 0, 1);
     pub const BEFORE_INPUT: [Op; 2] = [Op::mix(3, 0, 0, 0), Op::mix(3, 0, 0, 0)];

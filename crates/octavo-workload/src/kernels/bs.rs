@@ -8,14 +8,15 @@
 //!
 //! Published footprint 30 MB: the nearest power of two is 2^23 keys, 32 MB.
 
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::WAVEFRONT_LANES;
-use crate::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
-};
+use crate::scale;
 
 /// Bytes of a key.
 const KEY: u64 = 4;

@@ -24,6 +24,7 @@ mod step;
 mod tensors;
 mod transpose;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub use layer::Layer;
 
 use self::step::Step;
 use self::tensors::Tensors;
-use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Published footprint in bytes.
 const PUBLISHED_BYTES: f64 = (94u64 << 20) as f64;

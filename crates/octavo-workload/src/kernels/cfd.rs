@@ -15,13 +15,14 @@
 
 mod mesh;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::mesh::{FAR_FIELD, Mesh, NEIGHBOURS, WING};
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of an element of any array.
 const WORD: u64 = 4;
@@ -41,7 +42,7 @@ const MOST_SIDE: u64 = 400;
 
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const SET_UP: [Op; 2] = [Op::mix(2, 1, 0, 0), Op::mix(4, 1, 0, 0)];
     pub const SET: [Op; 5] =

@@ -8,13 +8,14 @@
 //! Scale 1 is the sample's own input: 3072 x 3072 single-precision elements, in three arrays (input, what lies between,
 //! output). The sample repeats both launches 17 times.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads along x of both kernels' work-groups.
 const WIDTH: u64 = 16;
@@ -171,7 +172,7 @@ impl Tile<'_> {
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Between stores, waits for local memory
 /// alone are left out.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub struct Costs {
         pub entry: [Op; 3],

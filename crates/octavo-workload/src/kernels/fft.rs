@@ -9,12 +9,13 @@
 //! with four GPUs two use three pages in four. Scale 1 is SHOC's size 3: 96 MB of single-precision
 //! complex numbers; it repeats the three launches 10 times and then does the same in double precision, which is left out.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, parts, push_all, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Points of a transform.
 pub const POINTS: u64 = 512;
@@ -104,7 +105,7 @@ impl Fft {
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Waits for local memory alone are left
 /// out.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub struct Transform {
         pub before_loads: [Option<Op>; 8],

@@ -8,13 +8,14 @@
 //!
 //! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to as many.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, parts, push_all, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads of a work-group where elements are combined in global memory or multiplied.
 const THREADS: u64 = 256;
@@ -165,7 +166,7 @@ fn transform(array: usize, log2: u32) -> impl Iterator<Item = Step> {
 
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_COMBINING: [Op; 3] = [Op::mix(1, 2, 0, 0), Op::WAIT, Op::mix(24, 5, 0, 0)];
     pub const COMBINE: [Op; 4] = [Op::wait_until(1), Op::mix(2, 0, 0, 0), Op::WAIT, Op::mix(6, 0, 0, 0)];

@@ -12,12 +12,12 @@
 //! No recorded counts exist for this kernel; computation is what `mm`'s compiled kernel needs for the same arithmetic
 //! and addressing.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
 
 /// Side of the block of C that one thread computes; elements of a float4.
 pub const BLOCK: u64 = 4;

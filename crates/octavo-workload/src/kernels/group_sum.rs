@@ -4,8 +4,9 @@
 //! steps are those of one CUDA warp, without barriers. The first thread stores the sum. Instructions and waits are those
 //! of the compiled GCN3 code (see `tools/gcn-costs`), from the first barrier on.
 
+use octavo_program::{Op, OpSink};
+
 use crate::emit::{push_all, store_span};
-use crate::{Op, OpSink};
 
 /// Threads of a work-group.
 pub const THREADS: u64 = 256;

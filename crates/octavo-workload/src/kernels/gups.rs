@@ -10,12 +10,13 @@
 //! The benchmark wants the largest table that fits and four updates a word; scale 1 is a table of 64 MB, this project's
 //! choice.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_lanes};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of a word of the table and of a number of the sequence.
 const WORD: u64 = 8;

@@ -10,12 +10,13 @@
 //!
 //! Published input: 1920 x 1080 pixels of four bytes.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of a word of data and of a count.
 const WORD: u64 = 4;
@@ -37,7 +38,7 @@ const MOST_WORDS: u64 = 1 << 34;
 
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const CLEAR: Op = Op::mix(3, 2, 4, 0);
     pub const BEFORE_FIRST: Op = Op::mix(1, 1, 0, 1);

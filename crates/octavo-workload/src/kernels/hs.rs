@@ -10,13 +10,13 @@
 
 use std::ops::Range;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 
 /// Threads along each side of a work-group.
 pub const BLOCK: i64 = 16;
@@ -161,7 +161,7 @@ impl Patch {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 3] = [Op::mix(0, 1, 0, 0), Op::WAIT, Op::mix(8, 10, 0, 1)];
     pub const BEFORE_LOADS: [Op; 3] = [Op::mix(2, 0, 0, 0), Op::WAIT, Op::mix(6, 0, 0, 0)];

@@ -16,13 +16,14 @@
 mod rates;
 mod walk;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::rates::exercised;
 use self::walk::Walk;
-use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Rates, dates at which they move, and swaptions.
 const RATES: u32 = 80;

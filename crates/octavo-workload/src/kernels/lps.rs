@@ -11,13 +11,14 @@
 
 use std::ops::Range;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_ascending, load_lanes, parts, push_all};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows, checked_side, overlap, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads along x and y of a work-group.
 const THREADS: (i64, i64) = (32, 4);
@@ -215,7 +216,7 @@ impl Halo {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 7] = [
         Op::mix(7, 8, 0, 1),

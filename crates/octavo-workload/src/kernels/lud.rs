@@ -9,13 +9,13 @@
 //!
 //! Scale 1 is a matrix of 2048^2, the largest that Rodinia ships, 16 MB.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{push_all, steps};
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 
 /// Side of a block.
 const SIDE: u64 = 16;
@@ -28,7 +28,7 @@ const USUAL_SIDE: u64 = 2048;
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
     use super::SIDE;
-    use crate::Op;
+    use octavo_program::Op;
 
     /// Turns of the inner loops for one block: over i below 16 and j below i.
     const TURNS: u32 = (SIDE * (SIDE - 1) / 2) as u32;

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use octavo_program::{AddressSpace, LINE_BYTES, Op, OpSink};
 use octavo_registry::OptionError;
 
 use crate::emit::store;
-use crate::{AddressSpace, LINE_BYTES, Op, OpSink, scale};
+use crate::scale;
 
 /// Bytes of a matrix element (fp32).
 pub const ELEMENT_BYTES: u64 = 4;

@@ -11,12 +11,12 @@
 //! loads of kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only;
 //! this one reads the right rows.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 
 /// Side in elements of the tile of C that a work-group computes, and of the tile of A it keeps in the LDS.
 pub const TILE: u64 = 32;
@@ -152,7 +152,7 @@ fn thread_rows(row: u64, column: u64) -> Rows {
 
 /// Instructions between the memory accesses of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_ARGUMENTS: Op = Op::mix(0, 1, 0, 0);
     /// The division that finds the number of tiles.

@@ -1,7 +1,7 @@
 //! Kernel models: one file for each GPU program, the real algorithm on real data at line level.
 //!
 //! Each file defines its options (what a user may set), a constructor with explicit sizes (what tests and other
-//! kernels use), the [`Workload`](crate::Workload) and, last, one `pub static ENTRY`. They share
+//! kernels use), the [`Workload`](octavo_program::Workload) and, last, one `pub static ENTRY`. They share
 //! [`emit`](crate::emit) for what lanes touch, [`scale`](crate::scale) for dimensions and
 //! [`random`](crate::random) for data.
 

@@ -5,12 +5,13 @@
 //!
 //! Rodinia's own input has 42,764 records, half a megabyte; scale 1 is 4,194,304 records, 48 MB, this project's choice.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, push_all, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of a place, and of a distance.
 const PLACE: u64 = 8;

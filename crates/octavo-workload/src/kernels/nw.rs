@@ -13,13 +13,13 @@
 //!
 //! Published input: three tables of 2048^2 scores. The third is allocated and never touched.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_lanes, load_scalar, load_span, push_all, steps, store_span};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 
 /// Sides of a block that the kernels can be compiled for.
 const BLOCKS: [u64; 3] = [16, 32, 64];
@@ -28,7 +28,7 @@ const PUBLISHED_SIDE: u64 = 2048;
 
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch; pairs for the first and the second.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_ARGUMENTS: [Op; 2] = [Op::mix(0, 3, 0, 0), Op::mix(1, 2, 0, 0)];
     pub const LOCATE: [Op; 2] = [Op::mix(7, 9, 0, 1), Op::mix(0, 16, 0, 1)];

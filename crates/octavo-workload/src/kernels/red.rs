@@ -8,6 +8,7 @@
 //! SHOC's largest size: 64 MB of single-precision elements. It repeats the launch 256 times and then does the same in
 //! double precision, which is left out.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::emit::{WAVEFRONT_LANES, load_span, parts, push_all};
 use crate::kernels::group_sum::{self, THREADS, WAVEFRONTS};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Work-groups of a launch.
 pub const GROUPS: u64 = 64;
@@ -75,7 +76,7 @@ impl Red {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 3] = [Op::mix(3, 2, 1, 0), Op::WAIT, Op::mix(1, 1, 0, 1)];
     pub const BEFORE_TURNS: Op = Op::mix(1, 2, 0, 0);

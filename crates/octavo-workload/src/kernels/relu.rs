@@ -2,12 +2,13 @@
 //!
 //! Kernel arguments are left out. Scale 1 is 32 MB, this project's choice, as nothing is published.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of an element.
 const ELEMENT: u64 = 4;

@@ -14,6 +14,7 @@
 
 mod larger;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use self::larger::{Larger, Merge};
 use crate::emit::{load_lanes, push_all, steps, store_span};
 use crate::kernels::matrix::{checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 
 /// Bytes of a pixel and of a sum.
 const PIXEL: u64 = 2;
@@ -48,7 +48,7 @@ const USUAL_HEIGHT: u64 = 288;
 
 /// Instructions of the first kernel, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_ARGUMENTS: Op = Op::mix(1, 5, 0, 0);
     pub const LOCATE: Op = Op::mix(2, 3, 0, 1);

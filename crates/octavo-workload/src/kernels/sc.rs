@@ -9,14 +9,15 @@
 //!
 //! Published footprint 131 MB: 4142 x 4142 pixels of four bytes, padded to 4144 x 4144.
 
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_ascending, load_scalar, load_span, store_span};
-use crate::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale,
-};
+use crate::scale;
 
 /// Bytes of a pixel.
 const PIXEL: u64 = 4;

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::emit::{WAVEFRONT_LANES, load_scalar, load_span, parts, push_all, store_span};
 use crate::kernels::group_sum::{self, THREADS, WAVEFRONTS};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Work-groups of the first and the last launch.
 pub const GROUPS: u64 = 64;
@@ -191,7 +192,7 @@ fn local_scan(out: &mut OpSink<'_>) {
 
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const REDUCE_ENTRY: [Op; 2] = [Op::WAIT, Op::mix(26, 6, 0, 1)];
     pub const BEFORE_TURNS: Op = Op::mix(2, 1, 0, 0);

@@ -6,13 +6,14 @@
 //!
 //! Scale 1 is the published input, the sample's own: 256 pairs of vectors of 4096 elements, 2 x 4 MB.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, parts, push_all, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Work-groups of the launch.
 pub const GROUPS: u64 = 128;
@@ -121,7 +122,7 @@ fn halve(stride: u64, wavefront: u32, out: &mut OpSink<'_>) {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 2] = [Op::WAIT, Op::mix(0, 1, 0, 1)];
     pub const BEFORE_PAIRS: Op = Op::mix(3, 5, 0, 1);

@@ -12,13 +12,14 @@
 
 mod matrix;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::matrix::SparseMatrix;
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_span};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of a value, a column, an offset, an element of a vector.
 const WORD: u64 = 4;

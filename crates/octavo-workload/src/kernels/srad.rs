@@ -10,13 +10,14 @@
 //! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations. Between them the program copies the
 //! image to the host and back for statistics of a part of it, which is left out.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads along each side of a work-group.
 pub const BLOCK: u64 = 16;
@@ -237,7 +238,7 @@ impl Patch {
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch. Blocks inside the image and at its
 /// border take different ways through a few scalar instructions; those of the way through are counted for all.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const TO_LOCAL: [Op; 2] = [Op::WAIT, Op::mix(0, 0, 1, 0)];
 

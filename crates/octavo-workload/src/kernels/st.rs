@@ -12,12 +12,15 @@
 //! a wavefront one is of the dispatch packet, from which it reads the work-group size: no managed memory, and left out
 //! here, as are scalar loads of kernel arguments.
 
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Rows that one thread, and so a work-group, computes.
 pub const GROUP_ROWS: u64 = 16;
@@ -184,7 +187,7 @@ fn wait_and_store_to_lds((until_wait, after): (Op, Op), out: &mut OpSink<'_>) {
 /// Instructions between the memory accesses of the compiled GCN3 kernel: vector, scalar, local data, branch. Pairs are
 /// those until the wait for a loaded row, and those after it, with the LDS write, up to the next load.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_ARGUMENTS: Op = Op::mix(2, 4, 0, 0);
     pub const BEFORE_GROUP_SIZE: Op = Op::mix(1, 0, 0, 0);

@@ -10,13 +10,14 @@
 
 use std::ops::Range;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads along x and y of a work-group.
 const THREADS: (i64, i64) = (32, 4);
@@ -198,7 +199,7 @@ fn neighbour(
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const ENTRY: [Op; 7] =
         [Op::mix(0, 1, 0, 0), Op::WAIT, Op::mix(8, 3, 1, 0), Op::WAIT, Op::BARRIER, Op::WAIT, Op::mix(0, 1, 0, 1)];

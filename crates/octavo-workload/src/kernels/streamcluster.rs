@@ -16,6 +16,7 @@
 
 mod search;
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use self::search::Search;
 pub use self::search::{Points, Trial};
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_scalar, load_span, push_all, steps, store_lanes};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes of a coordinate, a centre's number, an element of the matrix; of what is known of a point (weight, address of
 /// the coordinates, centre, cost, with padding).
@@ -41,7 +42,7 @@ const MOST_POINTS: u64 = 1 << 22;
 
 /// Instructions of the kernel, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const LOCATE: Op = Op::mix(1, 1, 0, 0);
     pub const COMPARE: Op = Op::mix(1, 1, 0, 1);

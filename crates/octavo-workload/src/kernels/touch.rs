@@ -9,12 +9,13 @@
 //! a stride of a block of the driver are lone faults, and `intensity` makes it the kernel of the roofline with the
 //! interconnect.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, steps, store_lanes};
-use crate::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Bytes at scale 1, this project's choice.
 const USUAL_BYTES: u64 = 64 * scale::MEGABYTE;

@@ -8,12 +8,12 @@
 //!
 //! Scale 1 is 32 MB, this project's choice, as nothing is published.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 
 /// Side in elements of the tile that a work-group moves.
 pub const TILE: u64 = 64;
@@ -68,7 +68,7 @@ fn thread_rows(row: u64, column: u64) -> Rows {
 
 /// Instructions between the memory accesses of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_ARGUMENTS: Op = Op::mix(2, 1, 0, 0);
     pub const ENTRY: Op = Op::mix(45, 7, 0, 0);

@@ -9,13 +9,14 @@
 //!
 //! Scale 1 is SHOC's own size: vectors, and so buffers, of 16 MB.
 
+use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_span, push_all, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry, scale};
+use crate::scale;
 
 /// Threads, and so elements, of a work-group.
 pub const GROUP: u64 = 128;
@@ -66,7 +67,7 @@ fn tiles(elements: u64, halvings: u32) -> impl Iterator<Item = (u64, usize)> {
 
 /// Instructions of the compiled GCN3 kernel: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const BEFORE_LOADS: [Op; 3] = [Op::mix(3, 1, 0, 0), Op::WAIT, Op::mix(3, 0, 0, 0)];
     pub const ADDRESS: Op = Op::mix(3, 0, 0, 0);

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::lanes::{Lanes, accesses, base, stream, wavefronts};
+use octavo_program::{OpSink, Setting, Size, Workload, characterise};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::bfs::{Bfs, Graph, UNREACHED};
-use octavo_workload::{OpSink, Setting, Size, WORKLOADS, Workload, characterise};
 
 fn graphs() -> Vec<Graph> {
     vec![
@@ -132,7 +133,7 @@ fn counts_are_near_those_recorded_from_the_real_kernel() {
     assert_eq!(found.instructions.loads, looks + frontier + 2 * turns);
 
     let memory = found.instructions.loads + 2 * turns;
-    let octavo_workload::Instructions { compute, scalar, branches, waits, .. } = found.instructions;
+    let octavo_program::Instructions { compute, scalar, branches, waits, .. } = found.instructions;
     let others = compute + scalar + branches + waits + (6 + 1) * found.wavefronts;
     let near = |found: u64, recorded: u64| (found as f64 / recorded as f64 - 1.0).abs() < 0.005;
     assert_eq!(bfs.launches(), 8);

@@ -1,10 +1,11 @@
 //! The bitonic sort against a lane-by-lane model of its kernel that really sorts.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::bs::Bs;
 use octavo_workload::random::generator;
-use octavo_workload::{Size, WORKLOADS, Workload};
 use rand_chacha::rand_core::RngCore;
 
 /// Stage and pass of each launch, as the host loops over them.

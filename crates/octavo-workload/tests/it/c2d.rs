@@ -1,9 +1,10 @@
 //! The convolution layer against lane-by-lane models of its kernels and against recorded counts.
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals, touched};
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::c2d::{C2d, Layer};
-use octavo_workload::{Size, WORKLOADS, Workload};
 
 /// Lanes of a one-dimensional grid that have an element.
 fn threads(group: u32, elements: u64) -> std::ops::Range<u64> {

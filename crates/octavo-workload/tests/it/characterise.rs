@@ -1,11 +1,12 @@
 //! The numbers of a workload on programs so small that they can be counted by hand, and published remarks.
 
-use octavo_registry::Choice;
-use octavo_workload::kernels::{bs::Bs, fir::Fir};
-use octavo_workload::{
-    AddressSpace, Buffer, Characteristics, Cursor, Dispatch, Launch, Op, OpSink, PageClass, Setting, Size, WORKLOADS,
-    Workload, characterise,
+use octavo_program::{
+    AddressSpace, Buffer, Characteristics, Cursor, Dispatch, Launch, Op, OpSink, PageClass, Setting, Size, Workload,
+    characterise,
 };
+use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
+use octavo_workload::kernels::{bs::Bs, fir::Fir};
 
 fn pages(pages: u64, accesses: u64) -> PageClass {
     PageClass { pages, accesses }
@@ -95,7 +96,7 @@ fn impossible_settings_are_refused() {
 #[test]
 fn totals_are_those_of_the_buffers_and_serialise() {
     let found = characterise(&Fir::new(100_000, 16), &Setting::default()).unwrap();
-    let sum = |part: fn(&octavo_workload::Traffic) -> u64| found.buffers.iter().map(|b| part(&b.traffic)).sum::<u64>();
+    let sum = |part: fn(&octavo_program::Traffic) -> u64| found.buffers.iter().map(|b| part(&b.traffic)).sum::<u64>();
     assert_eq!(found.total.accesses, sum(|traffic| traffic.accesses));
     assert_eq!(found.total.touched_bytes, sum(|traffic| traffic.touched_bytes));
     assert_eq!(found.total.private.pages + found.total.shared.pages, sum(|t| t.private.pages + t.shared.pages));

@@ -1,8 +1,9 @@
 //! What every registered workload promises, whatever it computes.
 
 use crate::lanes::{stream, wavefronts};
+use octavo_program::{BUFFER_ALIGNMENT, LINE_BYTES, Op, OpKind, OpSink, Size, Workload};
 use octavo_registry::Choice;
-use octavo_workload::{BUFFER_ALIGNMENT, LINE_BYTES, Op, OpKind, OpSink, Size, WORKLOADS, Workload};
+use octavo_workload::WORKLOADS;
 
 /// Small enough to look at every wavefront (or at some of every launch), odd enough to leave rests.
 const SCALES: [f64; 2] = [0.003, 0.0071];

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
+use octavo_program::Size;
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::fir::Fir;
-use octavo_workload::{Size, WORKLOADS};
 
 /// Where a tap's sample comes from.
 enum Sample {

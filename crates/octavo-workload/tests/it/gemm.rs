@@ -1,9 +1,10 @@
 //! The general matrix multiply against a lane-by-lane model of its kernel.
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals, square_of_eight, touched};
+use octavo_program::Size;
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::gemm::Gemm;
-use octavo_workload::{Size, WORKLOADS};
 
 /// The kernel with its pointers as float4 arrays; threads beyond the matrix do nothing.
 fn naive(workload: &Gemm, (rows, inner, columns): (u64, u64, u64), group: u32) -> Lanes {

@@ -10,6 +10,7 @@ mod conformance;
 mod fir;
 mod gemm;
 mod lanes;
+mod mix;
 mod mm;
 mod sc;
 mod st;

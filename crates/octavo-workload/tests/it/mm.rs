@@ -1,9 +1,10 @@
 //! The matrix multiplication against a lane-by-lane model of its kernel and against recorded counts.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, square_of_eight, touched};
+use octavo_program::{Size, Workload};
 use octavo_registry::{Choice, typed};
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::mm::{ENTRY, Mm, MmOptions};
-use octavo_workload::{Size, WORKLOADS, Workload};
 
 /// The kernel with its pointers as float4 arrays, for the thread of every lane at once.
 fn naive(workload: &Mm, inner: u64, columns: u64, group: u32) -> Lanes {

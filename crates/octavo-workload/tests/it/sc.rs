@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
+use octavo_program::Size;
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::sc::Sc;
-use octavo_workload::{Size, WORKLOADS};
 
 /// A padded image in which every pixel is different, and a mask likewise.
 fn pixel(index: u64) -> u64 {

@@ -1,9 +1,10 @@
 //! The stencil against a lane-by-lane model of its kernel and against recorded counts.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, touched};
+use octavo_program::{LINE_BYTES, Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::st::St;
-use octavo_workload::{LINE_BYTES, Size, WORKLOADS, Workload};
 
 /// The kernel for all 64 lanes at once; `rows` and `columns` without the halo.
 fn naive(workload: &St, (rows, columns): (u64, u64), launch: u32, group: u32) -> Lanes {

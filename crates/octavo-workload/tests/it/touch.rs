@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::lanes::{accesses, stream, wavefronts};
+use octavo_program::{Op, OpKind, Size, Workload};
 use octavo_registry::Choice;
-use octavo_workload::{Op, OpKind, Size, WORKLOADS, Workload};
+use octavo_workload::WORKLOADS;
 use serde_json::{Value, json};
 
 fn touch(options: &Value) -> Result<Box<dyn Workload>, octavo_registry::OptionError> {

@@ -1,6 +1,7 @@
 //! Memory of a GPU: banks with a budget of lines, a fixed latency, no row buffers.
 
-use crate::config::DramConfig;
+use octavo_node::DramConfig;
+
 use crate::engine::lane::Lane;
 use crate::gpu::caches::interleave::Interleave;
 

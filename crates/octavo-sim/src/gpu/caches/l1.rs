@@ -3,10 +3,9 @@
 //! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
 //! for that time, which is how misses merge.
 
-use octavo_workload::Op;
+use octavo_node::CacheConfig;
+use octavo_program::Op;
 use prefetch_index::prefetch_index;
-
-use crate::config::CacheConfig;
 
 /// A tag is the line's number, the version of its page's translation, and the epoch in which it was entered.
 const VERSION_SHIFT: u32 = Op::LINE_BITS;

@@ -1,8 +1,8 @@
 //! The second-level cache of a GPU in front of its own memory: write-back, allocates on stores and fetches only for partial ones.
 
+use octavo_node::L2Config;
 use octavo_units::Bytes;
 
-use crate::config::L2Config;
 use crate::engine::lane::Lane;
 use crate::engine::slots::Slots;
 use crate::gpu::caches::dram::Dram;
@@ -218,7 +218,7 @@ mod tests {
 
     use super::LineAccess::{Load, PartialStore, Store};
     use super::*;
-    use crate::config::DramConfig;
+    use octavo_node::DramConfig;
 
     /// What one access found.
     struct Answer {

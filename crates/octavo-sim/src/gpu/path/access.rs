@@ -1,7 +1,7 @@
 //! The path of a line access: translation, caches, memory, links. The hot path of the simulator.
 
 use octavo_manager::ProcessorId;
-use octavo_workload::Op;
+use octavo_program::Op;
 
 use crate::engine::costs::Costs;
 use crate::engine::horizon::RESERVED_AHEAD;

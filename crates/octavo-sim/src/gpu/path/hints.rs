@@ -4,7 +4,7 @@
 //! not fit a cache near the core. A hint lets that memory be read while something else is simulated; it changes no
 //! result. Each stands where it was found to gain more than its instructions cost (`docs/speed.md`).
 
-use octavo_workload::{Op, OpKind};
+use octavo_program::{Op, OpKind};
 
 use crate::engine::event::{Event, Kind};
 use crate::machine::node::Node;

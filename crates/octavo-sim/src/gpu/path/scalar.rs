@@ -1,7 +1,7 @@
 //! Loads by the scalar unit: their own cache and TLB, shared by neighbouring compute units.
 
 use octavo_manager::ProcessorId;
-use octavo_workload::Op;
+use octavo_program::Op;
 
 use crate::engine::horizon::RESERVED_AHEAD;
 use crate::gpu::caches::line_access::LineAccess;

@@ -1,8 +1,8 @@
 //! Large translations of one GPU: which blocks of pages are coalesced, and the TLB entries for them.
 
 use octavo_manager::PageId;
+use octavo_node::{LargeTlbConfig, NodeConfig, TlbConfig};
 
-use crate::config::{LargeTlbConfig, NodeConfig, TlbConfig};
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::{Tlb, TlbHit};
 

@@ -1,6 +1,7 @@
 //! A set-associative TLB, or several side by side (one a compute unit). Misses merge by the time the entry is ready.
 
-use crate::config::TlbConfig;
+use octavo_node::TlbConfig;
+
 use crate::gpu::translate::entry::Entry;
 use crate::gpu::translate::page_sets::PageSets;
 

@@ -1,6 +1,7 @@
 //! Page-table walkers of a GPU with their page-walk cache and queue.
 
-use crate::config::{TlbConfig, WalkerConfig};
+use octavo_node::{TlbConfig, WalkerConfig};
+
 use crate::engine::pool::Pool;
 use crate::engine::slots::Slots;
 
@@ -144,7 +145,7 @@ mod tests {
     use octavo_units::Cycles;
 
     use super::*;
-    use crate::config::WalkerScope;
+    use octavo_node::WalkerScope;
 
     fn walker(walkers: u32, cache_entries: u32) -> Walker {
         let config = WalkerConfig {

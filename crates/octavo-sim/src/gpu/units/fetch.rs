@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
+use octavo_node::NodeConfig;
+use octavo_program::LINE_BYTES;
 use octavo_units::Cycles;
-use octavo_workload::LINE_BYTES;
 
-use crate::config::NodeConfig;
 use crate::gpu::translate::walker::TableShape;
 use crate::machine::node::Node;
 

@@ -1,6 +1,6 @@
 //! A wavefront's step: from an event to its next wait, it issues what its stream says.
 
-use octavo_workload::{InstructionMix, Op, OpKind, OpSink};
+use octavo_program::{InstructionMix, Op, OpKind, OpSink};
 
 use crate::gpu::run::Run;
 use crate::gpu::units::wave::{ENOUGH, Next, State};

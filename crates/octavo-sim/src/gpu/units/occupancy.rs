@@ -1,8 +1,7 @@
 //! How many work-groups of a launch fit a compute unit: registers and local data share, beside seats for wavefronts.
 
-use octavo_workload::Resources;
-
-use crate::config::ComputeConfig;
+use octavo_node::ComputeConfig;
+use octavo_program::Resources;
 
 /// Registers are handed out in groups (GCN3: four vector registers a lane, sixteen scalar registers), the local data
 /// share in blocks of 256 bytes.

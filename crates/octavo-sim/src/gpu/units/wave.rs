@@ -3,7 +3,7 @@
 //! A wavefront's slot is its place in the tables of those in flight. Where it sits in its compute unit is its seat: a node
 //! has many more seats than most kernels have wavefronts in flight, and what is kept of these lies close together.
 
-use octavo_workload::{Cursor, Op, OpSink};
+use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
 
 /// Operations that fit a wavefront's buffer.

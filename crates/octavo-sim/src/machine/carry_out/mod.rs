@@ -6,8 +6,8 @@ mod traced;
 use octavo_manager::{
     Cause, HOST, MappingMode, PageId, PageRun, Permission, Plan, PlanId, ProcessorId, ProcessorMask, Step,
 };
+use octavo_node::DrainScope;
 
-use crate::config::DrainScope;
 use crate::engine::event::Kind;
 use crate::engine::slab::Slab;
 use crate::fabric::links::Traffic;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use octavo_manager::{Cause, HOST, Manager, PageId, PageRun, ProcessorId, Scheme};
-use octavo_workload::{Buffer, Workload, pages_of};
+use octavo_program::{Buffer, Workload, pages_of};
 
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};

@@ -1,11 +1,12 @@
 //! A workload written as a script, and a node on which every latency is easy to add up.
 
+use octavo_driver::config::{PoolConfig, ServiceModel};
 use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
+use octavo_node::*;
+use octavo_program::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
 use octavo_registry::{Choice, Options};
-use octavo_sim::config::*;
-use octavo_sim::{NodeConfig, RunOptions, RunResult, Table, Values, simulate};
+use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
-use octavo_workload::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
 
 /// Launches of work-groups of wavefronts of operations: `script[launch][group][wavefront]`.
 pub struct Script {

@@ -1,9 +1,10 @@
 //! Kernels that give each thread one element: the device-to-device copy and the repetition of the biases.
 
+use octavo_program::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
+
 use super::step::{Step, Threads, arguments, registers};
 use crate::emit::{load_lanes, load_span, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Copies `elements` from one address to another.
 #[derive(Debug)]

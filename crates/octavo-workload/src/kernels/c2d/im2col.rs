@@ -1,10 +1,11 @@
 //! Unrolls images into a matrix: row = element under the convolution kernel, column = position of the kernel.
 
+use octavo_program::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
+
 use super::layer::Layer;
 use super::step::{Step, arguments, registers};
 use crate::emit::{load_lanes, store_lanes};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows};
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Threads along each side of a work-group.
 const THREADS: u64 = 8;

@@ -1,9 +1,10 @@
 //! The matrix product of the layer: each thread computes one element straight from global memory.
 
+use octavo_program::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
+
 use super::step::{Step, arguments, registers};
 use crate::emit::{load_lanes, store_lanes};
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows};
-use crate::{Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// Threads along each side of a work-group: four wavefronts of four rows each.
 const THREADS: u64 = 16;

@@ -1,17 +1,18 @@
 //! What the kernels of the layer have in common.
 
+use octavo_program::{Cursor, Launch, Op, OpSink, Resources};
+
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{Cursor, Launch, Op, OpSink, Resources};
 
 /// One kernel launch of the layer.
 pub trait Step: std::fmt::Debug + Send + Sync {
     /// The grid.
     fn launch(&self) -> Launch;
 
-    /// As [`Workload::resources`](crate::Workload::resources).
+    /// As [`Workload::resources`](octavo_program::Workload::resources).
     fn resources(&self) -> Resources;
 
-    /// As [`Workload::fill`](crate::Workload::fill).
+    /// As [`Workload::fill`](octavo_program::Workload::fill).
     fn fill(&self, group: u64, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>);
 }
 

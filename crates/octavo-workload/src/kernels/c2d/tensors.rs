@@ -1,12 +1,13 @@
 //! The tensors of the layer, and the launches that lead from one to the next.
 
+use octavo_program::AddressSpace;
+
 use super::elementwise::{Copy, Repeat};
 use super::im2col::Im2col;
 use super::layer::Layer;
 use super::product::Product;
 use super::step::Step;
 use super::transpose::{Gather, Transpose};
-use crate::AddressSpace;
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix};
 
 /// Where the tensors lie: first byte of those that are copied whole, matrices otherwise.

@@ -1,9 +1,10 @@
 //! Reorders the axes of a tensor with per-thread index arrays kept in *global* memory.
 
+use octavo_program::{AddressSpace, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
+
 use super::step::{Step, Threads, arguments, registers};
 use crate::emit::{load_lanes, load_scalar, load_span, store_span};
 use crate::kernels::matrix::ELEMENT_BYTES;
-use crate::{AddressSpace, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources};
 
 /// `transpose_tensor`: one thread an element of the output.
 ///

@@ -1,9 +1,10 @@
 //! A wavefront on its way along its paths.
 
+use octavo_program::{Buffer, Cursor, Op, OpSink};
+
 use super::rates::MATURITIES;
 use super::{DATES, Libor, RATES, SWAPTIONS, WORD};
 use crate::emit::{load_span, push_all, steps, store_span};
-use crate::{Buffer, Cursor, Op, OpSink};
 
 /// Pairs of a date and a rate that moves then: rate `i` moves at all dates before `i`, and there are 40 dates.
 const MOVES: u32 = DATES * (2 * RATES - DATES - 1) / 2;
@@ -11,7 +12,7 @@ const MOVES: u32 = DATES * (2 * RATES - DATES - 1) / 2;
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch; pairs for the first kernel and
 /// the second. Loads of constants and the waits for them are left out.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     pub const LOCATE: Op = Op::mix(1, 1, 0, 0);
     pub const BEFORE_ARGUMENTS: Op = Op::mix(1, 1, 0, 1);

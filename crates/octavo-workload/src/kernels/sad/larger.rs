@@ -1,8 +1,9 @@
 //! The second and the third kernel: sums for blocks of twice the side, from those of four blocks.
 
+use octavo_program::{Cursor, Op, OpSink};
+
 use super::{PADDED, PIXEL, PLACES, Sad};
 use crate::emit::{load_ascending, push_all, steps, store_lanes};
-use crate::{Cursor, Op, OpSink};
 
 /// Bytes of two sums, which a thread adds at once; threads that share the places of a block.
 const PAIR: u64 = 2 * PIXEL;
@@ -12,7 +13,7 @@ const PAIRS: u64 = PLACES.div_ceil(2);
 
 /// Instructions of the kernels, compiled for GCN3: vector, scalar, local data, branch.
 mod cost {
-    use crate::Op;
+    use octavo_program::Op;
 
     /// Around the wait for kernel arguments.
     pub const LOCATE: [[Op; 2]; 2] =

@@ -1,10 +1,11 @@
 //! The search against its kernels run lane by lane on real masks, wavefronts in whatever order.
 
 use crate::lanes::{Lanes, accesses, base, launch_totals, stream, wavefronts};
+use octavo_program::{OpSink, Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::bfs::Graph;
 use octavo_workload::kernels::bfs2::Bfs2;
-use octavo_workload::{OpSink, Size, WORKLOADS, Workload};
 
 /// The program's arrays, as the kernels see them.
 struct Memory {

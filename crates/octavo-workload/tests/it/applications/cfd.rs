@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{full_size, refused};
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
-use octavo_workload::Workload;
+use octavo_program::Workload;
 use octavo_workload::kernels::cfd::{Cfd, FAR_FIELD, Mesh, WING};
 
 fn naive(cfd: &Cfd, neighbours: &[[i32; 4]], launch: u32, group: u64, wavefront: u64) -> Lanes {

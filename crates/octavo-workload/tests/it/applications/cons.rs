@@ -1,4 +1,4 @@
-use octavo_workload::Workload;
+use octavo_program::Workload;
 use octavo_workload::kernels::cons::Cons;
 
 use super::{LANES, refused};

@@ -1,9 +1,10 @@
 //! Random updates against a lane-by-lane model that steps through the benchmark's sequence one number at a time.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
+use octavo_program::Size;
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::gups::Gups;
-use octavo_workload::{Size, WORKLOADS};
 
 fn next(number: u64) -> u64 {
     number << 1 ^ if (number as i64) < 0 { 7 } else { 0 }

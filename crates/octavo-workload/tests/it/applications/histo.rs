@@ -1,9 +1,10 @@
 //! The histogram against a thread-by-thread model of its two kernels.
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::histo::Histo;
-use octavo_workload::{Size, WORKLOADS, Workload};
 
 fn count(histo: &Histo, words: u64, group: u64, first: u64) -> Lanes {
     let (data, partial) = (base(histo, "data"), base(histo, "partial_histograms"));

@@ -2,7 +2,7 @@
 
 use super::{full_size, refused};
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
-use octavo_workload::Workload;
+use octavo_program::Workload;
 use octavo_workload::kernels::lud::Lud;
 
 fn naive(lud: &Lud, rows: u64, launch: u64, group: u64, wavefront: u64) -> Lanes {

@@ -25,8 +25,9 @@ mod stencil3d;
 mod streamcluster;
 mod trd;
 
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
-use octavo_workload::{Size, WORKLOADS, Workload};
+use octavo_workload::WORKLOADS;
 
 /// Threads of a wavefront.
 const LANES: u64 = 64;

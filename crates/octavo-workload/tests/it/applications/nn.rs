@@ -1,9 +1,10 @@
 //! Nearest neighbours against a lane-by-lane model of the kernel.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
+use octavo_program::Size;
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::nn::Nn;
-use octavo_workload::{Size, WORKLOADS};
 
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::lanes::{Lanes, assert_same, base, launch_totals, touched};
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::nw::Nw;
-use octavo_workload::{Size, WORKLOADS, Workload};
 
 /// Block (row, column) that each work-group of each launch fills, as the host and the kernels' first lines say.
 fn block_of(blocks: u64, launch: u64, group: u64) -> (u64, u64) {

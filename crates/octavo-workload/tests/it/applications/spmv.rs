@@ -1,9 +1,10 @@
 //! The product against a lane-by-lane model of its kernel, and its matrix against what it claims to be.
 
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
+use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::spmv::{SparseMatrix, Spmv};
-use octavo_workload::{Size, WORKLOADS, Workload};
 
 fn naive(spmv: &Spmv, first: u64) -> Lanes {
     let [values, vector, columns, offsets, output] =

@@ -2,7 +2,7 @@
 
 use super::{full_size, refused};
 use crate::lanes::{Lanes, assert_same, base, launch_totals};
-use octavo_workload::Workload;
+use octavo_program::Workload;
 use octavo_workload::kernels::streamcluster::{Points, Streamcluster, Trial};
 
 fn naive(all: &Streamcluster, (count, dimensions): (u64, u64), trial: &Trial, first: u64) -> Lanes {

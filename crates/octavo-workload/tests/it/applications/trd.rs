@@ -1,4 +1,4 @@
-use octavo_workload::Workload;
+use octavo_program::Workload;
 use octavo_workload::kernels::trd::Trd;
 
 use super::{LANES, full_size, refused};

@@ -1,6 +1,6 @@
 //! Streams as instructions, and a naive coalescer to compare them with.
 
-use octavo_workload::{Cursor, LINE_BYTES, Op, OpKind, OpSink, Workload};
+use octavo_program::{Cursor, LINE_BYTES, Op, OpKind, OpSink, Workload};
 
 /// One vector memory instruction: the lines it touches, in lane first-touch order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! The contract between workloads and whoever runs them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::{Application, Buffer, OpSink};
+use crate::buffer::Buffer;
+use crate::op::OpSink;
 
 /// One kernel launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,17 @@ pub struct Resources {
     pub scalar_registers: u32,
     /// Bytes of local data share (shared memory) of each work-group.
     pub local_data_bytes: u32,
+}
+
+/// One of the programs that share a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Application {
+    /// What tables call it; empty for a program alone.
+    pub name: String,
+    /// Its launches, which run one after another.
+    pub launches: Range<u32>,
+    /// Its buffers, by index.
+    pub buffers: Range<usize>,
 }
 
 /// Where a wavefront's stream stands; owned by the caller, meaningful to the workload alone, zero at the start.
@@ -60,13 +73,14 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// Size of the code of the `index`-th launch's kernel; 0 when unknown. [`Op::fetch`](crate::Op::fetch) counts its
-    /// lines from the start.
+    /// Size of the code of the `index`-th launch's kernel; 0 when unknown.
+    /// [`Op::fetch`](crate::op::Op::fetch) counts its lines from the start.
     fn code_bytes(&self, _index: u32) -> u64 {
         0
     }
 
-    /// Whether any wait leaves memory operations outstanding ([`Op::wait_until`](crate::Op::wait_until) more than 0).
+    /// Whether any wait leaves memory operations outstanding
+    /// ([`Op::wait_until`](crate::op::Op::wait_until) more than 0).
     fn waits_for_some(&self) -> bool {
         false
     }
@@ -74,7 +88,7 @@ pub trait Workload: Send + Sync {
     /// Produces the next operations of one wavefront into `out` and moves `cursor` on.
     ///
     /// Called with an empty sink and `Cursor::default()` at first, then with the cursor as left, until
-    /// [`Op::END`](crate::Op::END) was pushed. Each call pushes at least one operation and never more than fit; an
+    /// [`Op::END`](crate::op::Op::END) was pushed. Each call pushes at least one operation and never more than fit; an
     /// instruction that spans several operations is pushed whole.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>);
 

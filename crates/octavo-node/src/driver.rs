@@ -1,3 +1,5 @@
+//! The host, and the driver that runs on it.
+
 use octavo_driver::config::ServiceModel;
 use octavo_units::{Bytes, Cycles};
 use schemars::JsonSchema;

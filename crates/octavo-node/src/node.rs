@@ -1,29 +1,16 @@
-//! A node is data: processors, memories, links, translation, compute units and a driver model.
-//!
-//! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`;
-//! nothing here has a default, so that no number hides in code. Cycles are cycles of the GPU clock.
+//! The node as a whole.
 
-mod capacity;
-mod driver;
-mod gpu;
-mod link;
-mod validate;
-
-pub use octavo_driver::config::{BatchConfig, PoolConfig, ServiceModel};
+use octavo_program::Dispatch;
 use octavo_units::Frequency;
-use octavo_workload::Dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use capacity::{CapacityConfig, CapacityScope};
-pub use driver::{DrainScope, DriverConfig, HostConfig, TransFwConfig};
-use gpu::is_false;
-pub use gpu::{
-    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,
-    TlbConfig, WalkerConfig, WalkerScope,
+use crate::driver::{DriverConfig, HostConfig};
+use crate::fabric::{LinkConfig, RemoteConfig, SwitchConfig};
+use crate::gpu::{
+    CacheConfig, ComputeConfig, DramConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig, WalkerConfig, is_false,
 };
-pub use link::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
-pub use validate::NodeError;
+use crate::memory::CapacityConfig;
 
 /// Which caches a launch finds empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

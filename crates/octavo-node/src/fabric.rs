@@ -1,3 +1,5 @@
+//! Links between processors, and what crosses them line by line.
+
 use octavo_units::{Bandwidth, Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{PageClass, Traffic};
-use crate::LINE_BYTES;
+use crate::op::LINE_BYTES;
 
 /// Counters of every page of the address space, flat.
 pub(super) struct Pages {

@@ -1,3 +1,5 @@
+//! How much memory there is.
+
 use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,10 @@ use octavo_registry::OptionError;
 use serde::Serialize;
 
 use self::pages::Pages;
-use crate::{Cursor, Dispatch, InstructionMix, LINE_BYTES, Op, OpKind, OpSink, Workload, pages_of};
+use crate::buffer::{BUFFER_ALIGNMENT, pages_of};
+use crate::dispatch::Dispatch;
+use crate::launches::{Cursor, Workload};
+use crate::op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 
 /// How the program is spread and what a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -160,7 +163,7 @@ fn check(setting: &Setting) -> Result<(), OptionError> {
     if compute_units_per_gpu == 0 {
         return Err(OptionError::new("compute_units_per_gpu", "expected at least 1, found 0"));
     }
-    if !page_bytes.is_power_of_two() || !(LINE_BYTES..=crate::BUFFER_ALIGNMENT).contains(&page_bytes) {
+    if !page_bytes.is_power_of_two() || !(LINE_BYTES..=BUFFER_ALIGNMENT).contains(&page_bytes) {
         let message = format!("expected a power of two from {LINE_BYTES} B to 2 MiB, found {page_bytes} B");
         return Err(OptionError::new("page_bytes", message));
     }

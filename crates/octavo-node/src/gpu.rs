@@ -1,3 +1,5 @@
+//! What a GPU is made of: compute units, caches, memory, translation.
+
 use octavo_units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -195,12 +197,12 @@ pub struct LargeTlbConfig {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-pub(super) fn is_zero(value: &u32) -> bool {
+pub(crate) fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-pub(super) fn is_false(value: &bool) -> bool {
+pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 

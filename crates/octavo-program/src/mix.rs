@@ -1,19 +1,8 @@
 //! Several programs side by side, each in its own part of the address space.
 
-use std::ops::Range;
-
-use crate::{BUFFER_ALIGNMENT, Buffer, Cursor, LINE_BYTES, Launch, OpSink, Resources, Workload};
-
-/// One of the programs that share a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Application {
-    /// What tables call it; empty for a program alone.
-    pub name: String,
-    /// Its launches, which run one after another.
-    pub launches: Range<u32>,
-    /// Its buffers, by index.
-    pub buffers: Range<usize>,
-}
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::launches::{Application, Cursor, Launch, Resources, Workload};
+use crate::op::{LINE_BYTES, OpSink};
 
 /// Programs that run at the same time. Buffers and launches are those of the first, then of the next; names of both
 /// begin with the name of the application.
@@ -120,45 +109,5 @@ impl Workload for Mix {
             .filter_map(|(part, application)| Some((part.workload.failure()?, &application.name)))
             .next()
             .map(|(reason, name)| format!("{name}: {reason}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Op, Size, WORKLOADS};
-    use octavo_registry::Choice;
-
-    fn kernel(name: &str) -> Box<dyn Workload> {
-        WORKLOADS.build(&Choice::named(name), &Size { scale: 0.001, seed: 1 }).unwrap()
-    }
-
-    fn stream(workload: &dyn Workload, launch: u32, group: u32) -> Vec<Op> {
-        let (mut cursor, mut all) = (Cursor::default(), Vec::new());
-        while all.last() != Some(&Op::END) {
-            let mut ops = [Op::END; OpSink::MIN_CAPACITY];
-            let mut sink = OpSink::new(&mut ops);
-            workload.fill(launch, group, 0, &mut cursor, &mut sink);
-            all.extend_from_slice(sink.as_slice());
-        }
-        all
-    }
-
-    #[test]
-    fn programs_lie_beside_one_another_and_keep_their_streams() {
-        let mix = Mix::new(["vectoradd", "fir", "vectoradd"].map(|name| (name.to_owned(), kernel(name))).into());
-        let labels: Vec<_> = mix.applications().into_iter().map(|application| application.name).collect();
-        assert_eq!(labels, ["vectoradd", "fir", "vectoradd.2"]);
-        assert!(mix.buffers().windows(2).all(|pair| pair[0].base + pair[0].bytes <= pair[1].base));
-        for (application, alone) in mix.applications().iter().zip(["vectoradd", "fir", "vectoradd"].map(kernel)) {
-            let (first, buffer) = (application.launches.start, &mix.buffers()[application.buffers.start]);
-            let lines = (buffer.base - alone.buffers()[0].base) / LINE_BYTES;
-            let moved = stream(alone.as_ref(), 0, 1).into_iter().map(|op| op.relocated(lines)).collect::<Vec<_>>();
-            assert_eq!(stream(&mix, first, 1), moved, "{}", application.name);
-            assert_eq!(mix.launch(first).work_groups, alone.launch(0).work_groups);
-            let name = format!("{}/{}", application.name, alone.launch(0).kernel);
-            assert_eq!(mix.launch(first).kernel, name);
-        }
-        assert!(stream(&mix, mix.launches() - 1, 1).iter().any(|op| op.line() > mix.buffers()[1].base / LINE_BYTES));
     }
 }

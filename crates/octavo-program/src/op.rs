@@ -223,7 +223,9 @@ impl Op {
     }
 
     /// Marks that the operation ends its memory instruction.
-    pub(crate) const fn last(self) -> Self {
+    #[must_use]
+    #[inline]
+    pub const fn last(self) -> Self {
         Self(self.0 & !CONTINUES)
     }
 
@@ -288,7 +290,7 @@ impl Op {
     }
 }
 
-/// A bounded buffer that a [`Workload`](crate::Workload) fills with the next operations of a wavefront.
+/// A bounded buffer that a [`Workload`](crate::launches::Workload) fills with the next operations of a wavefront.
 #[derive(Debug)]
 pub struct OpSink<'a> {
     ops: &'a mut [Op],
@@ -325,9 +327,12 @@ impl<'a> OpSink<'a> {
         self.len += 1;
     }
 
-    /// Replaces the operation appended last, of which there is one.
+    /// Replaces the operation appended last.
+    ///
+    /// # Panics
+    /// When nothing was appended.
     #[inline]
-    pub(crate) fn replace_last(&mut self, op: Op) {
+    pub fn replace_last(&mut self, op: Op) {
         self.ops[self.len - 1] = op;
     }
 

@@ -1,6 +1,10 @@
 //! Combinations of values that no node can have.
 
-use super::{CapacityConfig, NodeConfig, ServiceModel};
+use octavo_driver::config::ServiceModel;
+
+use crate::fabric::LinkSharing;
+use crate::memory::CapacityConfig;
+use crate::node::NodeConfig;
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,7 +95,7 @@ impl NodeConfig {
                 ));
             }
         }
-        if self.host_link.sharing == super::LinkSharing::PerPair {
+        if self.host_link.sharing == LinkSharing::PerPair {
             return Err(error(
                 "host_link.sharing",
                 "expected per-gpu: each GPU has one link to the host, found per-pair",
@@ -99,7 +103,7 @@ impl NodeConfig {
         }
         if let Some(switches) = &self.switches {
             in_range("switches.gpus", switches.gpus, 1, 16)?;
-            if self.gpu_link.sharing == super::LinkSharing::PerPair {
+            if self.gpu_link.sharing == LinkSharing::PerPair {
                 return Err(error(
                     "gpu_link.sharing",
                     "expected per-gpu where links go through switches, found per-pair",

@@ -1,0 +1,24 @@
+//! A node is data: processors, memories, links, translation, compute units and a driver model.
+//!
+//! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`;
+//! nothing here has a default, so that no number hides in code. Cycles are cycles of the GPU clock.
+#![forbid(unsafe_code)]
+
+mod driver;
+mod fabric;
+mod gpu;
+mod memory;
+mod node;
+mod topology;
+mod validate;
+
+pub use driver::{DrainScope, DriverConfig, HostConfig, TransFwConfig};
+pub use fabric::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
+pub use gpu::{
+    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,
+    TlbConfig, WalkerConfig, WalkerScope,
+};
+pub use memory::{CapacityConfig, CapacityScope};
+pub use node::{LaunchDiscards, NodeConfig};
+pub use topology::TooFewPages;
+pub use validate::NodeError;
