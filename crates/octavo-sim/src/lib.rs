@@ -4,6 +4,7 @@
 //! order in which they were scheduled, so the same scenario and seed give the same bytes on every machine.
 #![forbid(unsafe_code)]
 
+mod cpu;
 mod engine;
 mod fabric;
 mod failure;

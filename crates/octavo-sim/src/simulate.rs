@@ -207,7 +207,7 @@ pub fn simulate(
             continue;
         }
         next_look += look_every;
-        running.sample_spans();
+        running.hardware.sample_spans(&running.driver);
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
             && let Some(report) = &mut options.progress
             && report(progress(&running, groups)).is_break()
@@ -215,17 +215,17 @@ pub fn simulate(
             return Err(SimError::Interrupted);
         }
     }
-    if let Some(failure) = running.manager.failure() {
-        let failure = StrategyFailure::new(failure, running.now, page_bytes, workload);
+    if let Some(failure) = running.driver.manager().failure() {
+        let failure = StrategyFailure::new(failure, running.hardware.now, page_bytes, workload);
         return Err(SimError::Strategy(Box::new(failure)));
     }
-    if let Some(out) = running.manager.out_of_memory() {
+    if let Some(out) = running.driver.manager().out_of_memory() {
         let name = &running.applications[usize::from(out.space.0)].program.name;
         return Err(SimError::OutOfMemory {
             application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
             gpu: out.processor.gpu_index().unwrap_or_default(),
             address: u64::from(out.page.0) * page_bytes,
-            time: Time(running.now),
+            time: Time(running.hardware.now),
         });
     }
     if let Some(reason) = workload.failure() {
@@ -234,12 +234,12 @@ pub fn simulate(
     if !running.finished {
         return Err(SimError::Stuck {
             launch: running.launches_done,
-            time: Time(running.now),
-            waiting: running.faults.open(),
+            time: Time(running.hardware.now),
+            waiting: running.driver.outstanding().len(),
         });
     }
-    if let Some(spans) = &mut running.spans {
-        spans.finish(running.ended, &running.links.usage());
+    if let Some(spans) = &mut running.hardware.spans {
+        spans.finish(running.ended, &running.hardware.links.usage());
         if let Some(reason) = spans.failure() {
             return Err(SimError::Timeline { reason });
         }
@@ -283,8 +283,8 @@ fn progress(node: &Node<'_>, groups: u64) -> Progress {
     Progress {
         launches_done: node.launches_done.min(node.workload.launches()),
         launches: node.workload.launches(),
-        time: Time(node.now),
-        lines: node.accesses.load_lines + node.accesses.store_lines,
+        time: Time(node.hardware.now),
+        lines: node.hardware.accesses.load_lines + node.hardware.accesses.store_lines,
         groups_done: node.groups_done.min(groups),
         groups,
     }
@@ -292,32 +292,32 @@ fn progress(node: &Node<'_>, groups: u64) -> Progress {
 
 fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64) -> RunResult {
     debug_assert_eq!(node.check_agreement(), Ok(()));
-    if node.recorder.interval().is_some() {
-        node.sample_last();
+    if node.hardware.recorder.interval().is_some() {
+        node.hardware.sample(&node.driver);
     }
-    let links = node.links.usage();
+    let links = node.hardware.links.usage();
     let memory_use = memory_use(&node);
     let summary = Summary {
         time_ps: node.ended,
         launches: node.launches_done,
         footprint_bytes: node.workload.footprint(),
         capacity_bytes,
-        accesses: node.accesses,
-        breakdown: node.breakdown,
+        accesses: node.hardware.accesses,
+        breakdown: node.hardware.breakdown,
         simulated_events,
-        manager_state_bytes: node.manager.state_bytes() as u64,
-        manager: node.manager.statistics().clone(),
+        manager_state_bytes: node.driver.manager().state_bytes() as u64,
+        manager: node.driver.manager().statistics().clone(),
         memory_use,
     };
     let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))
         .then(|| applications_table(&node.applications));
-    let mut tables = node.recorder.tables(node.workload, &links);
+    let mut tables = node.hardware.recorder.tables(node.workload, &links);
     tables.extend(programs);
     RunResult { summary, tables }
 }
 
 fn memory_use(node: &Node<'_>) -> Vec<FrameUse> {
-    let manager = &node.manager;
+    let manager = node.driver.manager();
     let pages =
         f64::from(manager.coalescing().map_or_else(|| manager.geometry().block_pages(), |coalescing| coalescing.pages));
     let one = |used: &MemoryUse| {

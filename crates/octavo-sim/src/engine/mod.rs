@@ -7,5 +7,4 @@ pub(crate) mod horizon;
 pub(crate) mod lane;
 pub(crate) mod lru;
 pub(crate) mod pool;
-pub(crate) mod slab;
 pub(crate) mod slots;

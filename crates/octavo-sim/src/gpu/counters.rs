@@ -1,12 +1,11 @@
 //! Hardware access counters: remote lines by (GPU, group of pages), notified once at the threshold.
 
-use octavo_manager::{CounterNotification, CounterSpec, Event as ManagerEvent, HOST, PageId, PageRun, ProcessorId};
+use octavo_driver::slab::Slab;
+use octavo_manager::{CounterNotification, CounterSpec, HOST, PageId, PageRun, ProcessorId};
 
 use crate::engine::event::Kind;
-use crate::engine::slab::Slab;
 use crate::fabric::links::Traffic;
-use crate::machine::node::Node;
-use crate::machine::service::Request;
+use crate::machine::hardware::Hardware;
 
 pub(crate) struct Counters {
     spec: Option<CounterSpec>,
@@ -44,7 +43,7 @@ impl Counters {
     }
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Counts remote lines of `gpu`; a notification leaves for the host when the threshold is reached.
     #[inline]
     pub fn count_remote(&mut self, gpu: usize, page: u32, owner: ProcessorId, lines: u32, time: u64) {
@@ -67,15 +66,10 @@ impl Node<'_> {
         self.schedule(arrives, Kind::CounterArrives, number);
     }
 
-    pub fn counter_arrives(&mut self, number: u32) {
-        let CounterNotification { processor, page } = self.counters.notifications[number];
-        self.recorder.notification(self.now, processor, page.0);
-        self.request(Request::Counter(number));
-    }
-
-    pub fn counter_served(&mut self, number: u32) {
+    /// A notification reaches the driver.
+    pub fn counter_arrives(&mut self, number: u32) -> CounterNotification {
         let notification = self.counters.notifications.remove(number);
-        self.manager.handle(ManagerEvent::Counter(notification), &mut self.made);
-        self.start_made_plans();
+        self.recorder.notification(self.now, notification.processor, notification.page.0);
+        notification
     }
 }

@@ -1,11 +1,11 @@
 //! Periodic reports of each GPU's accesses to each page, for policies that ask for them.
 
-use octavo_manager::{AccessCount, Event as ManagerEvent, HOST, PageId, ProcessorId, ReportSpec};
+use octavo_driver::slab::Slab;
+use octavo_manager::{AccessCount, HOST, PageId, ProcessorId, ReportSpec};
 
 use crate::engine::event::Kind;
-use crate::engine::slab::Slab;
 use crate::fabric::links::Traffic;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 pub(crate) struct Reports {
     spec: Option<ReportSpec>,
@@ -41,6 +41,11 @@ impl Reports {
         *count = count.saturating_add(lines);
     }
 
+    /// A report has reached the driver.
+    pub fn arrived(&mut self, number: u32) -> Vec<AccessCount> {
+        self.sent.remove(number)
+    }
+
     /// Takes the counts of one GPU in ascending order of pages.
     fn take(&mut self, gpu: usize, into: &mut Vec<AccessCount>) {
         let touched = &mut self.touched[gpu];
@@ -52,7 +57,7 @@ impl Reports {
     }
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// All GPUs send their counts to the host; the driver has them when the last have arrived.
     pub fn report_due(&mut self) {
         let Some(spec) = self.reports.spec else { return };
@@ -73,11 +78,5 @@ impl Node<'_> {
             self.schedule(arrives, Kind::ReportArrives, number);
         }
         self.schedule_periodic(self.now + spec.period_cycles * self.costs.cycle, Kind::ReportDue);
-    }
-
-    pub fn report_arrives(&mut self, number: u32) {
-        let counts = self.reports.sent.remove(number);
-        self.manager.handle(ManagerEvent::Report(&counts), &mut self.made);
-        self.start_made_plans();
     }
 }

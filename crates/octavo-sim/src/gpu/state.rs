@@ -119,4 +119,11 @@ impl Gpu {
             tlb.shoot_down(page);
         }
     }
+
+    /// A unit issues nothing before then, and its first-level cache is emptied.
+    pub fn pause(&mut self, unit: usize, until: u64) {
+        let paused = &mut self.units[unit].paused;
+        *paused = until.max(*paused);
+        self.l1.discard(unit);
+    }
 }

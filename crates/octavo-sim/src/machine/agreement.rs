@@ -13,7 +13,7 @@ impl Node<'_> {
     pub fn check_agreement(&self) -> Result<(), String> {
         for buffer in self.workload.buffers() {
             let lines = buffer.base / 64..(buffer.base + buffer.bytes).div_ceil(64);
-            let pages = lines.start >> self.page_line_shift..=(lines.end - 1) >> self.page_line_shift;
+            let pages = lines.start >> self.hardware.page_line_shift..=(lines.end - 1) >> self.hardware.page_line_shift;
             for page in pages {
                 self.check_page(page as u32)?;
             }
@@ -22,12 +22,12 @@ impl Node<'_> {
     }
 
     fn check_page(&self, page: u32) -> Result<(), String> {
-        let view = self.manager.page(PageId(page));
+        let view = self.driver.manager().page(PageId(page));
         if view.busy {
             return Ok(());
         }
         self.check_size(page)?;
-        for (gpu, state) in self.gpus.iter().enumerate() {
+        for (gpu, state) in self.hardware.gpus.iter().enumerate() {
             let (found, expected) = (state.table.get(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
             if found != expected {
                 return Err(format!("gpu{gpu} page {page}: entry {found:?}, the manager's state means {expected:?}"));
@@ -35,16 +35,14 @@ impl Node<'_> {
         }
         Ok(())
     }
-}
 
-impl Node<'_> {
     /// Whether large bits are where the manager believes; a plan that holds no page may have yet to clear one.
     fn check_size(&self, page: u32) -> Result<(), String> {
-        for (gpu, state) in self.gpus.iter().enumerate() {
+        for (gpu, state) in self.hardware.gpus.iter().enumerate() {
             let Some(large) = &state.large else { continue };
             let (found, expected) =
-                (large.is_coalesced(page), self.manager.coalesced(ProcessorId::gpu(gpu), PageId(page)));
-            if found != expected && (expected || self.plans.all_done()) {
+                (large.is_coalesced(page), self.driver.manager().coalesced(ProcessorId::gpu(gpu), PageId(page)));
+            if found != expected && (expected || self.driver.is_idle()) {
                 return Err(format!("gpu{gpu} page {page}: large bit {found}, the manager's state means {expected}"));
             }
         }

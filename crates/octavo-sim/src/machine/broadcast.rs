@@ -7,7 +7,7 @@ use octavo_manager::ProcessorId;
 use crate::fabric::links::Traffic;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::run::Run;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// The write queue of one GPU.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Broadcast {
     }
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Queues the lines of a store that was done locally by `done`. A full queue sends its oldest line first, and the
     /// store is not over before that line is on its way: a saturated link slows the stores down.
     pub fn broadcast_stores(&mut self, gpu: usize, run: Run, done: u64) -> u64 {

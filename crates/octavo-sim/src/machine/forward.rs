@@ -4,7 +4,7 @@ use octavo_manager::{PageId, ProcessorId};
 use octavo_node::TransFwConfig;
 
 use crate::fabric::links::Traffic;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// The filter: which GPU last got a translation of a page to its own memory. Entries are overwritten by pages that
 /// share their slot, and confused with pages that also share the fingerprint, so a guess can be wrong.
@@ -42,7 +42,7 @@ impl TransFw {
     }
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Remembers that `target` has `page` in its own memory.
     pub fn note_translation(&mut self, page: PageId, target: ProcessorId) {
         if let (Some(trans_fw), Some(gpu)) = (&mut self.trans_fw, target.gpu_index()) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{Allocation, Event as ManagerEvent, HOST, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_manager::{Allocation, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_node::NodeConfig;
 use octavo_program::{Application, Launch, Resources, Workload, pages_of};
 
@@ -67,17 +67,17 @@ impl Node<'_> {
         for (run, gpu) in self.runs(application) {
             let space = SpaceId(application as u16);
             // A program recorded on more GPUs than the node has may have asked for one that is not there.
-            let gpu = gpu.filter(|gpu| *gpu < self.gpus.len()).map(ProcessorId::gpu);
-            self.manager.handle(ManagerEvent::Allocate(Allocation { run, space, gpu }), &mut self.made);
+            let gpu = gpu.filter(|gpu| *gpu < self.hardware.gpus.len()).map(ProcessorId::gpu);
+            let allocation = Allocation { run, space, gpu };
+            self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
         }
-        self.start_made_plans();
     }
 
     /// Pages of each buffer of a program, and the GPU that it asked for.
     fn runs(&self, application: usize) -> Vec<(PageRun, Option<usize>)> {
         let own = self.applications[application].program.buffers.clone();
         let buffers = self.workload.buffers();
-        let runs = buffers.iter().zip(pages_of(buffers, self.page_bytes())).enumerate();
+        let runs = buffers.iter().zip(pages_of(buffers, self.hardware.page_bytes())).enumerate();
         runs.filter(|(index, (_, pages))| own.contains(index) && !pages.is_empty())
             .map(|(_, (buffer, pages))| {
                 let run = PageRun { first: PageId(pages.start as u32), count: (pages.end - pages.start) as u32 };
@@ -92,7 +92,7 @@ impl Node<'_> {
         if !self.applications[application].restarting {
             self.note_memory_use();
             let state = &mut self.applications[application];
-            state.finished.get_or_insert(self.now);
+            state.finished.get_or_insert(self.hardware.now);
             state.rounds += 1;
             state.restarting = true;
         }
@@ -101,12 +101,13 @@ impl Node<'_> {
             return;
         }
         let runs = self.runs(application);
-        let mut pages = runs.iter().flat_map(|(run, _)| run.iter());
-        if pages.any(|page| self.manager.page(page).busy) {
-            return self.schedule(self.now + BUSY_PAUSE, Kind::Launch, application as u32);
+        if runs.iter().any(|(run, _)| self.driver.is_busy(*run)) {
+            let again = self.hardware.now + BUSY_PAUSE;
+            return self.hardware.schedule(again, Kind::Launch, application as u32);
         }
-        runs.iter().for_each(|(run, _)| self.free(*run));
-        self.start_made_plans();
+        for (run, _) in runs {
+            self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware));
+        }
         self.allocate(application);
         let state = &mut self.applications[application];
         state.restarting = false;
@@ -117,32 +118,11 @@ impl Node<'_> {
     /// A program that has ended still has its memory; one that has begun anew has little of it yet.
     fn note_memory_use(&mut self) {
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
-            let used = self.manager.memory_use(ProcessorId::gpu(gpu));
+            let used = self.driver.manager().memory_use(ProcessorId::gpu(gpu));
             let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
             if frames(used) > frames(*most) {
                 *most = used;
             }
         }
-    }
-
-    /// Memory is given back: its translations and lines go, and nothing is written back.
-    fn free(&mut self, run: PageRun) {
-        for gpu in 0..self.gpus.len() {
-            let processor = ProcessorId::gpu(gpu);
-            for page in run.iter().filter(|page| self.manager.page(*page).resident.contains(processor)) {
-                self.recorder.discard(self.now, PageRun::one(page), processor);
-            }
-            self.drop_lines(processor, run);
-            let state = &mut self.gpus[gpu];
-            state.table.invalidate(run);
-            run.iter().for_each(|page| state.shoot_down(page.0));
-        }
-        self.counters.clear(run);
-        self.manager.handle(ManagerEvent::Free(run), &mut self.made);
-        debug_assert!(run.iter().all(|page| self.manager.page(page).owner == HOST));
-    }
-
-    fn page_bytes(&self) -> u64 {
-        octavo_program::LINE_BYTES << self.page_line_shift
     }
 }

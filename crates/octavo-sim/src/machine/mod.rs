@@ -1,13 +1,16 @@
 //! The running node: what it has, and the files that move it on, each named after what it decides.
 
-pub(crate) mod agreement;
+mod access;
+mod agreement;
 pub(crate) mod breakdown;
 pub(crate) mod broadcast;
-pub(crate) mod carry_out;
-pub(crate) mod dispatch;
+mod dispatch;
+pub(crate) mod executor;
 pub(crate) mod faults;
 pub(crate) mod forward;
+pub(crate) mod hardware;
+mod issue;
 pub(crate) mod jobs;
 pub(crate) mod node;
-pub(crate) mod remote;
-pub(crate) mod service;
+mod remote;
+mod step;

@@ -7,12 +7,12 @@ use crate::fabric::links::Traffic;
 use crate::gpu::path::waiting::{Lines, Waiting};
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// Bytes of a line on a link, without its header.
 const LINE: u64 = 64;
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
     #[inline(never)]
@@ -110,43 +110,25 @@ impl Node<'_> {
         true
     }
 
-    /// Remote lines have arrived: those that waited go on while there is room.
-    pub fn remote_queue(&mut self, gpu: usize) {
-        while let Some(&next) = self.gpus[gpu].remote_queue.front() {
-            let free = self.gpus[gpu].remote.available_for(next.count as usize, self.now);
-            if free > self.now {
-                return self.schedule(free, Kind::RemoteQueue, gpu as u32);
-            }
-            self.gpus[gpu].remote_queue.pop_front();
-            // The one that is first now was asked for when it was second.
-            if let Some(later) = self.gpus[gpu].remote_queue.get(1) {
-                self.waves.hint_record(later.slot as usize);
-            }
-            self.leave_queue(next);
-            self.end_pending(next.slot as usize);
+    /// The first of the lines that wait, which wait no longer; `None` if there is no room for them yet.
+    pub fn next_of_queue(&mut self, gpu: usize) -> Option<Waiting> {
+        let next = *self.gpus[gpu].remote_queue.front()?;
+        let free = self.gpus[gpu].remote.available_for(next.count as usize, self.now);
+        if free > self.now {
+            self.schedule(free, Kind::RemoteQueue, gpu as u32);
+            return None;
         }
-    }
-
-    /// Lines that waited travel now, unless their page has moved meanwhile: then they begin anew.
-    fn leave_queue(&mut self, waiting: Waiting) {
-        let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
-        let (gpu, unit) = self.place(slot);
-        let time = self.issue_time(gpu, unit);
-        self.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;
-        let entry = self.gpus[gpu].table.get((lines.run.line() >> self.page_line_shift) as u32);
-        let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
-        if remote && !(lines.run.is_write() && entry.is_broadcast()) {
-            let done = self.remote_lines(gpu, unit, entry, lines, time);
-            return self.note_done(gpu, unit, slot, done);
+        self.gpus[gpu].remote_queue.pop_front();
+        // The one that is first now was asked for when it was second.
+        if let Some(later) = self.gpus[gpu].remote_queue.get(1) {
+            self.waves.hint_record(later.slot as usize);
         }
-        for line in lines.iter() {
-            self.access_page(gpu, unit, slot, lines.one(line), time);
-        }
+        Some(next)
     }
 
     /// Lines requested and answered together; returns when they have arrived.
     #[inline(never)]
-    fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
+    pub fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let count = lines.count();
         self.gpus[gpu].l1.hint(unit, lines.run.line());
         let free = self.gpus[gpu].units[unit].misses.available_for(count, time);

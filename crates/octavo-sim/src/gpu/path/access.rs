@@ -1,10 +1,10 @@
-//! The path of a line access: translation, caches, memory, links. The hot path of the simulator.
+//! The path of a line access: translation, caches, memory. The hot path of the simulator.
+//!
+//! What needs the driver is answered, not done: see [`crate::machine::access`].
 
 use octavo_manager::ProcessorId;
-use octavo_program::Op;
 
 use crate::engine::costs::Costs;
-use crate::engine::horizon::RESERVED_AHEAD;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::counts::Accesses;
 use crate::gpu::run::Run;
@@ -13,65 +13,9 @@ use crate::gpu::translate::entry::Entry;
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::Tlb;
 use crate::gpu::translate::translation::Translation;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
-impl Node<'_> {
-    /// Accesses a run of lines from `time` on, one a cycle, page by page.
-    #[inline(always)]
-    pub fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let lines = u64::from(run.count());
-        if run.is_write() {
-            self.accesses.store_lines += lines;
-        } else {
-            self.accesses.load_lines += lines;
-        }
-        let page_mask = (1u64 << self.page_line_shift) - 1;
-        let left_in_page = page_mask - (run.line() & page_mask);
-        if lines.wrapping_sub(1) <= left_in_page {
-            self.access_page(gpu, unit, slot, run, time);
-        } else {
-            self.access_pages(gpu, unit, slot, run, time);
-        }
-    }
-
-    #[inline(never)]
-    fn access_pages(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let page_lines = 1u64 << self.page_line_shift;
-        let (mut line, end) = (run.line(), run.line() + u64::from(run.count()));
-        while line < end {
-            let part = ((line | (page_lines - 1)) + 1).min(end) - line;
-            let part_time = time + (line - run.line()) * self.costs.line;
-            self.access_page(gpu, unit, slot, run.part(line, part as u32), part_time);
-            line += part;
-        }
-    }
-
-    /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
-    #[inline(never)]
-    pub fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
-        for part in op.uniform() {
-            let before = (part.line() - op.line()) * self.costs.line;
-            self.access(gpu, unit, slot, Run::of(part), time + before);
-        }
-    }
-
-    /// Accesses lines of one page: at once, or when its fault is resolved. What most accesses do is in here, what few do
-    /// is called: a call for each step would cost as much as the steps.
-    #[inline(never)]
-    pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let page = (run.line() >> self.page_line_shift) as u32;
-        let Translation { entry, time: ready } =
-            self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time);
-        if !entry.is_valid() {
-            return self.fault(gpu, slot, page, run, time, ready);
-        }
-        self.breakdown.walk_ps += (ready - time) * u64::from(run.count());
-        if ready > self.now + RESERVED_AHEAD {
-            return self.defer_until(slot, run, ready);
-        }
-        self.serve_translated(gpu, unit, slot, entry, run, ready);
-    }
-
+impl Hardware<'_> {
     /// Serves lines of one page whose translation is there at `time`.
     #[inline(always)]
     pub fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
@@ -112,39 +56,24 @@ impl Node<'_> {
         self.gpus[gpu].units[unit].paused.max(self.now)
     }
 
-    /// Looks a page up: first-level TLB, second-level TLB, page table.
+    /// Looks a page up in a first-level TLB, which `time` the lookup is over. What does not allow the access is removed.
     #[inline(always)]
-    pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
-        self.accesses.translations += 1;
-        let start = if self.plain_translation { time } else { self.first_level_port(gpu, first, time) };
-        let looked_up =
-            start + if matches!(first, FirstLevel::Vector(_)) { self.costs.l1_tlb } else { self.costs.scalar_tlb };
-        if !self.plain_translation
-            && let Some(found) = self.first_level_specially(gpu, first, page, write, looked_up)
-        {
-            return found;
-        }
+    pub fn look_up_first(
+        &mut self,
+        gpu: usize,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
         let (tlb, index) = self.first_level(gpu, first);
-        if let Some(hit) = tlb.lookup(index, page) {
-            if hit.entry.allows(write) {
-                self.accesses.l1_tlb_hits += 1;
-                return Translation::ready(hit.entry, hit.ready.max(looked_up));
-            }
-            tlb.invalidate(index, page);
+        let hit = tlb.lookup(index, page)?;
+        if hit.entry.allows(write) {
+            self.accesses.l1_tlb_hits += 1;
+            return Some(Translation::ready(hit.entry, hit.ready.max(time)));
         }
-        self.translate_missed(gpu, first, page, write, looked_up)
-    }
-
-    /// A miss of a unit's first level holds a register of it until it is over.
-    #[inline(never)]
-    fn translate_missed(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
-        let FirstLevel::Vector(unit) = first else {
-            return self.translate_beyond_l1(gpu, first, page, write, time);
-        };
-        let start = self.gpus[gpu].units[unit].translations.available(time);
-        let translation = self.translate_beyond_l1(gpu, first, page, write, start);
-        self.gpus[gpu].units[unit].translations.take(translation.time);
-        translation
+        tlb.invalidate(index, page);
+        None
     }
 
     #[inline(always)]
@@ -156,40 +85,36 @@ impl Node<'_> {
         }
     }
 
-    fn translate_beyond_l1(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
-        let start = if self.plain_translation { time } else { self.second_level_port(gpu, time) };
-        let looked_up = start + self.costs.l2_tlb;
+    /// Looks a page up in the second-level TLB, which `time` the lookup is over; what is found is entered in the first
+    /// level.
+    pub fn look_up_second(
+        &mut self,
+        gpu: usize,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
         if !self.plain_translation
-            && let Some(found) = self.large_second_level(gpu, first, page, write, looked_up)
+            && let Some(found) = self.large_second_level(gpu, first, page, write, time)
         {
-            return found;
+            return Some(found);
         }
         let state = &mut self.gpus[gpu];
-        if let Some(hit) = state.l2_tlb.lookup(0, page) {
-            if hit.entry.allows(write) {
-                self.accesses.l2_tlb_hits += 1;
-                let ready = hit.ready.max(looked_up);
-                let (tlb, index) = self.first_level(gpu, first);
-                tlb.insert(index, page, hit.entry, ready);
-                return Translation::ready(hit.entry, ready);
-            }
-            state.l2_tlb.invalidate(0, page);
+        let hit = state.l2_tlb.lookup(0, page)?;
+        if hit.entry.allows(write) {
+            self.accesses.l2_tlb_hits += 1;
+            let ready = hit.ready.max(time);
+            let (tlb, index) = self.first_level(gpu, first);
+            tlb.insert(index, page, hit.entry, ready);
+            return Some(Translation::ready(hit.entry, ready));
         }
-        if !state.table.get(page).allows(write) {
-            if self.faults.pending(gpu, page, write) {
-                return Translation::fault(looked_up);
-            }
-            if self.needs.free_faults {
-                self.resolve_for_free(gpu, page);
-            } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
-                let entry = self.gpus[gpu].table.get(page);
-                return Translation::ready(entry, looked_up);
-            }
-        }
-        self.walk(gpu, first, page, write, looked_up)
+        state.l2_tlb.invalidate(0, page);
+        None
     }
 
-    fn walk(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+    /// Walks the page table; what is found is entered in both levels.
+    pub fn walk(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
         let walk = if self.config.walker.in_memory {
             self.walk_in_memory(gpu, page, time)
         } else {

@@ -6,7 +6,7 @@ use octavo_manager::ProcessorId;
 use crate::gpu::caches::l1::Arrival;
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// Where a line is asked for.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ struct Place {
     unit: usize,
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Serves lines of one page; returns when the last is there.
     pub fn serve_in_order(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let (mut last, mut beyond_l1, mut spent) = (time, 0, 0);

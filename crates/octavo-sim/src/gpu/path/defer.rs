@@ -4,7 +4,7 @@
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
 use crate::gpu::units::wave::State;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// Lines of one page that an instruction wants.
 #[derive(Clone, Copy, Debug)]
@@ -13,27 +13,12 @@ pub(crate) struct Deferred {
     pub slot: u32,
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// Puts an access off until its translation is there.
     pub fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
         self.waves.waves[slot].pending += 1;
         let number = self.deferred.insert(Deferred { run, slot: slot as u32 });
         self.schedule(ready, Kind::Access, number);
-    }
-
-    /// The translation is there; it is used although the TLB may have replaced it since, unless the entry has gone.
-    pub fn resume_access(&mut self, number: u32) {
-        let Deferred { run, slot } = self.deferred.remove(number);
-        let slot = slot as usize;
-        let (gpu, unit) = self.place(slot);
-        let page = (run.line() >> self.page_line_shift) as u32;
-        let (entry, time) = (self.gpus[gpu].table.get(page), self.issue_time(gpu, unit));
-        if entry.allows(run.is_write()) {
-            self.serve_translated(gpu, unit, slot, entry, run, time);
-        } else {
-            self.access_page(gpu, unit, slot, run, time);
-        }
-        self.end_pending(slot);
     }
 
     /// One pending access less; the last lets a waiting wavefront go on.

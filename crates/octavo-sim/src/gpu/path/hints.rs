@@ -7,13 +7,13 @@
 use octavo_program::{Op, OpKind};
 
 use crate::engine::event::{Event, Kind};
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// As long as no more wavefronts than this were in flight at once, what is kept of them is near the core anyway, and no
 /// event is taken out of the calendar ahead.
 const MANY: usize = 1024;
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// How many events beyond the next have to be known.
     #[inline(always)]
     pub fn events_ahead(&self) -> usize {

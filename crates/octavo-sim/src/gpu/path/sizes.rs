@@ -7,9 +7,9 @@ use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::TlbHit;
 use crate::gpu::translate::translation::Translation;
 use crate::gpu::translate::walker::Walk;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// When a unit's TLB takes a lookup that comes at `time`.
     pub fn first_level_port(&mut self, gpu: usize, first: FirstLevel, time: u64) -> u64 {
         match first {
@@ -23,27 +23,9 @@ impl Node<'_> {
         self.gpus[gpu].ports.second(self.now, time)
     }
 
-    /// The upper bound: whatever is mapped was in the first-level TLB.
-    pub fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
-        if !self.gpus[gpu].table.get(page).allows(write) {
-            if self.faults.pending(gpu, page, write) {
-                return Translation::fault(time);
-            }
-            if self.needs.free_faults || write && self.needs.free_store_faults {
-                self.resolve_for_free(gpu, page);
-            }
-        }
-        let entry = self.gpus[gpu].table.get(page);
-        if !entry.allows(write) {
-            return Translation::fault(time);
-        }
-        self.accesses.l1_tlb_hits += 1;
-        Translation::ready(entry, time)
-    }
-
-    /// What a first level has beside its entries for small pages, looked up until `time`.
+    /// What a first level has among its entries for large pages, looked up until `time`.
     #[inline(never)]
-    pub fn first_level_specially(
+    pub fn first_level_large(
         &mut self,
         gpu: usize,
         first: FirstLevel,
@@ -51,9 +33,6 @@ impl Node<'_> {
         write: bool,
         time: u64,
     ) -> Option<Translation> {
-        if self.config.ideal_tlb {
-            return Some(self.translate_ideally(gpu, page, write, time));
-        }
         let state = &mut self.gpus[gpu];
         let hit = state.large.as_mut()?.first_level_hit(first, page)?;
         let entry = state.table.get(page);
@@ -108,21 +87,15 @@ impl Node<'_> {
         }
     }
 
-    /// The first base page of the large page that holds `page`.
-    fn first_of_large(&self, page: u32) -> u32 {
-        let pages = self.manager.coalescing().map_or(1, |coalescing| coalescing.pages);
-        page / pages * pages
-    }
-
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
     /// the last tells whether the block is coalesced; then the block's first page is read in place of this one.
     pub fn walk_in_memory(&mut self, gpu: usize, page: u32, time: u64) -> Walk {
         let begun = self.shared_walker.as_mut().unwrap_or(&mut self.gpus[gpu].walker).begin(time, page);
-        let coalesced = self.gpus[gpu].large.as_ref().is_some_and(|large| large.is_coalesced(page));
+        let first = self.gpus[gpu].large.as_ref().and_then(|large| large.first_of_coalesced(page));
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {
             let last = level + 1 == begun.levels;
-            let entry = if last && coalesced { self.first_of_large(page) } else { page };
+            let entry = first.filter(|_| last).unwrap_or(page);
             let line = self.table_lines.line(level, entry);
             walked = self.l2_line(gpu, line, LineAccess::Load, walked);
         }

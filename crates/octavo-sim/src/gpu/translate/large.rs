@@ -38,6 +38,11 @@ impl LargePages {
         self.coalesced[(page >> self.shift) as usize]
     }
 
+    /// The first base page of the block that holds `page`, if that is coalesced.
+    pub fn first_of_coalesced(&self, page: u32) -> Option<u32> {
+        self.is_coalesced(page).then_some(page >> self.shift << self.shift)
+    }
+
     /// Sets the large bit of the block that begins with `first`.
     pub fn coalesce(&mut self, first: PageId) {
         self.coalesced[first.index() >> self.shift] = true;

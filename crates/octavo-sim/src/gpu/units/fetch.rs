@@ -12,7 +12,7 @@ use octavo_program::LINE_BYTES;
 use octavo_units::Cycles;
 
 use crate::gpu::translate::walker::TableShape;
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// Times at which lines of a kernel's code arrive somewhere, by line; `ABSENT` when nobody has asked yet.
 type Arrivals = Vec<u64>;
@@ -167,7 +167,7 @@ fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
     &mut arrivals[line]
 }
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
     #[inline(never)]
     pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {

@@ -1,6 +1,7 @@
 //! Compute units: which wavefronts they hold, and what these issue.
 
 pub(crate) mod fetch;
+pub(crate) mod groups;
 pub(crate) mod history;
 pub(crate) mod issue;
 pub(crate) mod occupancy;

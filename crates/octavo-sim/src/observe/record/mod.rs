@@ -1,7 +1,7 @@
 //! What a run writes down for its tables, besides totals.
 
 mod samples;
-pub(crate) mod timeline;
+mod timeline;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -60,8 +60,8 @@ impl Recorder {
         self.kernels.push((name, began, ended));
     }
 
-    pub fn fault(&mut self, time: u64, kind: EventKind, gpu: u8, page: u32) {
-        self.request(time, kind, ProcessorId::gpu(gpu as usize), page);
+    pub fn fault(&mut self, time: u64, write: bool, gpu: ProcessorId, page: u32) {
+        self.request(time, if write { EventKind::WriteFault } else { EventKind::ReadFault }, gpu, page);
     }
 
     pub fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {

@@ -4,7 +4,8 @@
 
 mod lanes;
 mod packet;
-pub(crate) mod write;
+mod plans;
+mod write;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -135,12 +136,12 @@ impl<'a> Spans<'a> {
     }
 
     /// The flow of a fault.
-    pub fn flow(&self, fault: u32) -> u64 {
+    fn flow(&self, fault: u32) -> u64 {
         self.open_faults[fault as usize].flows[0]
     }
 
     /// One of the driver's servers serves a fault, or (without one) a notification of a counter.
-    pub fn served(&mut self, fault: Option<u32>, began: u64, ended: u64) {
+    fn served(&mut self, fault: Option<u32>, began: u64, ended: u64) {
         let track = self.service.take(&mut self.writer, began, ended);
         match fault {
             Some(fault) => {
@@ -152,20 +153,20 @@ impl<'a> Spans<'a> {
     }
 
     /// The driver serves a batch until `served`, and then carries out its plans.
-    pub fn batch_began(&mut self, time: u64, served: u64, requests: usize, flows: &[u64]) {
+    fn batch_began(&mut self, time: u64, served: u64, requests: usize, flows: &[u64]) {
         self.serving = true;
         self.writer.begin(self.batches, Word::Batch, time, &[(Note::Requests, requests as u64)], &[]);
         self.writer.slice(self.batches, Word::Service, (time, served), &[], flows);
     }
 
-    pub fn batch_ended(&mut self, time: u64) {
+    fn batch_ended(&mut self, time: u64) {
         self.serving = false;
         self.writer.end(self.batches, time);
     }
 
     /// A plan begins, with reads and writes of its policy's metadata, and goes on with the flows of the faults that it
     /// will wake.
-    pub fn plan_began(&mut self, number: u32, plan: &Plan, time: u64, metadata: u64, flows: Vec<u64>) {
+    fn plan_began(&mut self, number: u32, plan: &Plan, time: u64, metadata: u64, flows: Vec<u64>) {
         let track = self.plans.open(&mut self.writer, time);
         self.writer.begin(track, word_of(plan.cause), time, &[], &flows);
         if metadata > 0 {
@@ -175,40 +176,33 @@ impl<'a> Spans<'a> {
     }
 
     /// A step of a plan.
-    pub fn step(&mut self, plan: u32, word: Word, span: (u64, u64), pages: PageRun) {
+    fn step(&mut self, plan: u32, word: Word, span: (u64, u64), pages: PageRun) {
         let track = self.open_plans[plan as usize].track;
         let notes = pages_of(pages, self.page_bytes);
         self.writer.slice(track, word, span, &notes, &[]);
     }
 
     /// So many pages are moved inside their memory for a plan.
-    pub fn compaction(&mut self, plan: u32, span: (u64, u64), pages: u32) {
+    fn compaction(&mut self, plan: u32, span: (u64, u64), pages: u32) {
         let track = self.open_plans[plan as usize].track;
         self.writer.slice(track, Word::Compact, span, &[(Note::Pages, u64::from(pages))], &[]);
     }
 
-    pub fn plan_ended(&mut self, number: u32, time: u64) {
+    fn plan_ended(&mut self, number: u32, time: u64) {
         let track = self.open_plans[number as usize].track;
         self.writer.end(track, time);
         self.plans.release(track, time);
     }
 
     /// The compute units of a GPU complete what they have in flight.
-    pub fn drain(&mut self, gpu: usize, span: (u64, u64), pages: PageRun) {
+    fn drain(&mut self, gpu: usize, span: (u64, u64), pages: PageRun) {
         let track = self.gpus[gpu].drains.take(&mut self.writer, span.0, span.1);
         let notes = pages_of(pages, self.page_bytes);
         self.writer.slice(track, Word::Drain, span, &notes, &[]);
     }
 
     /// Pages are copied for a plan, and for the faults whose flows it goes on with.
-    pub fn copy(
-        &mut self,
-        plan: u32,
-        cause: Cause,
-        path: (ProcessorId, ProcessorId),
-        span: (u64, u64),
-        pages: PageRun,
-    ) {
+    fn copy(&mut self, plan: u32, cause: Cause, path: (ProcessorId, ProcessorId), span: (u64, u64), pages: PageRun) {
         let lanes = self
             .copies
             .entry(path)

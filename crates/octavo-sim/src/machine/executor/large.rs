@@ -2,26 +2,24 @@
 
 use octavo_manager::{Compaction, PageRun, ProcessorId};
 
-use crate::machine::node::Node;
+use crate::machine::hardware::Hardware;
 
 /// In-memory bulk copy of a 4 KiB page, in picoseconds: 80 ns (Mosaic, MICRO 2017, section 4.4, CAC-BC).
 const BULK_COPY_OF_4_KIB: u64 = 80_000;
 
-impl Node<'_> {
+impl Hardware<'_> {
     /// The large bit is set by one write; walks that read it from now on find one large page.
-    pub(super) fn coalesce(&mut self, processor: ProcessorId, block: PageRun) -> u64 {
+    pub(super) fn set_large(&mut self, processor: ProcessorId, block: PageRun) {
         if let Some(large) = processor.gpu_index().and_then(|gpu| self.gpus[gpu].large.as_mut()) {
             large.coalesce(block.first);
         }
-        self.now + self.costs.entry_write
     }
 
     /// The large bit is cleared, and the one large translation goes from every TLB.
-    pub(super) fn splinter(&mut self, processor: ProcessorId, block: PageRun) -> u64 {
+    pub(super) fn clear_large(&mut self, processor: ProcessorId, block: PageRun) {
         if let Some(large) = processor.gpu_index().and_then(|gpu| self.gpus[gpu].large.as_mut()) {
             large.splinter(block.first);
         }
-        self.now + self.costs.shootdown
     }
 
     /// Base pages move inside a memory. Unless that costs nothing, the whole GPU stands still meanwhile: what it has in
@@ -33,13 +31,10 @@ impl Node<'_> {
             Compaction::BulkCopy => BULK_COPY_OF_4_KIB * (1 << self.page_line_shift) / 64,
             Compaction::Ideal => return self.now,
         };
-        let quiet = self.gpus[gpu].units.iter().map(|unit| unit.in_flight).max().unwrap_or(0).max(self.now);
-        let over = quiet + u64::from(pages) * page;
         let state = &mut self.gpus[gpu];
-        for (number, unit) in state.units.iter_mut().enumerate() {
-            unit.paused = unit.paused.max(over);
-            state.l1.discard(number);
-        }
+        let quiet = state.units.iter().map(|unit| unit.in_flight).max().unwrap_or(0).max(self.now);
+        let over = quiet + u64::from(pages) * page;
+        (0..state.units.len()).for_each(|unit| state.pause(unit, over));
         over
     }
 }

@@ -1,0 +1,3 @@
+//! The host's side of translation.
+
+pub(crate) mod walkers;

@@ -1,0 +1,238 @@
+//! An access of a wavefront, from its page's translation to the data, or to the driver.
+
+use octavo_manager::{Access, PageId, ProcessorId};
+use octavo_program::Op;
+use octavo_units::Time;
+
+use crate::engine::horizon::RESERVED_AHEAD;
+use crate::gpu::path::defer::Deferred;
+use crate::gpu::path::waiting::Waiting;
+use crate::gpu::run::Run;
+use crate::gpu::translate::first_level::FirstLevel;
+use crate::gpu::translate::translation::Translation;
+use crate::machine::executor::Free;
+use crate::machine::faults::fault_of;
+use crate::machine::node::Node;
+
+impl Node<'_> {
+    /// Accesses a run of lines from `time` on, one a cycle, page by page.
+    #[inline(always)]
+    pub fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let lines = u64::from(run.count());
+        if run.is_write() {
+            self.hardware.accesses.store_lines += lines;
+        } else {
+            self.hardware.accesses.load_lines += lines;
+        }
+        let page_mask = (1u64 << self.hardware.page_line_shift) - 1;
+        let left_in_page = page_mask - (run.line() & page_mask);
+        if lines.wrapping_sub(1) <= left_in_page {
+            self.access_page(gpu, unit, slot, run, time);
+        } else {
+            self.access_pages(gpu, unit, slot, run, time);
+        }
+    }
+
+    #[inline(never)]
+    fn access_pages(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let page_lines = 1u64 << self.hardware.page_line_shift;
+        let (mut line, end) = (run.line(), run.line() + u64::from(run.count()));
+        while line < end {
+            let part = ((line | (page_lines - 1)) + 1).min(end) - line;
+            let part_time = time + (line - run.line()) * self.hardware.costs.line;
+            self.access_page(gpu, unit, slot, run.part(line, part as u32), part_time);
+            line += part;
+        }
+    }
+
+    /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
+    #[inline(never)]
+    pub fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
+        for part in op.uniform() {
+            let before = (part.line() - op.line()) * self.hardware.costs.line;
+            self.access(gpu, unit, slot, Run::of(part), time + before);
+        }
+    }
+
+    /// Accesses lines of one page: at once, or when its fault is resolved. What most accesses do is in here, what few do
+    /// is called: a call for each step would cost as much as the steps.
+    #[inline(never)]
+    pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let page = (run.line() >> self.hardware.page_line_shift) as u32;
+        let Translation { entry, time: ready } =
+            self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time);
+        if !entry.is_valid() {
+            return self.fault(gpu, slot, page, run, time, ready);
+        }
+        self.hardware.breakdown.walk_ps += (ready - time) * u64::from(run.count());
+        if ready > self.hardware.now + RESERVED_AHEAD {
+            return self.hardware.defer_until(slot, run, ready);
+        }
+        self.hardware.serve_translated(gpu, unit, slot, entry, run, ready);
+    }
+
+    /// Issues a scalar load; returns when its wavefront can go on.
+    #[inline(never)]
+    pub fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
+        let over = self.hardware.issue_scalar(gpu, unit, time);
+        for line in op.line()..op.line() + u64::from(op.count()) {
+            self.scalar_line((gpu, unit), slot, line, over + self.hardware.costs.scalar_pipeline);
+        }
+        over
+    }
+
+    fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, line: u64, time: u64) {
+        let cache = unit / self.hardware.config.scalar.units as usize;
+        let page = (line >> self.hardware.page_line_shift) as u32;
+        let run = Run::of(Op::load(line, 1));
+        let Translation { entry, time: ready } = self.translate(gpu, FirstLevel::Scalar(cache), page, false, time);
+        if !entry.is_valid() {
+            return self.fault(gpu, slot, page, run, time, ready);
+        }
+        self.hardware.breakdown.walk_ps += ready - time;
+        if ready > self.hardware.now + RESERVED_AHEAD {
+            return self.hardware.defer_until(slot, run, ready);
+        }
+        self.hardware.serve_scalar(gpu, cache, slot, entry, run, ready);
+    }
+
+    /// The translation is there; it is used although the TLB may have replaced it since, unless the entry has gone.
+    pub fn resume_access(&mut self, number: u32) {
+        let Deferred { run, slot } = self.hardware.deferred.remove(number);
+        let slot = slot as usize;
+        let (gpu, unit) = self.hardware.place(slot);
+        let page = (run.line() >> self.hardware.page_line_shift) as u32;
+        let (entry, time) = (self.hardware.gpus[gpu].table.get(page), self.hardware.issue_time(gpu, unit));
+        if entry.allows(run.is_write()) {
+            self.hardware.serve_translated(gpu, unit, slot, entry, run, time);
+        } else {
+            self.access_page(gpu, unit, slot, run, time);
+        }
+        self.hardware.end_pending(slot);
+    }
+
+    /// Remote lines have arrived: those that waited go on while there is room.
+    pub fn remote_queue(&mut self, gpu: usize) {
+        while let Some(next) = self.hardware.next_of_queue(gpu) {
+            self.leave_queue(next);
+            self.hardware.end_pending(next.slot as usize);
+        }
+    }
+
+    /// Lines that waited travel now, unless their page has moved meanwhile: then they begin anew.
+    fn leave_queue(&mut self, waiting: Waiting) {
+        let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
+        let (gpu, unit) = self.hardware.place(slot);
+        let time = self.hardware.issue_time(gpu, unit);
+        self.hardware.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;
+        let entry = self.hardware.gpus[gpu].table.get((lines.run.line() >> self.hardware.page_line_shift) as u32);
+        let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
+        if remote && !(lines.run.is_write() && entry.is_broadcast()) {
+            let done = self.hardware.remote_lines(gpu, unit, entry, lines, time);
+            return self.hardware.note_done(gpu, unit, slot, done);
+        }
+        for line in lines.iter() {
+            self.access_page(gpu, unit, slot, lines.one(line), time);
+        }
+    }
+
+    /// Looks a page up: first-level TLB, second-level TLB, page table.
+    #[inline(always)]
+    pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let hardware = &mut self.hardware;
+        hardware.accesses.translations += 1;
+        let plain = hardware.plain_translation;
+        let start = if plain { time } else { hardware.first_level_port(gpu, first, time) };
+        let lookup =
+            if matches!(first, FirstLevel::Vector(_)) { hardware.costs.l1_tlb } else { hardware.costs.scalar_tlb };
+        let looked_up = start + lookup;
+        if !plain && let Some(found) = self.first_level_specially(gpu, first, page, write, looked_up) {
+            return found;
+        }
+        match self.hardware.look_up_first(gpu, first, page, write, looked_up) {
+            Some(found) => found,
+            None => self.translate_missed(gpu, first, page, write, looked_up),
+        }
+    }
+
+    /// What a first level has beside its entries for small pages, looked up until `time`.
+    #[inline(never)]
+    fn first_level_specially(
+        &mut self,
+        gpu: usize,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+    ) -> Option<Translation> {
+        if self.hardware.config.ideal_tlb {
+            return Some(self.translate_ideally(gpu, page, write, time));
+        }
+        self.hardware.first_level_large(gpu, first, page, write, time)
+    }
+
+    /// The upper bound: whatever is mapped was in the first-level TLB.
+    fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
+        if !self.hardware.gpus[gpu].table.get(page).allows(write) {
+            if self.is_awaited(gpu, page, write) {
+                return Translation::fault(time);
+            }
+            if self.needs.free_faults || write && self.needs.free_store_faults {
+                self.resolve_for_free(gpu, page);
+            }
+        }
+        let entry = self.hardware.gpus[gpu].table.get(page);
+        if !entry.allows(write) {
+            return Translation::fault(time);
+        }
+        self.hardware.accesses.l1_tlb_hits += 1;
+        Translation::ready(entry, time)
+    }
+
+    /// A miss of a unit's first level holds a register of it until it is over.
+    #[inline(never)]
+    fn translate_missed(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let FirstLevel::Vector(unit) = first else {
+            return self.translate_beyond_l1(gpu, first, page, write, time);
+        };
+        let start = self.hardware.gpus[gpu].units[unit].translations.available(time);
+        let translation = self.translate_beyond_l1(gpu, first, page, write, start);
+        self.hardware.gpus[gpu].units[unit].translations.take(translation.time);
+        translation
+    }
+
+    fn translate_beyond_l1(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let hardware = &mut self.hardware;
+        let start = if hardware.plain_translation { time } else { hardware.second_level_port(gpu, time) };
+        let looked_up = start + hardware.costs.l2_tlb;
+        if let Some(found) = hardware.look_up_second(gpu, first, page, write, looked_up) {
+            return found;
+        }
+        if !hardware.gpus[gpu].table.get(page).allows(write) {
+            if self.is_awaited(gpu, page, write) {
+                return Translation::fault(looked_up);
+            }
+            if self.needs.free_faults {
+                self.resolve_for_free(gpu, page);
+            } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
+                return Translation::ready(self.hardware.gpus[gpu].table.get(page), looked_up);
+            }
+        }
+        self.hardware.walk(gpu, first, page, write, looked_up)
+    }
+
+    /// Whether an outstanding fault will serve such an access, too.
+    fn is_awaited(&self, gpu: usize, page: u32, write: bool) -> bool {
+        let access = if write { Access::Write } else { Access::Read };
+        self.driver.outstanding().will_serve(ProcessorId::gpu(gpu), PageId(page), access)
+    }
+
+    /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the manager
+    /// makes it wait for another plan.
+    fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
+        let now = Time(self.hardware.now);
+        self.driver.resolve_at_once(now, &[fault_of(gpu, page, true)], &mut Free(&mut self.hardware));
+        self.drive(|driver, now, hardware| driver.go_on(now, hardware));
+        self.hardware.gpus[gpu].table.get(page).allows(true)
+    }
+}

@@ -1,0 +1,99 @@
+//! What steps change: page tables, translations, caches. Nothing here takes time.
+
+use octavo_manager::{Cause, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask};
+
+use crate::gpu::translate::entry::Entry;
+use crate::machine::hardware::Hardware;
+
+impl Hardware<'_> {
+    /// Removes (or write-protects) entries, and the translations made from them.
+    pub(super) fn withdraw(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) {
+        for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
+            let state = &mut self.gpus[gpu];
+            if protect {
+                state.table.protect(pages);
+            } else {
+                state.table.invalidate(pages);
+            }
+            for page in pages.iter() {
+                state.shoot_down(page.0);
+            }
+        }
+    }
+
+    /// Writes entries. Translations that a change makes wrong are shot down; returns whether there were any.
+    pub(super) fn map(
+        &mut self,
+        processors: ProcessorMask,
+        pages: PageRun,
+        target: Option<ProcessorId>,
+        permission: Permission,
+        mode: MappingMode,
+    ) -> bool {
+        let mut stale = false;
+        let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
+        for processor in processors.iter() {
+            let Some(gpu) = processor.gpu_index() else { continue };
+            let target = target.unwrap_or(processor);
+            if target != processor {
+                self.recorder.remote_map(self.now, pages, processor, target);
+            }
+            let entry = Entry::new(target, writable, broadcast);
+            for page in pages.iter() {
+                if self.gpus[gpu].table.set(page, entry) {
+                    self.gpus[gpu].shoot_down(page.0);
+                    stale = true;
+                }
+                self.note_translation(page, target);
+            }
+        }
+        stale
+    }
+
+    /// Frames are given up; nothing is written back.
+    pub(super) fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
+        self.recorder.discard(self.now, pages, processor);
+        self.drop_lines(processor, pages);
+    }
+
+    pub(super) fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
+        if let Some(gpu) = processor.gpu_index() {
+            let (first, count) = self.lines(pages);
+            self.gpus[gpu].l2.drop_lines(first, count);
+        }
+    }
+
+    /// The pages' dirty lines become clean in the second-level cache; how many there were. A source gives its frames up
+    /// with a copy, unless it is replicated: then none of their lines stay.
+    pub(super) fn clean(&mut self, gpu: usize, pages: PageRun, for_copy: Option<Cause>) -> u64 {
+        let (first, count) = self.lines(pages);
+        let cache = &mut self.gpus[gpu].l2;
+        let dirty = match for_copy {
+            None | Some(Cause::Duplication) => cache.clean_lines(first, count),
+            Some(_) => cache.drop_lines(first, count),
+        };
+        self.accesses.dram_writes += dirty;
+        dirty
+    }
+
+    /// Memory is given back: its translations and lines go, and nothing is written back.
+    pub(super) fn forget(&mut self, run: PageRun, manager: &Manager) {
+        for gpu in 0..self.gpus.len() {
+            let processor = ProcessorId::gpu(gpu);
+            for page in run.iter().filter(|page| manager.page(*page).resident.contains(processor)) {
+                self.recorder.discard(self.now, PageRun::one(page), processor);
+            }
+            self.drop_lines(processor, run);
+            let state = &mut self.gpus[gpu];
+            state.table.invalidate(run);
+            run.iter().for_each(|page| state.shoot_down(page.0));
+        }
+        self.counters.clear(run);
+    }
+
+    /// First line and count of lines of a run of pages.
+    pub(super) fn lines(&self, pages: PageRun) -> (u64, u64) {
+        let PageId(first) = pages.first;
+        (u64::from(first) << self.page_line_shift, u64::from(pages.count) << self.page_line_shift)
+    }
+}

@@ -1,0 +1,41 @@
+//! Faults that cost nothing (`ideal`): steps change what they change, and take no time.
+
+use octavo_driver::{Begun, Executor, FaultId, Outstanding, Ticket, Wake};
+use octavo_manager::{Manager, PageRun, Step};
+use octavo_units::Time;
+
+use crate::engine::event::Kind;
+use crate::machine::hardware::Hardware;
+
+/// Hardware for which steps take no time.
+pub(crate) struct Free<'h, 'a>(pub &'h mut Hardware<'a>);
+
+impl Executor for Free<'_, '_> {
+    fn begin(&mut self, _now: Time, _ticket: Ticket, left: &[Step]) -> Begun {
+        match left[0] {
+            Step::Invalidate { processors, pages } => self.0.withdraw(processors, pages, false),
+            Step::Protect { processors, pages } => self.0.withdraw(processors, pages, true),
+            Step::Map { processors, pages, target, permission, mode } => {
+                _ = self.0.map(processors, pages, target, permission, mode);
+            }
+            Step::Copy { pages, from, to, .. } => {
+                self.0.recorder.placed(self.0.now, pages, from, to);
+                self.0.drop_lines(from, pages);
+            }
+            Step::Discard { processor, pages } => self.0.discard(processor, pages),
+            Step::Coalesce { processor, block } => self.0.set_large(processor, block),
+            Step::Splinter { processor, block } => self.0.clear_large(processor, block),
+            Step::Drain { .. } | Step::ClearCounters { .. } | Step::Compact { .. } | Step::Wake { .. } => {}
+        }
+        Begun::Done(1)
+    }
+
+    fn wake(&mut self, now: Time, id: FaultId, _fault: &Outstanding) -> Wake {
+        self.0.schedule(now.0, Kind::FaultWakes, id.0);
+        Wake::UnderWay
+    }
+
+    fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
+        self.0.free(now, run, token, manager);
+    }
+}

@@ -1,0 +1,65 @@
+//! The simulated hardware as the driver's executor: each step changes something ([`change`]) and takes time ([`cost`]).
+
+mod change;
+mod cost;
+mod free;
+mod large;
+pub(crate) mod told;
+
+use octavo_driver::{Alarm, Begun, Executor, FaultId, Happening, Outstanding, Ticket, Wake};
+use octavo_manager::{Manager, PageRun, Plan, Step};
+use octavo_units::Time;
+
+pub(crate) use free::Free;
+
+use crate::engine::event::Kind;
+use crate::machine::hardware::Hardware;
+
+impl Executor for Hardware<'_> {
+    /// Policy metadata is read and written before the first step.
+    fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
+        self.told.begin(ticket.slot);
+        Begun::At(0, now + Time(self.metadata_time(plan)))
+    }
+
+    fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
+        let step = &left[0];
+        let (steps, done) = match *step {
+            Step::Drain { processors, .. } if !self.told.tell(ticket.slot, processors) => (0, self.message()),
+            _ => (1, self.carry_out(ticket.slot, step)),
+        };
+        if done <= now.0 {
+            return Begun::Done(steps);
+        }
+        self.trace_step(ticket.slot, step, steps, done);
+        Begun::At(steps, Time(done))
+    }
+
+    fn wake(&mut self, _now: Time, id: FaultId, fault: &Outstanding) -> Wake {
+        self.send_wake(id, fault.processor);
+        Wake::UnderWay
+    }
+
+    fn free(&mut self, _now: Time, run: PageRun, _token: u64, manager: &Manager) {
+        self.forget(run, manager);
+    }
+
+    fn remind(&mut self, at: Time, alarm: Alarm) -> bool {
+        let (kind, index) = match alarm {
+            Alarm::FaultServed(fault) => (Kind::FaultServed, fault),
+            Alarm::CounterServed(notification) => (Kind::CounterServed, notification),
+            Alarm::BatchTaken => (Kind::BatchTaken, 0),
+            Alarm::BatchServed => (Kind::BatchServed, 0),
+            Alarm::Plan(slot) => (Kind::PlanStep, slot),
+        };
+        self.schedule(at.0, kind, index);
+        true
+    }
+
+    #[inline]
+    fn hear(&mut self, now: Time, happening: Happening<'_>) {
+        if let Some(spans) = &mut self.spans {
+            spans.hear(now.0, happening);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Which processors have the host's message that pages are about to move: a drain's message serves the shootdown, too.
+
+use octavo_manager::ProcessorMask;
+
+/// By slot of a plan: the processors that have the message.
+#[derive(Default)]
+pub(crate) struct Told(Vec<ProcessorMask>);
+
+impl Told {
+    /// A plan begins in `slot`: nobody has heard of it.
+    pub fn begin(&mut self, slot: u32) {
+        let index = slot as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, ProcessorMask::EMPTY);
+        }
+        self.0[index] = ProcessorMask::EMPTY;
+    }
+
+    /// Whether these processors and no others have the message; from now on they have.
+    pub fn tell(&mut self, slot: u32, processors: ProcessorMask) -> bool {
+        std::mem::replace(&mut self.0[slot as usize], processors) == processors
+    }
+
+    /// Whether all of these have the message, which has served its purpose.
+    pub fn forget(&mut self, slot: u32, processors: ProcessorMask) -> bool {
+        let told = std::mem::take(&mut self.0[slot as usize]);
+        processors.0 & !told.0 == 0
+    }
+}
