@@ -1,7 +1,6 @@
 //! What there is to choose from, and what a workload does.
 
 use octavo_program::{Setting, characterise};
-use octavo_sim::EVENT_KINDS;
 use pyo3::prelude::*;
 
 use crate::errors::SimulationError;
@@ -22,7 +21,7 @@ pub fn listing() -> String {
 /// Names of the kinds of rows in a run's `events` table, by code.
 #[pyfunction]
 pub fn event_kinds() -> Vec<&'static str> {
-    EVENT_KINDS.to_vec()
+    octavo_sim::event_kinds()
 }
 
 /// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON.

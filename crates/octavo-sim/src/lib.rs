@@ -16,7 +16,7 @@ mod simulate;
 pub use failure::StrategyFailure;
 pub use gpu::counts::Accesses;
 pub use machine::breakdown::Breakdown;
-pub use observe::record::EVENT_KINDS;
+pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, SimError, simulate};

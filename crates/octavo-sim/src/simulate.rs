@@ -306,7 +306,7 @@ fn finish(mut node: Node<'_>, capacity_bytes: Option<u64>, simulated_events: u64
         breakdown: node.hardware.breakdown,
         simulated_events,
         manager_state_bytes: node.driver.manager().state_bytes() as u64,
-        manager: node.driver.manager().statistics().clone(),
+        manager: node.driver.manager().statistics(),
         memory_use,
     };
     let programs = (node.applications.iter().any(|program| !program.program.name.is_empty()))

@@ -1,8 +1,6 @@
 //! Counts of what the manager decided. A plan that fails is counted like one that succeeds.
 
-use serde::Serialize;
-
-use crate::contract::page::Scheme;
+use serde::{Serialize, Serializer};
 
 /// What happened so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -59,70 +57,101 @@ pub struct Statistics {
     pub frames_freed_by_compaction: u64,
     /// Large pages with holes that were splintered because no other frame was left.
     pub emergency_splinters: u64,
-    /// Base pages that were put into a large frame with pages of another application.
-    pub soft_guarantee_broken: u64,
-    /// Base pages of a whole block that did not get their own place in a large frame.
-    pub identity_missed: u64,
+    /// What the frame allocator counts, with what others would.
+    #[serde(flatten)]
+    pub allocator: NamedCounts,
     /// Plans that failed.
     pub failed_plans: u64,
-    /// Decisions about the scheme of a page.
-    pub scheme_changes: SchemeChanges,
-    /// Allocated pages by scheme.
-    pub pages_by_scheme: PagesByScheme,
-    /// Pages whose scheme changed because their neighbours' did.
-    pub predictions: u64,
-    /// Groups of pages formed, of any size.
-    pub groups_formed: u64,
-    /// Times a group was split by one level.
-    pub groups_split: u64,
-    /// Lookups that GRIT's PA-Cache served.
-    pub pa_cache_hits: u64,
-    /// Lookups that it did not serve, or that were made without it.
-    pub pa_cache_misses: u64,
-    /// Reads of GRIT's PA-Table in memory.
-    pub pa_table_reads: u64,
-    /// Writes of it.
-    pub pa_table_writes: u64,
+    /// What the placement counts, with what others would.
+    #[serde(flatten)]
+    pub placement: NamedCounts,
 }
 
-/// Decisions about the scheme of a page, by old and new scheme.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SchemeChanges {
-    /// On-touch to access counter.
-    pub on_touch_to_access_counter: u64,
-    /// On-touch to duplication.
-    pub on_touch_to_duplication: u64,
-    /// Access counter to duplication.
-    pub access_counter_to_duplication: u64,
-    /// Duplication to access counter.
-    pub duplication_to_access_counter: u64,
-    /// Decisions for the scheme the page had.
-    pub unchanged: u64,
-}
-
-impl SchemeChanges {
-    /// Counts one decision.
-    pub fn count(&mut self, old: Scheme, new: Scheme) {
-        let counter = match (old, new) {
-            (Scheme::OnTouch, Scheme::AccessCounter) => &mut self.on_touch_to_access_counter,
-            (Scheme::OnTouch, Scheme::Duplication) => &mut self.on_touch_to_duplication,
-            (Scheme::AccessCounter, Scheme::Duplication) => &mut self.access_counter_to_duplication,
-            (Scheme::Duplication, Scheme::AccessCounter) => &mut self.duplication_to_access_counter,
-            _ => &mut self.unchanged,
-        };
-        *counter += 1;
+impl Statistics {
+    /// What a strategy counted under this name, or this name in a group, such as `scheme_changes.unchanged`.
+    #[must_use]
+    pub fn named(&self, path: &str) -> Option<u64> {
+        self.allocator.get(path).or_else(|| self.placement.get(path))
     }
 }
 
-/// Allocated pages by the scheme in their entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PagesByScheme {
-    /// The placement keeps no scheme for each page.
-    pub none: u64,
-    /// PTE\[10:9\] = 01.
-    pub on_touch: u64,
-    /// PTE\[10:9\] = 10.
-    pub access_counter: u64,
-    /// PTE\[10:9\] = 11.
-    pub duplication: u64,
+/// What a strategy counted, by name, in the order in which summaries list it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedCounts(Vec<(&'static str, Counted)>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Counted {
+    One(u64),
+    Group(Vec<(&'static str, u64)>),
+}
+
+impl NamedCounts {
+    /// And one more.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, count: u64) -> Self {
+        self.0.push((name, Counted::One(count)));
+        self
+    }
+
+    /// And some that belong together.
+    #[must_use]
+    pub fn with_group(mut self, name: &'static str, counts: impl IntoIterator<Item = (&'static str, u64)>) -> Self {
+        self.0.push((name, Counted::Group(counts.into_iter().collect())));
+        self
+    }
+
+    /// The count of this name, or of `group.name`.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<u64> {
+        let (first, rest) = path.split_once('.').map_or((path, None), |(group, name)| (group, Some(name)));
+        let (_, counted) = self.0.iter().find(|(name, _)| *name == first)?;
+        match (counted, rest) {
+            (Counted::One(count), None) => Some(*count),
+            (Counted::Group(counts), Some(rest)) => {
+                counts.iter().find(|(name, _)| *name == rest).map(|(_, count)| *count)
+            }
+            _ => None,
+        }
+    }
+
+    /// These with the values of `own` where it has them; what else it has comes last.
+    pub(crate) fn updated(mut self, own: Self) -> Self {
+        for (name, counted) in own.0 {
+            match self.0.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, value)) => *value = counted,
+                None => self.0.push((name, counted)),
+            }
+        }
+        self
+    }
+}
+
+impl Serialize for NamedCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, counted)| (name, counted)))
+    }
+}
+
+impl Serialize for Counted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(count) => serializer.serialize_u64(*count),
+            Self::Group(counts) => serializer.collect_map(counts.iter().map(|(name, count)| (name, count))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_fills_in_its_own_counts_and_adds_to_the_list() {
+        let listed = NamedCounts::default().with_group("turns", [("left", 0), ("right", 0)]).with("stops", 0);
+        let own = NamedCounts::default().with("starts", 1).with("stops", 2);
+        let counts = listed.updated(own);
+        assert_eq!(serde_json::to_string(&counts).unwrap(), r#"{"turns":{"left":0,"right":0},"stops":2,"starts":1}"#);
+        let found = ["stops", "turns.left", "turns", "turns.up", "stops.left"].map(|path| counts.get(path));
+        assert_eq!(found, [Some(2), Some(0), None, None, None]);
+    }
 }

@@ -1,7 +1,5 @@
 //! What is known about one page.
 
-use serde::Serialize;
-
 use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
 
 /// How the copies and mappings of a page relate to each other.
@@ -14,41 +12,6 @@ pub enum Mode {
     Broadcast,
     /// Mapped as if local on every GPU, by decree: the `ideal` bound. One copy is kept; it takes up no room.
     Everywhere,
-}
-
-/// A uniform placement scheme, as GRIT keeps it in PTE\[10:9\].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[repr(u8)]
-pub enum Scheme {
-    /// Migrate at every far fault.
-    OnTouch = 0b01,
-    /// Map remotely, migrate when the access counter says so.
-    AccessCounter = 0b10,
-    /// Replicate for readers, collapse for a writer.
-    Duplication = 0b11,
-}
-
-/// Pages of a GRIT group, as kept in PTE\[53:52\] of the group's base page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum GroupSize {
-    /// The page is on its own, or is not the base of a group.
-    #[default]
-    One = 0b00,
-    /// Eight pages.
-    Eight = 0b01,
-    /// Sixty-four pages.
-    SixtyFour = 0b10,
-    /// A whole page-table page.
-    FiveHundredTwelve = 0b11,
-}
-
-impl GroupSize {
-    /// How many pages that is.
-    #[must_use]
-    pub const fn pages(self) -> u32 {
-        1 << (3 * self as u32)
-    }
 }
 
 /// Everything the manager knows about a page, for strategies, tests and reports.
@@ -69,10 +32,8 @@ pub struct PageView {
     pub writable: ProcessorMask,
     /// How its copies relate.
     pub mode: Mode,
-    /// Its scheme (PTE\[10:9\]) under a placement that keeps one for each page.
-    pub scheme: Option<Scheme>,
-    /// The group it is the base of (PTE\[53:52\]).
-    pub group: GroupSize,
+    /// What the placement keeps about it, to be [read](crate::Attribute::read) attribute by attribute.
+    pub attributes: u8,
     /// Whether an unfinished plan names it.
     pub busy: bool,
     /// Whether a GPU ever faulted on it since it was allocated.

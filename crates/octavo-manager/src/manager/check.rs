@@ -125,13 +125,7 @@ impl Manager {
     fn check_placement(&self) -> Result<(), Violation> {
         // The context is for reading only; the strategy gets copies of what it could write.
         let mut pages = self.memory.pages.clone();
-        let mut statistics = self.memory.statistics.clone();
-        let context = Context {
-            pages: &mut pages,
-            frames: &self.memory.frames,
-            statistics: &mut statistics,
-            charges: &mut Charges::default(),
-        };
+        let context = Context { pages: &mut pages, frames: &self.memory.frames, charges: &mut Charges::default() };
         self.placement.check(&context).map_err(Violation)
     }
 }

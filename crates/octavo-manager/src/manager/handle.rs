@@ -1,6 +1,5 @@
 //! Events and acknowledgements in, plans out.
 
-use crate::contract::counts::PagesByScheme;
 use crate::contract::event::{Event, Fault};
 use crate::contract::plan::{Plan, PlanId, Step};
 use crate::manager::Manager;
@@ -74,7 +73,5 @@ impl Manager {
     /// Ends every call from outside.
     fn settle(&mut self) {
         self.note_failure(None);
-        let [none, on_touch, access_counter, duplication] = self.memory.pages.by_scheme();
-        self.memory.statistics.pages_by_scheme = PagesByScheme { none, on_touch, access_counter, duplication };
     }
 }

@@ -93,7 +93,7 @@ impl Manager {
     /// A manager with strategies that need not be registered, of frames without numbers.
     ///
     /// # Errors
-    /// As [`Manager::new`], for the topology.
+    /// As [`Manager::new`], for the topology and the attributes of the placement.
     pub fn with_strategies(
         geometry: Geometry,
         topology: &Topology,
@@ -102,7 +102,7 @@ impl Manager {
         eviction: Box<dyn Eviction>,
     ) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let (pages, frames) = (Pages::new(geometry), Frames::new(topology));
+        let (pages, frames) = (Pages::new(geometry, placement.attributes())?, Frames::new(topology));
         let memory =
             Memory { pages, frames, physical: None, eviction, statistics: Statistics::default(), victims: Vec::new() };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();

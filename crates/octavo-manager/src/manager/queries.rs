@@ -4,11 +4,14 @@ use crate::contract::counts::Statistics;
 use crate::contract::event::Needs;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageId, ProcessorId};
-use crate::contract::page::{PageView, Scheme};
+use crate::contract::page::PageView;
 use crate::manager::Manager;
 use crate::memories::store::FrameStore;
 use crate::memories::usage::{MemoryUse, OutOfMemory};
+use crate::pages::attributes::AttributeChange;
+use crate::pages::census::Census;
 use crate::strategies::sizing::Coalescing;
+use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
 impl Manager {
@@ -80,20 +83,27 @@ impl Manager {
         self.out_of_memory
     }
 
-    /// From now on, changes of the pages' schemes are kept until they are drained.
-    pub fn keep_scheme_changes(&mut self) {
+    /// From now on, changes of the pages' attributes are kept until they are drained.
+    pub fn keep_attribute_changes(&mut self) {
         self.memory.pages.keep_journal();
     }
 
-    /// Changes of the pages' schemes since the last call, in order; none unless they are kept.
-    pub fn drain_scheme_changes(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
+    /// Changes of the pages' attributes since the last call, in order; none unless they are kept.
+    pub fn drain_attribute_changes(&mut self) -> impl Iterator<Item = AttributeChange> + '_ {
         self.memory.pages.drain_journal()
     }
 
-    /// Counts of what was decided so far.
+    /// Counts of what was decided so far, by the manager and by its strategies.
     #[must_use]
-    pub fn statistics(&self) -> &Statistics {
-        &self.memory.statistics
+    pub fn statistics(&self) -> Statistics {
+        let memory = &self.memory;
+        let census = Census { pages: &memory.pages };
+        let own = memory.physical.as_ref().map(|physical| physical.allocator.counters()).unwrap_or_default();
+        Statistics {
+            allocator: allocator::counters().updated(own),
+            placement: placement::counters(&census).updated(self.placement.counters(&census)),
+            ..memory.statistics.clone()
+        }
     }
 
     /// Bytes of all state that grows with the number of pages.

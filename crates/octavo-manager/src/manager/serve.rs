@@ -147,12 +147,7 @@ impl Manager {
     ) -> (T, Charges) {
         let mut charges = Charges::default();
         let memory = &mut self.memory;
-        let mut context = Context {
-            pages: &mut memory.pages,
-            frames: &memory.frames,
-            statistics: &mut memory.statistics,
-            charges: &mut charges,
-        };
+        let mut context = Context { pages: &mut memory.pages, frames: &memory.frames, charges: &mut charges };
         let answer = ask(self.placement.as_mut(), &mut context);
         (answer, charges)
     }

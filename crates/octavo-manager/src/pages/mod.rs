@@ -1,16 +1,20 @@
 //! State of every page: flat arrays that grow with allocations.
 
 mod allocations;
+pub(crate) mod attributes;
+pub(crate) mod census;
 mod planes;
 pub(crate) mod residency;
 pub(crate) mod state;
 
 use crate::contract::block::BlockMap;
+use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
-use crate::contract::page::{GroupSize, Mode, PageView, Scheme};
+use crate::contract::page::{Mode, PageView};
 use crate::pages::allocations::Allocations;
+use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::planes::{Plane, Planes};
 use crate::pages::state::PageState;
 
@@ -29,11 +33,11 @@ struct Record {
     owner: ProcessorId,
     mode: Mode,
     flags: u8,
-    /// Bits 1:0 are PTE\[10:9\], bits 3:2 are PTE\[53:52\].
-    pte: u8,
+    /// Bits that the placement claimed.
+    attributes: u8,
 }
 
-const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST, mode: Mode::Plain, flags: 0, pte: 0 };
+const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST, mode: Mode::Plain, flags: 0, attributes: 0 };
 
 /// All pages.
 #[derive(Clone)]
@@ -42,15 +46,18 @@ pub(crate) struct Pages {
     planes: Planes,
     records: Vec<Record>,
     allocations: Allocations,
-    by_scheme: [u64; 4],
-    /// Changes of schemes since they were last taken, if anyone wants them.
-    journal: Option<Vec<(PageId, Scheme)>>,
+    attributes: Attributes,
 }
 
 impl Pages {
-    pub fn new(geometry: Geometry) -> Self {
+    /// No page, and room for these attributes in each.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn new(geometry: Geometry, attributes: &'static [&'static Attribute]) -> Result<Self, ConfigError> {
         let (planes, allocations) = (Planes::new(&geometry), Allocations::default());
-        Self { geometry, planes, records: Vec::new(), allocations, by_scheme: [0; 4], journal: None }
+        let attributes = Attributes::new(attributes)?;
+        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes })
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -67,23 +74,18 @@ impl Pages {
         self.planes.bytes() + self.records.capacity() * size_of::<Record>()
     }
 
-    /// Pages of each scheme, by its bits.
-    pub fn by_scheme(&self) -> [u64; 4] {
-        self.by_scheme
-    }
-
     /// Copies of pages that `processor` holds, replicas included.
     pub fn residents(&self, processor: ProcessorId) -> u64 {
         self.planes.residents(processor)
     }
 
     pub fn keep_journal(&mut self) {
-        self.journal = Some(Vec::new());
+        self.attributes.keep_journal();
     }
 
-    /// Changes of schemes since the last call, in order; none unless a journal is kept.
-    pub fn drain_journal(&mut self) -> impl Iterator<Item = (PageId, Scheme)> + '_ {
-        self.journal.iter_mut().flat_map(|journal| journal.drain(..))
+    /// Changes of attributes since the last call, in order; none unless a journal is kept.
+    pub fn drain_journal(&mut self) -> impl Iterator<Item = AttributeChange> + '_ {
+        self.attributes.drain_journal()
     }
 
     pub fn allocations(&self) -> &[PageRun] {
@@ -115,7 +117,7 @@ impl Pages {
             self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
             self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, ProcessorMask::only(HOST));
         }
-        self.by_scheme[0] += u64::from(run.count);
+        self.attributes.created(run.count);
         self.allocations.insert(run, space);
     }
 
@@ -128,7 +130,7 @@ impl Pages {
 
     /// Forgets a page; its bits become zero.
     pub fn forget(&mut self, page: PageId) {
-        self.by_scheme[usize::from(self.records[page.index()].pte & 3)] -= 1;
+        self.attributes.forgotten(self.records[page.index()].attributes);
         let before = self.state(page);
         let none = ProcessorMask::EMPTY;
         self.change_state(page, &before, &PageState { resident: none, mapped: none, writable: none, ..before });
@@ -186,13 +188,13 @@ impl Pages {
         }
         let PageState { owner, mode, resident, mapped, writable } = self.state(page);
         let touched = self.records[page.index()].flags & TOUCHED != 0;
-        let (scheme, group, busy) = (self.scheme(page), self.group(page), self.slot(page).is_some());
-        PageView { page, allocated: true, owner, resident, mapped, writable, mode, scheme, group, busy, touched }
+        let (attributes, busy) = (self.attribute_bits(page), self.slot(page).is_some());
+        PageView { page, allocated: true, owner, resident, mapped, writable, mode, attributes, busy, touched }
     }
 
     fn view_of_nothing(&self, page: PageId) -> PageView {
         let none = ProcessorMask::EMPTY;
-        let group = if page.index() < self.len() { self.group(page) } else { GroupSize::One };
+        let attributes = self.records.get(page.index()).map_or(0, |record| record.attributes);
         PageView {
             page,
             allocated: false,
@@ -201,8 +203,7 @@ impl Pages {
             mapped: none,
             writable: none,
             mode: Mode::Plain,
-            scheme: None,
-            group,
+            attributes,
             busy: false,
             touched: false,
         }
@@ -235,40 +236,24 @@ impl Pages {
         first
     }
 
-    pub fn scheme(&self, page: PageId) -> Option<Scheme> {
-        match self.records[page.index()].pte & 3 {
-            0b01 => Some(Scheme::OnTouch),
-            0b10 => Some(Scheme::AccessCounter),
-            0b11 => Some(Scheme::Duplication),
-            _ => None,
-        }
+    pub fn attribute_bits(&self, page: PageId) -> u8 {
+        self.records[page.index()].attributes
     }
 
-    pub fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
-        let pte = &mut self.records[page.index()].pte;
-        let before = *pte & 3;
-        self.by_scheme[usize::from(before)] -= 1;
-        self.by_scheme[scheme as usize] += 1;
-        *pte = *pte & !3 | scheme as u8;
-        if let Some(journal) = &mut self.journal
-            && before != scheme as u8
-        {
-            journal.push((page, scheme));
-        }
+    /// The placement wants to remember something of a page.
+    pub fn set_attribute(&mut self, page: PageId, attribute: &'static Attribute, value: u8) {
+        let bits = &mut self.records[page.index()].attributes;
+        self.attributes.write(page, bits, attribute, value);
     }
 
-    pub fn group(&self, page: PageId) -> GroupSize {
-        match self.records[page.index()].pte >> 2 & 3 {
-            0b01 => GroupSize::Eight,
-            0b10 => GroupSize::SixtyFour,
-            0b11 => GroupSize::FiveHundredTwelve,
-            _ => GroupSize::One,
-        }
-    }
-
-    pub fn set_group(&mut self, base: PageId, size: GroupSize) {
-        let pte = &mut self.records[base.index()].pte;
-        *pte = *pte & 3 | (size as u8) << 2;
+    /// Allocated pages by the value of an attribute.
+    pub fn by_value(&self, attribute: &'static Attribute) -> Vec<u64> {
+        let claimed = self.attributes.pages(attribute).map(<[u64]>::to_vec);
+        claimed.unwrap_or_else(|| {
+            let mut counts = vec![0; attribute.values.len()];
+            counts[0] = self.allocations.runs().iter().map(|run| u64::from(run.count)).sum();
+            counts
+        })
     }
 }
 
@@ -279,7 +264,7 @@ mod tests {
     use super::*;
 
     fn pages(page_size: u64) -> Pages {
-        Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) })
+        Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, &[]).unwrap()
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! What a placement strategy can see and change beside the page it is asked about.
 
-use crate::contract::counts::Statistics;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
-use crate::contract::page::{GroupSize, PageView, Scheme};
+use crate::contract::page::PageView;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
+use crate::pages::attributes::Attribute;
 
 /// Metadata accesses that a decision needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,12 +14,11 @@ pub(crate) struct Charges {
     pub overlapped: u32,
 }
 
-/// The node's pages as a placement strategy sees them. It can change scheme and group bits and charge metadata
-/// accesses; only mechanisms move and map pages.
+/// The node's pages as a placement strategy sees them. It can write the attributes that it claimed and charge
+/// metadata accesses; only mechanisms move and map pages.
 pub struct Context<'a> {
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
-    pub(crate) statistics: &'a mut Statistics,
     pub(crate) charges: &'a mut Charges,
 }
 
@@ -48,26 +47,19 @@ impl Context<'_> {
         self.pages.allocations()
     }
 
-    /// Scheme bits of an allocated page.
+    /// The value of an attribute that the placement claimed.
     #[must_use]
-    pub fn scheme(&self, page: PageId) -> Option<Scheme> {
-        self.pages.scheme(page)
+    pub fn attribute(&self, page: PageId, attribute: &Attribute) -> u8 {
+        attribute.read(self.pages.attribute_bits(page))
     }
 
-    /// Writes the scheme bits of an allocated page. No copy and no mapping changes.
-    pub fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
-        self.pages.set_scheme(page, scheme);
-    }
-
-    /// Group bits of a page's entry.
-    #[must_use]
-    pub fn group(&self, base: PageId) -> GroupSize {
-        self.pages.group(base)
-    }
-
-    /// Writes the group bits of a page's entry.
-    pub fn set_group(&mut self, base: PageId, size: GroupSize) {
-        self.pages.set_group(base, size);
+    /// Writes an attribute that the placement claimed, of an allocated page. If summaries do not count pages by it, the
+    /// page can as well be one near those that are allocated. No copy and no mapping changes.
+    ///
+    /// # Panics
+    /// If the placement did not [claim](crate::Placement::attributes) it.
+    pub fn set_attribute(&mut self, page: PageId, attribute: &'static Attribute, value: u8) {
+        self.pages.set_attribute(page, attribute, value);
     }
 
     /// Frames in use on a processor, including those that unfinished plans will fill.
@@ -84,10 +76,5 @@ impl Context<'_> {
     /// The decision needs this many accesses to metadata beside the host's page-table walk.
     pub fn charge_overlapped(&mut self, accesses: u32) {
         self.charges.overlapped += accesses;
-    }
-
-    /// Counts of what happened, for what only the strategy knows.
-    pub fn statistics(&mut self) -> &mut Statistics {
-        self.statistics
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::ids::{PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::topology::Topology;
 use crate::memories::fragmentation::Fragmentation;
 use crate::memories::store::{Content, FrameStore};
@@ -100,6 +100,19 @@ impl Physical {
     /// The pages of a block.
     pub fn block(&self, block: u32) -> PageRun {
         PageRun { first: PageId(block * self.span), count: self.span }
+    }
+
+    /// The base frame that the allocator chooses.
+    pub fn choose(&mut self, request: &FrameRequest<'_>) -> Option<u32> {
+        self.allocator.choose(&self.gpus[index(request.processor)], request)
+    }
+
+    /// Puts a page of `space` into a base frame. Answers what the frame held.
+    pub fn put(&mut self, processor: ProcessorId, page: PageId, space: SpaceId, frame: u32, whole: bool) -> Content {
+        let store = &mut self.gpus[index(processor)];
+        let before = store.put(page, space, frame, whole);
+        self.allocator.placed(store, page, whole);
+        before
     }
 
     /// What `page` asks the allocator for, from within the plan in `slot`.

@@ -2,9 +2,8 @@
 
 use crate::contract::ids::{PageId, ProcessorId};
 use crate::memories::store::Content;
-use crate::strategies::allocator::FrameRequest;
 use crate::transaction::Transaction;
-use crate::transaction::physical::Physical;
+use crate::transaction::draft::Draft;
 
 impl Transaction<'_> {
     /// Whether a page on its way to `processor` should have a large frame, and none is free.
@@ -14,46 +13,32 @@ impl Transaction<'_> {
             return false;
         }
         physical.store_mut(processor).make_free();
-        let Some(physical) = &self.memory.physical else { return false };
-        let request = self.request(physical, processor, page);
+        let may_take = self.memory.frames.spare(processor, &self.draft.flight.change) > 0;
+        let request = physical.request(&self.memory.pages, page, processor, may_take, plan_of(self.draft));
         physical.allocator.wants_large_frame(physical.store(processor), &request)
-    }
-
-    fn request<'a>(&'a self, physical: &Physical, processor: ProcessorId, page: PageId) -> FrameRequest<'a> {
-        let flight = &self.draft.flight;
-        let may_take = self.memory.frames.spare(processor, &flight.change) > 0;
-        let plan = (self.draft.slot, flight.journal.spare.as_slice());
-        physical.request(&self.memory.pages, page, processor, may_take, plan)
     }
 
     /// A page that becomes resident gets a frame. Whether there is one was made sure of before.
     pub fn take_frame(&mut self, processor: ProcessorId, page: PageId) {
         let Some(physical) = &mut self.memory.physical else { return };
         physical.store_mut(processor).make_free();
-        let Some(physical) = &self.memory.physical else { return };
+        let may_take = self.memory.frames.spare(processor, &self.draft.flight.change) > 0;
+        let request = physical.request(&self.memory.pages, page, processor, may_take, plan_of(self.draft));
+        let frame = physical.choose(&request).expect("a page that was let in finds a frame");
+        let whole = request.whole;
         let store = physical.store(processor);
-        let request = self.request(physical, processor, page);
-        let frame = physical.allocator.choose(store, &request).expect("a page that was let in finds a frame");
-        let (space, whole) = (request.space, request.whole);
         let large = &store.frames[(frame / store.span) as usize];
-        let broken = physical.allocator.separates() && !large.may_hold(space);
-        let coalesced = large.home().filter(|_| large.coalesced);
-        if let Some(block) = coalesced {
+        if let Some(block) = large.home().filter(|_| large.coalesced) {
             self.splinter_block(processor, block);
             self.memory.statistics.emergency_splinters += 1;
         }
-        self.memory.statistics.soft_guarantee_broken += u64::from(broken);
         self.put_page(processor, page, frame, whole);
     }
 
     fn put_page(&mut self, processor: ProcessorId, page: PageId, frame: u32, whole: bool) {
         let Some(physical) = &mut self.memory.physical else { return };
         let space = self.memory.pages.space(page);
-        let separates = physical.allocator.separates();
-        let store = physical.store_mut(processor);
-        let before = store.put(page, space, frame, whole);
-        let missed = separates && whole && !store.in_own_place(page);
-        self.memory.statistics.identity_missed += u64::from(missed);
+        let before = physical.put(processor, page, space, frame, whole);
         let flight = &mut self.draft.flight;
         flight.journal.frames.push((processor, frame, before));
         match before {
@@ -95,4 +80,9 @@ impl Transaction<'_> {
         flight.change.take(processor);
         flight.change.lose(processor, 1);
     }
+}
+
+/// The plan under construction, as an allocator has to know it: its slot, and the frames that it took from pages.
+fn plan_of(draft: &Draft) -> (u32, &[(ProcessorId, u32)]) {
+    (draft.slot, draft.flight.journal.spare.as_slice())
 }

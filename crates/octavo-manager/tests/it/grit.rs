@@ -8,7 +8,7 @@ fn grit(options: &str) -> Node {
 }
 
 fn scheme(node: &Node, page: u32) -> Scheme {
-    node.manager.page(PageId(page)).scheme.unwrap()
+    Scheme::of(&node.manager.page(PageId(page))).unwrap()
 }
 
 /// Four faults, the last of which decides.
@@ -29,7 +29,7 @@ fn four_reads_make_a_page_duplicated_and_the_fourth_is_served_so() {
         ["protect gpu0 100", "copy 100 gpu0 gpu1 duplication", "map gpu1 100 -> gpu1 ro", "wake gpu1 100"]
     );
     assert_eq!(scheme(&node, 100), Scheme::Duplication);
-    assert_eq!(node.manager.statistics().scheme_changes.on_touch_to_duplication, 1);
+    assert_eq!(node.manager.statistics().named("scheme_changes.on_touch_to_duplication").unwrap(), 1);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_same_scheme_again_changes_nothing() {
     node.event(Event::Counter(notification));
     node.read(0, 100);
     node.read(1, 100);
-    assert_eq!(node.manager.statistics().scheme_changes.unchanged, 1);
+    assert_eq!(node.manager.statistics().named("scheme_changes.unchanged").unwrap(), 1);
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn five_of_eight_make_a_group_and_its_other_pages_need_no_threshold() {
     }
     assert_eq!(scheme(&node, 15), Scheme::OnTouch);
     decide(&mut node, 13, Scheme::Duplication);
-    assert_eq!(node.manager.page(PageId(8)).group, GroupSize::Eight);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(8))), GroupSize::Eight);
     assert_eq!((8..16).filter(|&page| scheme(&node, page) == Scheme::Duplication).count(), 8);
-    assert_eq!(node.manager.statistics().predictions, 3);
+    assert_eq!(node.manager.statistics().named("predictions").unwrap(), 3);
     node.read(0, 15);
     assert_eq!(node.read(1, 15)[1], "copy 15 gpu0 gpu1 duplication", "its second fault");
 }
@@ -107,10 +107,10 @@ fn group_of_eight(node: &mut Node, base: u32, new: Scheme) {
 fn groups_grow_to_sixty_four_and_split_down_to_the_page_that_differs() {
     let mut node = grit("{}");
     (0..4).for_each(|group| group_of_eight(&mut node, 64 + 8 * group, Scheme::Duplication));
-    assert_eq!(node.manager.page(PageId(64)).group, GroupSize::Eight);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(64))), GroupSize::Eight);
     group_of_eight(&mut node, 120, Scheme::Duplication);
-    assert_eq!(node.manager.page(PageId(64)).group, GroupSize::SixtyFour);
-    assert_eq!(node.manager.page(PageId(72)).group, GroupSize::One, "no longer a base");
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(64))), GroupSize::SixtyFour);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(72))), GroupSize::One, "no longer a base");
     assert_eq!(scheme(&node, 100), Scheme::Duplication);
     assert_eq!(scheme(&node, 63), Scheme::OnTouch);
 
@@ -118,7 +118,7 @@ fn groups_grow_to_sixty_four_and_split_down_to_the_page_that_differs() {
     [1, 2].iter().for_each(|&gpu| drop(node.read(gpu, 100)));
     node.write(3, 100);
     assert_eq!(scheme(&node, 100), Scheme::AccessCounter);
-    let group = |page| node.manager.page(PageId(page)).group;
+    let group = |page| GroupSize::of(&node.manager.page(PageId(page)));
     assert_eq!([64, 72, 80, 88, 104, 112, 120].map(group), [GroupSize::Eight; 7]);
     assert_eq!((96..104).map(group).collect::<Vec<_>>(), [GroupSize::One; 8]);
     assert_eq!(scheme(&node, 101), Scheme::Duplication);
@@ -130,8 +130,8 @@ fn a_whole_page_table_page_is_the_largest_group() {
     for sixty_four in 0..5 {
         (0..5).for_each(|group| group_of_eight(&mut node, 512 + 64 * sixty_four + 8 * group, Scheme::AccessCounter));
     }
-    assert_eq!(node.manager.page(PageId(512)).group, GroupSize::FiveHundredTwelve);
-    assert_eq!(node.manager.statistics().pages_by_scheme.access_counter, 512);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(512))), GroupSize::FiveHundredTwelve);
+    assert_eq!(node.manager.statistics().named("pages_by_scheme.access_counter").unwrap(), 512);
     assert_eq!(scheme(&node, 511), Scheme::OnTouch);
     assert_eq!(scheme(&node, 1024), Scheme::OnTouch);
 }
@@ -140,8 +140,8 @@ fn a_whole_page_table_page_is_the_largest_group() {
 fn without_prediction_pages_learn_for_themselves() {
     let mut node = grit(r#"{"prediction": false}"#);
     (0..8).for_each(|page| drop(decide(&mut node, page, Scheme::Duplication)));
-    assert_eq!(node.manager.statistics().predictions, 0);
-    assert_eq!(node.manager.page(PageId(0)).group, GroupSize::One);
+    assert_eq!(node.manager.statistics().named("predictions").unwrap(), 0);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(0))), GroupSize::One);
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn memory_allocated_into_a_group_is_not_part_of_it() {
     let mut node = Node::with(&config, &Topology::unlimited(4));
     node.event(Event::Free(PageRun { first: PageId(6), count: 1 }));
     group_of_eight(&mut node, 0, Scheme::Duplication);
-    assert_eq!(node.manager.page(PageId(0)).group, GroupSize::Eight);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(0))), GroupSize::Eight);
     node.event(Event::Allocate(PageRun { first: PageId(6), count: 1 }.into()));
     node.manager.check().unwrap();
-    assert_eq!(node.manager.page(PageId(0)).group, GroupSize::One);
+    assert_eq!(GroupSize::of(&node.manager.page(PageId(0))), GroupSize::One);
     assert_eq!(scheme(&node, 6), Scheme::OnTouch);
 }
 
@@ -164,8 +164,8 @@ fn pages_stay_in_the_pa_cache_until_their_set_is_full() {
     (0..5).for_each(|index| drop(node.read(0, index * 16)));
     let counts = |node: &Node| {
         let statistics = node.manager.statistics();
-        let table = (statistics.pa_table_reads, statistics.pa_table_writes);
-        (statistics.pa_cache_hits, statistics.pa_cache_misses, table)
+        let table = (statistics.named("pa_table_reads").unwrap(), statistics.named("pa_table_writes").unwrap());
+        (statistics.named("pa_cache_hits").unwrap(), statistics.named("pa_cache_misses").unwrap(), table)
     };
     assert_eq!(counts(&node), (0, 5, (5, 1)));
     node.read(1, 0);

@@ -64,7 +64,7 @@ mod initiator {
         let mut script = grit();
         (0..20).for_each(|_| script.write(0, 5));
         assert_eq!(script.scheme(5), OnTouch);
-        assert_eq!(script.statistics().pa_table_reads, 1, "it faulted once");
+        assert_eq!(script.statistics().named("pa_table_reads").unwrap(), 1, "it faulted once");
     }
 
     #[test]
@@ -96,7 +96,11 @@ mod initiator {
         (2..5).for_each(|gpu| script.read(gpu, 0));
         assert_eq!(script.scheme(0), AccessCounter, "three mapping faults");
         script.write(5, 0);
-        assert_eq!(script.statistics().scheme_changes.unchanged, 1, "the fourth decides, for the same");
+        assert_eq!(
+            script.statistics().named("scheme_changes.unchanged").unwrap(),
+            1,
+            "the fourth decides, for the same"
+        );
     }
 }
 
@@ -162,7 +166,7 @@ mod prediction {
         assert_eq!((script.scheme(12), script.group(8)), (OnTouch, 1), "four are not enough");
         script.fight(14, Read);
         assert!((8..16).all(|page| script.scheme(page) == Duplication));
-        assert_eq!((script.group(8), script.statistics().predictions), (8, 3));
+        assert_eq!((script.group(8), script.statistics().named("predictions").unwrap()), (8, 3));
         assert!([7, 16].into_iter().all(|page| script.scheme(page) == OnTouch), "the neighbours beyond");
     }
 
@@ -171,7 +175,7 @@ mod prediction {
         let mut script = grit();
         (0..4).for_each(|page| script.fight(page, Read));
         (4..8).for_each(|page| script.fight(page, Write));
-        assert_eq!((script.group(0), script.statistics().predictions), (1, 0), "four against four");
+        assert_eq!((script.group(0), script.statistics().named("predictions").unwrap()), (1, 0), "four against four");
         assert_eq!((script.scheme(0), script.scheme(7)), (Duplication, AccessCounter));
     }
 
@@ -226,7 +230,7 @@ mod prediction {
     fn can_be_switched_off() {
         let mut script = without_prediction();
         (0..8).for_each(|page| script.fight(page, Read));
-        assert_eq!((script.group(0), script.statistics().predictions), (1, 0));
+        assert_eq!((script.group(0), script.statistics().named("predictions").unwrap()), (1, 0));
     }
 }
 
@@ -286,7 +290,7 @@ mod groups {
         let mut script = grit();
         decide(&mut script, 0, 512);
         assert_eq!(script.group(0), 512);
-        let split_before = script.statistics().groups_split;
+        let split_before = script.statistics().named("groups_split").unwrap();
         script.fight(100, Write);
         assert_eq!(script.scheme(100), AccessCounter);
         assert!((0..512).filter(|&page| page != 100).all(|page| script.scheme(page) == Duplication));
@@ -296,7 +300,7 @@ mod groups {
         );
         assert_eq!([72, 80, 88, 96, 104, 112, 120].map(|page| script.group(page)), [8, 8, 8, 1, 8, 8, 8]);
         assert!((96..104).all(|page| script.group(page) == 1));
-        assert_eq!(script.statistics().groups_split - split_before, 3);
+        assert_eq!(script.statistics().named("groups_split").unwrap() - split_before, 3);
     }
 
     /// Seven pages of one scheme on their own: a group of eight that one page left.
@@ -315,7 +319,7 @@ mod groups {
         let mut script = seven_of_eight(Write, Read);
         assert_eq!((script.scheme(0), script.scheme(7)), (AccessCounter, Duplication));
         (2..6).for_each(|gpu| script.write(gpu, 0));
-        assert_eq!(script.statistics().scheme_changes.unchanged, 1);
+        assert_eq!(script.statistics().named("scheme_changes.unchanged").unwrap(), 1);
         assert_eq!((script.group(0), script.scheme(7)), (1, Duplication));
     }
 
@@ -324,7 +328,7 @@ mod groups {
         let mut script = seven_of_eight(Read, Write);
         assert_eq!((script.scheme(0), script.scheme(7)), (Duplication, AccessCounter));
         (2..6).for_each(|gpu| script.read(gpu, 0));
-        assert_eq!(script.statistics().scheme_changes.unchanged, 1);
+        assert_eq!(script.statistics().named("scheme_changes.unchanged").unwrap(), 1);
         assert_eq!((script.group(0), script.scheme(7)), (1, AccessCounter));
     }
 }
@@ -335,7 +339,12 @@ mod pa_cache {
     /// Hits, misses, reads and writes of the table so far.
     fn counts(script: &Script) -> [u64; 4] {
         let found = script.statistics();
-        [found.pa_cache_hits, found.pa_cache_misses, found.pa_table_reads, found.pa_table_writes]
+        [
+            found.named("pa_cache_hits").unwrap(),
+            found.named("pa_cache_misses").unwrap(),
+            found.named("pa_table_reads").unwrap(),
+            found.named("pa_table_writes").unwrap(),
+        ]
     }
 
     #[test]

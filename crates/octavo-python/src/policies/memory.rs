@@ -40,7 +40,7 @@ impl Lent for Context<'_> {
     }
 
     fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
-        self.set_scheme(page, scheme);
+        scheme.write(page, self);
     }
 
     fn charge(&mut self, metadata: u32, overlapped: u32) {

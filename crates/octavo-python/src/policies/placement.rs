@@ -1,8 +1,8 @@
 //! Placements in Python.
 
 use octavo_manager::{
-    AccessCount, Context, CounterNotification, Decision, Failure, Fault, Geometry, HOST, Move, Needs, PageId, PageRun,
-    PageView, Placement, Unsubscribe,
+    AccessCount, Attribute, Context, CounterNotification, Decision, Failure, Fault, Geometry, HOST, Move, Needs,
+    PageId, PageRun, PageView, Placement, SCHEME, Unsubscribe,
 };
 use pyo3::prelude::*;
 
@@ -73,6 +73,11 @@ impl PythonPlacement {
 impl Placement for PythonPlacement {
     fn needs(&self) -> Needs {
         self.needs
+    }
+
+    fn attributes(&self) -> &'static [&'static Attribute] {
+        static CLAIMED: [&Attribute; 1] = [&SCHEME];
+        &CLAIMED
     }
 
     fn on_allocate(&mut self, pages: PageRun, context: &mut Context<'_>) {

@@ -164,7 +164,7 @@ impl Page {
     /// The scheme that a placement wrote into its entry, if any.
     #[getter]
     fn scheme(&self) -> Option<&'static str> {
-        self.view.scheme.map(scheme_name)
+        Scheme::of(&self.view).map(scheme_name)
     }
 
     fn __repr__(&self) -> String {

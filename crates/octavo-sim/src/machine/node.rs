@@ -67,7 +67,7 @@ impl<'a> Node<'a> {
     /// Tells the manager about the workload's buffers and schedules the first events.
     fn begin(&mut self) {
         if self.hardware.recorder.keeps_events() {
-            self.driver.manager_mut().keep_scheme_changes();
+            self.driver.manager_mut().keep_attribute_changes();
         }
         for application in 0..self.applications.len() {
             self.allocate(application);
@@ -86,7 +86,7 @@ impl<'a> Node<'a> {
         let now = self.hardware.now;
         let answer = tell(&mut self.driver, Time(now), &mut self.hardware);
         self.finished |= self.driver.halted();
-        self.hardware.recorder.schemes(now, self.driver.manager_mut().drain_scheme_changes());
+        self.hardware.recorder.attributes(now, self.driver.manager_mut().drain_attribute_changes());
         answer
     }
 }

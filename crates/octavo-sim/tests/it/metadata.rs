@@ -14,7 +14,10 @@ fn fault(options: &[(&str, Value)], latency: u64) -> Summary {
 #[test]
 fn accesses_beside_the_hosts_walk_cost_nothing_and_visible_ones_cost_all_of_it() {
     let (hidden, visible) = (fault(&[], 100), fault(&[("pa_visible", true.into())], 100));
-    assert_eq!((visible.manager.pa_table_reads, visible.manager.pa_table_writes), (1, 0));
+    assert_eq!(
+        (visible.manager.named("pa_table_reads").unwrap(), visible.manager.named("pa_table_writes").unwrap()),
+        (1, 0)
+    );
     assert_eq!(visible.time_ps - hidden.time_ps, 100_000);
     assert_eq!(visible.manager, hidden.manager, "the decisions are the same");
 }
@@ -23,7 +26,10 @@ fn accesses_beside_the_hosts_walk_cost_nothing_and_visible_ones_cost_all_of_it()
 fn without_the_cache_every_fault_reads_and_writes_the_table() {
     let cache = ("pa_cache", false.into());
     let visible = fault(&[cache.clone(), ("pa_visible", true.into())], 100);
-    assert_eq!((visible.manager.pa_table_reads, visible.manager.pa_table_writes), (1, 1));
+    assert_eq!(
+        (visible.manager.named("pa_table_reads").unwrap(), visible.manager.named("pa_table_writes").unwrap()),
+        (1, 1)
+    );
     assert_eq!(visible.time_ps - fault(&[cache], 100).time_ps, 2 * 100_000);
 }
 

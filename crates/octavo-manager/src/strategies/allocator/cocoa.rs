@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FrameAllocator, FrameRequest};
+use crate::contract::counts::NamedCounts;
 use crate::contract::geometry::Geometry;
+use crate::contract::ids::PageId;
 use crate::memories::store::{FrameStore, Holder};
 
 /// Options of `cocoa`.
@@ -35,12 +37,30 @@ pub(super) static ENTRY: Entry<Box<dyn FrameAllocator>, Geometry> = Entry {
         if !(1..=64).contains(&channels) {
             return Err(OptionError::new("channels", format!("expected 1 to 64, found {channels}")));
         }
-        Ok(Box::new(Cocoa { channels }))
+        Ok(Box::new(Cocoa { channels, counts: Counts::default() }))
     },
 };
 
 struct Cocoa {
     channels: u32,
+    counts: Counts,
+}
+
+/// What it counts.
+#[derive(Default)]
+pub(super) struct Counts {
+    /// Base pages that were put into a large frame with pages of another application.
+    soft_guarantee_broken: u64,
+    /// Base pages of a whole block that did not get their own place in a large frame.
+    identity_missed: u64,
+}
+
+impl Counts {
+    pub fn named(&self) -> NamedCounts {
+        NamedCounts::default()
+            .with("soft_guarantee_broken", self.soft_guarantee_broken)
+            .with("identity_missed", self.identity_missed)
+    }
 }
 
 impl FrameAllocator for Cocoa {
@@ -52,24 +72,31 @@ impl FrameAllocator for Cocoa {
         self.channels
     }
 
-    fn separates(&self) -> bool {
-        true
-    }
-
     fn wants_large_frame(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> bool {
         let wants = if request.whole { homeless(memory, request) } else { base_list(memory, request).is_none() };
         wants && memory.free.first().is_none()
     }
 
-    fn choose(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
-        own_place(memory, request)
+    fn choose(&mut self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
+        let frame = own_place(memory, request)
             .or_else(|| base_list(memory, request))
             .or_else(|| free_frame(memory, request))
             .or_else(|| emergency(memory, request))
             .or_else(|| reservation(memory, request))
             .or_else(|| taken_from_own(memory, request))
             .or_else(|| request.lowest(memory))
-            .or_else(|| request.taken_away(memory).next())
+            .or_else(|| request.taken_away(memory).next())?;
+        let large = &memory.frames[(frame / memory.span) as usize];
+        self.counts.soft_guarantee_broken += u64::from(!large.may_hold(request.space));
+        Some(frame)
+    }
+
+    fn placed(&mut self, memory: &FrameStore, page: PageId, whole: bool) {
+        self.counts.identity_missed += u64::from(whole && !memory.in_own_place(page));
+    }
+
+    fn counters(&self) -> NamedCounts {
+        self.counts.named()
     }
 }
 

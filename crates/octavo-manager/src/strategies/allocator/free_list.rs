@@ -28,7 +28,7 @@ pub(super) static ENTRY: Entry<Box<dyn FrameAllocator>, Geometry> = Entry {
 struct FreeList;
 
 impl FrameAllocator for FreeList {
-    fn choose(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
+    fn choose(&mut self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32> {
         request.lowest(memory).or_else(|| request.taken_away(memory).next())
     }
 }

@@ -5,6 +5,7 @@ mod free_list;
 
 use octavo_registry::Registry;
 
+use crate::contract::counts::NamedCounts;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
 use crate::memories::store::{Content, FrameStore};
@@ -12,6 +13,11 @@ use crate::memories::store::{Content, FrameStore};
 /// Every frame allocator, by name.
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =
     Registry::new("allocator", &[&free_list::ENTRY, &cocoa::ENTRY]);
+
+/// What registered allocators count, in the order in which summaries list it, whichever of them is chosen.
+pub(crate) fn counters() -> NamedCounts {
+    cocoa::Counts::default().named()
+}
 
 /// Chooses the base frame of a page that becomes resident in a memory. Whether there is room was decided before, so
 /// that one of the frames that the request [may have](FrameRequest::frames) exists.
@@ -26,18 +32,21 @@ pub trait FrameAllocator: Send {
         1
     }
 
-    /// Whether it means to keep pages of different spaces in different large frames.
-    fn separates(&self) -> bool {
-        false
-    }
-
     /// Whether this page should have a large frame for itself or others of its space, and none is free.
     fn wants_large_frame(&self, _memory: &FrameStore, _request: &FrameRequest<'_>) -> bool {
         false
     }
 
     /// The base frame of the page. If it lies in a coalesced large frame, that is splintered.
-    fn choose(&self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32>;
+    fn choose(&mut self, memory: &FrameStore, request: &FrameRequest<'_>) -> Option<u32>;
+
+    /// The page has its frame. `whole`: its whole block is allocated, all of it by its space.
+    fn placed(&mut self, _memory: &FrameStore, _page: PageId, _whole: bool) {}
+
+    /// What it counts, by name, for summaries. What a registered one counts is listed with 0 for all others.
+    fn counters(&self) -> NamedCounts {
+        NamedCounts::default()
+    }
 }
 
 /// A page that becomes resident.

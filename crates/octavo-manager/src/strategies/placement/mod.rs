@@ -6,18 +6,21 @@ mod duplication;
 mod first_touch;
 mod gps;
 mod griffin;
-mod grit;
+pub(crate) mod grit;
 mod ideal;
 mod interleaved;
 mod on_touch;
 
 use octavo_registry::Registry;
 
+use crate::contract::counts::NamedCounts;
 use crate::contract::event::{AccessCount, CounterNotification, Fault, Needs};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageRun, ProcessorId};
 use crate::contract::page::PageView;
+use crate::pages::attributes::Attribute;
+use crate::pages::census::Census;
 use crate::strategies::context::Context;
 use crate::strategies::decision::{Decision, Move, Unsubscribe};
 
@@ -37,6 +40,14 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
     ],
 );
 
+/// Attributes of all registered placements whose values have names, in the order in which results list them.
+pub static ATTRIBUTES: [&Attribute; 1] = [&grit::bits::SCHEME];
+
+/// What registered placements count, in the order in which summaries list it, whichever of them is chosen.
+pub(crate) fn counters(census: &Census<'_>) -> NamedCounts {
+    grit::counts::Counts::default().named(census)
+}
+
 /// Decides where pages live. It sees faults, counters and reports, never single accesses, and moves nothing itself.
 ///
 /// A strategy is asked exactly once about each fault, unless the plan made from its decision fails: then the fault
@@ -45,6 +56,17 @@ pub trait Placement: Send {
     /// What the node has to count or report for this strategy. Asked once.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// What it keeps for each page in the page's own bits. Asked once.
+    fn attributes(&self) -> &'static [&'static Attribute] {
+        &[]
+    }
+
+    /// What it counts, by name, for summaries. What a registered one counts
+    /// is listed with 0 for all others.
+    fn counters(&self, _census: &Census<'_>) -> NamedCounts {
+        NamedCounts::default()
     }
 
     /// Pages were allocated; they are on the host.

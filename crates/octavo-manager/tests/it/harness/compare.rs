@@ -1,6 +1,6 @@
 //! What the manager says about every page and memory, against the model and the machine.
 
-use octavo_manager::{MappingMode, PageId, PageView, Permission, ProcessorId, ProcessorMask, Scheme};
+use octavo_manager::{GroupSize, MappingMode, PageId, PageView, Permission, ProcessorId, ProcessorMask, Scheme};
 
 use super::Harness;
 use crate::reference::{Model, Placement};
@@ -20,8 +20,9 @@ struct Seen {
 }
 
 fn from_manager(view: &PageView) -> Seen {
-    let PageView { page, owner, resident, mapped, writable, scheme, group, busy, touched, .. } = *view;
-    Seen { page: page.0, owner, resident, mapped, writable, scheme, group: group.pages(), busy, touched }
+    let PageView { page, owner, resident, mapped, writable, busy, touched, .. } = *view;
+    let (scheme, group) = (Scheme::of(view), GroupSize::of(view).pages());
+    Seen { page: page.0, owner, resident, mapped, writable, scheme, group, busy, touched }
 }
 
 fn from_model(model: &Model, page: u32) -> Seen {
@@ -85,13 +86,13 @@ impl Harness {
     fn compare_grit(&self, model: &Model) {
         let (found, groups, attributes) = (self.manager.statistics(), &model.groups, &model.attributes);
         let pairs = [
-            ("predictions", found.predictions, groups.predictions),
-            ("groups_formed", found.groups_formed, groups.formed),
-            ("groups_split", found.groups_split, groups.split),
-            ("pa_cache_hits", found.pa_cache_hits, attributes.hits),
-            ("pa_cache_misses", found.pa_cache_misses, attributes.misses),
-            ("pa_table_reads", found.pa_table_reads, attributes.reads),
-            ("pa_table_writes", found.pa_table_writes, attributes.writes),
+            ("predictions", found.named("predictions").unwrap(), groups.predictions),
+            ("groups_formed", found.named("groups_formed").unwrap(), groups.formed),
+            ("groups_split", found.named("groups_split").unwrap(), groups.split),
+            ("pa_cache_hits", found.named("pa_cache_hits").unwrap(), attributes.hits),
+            ("pa_cache_misses", found.named("pa_cache_misses").unwrap(), attributes.misses),
+            ("pa_table_reads", found.named("pa_table_reads").unwrap(), attributes.reads),
+            ("pa_table_writes", found.named("pa_table_writes").unwrap(), attributes.writes),
         ];
         compare_pairs(&pairs);
     }

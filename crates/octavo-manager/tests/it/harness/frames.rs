@@ -86,7 +86,7 @@ impl FrameLaws {
 
     /// The soft guarantee: large frames hold pages of one space, unless it is said that they do not.
     fn check_spaces(&self, manager: &Manager, held: &BTreeMap<u32, PageId>, pages: &BTreeMap<PageId, u16>) {
-        if !self.separates || manager.statistics().soft_guarantee_broken > 0 {
+        if !self.separates || manager.statistics().named("soft_guarantee_broken").unwrap() > 0 {
             return;
         }
         let mut owners: BTreeMap<u32, u16> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Short sentences for tests written by hand; every plan is finished at once.
 
-use octavo_manager::{Access, Fault, PageId, ProcessorId, ProcessorMask, Scheme};
+use octavo_manager::{Access, Fault, GroupSize, PageId, ProcessorId, ProcessorMask, Scheme};
 
 use super::Harness;
 use crate::reference::Rules;
@@ -47,11 +47,11 @@ impl Script {
     }
 
     pub fn scheme(&self, page: u32) -> Scheme {
-        self.harness.manager.page(PageId(page)).scheme.expect("GRIT keeps schemes")
+        Scheme::of(&self.harness.manager.page(PageId(page))).expect("GRIT keeps schemes")
     }
 
     pub fn group(&self, page: u32) -> u32 {
-        self.harness.manager.page(PageId(page)).group.pages()
+        GroupSize::of(&self.harness.manager.page(PageId(page))).pages()
     }
 
     pub fn resident(&self, page: u32) -> ProcessorMask {
@@ -66,7 +66,7 @@ impl Script {
         self.harness.manager.page(PageId(page)).writable
     }
 
-    pub fn statistics(&self) -> &octavo_manager::Statistics {
+    pub fn statistics(&self) -> octavo_manager::Statistics {
         self.harness.manager.statistics()
     }
 }

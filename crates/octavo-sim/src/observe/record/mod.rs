@@ -6,7 +6,7 @@ mod timeline;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use octavo_manager::{Cause, HOST, Manager, PageId, PageRun, ProcessorId, Scheme};
+use octavo_manager::{AttributeChange, Cause, HOST, Manager, PageId, PageRun, ProcessorId};
 use octavo_program::{Buffer, Workload, pages_of};
 
 use self::samples::Samples;
@@ -16,7 +16,10 @@ use crate::gpu::counts::Accesses;
 use crate::observe::table::{Column, Table};
 
 /// Names of the kinds of rows in the `events` table, by code.
-pub const EVENT_KINDS: [&str; 14] = EventKind::NAMES;
+#[must_use]
+pub fn event_kinds() -> Vec<&'static str> {
+    EventKind::names()
+}
 
 /// Address space summed up in one row of the `page_groups` table.
 const GROUP_BYTES: u64 = 64 << 10;
@@ -94,10 +97,10 @@ impl Recorder {
         self.event(time, EventKind::Discard, pages, processor, processor);
     }
 
-    /// Changes of schemes, in order.
-    pub fn schemes(&mut self, time: u64, changes: impl Iterator<Item = (PageId, Scheme)>) {
+    /// Changes of what the placement keeps about pages, in order.
+    pub fn attributes(&mut self, time: u64, changes: impl Iterator<Item = AttributeChange>) {
         if let Some(timeline) = &mut self.timeline {
-            changes.for_each(|(page, scheme)| timeline.scheme(time, page, scheme));
+            changes.for_each(|change| timeline.attribute(time, &change));
         }
     }
 

@@ -75,7 +75,7 @@ struct MemorySamples {
 
 impl Samples {
     pub fn push(&mut self, time: u64, accesses: &Accesses, manager: &Manager, links: &[LinkUse]) {
-        let totals = totals(accesses, manager.statistics());
+        let totals = totals(accesses, &manager.statistics());
         self.time.push(time);
         for ((column, now), last) in self.counts.iter_mut().zip(totals).zip(self.last) {
             column.push(now - last);

@@ -1,10 +1,10 @@
 //! The `events` table: what happened to pages, in the order it happened.
 
-use octavo_manager::{Cause, HOST, PageId, PageRun, ProcessorId, Scheme};
+use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST, PageRun, ProcessorId};
 
 use crate::observe::table::{Column, Table, Values};
 
-/// Kinds of rows in the `events` table.
+/// Kinds of rows in the `events` table. Those in which a placement changes what it keeps about a page come after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventKind {
@@ -22,14 +22,11 @@ pub(crate) enum EventKind {
     RemoteMap,
     /// A copy is given up without being written anywhere.
     Discard,
-    SchemeOnTouch,
-    SchemeAccessCounter,
-    SchemeDuplication,
 }
 
 impl EventKind {
     /// Names in the table, by code.
-    pub const NAMES: [&str; 14] = [
+    const NAMES: [&str; 11] = [
         "read_fault",
         "write_fault",
         "counter",
@@ -41,9 +38,6 @@ impl EventKind {
         "placed",
         "remote_map",
         "discard",
-        "scheme_on_touch",
-        "scheme_access_counter",
-        "scheme_duplication",
     ];
     /// The first kinds are also counted for allocations and page groups.
     pub const COUNTED: usize = 8;
@@ -60,20 +54,27 @@ impl EventKind {
         }
     }
 
-    const fn of_scheme(scheme: Scheme) -> Self {
-        match scheme {
-            Scheme::OnTouch => Self::SchemeOnTouch,
-            Scheme::AccessCounter => Self::SchemeAccessCounter,
-            Scheme::Duplication => Self::SchemeDuplication,
-        }
+    /// Names of all kinds of rows, by code.
+    pub fn names() -> Vec<&'static str> {
+        let changes = ATTRIBUTES.iter().flat_map(|attribute| attribute.events).copied();
+        Self::NAMES.into_iter().chain(changes).collect()
     }
+}
+
+/// The code of a row that tells of `change`; `None` if nobody named the value.
+fn code(change: &AttributeChange) -> Option<u8> {
+    let index = ATTRIBUTES.iter().position(|known| std::ptr::eq(*known, change.attribute))?;
+    let before: usize = ATTRIBUTES[..index].iter().map(|attribute| attribute.events.len()).sum();
+    let event = usize::from(change.value).checked_sub(1)?;
+    Some((EventKind::NAMES.len() + before + event) as u8)
 }
 
 /// One row.
 #[derive(Clone, Copy)]
 struct Row {
     time: u64,
-    kind: EventKind,
+    /// An [`EventKind`], or beyond these.
+    kind: u8,
     page: u32,
     pages: u32,
     from: u8,
@@ -86,32 +87,33 @@ pub(super) struct Timeline(Vec<Row>);
 
 impl Timeline {
     pub fn push(&mut self, time: u64, kind: EventKind, pages: PageRun, from: ProcessorId, to: ProcessorId) {
-        self.0.push(Row { time, kind, page: pages.first.0, pages: pages.count, from: from.0, to: to.0 });
+        self.0.push(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from: from.0, to: to.0 });
     }
 
-    /// Neighbours that change to the same scheme one after another share a row.
-    pub fn scheme(&mut self, time: u64, page: PageId, scheme: Scheme) {
-        let kind = EventKind::of_scheme(scheme);
+    /// Neighbours that change alike one after another share a row.
+    pub fn attribute(&mut self, time: u64, change: &AttributeChange) {
+        let Some(kind) = code(change) else { return };
+        let page = change.page.0;
         if let Some(last) = self.0.last_mut()
             && (last.time, last.kind) == (time, kind)
-            && last.page + last.pages == page.0
+            && last.page + last.pages == page
         {
             last.pages += 1;
             return;
         }
-        self.push(time, kind, PageRun { first: page, count: 1 }, HOST, HOST);
+        self.0.push(Row { time, kind, page, pages: 1, from: HOST.0, to: HOST.0 });
     }
 
     pub fn table(&self, page_bytes: u64) -> Table {
         let rows = &self.0;
         let column = |name, value: fn(&Row) -> u64| Column::u64(name, rows.iter().map(value).collect());
-        let codes = rows.iter().map(|row| row.kind as u8).collect();
+        let codes = rows.iter().map(|row| row.kind).collect();
         let addresses = rows.iter().map(|row| u64::from(row.page) * page_bytes).collect();
         Table::new(
             "events",
             vec![
                 column("time_ps", |row| row.time),
-                Column { name: "kind", values: Values::Category { codes, names: EventKind::NAMES.to_vec() } },
+                Column { name: "kind", values: Values::Category { codes, names: EventKind::names() } },
                 Column::u64("address", addresses),
                 column("pages", |row| u64::from(row.pages)),
                 column("from", |row| u64::from(row.from)),
@@ -123,23 +125,27 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
+    use octavo_manager::{PageId, SCHEME, Scheme};
+
     use super::*;
 
     #[test]
     fn counted_kinds_are_the_first_and_have_the_same_names() {
         assert_eq!(EventKind::NAMES[..EventKind::COUNTED], EventKind::COUNTED_NAMES);
         assert_eq!(EventKind::Prefetch as usize + 1, EventKind::COUNTED);
-        assert_eq!(EventKind::SchemeDuplication as usize + 1, EventKind::NAMES.len());
+        assert_eq!(EventKind::Discard as usize + 1, EventKind::NAMES.len());
     }
 
     #[test]
     fn neighbours_that_change_alike_share_a_row() {
         let mut timeline = Timeline::default();
+        let on_touch = |page| AttributeChange { page: PageId(page), attribute: &SCHEME, value: Scheme::OnTouch as u8 };
         for page in [4, 5, 7] {
-            timeline.scheme(10, PageId(page), Scheme::OnTouch);
+            timeline.attribute(10, &on_touch(page));
         }
-        timeline.scheme(11, PageId(8), Scheme::OnTouch);
+        timeline.attribute(11, &on_touch(8));
         let pages: Vec<_> = timeline.0.iter().map(|row| (row.page, row.pages)).collect();
         assert_eq!(pages, [(4, 2), (7, 1), (8, 1)]);
+        assert!(timeline.0.iter().all(|row| EventKind::names()[usize::from(row.kind)] == "scheme_on_touch"));
     }
 }

@@ -1,11 +1,12 @@
 //! The fault-aware initiator: counts faults of a page and, at the threshold, decides its scheme.
 
 use super::Options;
+use super::bits::Scheme;
+use super::counts::Counts;
 use super::pa_cache::PaCache;
 use super::pa_table::PaTable;
 use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun};
-use crate::contract::page::Scheme;
 use crate::strategies::context::Context;
 
 pub(super) struct Initiator {
@@ -43,9 +44,9 @@ impl Initiator {
 
     /// Counts a fault. At the threshold, the scheme that the faults since the last decision call for: a page that got
     /// there is shared, so only whether it was written matters.
-    pub fn count(&mut self, fault: &Fault, context: &mut Context<'_>) -> Option<Scheme> {
+    pub fn count(&mut self, fault: &Fault, counts: &mut Counts, context: &mut Context<'_>) -> Option<Scheme> {
         let mut accesses = Accesses::default();
-        self.look_up(fault.page, &mut accesses, context);
+        self.look_up(fault.page, &mut accesses, counts);
         let decided = self.table.count(fault.page, fault.access) >= self.threshold;
         let written = self.table.written(fault.page);
         if decided {
@@ -54,20 +55,19 @@ impl Initiator {
             self.table.write_back(fault.page);
             accesses.writes += 1;
         }
-        self.charge(&accesses, context);
+        self.charge(&accesses, counts, context);
         decided.then_some(if written { Scheme::AccessCounter } else { Scheme::Duplication })
     }
 
     /// A miss reads the table, whether or not it has the entry; the entry is then in the cache, and what had to make
     /// room there is written to the table.
-    fn look_up(&mut self, page: PageId, accesses: &mut Accesses, context: &mut Context<'_>) {
+    fn look_up(&mut self, page: PageId, accesses: &mut Accesses, counts: &mut Counts) {
         let looked_up = self.cache.as_mut().map_or(Err(None), |cache| cache.access(page));
-        let statistics = context.statistics();
         let Err(evicted) = looked_up else {
-            statistics.pa_cache_hits += 1;
+            counts.pa_cache_hits += 1;
             return;
         };
-        statistics.pa_cache_misses += 1;
+        counts.pa_cache_misses += 1;
         accesses.reads += 1;
         if let Some(evicted) = evicted {
             self.table.write_back(evicted);
@@ -81,10 +81,9 @@ impl Initiator {
         self.forget(page);
     }
 
-    fn charge(&self, accesses: &Accesses, context: &mut Context<'_>) {
-        let statistics = context.statistics();
-        statistics.pa_table_reads += u64::from(accesses.reads);
-        statistics.pa_table_writes += u64::from(accesses.writes);
+    fn charge(&self, accesses: &Accesses, counts: &mut Counts, context: &mut Context<'_>) {
+        counts.pa_table_reads += u64::from(accesses.reads);
+        counts.pa_table_writes += u64::from(accesses.writes);
         let all = accesses.reads + accesses.writes;
         if self.visible { context.charge_metadata(all) } else { context.charge_overlapped(all) }
     }

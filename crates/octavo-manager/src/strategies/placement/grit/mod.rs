@@ -1,6 +1,8 @@
 //! `grit`: picks on-touch, access counter or duplication for each page, at run time, from the faults the driver sees
 //! anyway.
 
+pub(crate) mod bits;
+pub(super) mod counts;
 mod initiator;
 mod pa_cache;
 mod pa_table;
@@ -10,13 +12,18 @@ use octavo_registry::{Entry, OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::bits::Scheme;
+use self::counts::Counts;
 use self::initiator::Initiator;
 use super::Placement;
 use super::counters::{self, CounterMoves, HostPages};
+use crate::contract::counts::NamedCounts;
 use crate::contract::event::{CounterNotification, CounterSpec, Fault, Needs};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageRun};
-use crate::contract::page::{PageView, Scheme};
+use crate::contract::page::PageView;
+use crate::pages::attributes::Attribute;
+use crate::pages::census::Census;
 use crate::strategies::context::Context;
 use crate::strategies::decision::Decision;
 
@@ -103,12 +110,13 @@ struct Grit {
     options: Options,
     counters: CounterSpec,
     initiator: Initiator,
+    counts: Counts,
 }
 
 impl Grit {
     fn new(options: Options, geometry: &Geometry) -> Self {
         let counters = counters::spec(options.counter_threshold, geometry);
-        Self { counters, initiator: Initiator::new(&options), options }
+        Self { counters, initiator: Initiator::new(&options), counts: Counts::default(), options }
     }
 
     fn mechanism(&self, scheme: Scheme, page: &PageView) -> Decision {
@@ -128,34 +136,44 @@ impl Placement for Grit {
         Needs { counters: Some(self.counters), ..Needs::default() }
     }
 
+    fn attributes(&self) -> &'static [&'static Attribute] {
+        &bits::CLAIMED
+    }
+
+    fn counters(&self, census: &Census<'_>) -> NamedCounts {
+        self.counts.named(census)
+    }
+
     fn on_allocate(&mut self, pages: PageRun, context: &mut Context<'_>) {
         self.initiator.grow(pages);
         for page in pages.iter() {
             // A group can have been formed around pages that did not exist yet.
-            prediction::split(page, context);
-            context.set_scheme(page, Scheme::OnTouch);
+            prediction::split(page, &mut self.counts, context);
+            Scheme::OnTouch.write(page, context);
         }
     }
 
     fn on_free(&mut self, pages: PageRun, context: &mut Context<'_>) {
         for page in pages.iter() {
             self.initiator.forget(page);
-            prediction::split(page, context);
+            prediction::split(page, &mut self.counts, context);
         }
     }
 
     /// The fault that reaches the threshold is served under the scheme it decides.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
-        let old = context.scheme(fault.page).unwrap_or(Scheme::OnTouch);
-        let Some(new) = self.initiator.count(fault, context) else { return self.mechanism(old, page) };
-        context.statistics().scheme_changes.count(old, new);
+        let old = Scheme::read(fault.page, context).unwrap_or(Scheme::OnTouch);
+        let Some(new) = self.initiator.count(fault, &mut self.counts, context) else {
+            return self.mechanism(old, page);
+        };
+        self.counts.decided(old, new);
         // Equal schemes start no group check, to avoid swinging back and forth.
         if new != old {
-            context.set_scheme(fault.page, new);
+            new.write(fault.page, context);
             // Groups of pages that were formed are kept whole or split even if nothing is predicted from them.
-            prediction::split(fault.page, context);
+            prediction::split(fault.page, &mut self.counts, context);
             if self.options.prediction {
-                prediction::promote(fault.page, new, context);
+                prediction::promote(fault.page, new, &mut self.counts, context);
             }
         }
         self.mechanism(new, page)
@@ -172,7 +190,7 @@ impl Placement for Grit {
 
     /// Pages of the other schemes are where faults and counters put them.
     fn may_prefetch(&self, page: &PageView) -> bool {
-        page.owner == HOST || page.scheme == Some(Scheme::OnTouch)
+        page.owner == HOST || Scheme::of(page) == Some(Scheme::OnTouch)
     }
 
     fn check(&self, context: &Context<'_>) -> Result<(), String> {

@@ -4,8 +4,9 @@
 //! A group's size is kept in the entry of its base page, `vpn - vpn mod size`. All pages of a group have one scheme.
 //! Groups never reach beyond one page-table page of 512 entries. Prediction moves no page and touches no mapping.
 
+use super::bits::{GroupSize, Scheme};
+use super::counts::Counts;
 use crate::contract::ids::PageId;
-use crate::contract::page::{GroupSize, Scheme};
 use crate::strategies::context::Context;
 
 /// Sizes that a page can be promoted to, with the next smaller one.
@@ -27,53 +28,53 @@ fn parts(whole: PageId, size: GroupSize) -> impl Iterator<Item = PageId> {
 /// Size of the group that `page` belongs to.
 fn group_of(page: PageId, context: &Context<'_>) -> GroupSize {
     let sizes = LEVELS.iter().rev().map(|&(size, _)| size);
-    sizes.into_iter().find(|&size| context.group(base(page, size)) == size).unwrap_or_default()
+    sizes.into_iter().find(|&size| GroupSize::read(base(page, size), context) == size).unwrap_or_default()
 }
 
 /// `page` gets another scheme than its group: the group is split one level at a time until the page is on its own.
 /// The parts that do not hold it stay groups, each of the next smaller size.
-pub(super) fn split(page: PageId, context: &mut Context<'_>) {
+pub(super) fn split(page: PageId, counts: &mut Counts, context: &mut Context<'_>) {
     let whole = group_of(page, context);
     for &(size, smaller) in LEVELS.iter().rev().filter(|&&(size, _)| size <= whole) {
         // The part that holds the page is split in the next round, or consists of single pages.
-        parts(base(page, size), smaller).for_each(|part| context.set_group(part, smaller));
-        context.statistics().groups_split += 1;
+        parts(base(page, size), smaller).for_each(|part| smaller.write(part, context));
+        counts.groups_split += 1;
     }
 }
 
 /// `page`, on its own, was decided to have `scheme`: grow a group around it, level by level, as long as more than
 /// half of the eight parts at each level agree.
-pub(super) fn promote(page: PageId, scheme: Scheme, context: &mut Context<'_>) {
+pub(super) fn promote(page: PageId, scheme: Scheme, counts: &mut Counts, context: &mut Context<'_>) {
     for (size, smaller) in LEVELS {
         let whole = base(page, size);
         let agree = parts(whole, smaller).filter(|&part| agrees(part, smaller, scheme, context)).count();
         if agree <= 4 {
             return;
         }
-        form(whole, size, scheme, context);
+        form(whole, size, scheme, counts, context);
     }
 }
 
 /// Whether a part is a group of exactly its size, or a page, with the scheme.
 fn agrees(part: PageId, size: GroupSize, scheme: Scheme, context: &Context<'_>) -> bool {
-    context.allocated(part) && context.scheme(part) == Some(scheme) && context.group(part) == size
+    context.allocated(part) && Scheme::read(part, context) == Some(scheme) && GroupSize::read(part, context) == size
 }
 
 /// Everything in the span takes the scheme and becomes one group.
-fn form(whole: PageId, size: GroupSize, scheme: Scheme, context: &mut Context<'_>) {
+fn form(whole: PageId, size: GroupSize, scheme: Scheme, counts: &mut Counts, context: &mut Context<'_>) {
     let mut predicted = 0;
     for page in (whole.0..whole.0 + size.pages()).map(PageId) {
         if page.0.is_multiple_of(GroupSize::Eight.pages()) {
-            context.set_group(page, GroupSize::One);
+            GroupSize::One.write(page, context);
         }
-        if context.allocated(page) && context.scheme(page) != Some(scheme) {
-            context.set_scheme(page, scheme);
+        if context.allocated(page) && Scheme::read(page, context) != Some(scheme) {
+            scheme.write(page, context);
             predicted += 1;
         }
     }
-    context.set_group(whole, size);
-    context.statistics().predictions += predicted;
-    context.statistics().groups_formed += 1;
+    size.write(whole, context);
+    counts.predictions += predicted;
+    counts.groups_formed += 1;
 }
 
 /// No group overlaps another, and all pages of each have one scheme.
@@ -81,14 +82,14 @@ pub(super) fn check(context: &Context<'_>) -> Result<(), String> {
     for page in context.allocations().iter().flat_map(|run| run.iter()) {
         let size = group_of(page, context);
         let whole = base(page, size);
-        if whole == page || (size == GroupSize::One && context.group(page) == GroupSize::One) {
+        if whole == page || (size == GroupSize::One && GroupSize::read(page, context) == GroupSize::One) {
             continue;
         }
-        let nested = context.group(page);
+        let nested = GroupSize::read(page, context);
         if nested != GroupSize::One {
             return Err(format!("page {} is the base of a group inside a group", page.0));
         }
-        if context.allocated(whole) && context.scheme(page) != context.scheme(whole) {
+        if context.allocated(whole) && Scheme::read(page, context) != Scheme::read(whole, context) {
             return Err(format!("page {} has another scheme than its group", page.0));
         }
     }
