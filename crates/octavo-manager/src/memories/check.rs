@@ -1,6 +1,8 @@
 //! What is counted about frames agrees with what they hold; for tests.
 
-use crate::memories::store::{Content, FrameStore, Holder, LargeFrame};
+use crate::memories::content::Content;
+use crate::memories::large_frame::{Holder, LargeFrame};
+use crate::memories::store::FrameStore;
 
 impl FrameStore {
     /// # Errors

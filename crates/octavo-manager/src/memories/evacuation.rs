@@ -1,7 +1,9 @@
 //! Which large frame is emptied, and where its base pages go.
 
 use crate::contract::ids::PageId;
-use crate::memories::store::{Content, FrameStore, Holder};
+use crate::memories::content::Content;
+use crate::memories::large_frame::Holder;
+use crate::memories::store::FrameStore;
 
 /// Base pages that leave a large frame.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! How full memories are, for those who ask.
 
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
-use crate::memories::store::{FrameStore, Holder};
+use crate::memories::large_frame::Holder;
+use crate::memories::store::FrameStore;
 
 /// How a memory is used, in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a plan changes about frames, to finish it or to take it back.
 
 use crate::contract::ids::ProcessorId;
-use crate::memories::store::Content;
+use crate::memories::content::Content;
 use crate::transaction::physical::Physical;
 
 /// Changes of frames and of the sizes of pages by one plan.

@@ -1,7 +1,7 @@
 //! Pages get frames and give them up.
 
 use crate::contract::ids::{PageId, ProcessorId};
-use crate::memories::store::Content;
+use crate::memories::content::Content;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 

@@ -9,7 +9,8 @@ use super::{FrameAllocator, FrameRequest};
 use crate::contract::counts::NamedCounts;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::PageId;
-use crate::memories::store::{FrameStore, Holder};
+use crate::memories::large_frame::Holder;
+use crate::memories::store::FrameStore;
 
 /// Options of `cocoa`.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,8 @@ use octavo_registry::Registry;
 use crate::contract::counts::NamedCounts;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, ProcessorId, SpaceId};
-use crate::memories::store::{Content, FrameStore};
+use crate::memories::content::Content;
+use crate::memories::store::FrameStore;
 
 /// Every frame allocator, by name.
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =

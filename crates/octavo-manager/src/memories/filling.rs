@@ -1,0 +1,172 @@
+//! Base frames get another content, and all that is known of their large frames follows.
+
+use crate::contract::ids::{PageId, SpaceId};
+use crate::memories::content::{Content, FREE};
+use crate::memories::frame_set::FrameSet;
+use crate::memories::large_frame::{Holder, LargeFrame, NONE};
+use crate::memories::store::FrameStore;
+
+impl FrameStore {
+    /// Puts a page of `space` into a base frame. A page in its own place makes the large frame its block's home, if it
+    /// `settles`, and if that and the block's home up to now have no other such page. Answers what the frame held.
+    pub(crate) fn put(&mut self, page: PageId, space: SpaceId, frame: u32, settles: bool) -> Content {
+        let large = frame / self.span;
+        let before = self.content(frame);
+        if settles {
+            self.settle(page, frame);
+        }
+        let record = &mut self.frames[large as usize];
+        let holder = record.holder;
+        record.holder = match holder {
+            Holder::Nobody => Holder::Space(space),
+            Holder::Space(own) if own == space => holder,
+            _ => Holder::Mixed,
+        };
+        self.place_page(page, frame);
+        self.reindex(large, holder);
+        before
+    }
+
+    fn settle(&mut self, page: PageId, frame: u32) {
+        let (large, block) = (frame / self.span, self.block_of(page));
+        let (own, old) = (self.frames[large as usize].home(), self.home(block));
+        let in_place = |home: Option<u32>| home.is_some_and(|home| self.frames[home as usize].matching > 0);
+        if frame % self.span != page.0 % self.span || own == Some(block) || in_place(Some(large)) || in_place(old) {
+            return;
+        }
+        if let Some(old) = old {
+            self.frames[old as usize].home = NONE;
+            self.reindex(old, self.frames[old as usize].holder);
+        }
+        if let Some(own) = own {
+            self.blocks[own as usize].home = NONE;
+        }
+        let own_place = |(base, content): (u32, Content)| matches!(content, Content::Page(other) if self.block_of(other) == block && other.0 % self.span == base % self.span);
+        let matching = self.contents_of(large).filter(|&content| own_place(content)).count() as u16;
+        self.blocks[block as usize].home = large;
+        let record = &mut self.frames[large as usize];
+        (record.home, record.matching) = (block, matching);
+    }
+
+    /// A block that is no large page loses its home; its pages stay where they are.
+    pub(crate) fn unsettle(&mut self, block: u32) {
+        if let Some(home) = self.home(block).filter(|_| self.coalesced(block).is_none()) {
+            self.blocks[block as usize].home = NONE;
+            let frame = &mut self.frames[home as usize];
+            (frame.home, frame.matching) = (NONE, 0);
+            let holder = frame.holder;
+            self.reindex(home, holder);
+        }
+    }
+
+    /// Puts foreign data into a base frame. Answers what the frame held.
+    pub(crate) fn put_foreign(&mut self, frame: u32) -> Content {
+        let before = self.content(frame);
+        let record = &mut self.frames[(frame / self.span) as usize];
+        let holder = record.holder;
+        record.holder =
+            if matches!(holder, Holder::Nobody | Holder::Foreign) { Holder::Foreign } else { Holder::Mixed };
+        self.write(frame, Content::Foreign);
+        self.reindex(frame / self.span, holder);
+        before
+    }
+
+    /// What a base frame held, page or foreign, leaves it, or, in case of a plan's failure, comes back to it.
+    pub(crate) fn replace(&mut self, frame: u32, content: Content) {
+        if let Content::Page(page) = self.content(frame) {
+            self.places[page.index()] = NONE;
+            let block = self.block_of(page);
+            self.blocks[block as usize].held -= 1;
+        }
+        match content {
+            Content::Page(page) => {
+                if self.home(self.block_of(page)).is_none() && self.frames[(frame / self.span) as usize].home != NONE {
+                    self.settle(page, frame);
+                }
+                self.place_page(page, frame);
+            }
+            other => self.write(frame, other),
+        }
+        self.empty_if_unused(frame / self.span);
+    }
+
+    fn place_page(&mut self, page: PageId, frame: u32) {
+        self.write(frame, Content::Page(page));
+        self.places[page.index()] = frame;
+        let block = self.block_of(page);
+        self.blocks[block as usize].held += 1;
+    }
+
+    /// A large frame with nothing left in it is nobody's, and nobody's home.
+    fn empty_if_unused(&mut self, large: u32) {
+        let absent = self.absent(large);
+        let record = &mut self.frames[large as usize];
+        let holder = record.holder;
+        if record.used == absent {
+            if record.home != NONE {
+                self.blocks[record.home as usize].home = NONE;
+            }
+            let taken = record.taken;
+            *record = LargeFrame { used: absent, taken, ..LargeFrame::empty() };
+        }
+        self.reindex(large, holder);
+    }
+
+    /// Base frames of a large frame that lie beyond the memory.
+    fn absent(&self, large: u32) -> u16 {
+        let end = (u64::from(large) + 1) * u64::from(self.span);
+        end.saturating_sub(u64::from(self.total)).min(u64::from(self.span)) as u16
+    }
+
+    /// Writes what a base frame holds, and counts it.
+    pub(super) fn write(&mut self, frame: u32, content: Content) {
+        let before = std::mem::replace(&mut self.contents[frame as usize], content.raw());
+        let (span, offset) = (self.span, frame % self.span);
+        let record = &mut self.frames[(frame / span) as usize];
+        let home = record.home;
+        let count = |record: &mut LargeFrame, content: Content, sign: u16| match content {
+            Content::Leaving(_) => record.leaving = record.leaving.wrapping_add(sign),
+            Content::Foreign => record.foreign = record.foreign.wrapping_add(sign),
+            Content::Page(page) if page.0 / span == home && page.0 % span == offset => {
+                record.matching = record.matching.wrapping_add(sign);
+            }
+            Content::Page(_) | Content::Free | Content::Absent => {}
+        };
+        count(record, Content::of(before), u16::MAX);
+        count(record, content, 1);
+        record.used -= u16::from(before != FREE);
+        record.used += u16::from(content != Content::Free);
+        if content == Content::Free {
+            record.taken.remove(offset)
+        } else {
+            record.taken.insert(offset)
+        }
+        let holder = record.holder;
+        self.reindex(frame / span, holder);
+    }
+
+    /// Puts a large frame into the sets it belongs to, after its holder was `before`.
+    pub(super) fn reindex(&mut self, large: u32, before: Holder) {
+        let frame = &self.frames[large as usize];
+        let has_hole = u32::from(frame.used) < self.span;
+        let base = has_hole && !frame.pure() && !frame.coalesced;
+        let (used, coalesced, holder) = (frame.used, frame.coalesced, frame.holder);
+        self.free.set(large, used == 0);
+        self.holes.set(large, has_hole);
+        self.emergency.set(large, coalesced && has_hole);
+        if let Holder::Space(space) = before {
+            self.base_set(space).set(large, false);
+        }
+        if let Holder::Space(space) = holder {
+            self.base_set(space).set(large, base);
+        }
+    }
+
+    fn base_set(&mut self, space: SpaceId) -> &mut FrameSet {
+        let index = usize::from(space.0);
+        if index >= self.bases.len() {
+            self.bases.resize_with(index + 1, FrameSet::default);
+        }
+        &mut self.bases[index]
+    }
+}

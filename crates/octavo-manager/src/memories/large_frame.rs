@@ -1,0 +1,58 @@
+//! What is known of a large frame.
+
+use crate::contract::block::BlockMap;
+use crate::contract::ids::SpaceId;
+
+/// No frame, no block.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Whose base pages a large frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    Nobody,
+    Space(SpaceId),
+    Foreign,
+    /// Pages of several spaces, or beside foreign data.
+    Mixed,
+}
+
+/// A large frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LargeFrame {
+    pub holder: Holder,
+    /// The block whose pages have their own places here, or [`NONE`].
+    pub(super) home: u32,
+    /// Base frames that are not free.
+    pub used: u16,
+    /// Of these, what unfinished plans took away.
+    pub leaving: u16,
+    /// Of these, foreign data.
+    pub foreign: u16,
+    /// Pages of the home block in their own places.
+    pub matching: u16,
+    /// The home block is one large page.
+    pub coalesced: bool,
+    /// The base frames that are not free.
+    pub(super) taken: BlockMap,
+}
+
+impl LargeFrame {
+    pub(super) fn empty() -> Self {
+        let (holder, taken) = (Holder::Nobody, BlockMap::EMPTY);
+        Self { holder, home: NONE, used: 0, leaving: 0, foreign: 0, matching: 0, coalesced: false, taken }
+    }
+
+    pub fn home(&self) -> Option<u32> {
+        (self.home != NONE).then_some(self.home)
+    }
+
+    /// Whether a page of `space` keeps the pages of different spaces apart here.
+    pub fn may_hold(&self, space: SpaceId) -> bool {
+        self.holder == Holder::Nobody || self.holder == Holder::Space(space)
+    }
+
+    /// Whether it holds nothing but pages of its home block in their own places.
+    pub fn pure(&self) -> bool {
+        self.home != NONE && self.used == self.matching + self.leaving
+    }
+}
