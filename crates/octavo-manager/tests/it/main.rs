@@ -19,6 +19,7 @@ mod mosaic;
 mod options;
 mod prefetch;
 mod reference;
+mod statistics;
 mod tree_golden;
 mod uniform;
 mod uvmsmart;
