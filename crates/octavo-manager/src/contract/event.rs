@@ -1,6 +1,7 @@
 //! What happens to a memory manager.
 
 use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::kind::{Advice, Kind};
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
 /// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding
@@ -45,12 +46,16 @@ pub struct Allocation {
     pub space: SpaceId,
     /// The GPU whose memory the program asked for, which strategies that place explicitly give it.
     pub gpu: Option<ProcessorId>,
+    /// What the program asked for.
+    pub kind: Kind,
+    /// What the program said about their use; of managed memory only.
+    pub advice: Advice,
 }
 
 impl From<PageRun> for Allocation {
-    /// Pages of the only application, anywhere.
+    /// Managed pages of the only application, anywhere, without advice.
     fn from(run: PageRun) -> Self {
-        Self { run, space: SpaceId::default(), gpu: None }
+        Self { run, space: SpaceId::default(), gpu: None, kind: Kind::default(), advice: Advice::default() }
     }
 }
 

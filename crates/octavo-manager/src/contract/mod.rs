@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod failure;
 pub(crate) mod geometry;
 pub(crate) mod ids;
+pub(crate) mod kind;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod topology;

@@ -68,7 +68,7 @@ impl Node<'_> {
             let space = SpaceId(application as u16);
             // A program recorded on more GPUs than the node has may have asked for one that is not there.
             let gpu = gpu.filter(|gpu| *gpu < self.hardware.gpus.len()).map(ProcessorId::gpu);
-            let allocation = Allocation { run, space, gpu };
+            let allocation = Allocation { space, gpu, ..run.into() };
             self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
         }
     }

@@ -1,0 +1,33 @@
+//! What memory a program asked for, and what it said about its use.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::ids::{ProcessorId, ProcessorMask};
+
+/// What an allocation is. `managed` and `system` memory moves; `device` and `pinned` memory lies where it is from its
+/// allocation on, and nobody faults on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `cudaMallocManaged`: the chosen memory system decides where its pages live.
+    #[default]
+    Managed,
+    /// `malloc`: the operating system's memory, which GPUs fault on as well.
+    System,
+    /// `cudaMalloc`: GPU memory.
+    Device,
+    /// `cudaMallocHost`: host memory that GPUs access where it is.
+    Pinned,
+}
+
+/// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Advice {
+    /// In whose memory the pages should be.
+    pub preferred: Option<ProcessorId>,
+    /// Who should be able to access the pages without a fault, wherever they are.
+    pub accessed_by: ProcessorMask,
+    /// Whether the pages are mostly read, so that every reader should have a copy.
+    pub read_mostly: bool,
+}
