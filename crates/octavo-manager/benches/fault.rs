@@ -43,7 +43,7 @@ fn faults(criterion: &mut Criterion) {
         let (placement, prefetch) = (Choice::named(placement), Choice::named(prefetch));
         let name = format!("{} + {}", placement.name, prefetch.name);
         let config = MemoryConfig { placement, prefetch, ..MemoryConfig::default() };
-        let topology = Topology { gpus: 4, capacity_pages: vec![PAGES * 7 / 10; 4] };
+        let topology = Topology::of(vec![PAGES * 7 / 10; 4]);
         let mut manager = Manager::new(&config, &topology).unwrap();
         manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut Vec::new());
         let mut random = Random(1);

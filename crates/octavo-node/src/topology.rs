@@ -49,6 +49,6 @@ impl NodeConfig {
     #[must_use]
     pub fn topology(&self, capacity: Option<u32>) -> Topology {
         let gpus = self.gpus as usize;
-        Topology { gpus, capacity_pages: vec![capacity.unwrap_or(u32::MAX); gpus] }
+        Topology::of(vec![capacity.unwrap_or(u32::MAX); gpus])
     }
 }

@@ -107,7 +107,7 @@ pub fn driver(service: Service, capacity: &[u32], to: &mut Scripted) -> Driver {
 }
 
 pub fn driver_of(config: &MemoryConfig, service: Service, capacity: &[u32], to: &mut Scripted) -> Driver {
-    let topology = Topology { gpus: capacity.len(), capacity_pages: capacity.to_vec() };
+    let topology = Topology::of(capacity.to_vec());
     let mut driver = Driver::new(Manager::new(config, &topology).unwrap(), service);
     driver.allocate(Time::ZERO, PageRun { first: PageId(0), count: 64 }.into(), to);
     assert_eq!(to.take(), [""; 0]);

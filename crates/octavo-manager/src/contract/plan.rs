@@ -63,6 +63,7 @@ pub enum Compaction {
 pub enum Step {
     /// In-flight accesses of these processors to these pages complete; with them, the compute units stop issuing
     /// until the drain is over and their first-level caches are discarded. Dirty lines of the pages are written back.
+    /// Never the host, whose shoot-downs wait for its stores.
     Drain {
         /// Whose compute units.
         processors: ProcessorMask,

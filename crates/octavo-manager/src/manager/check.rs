@@ -17,8 +17,8 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 
 impl Manager {
     /// Checks every invariant: each page has a copy; a page has one owner or identical read-only replicas (or, under
-    /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; memories hold
-    /// no more than fits; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
+    /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; mappings lead to
+    /// memories within reach; memories hold no more than fits; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
     ///
     /// # Errors
     /// The first violation found.
@@ -41,6 +41,7 @@ impl Manager {
     fn check_page(&self, page: PageId, resident: &mut [u32; MAX_PROCESSORS]) -> Result<(), Violation> {
         let state = self.memory.pages.state(page);
         check_state(&state, self.geometry().gpus).map_err(|what| Violation(format!("page {}: {what}", page.0)))?;
+        self.check_reach(page, &state)?;
         if state.mode == Mode::Everywhere {
             return Ok(());
         }
@@ -51,6 +52,15 @@ impl Manager {
             })?;
         }
         Ok(())
+    }
+
+    /// The `ideal` bound maps by decree, but not on the host.
+    fn check_reach(&self, page: PageId, state: &PageState) -> Result<(), Violation> {
+        let decreed =
+            if state.mode == Mode::Everywhere { ProcessorMask::all_gpus(self.geometry().gpus) } else { state.resident };
+        let strangers = state.mapped.difference(decreed.union(state.resident));
+        let able = self.memory.reach.who_can_map(state.owner, strangers);
+        ensure(able == strangers, || format!("page {} is mapped by {strangers:?}, of which {able:?} reach it", page.0))
     }
 
     fn check_nothing(&self, page: PageId) -> Result<(), Violation> {

@@ -44,7 +44,7 @@ use crate::transaction::state::Memory;
 /// counters hold none. No two unfinished plans hold the same page.
 ///
 /// The host is a processor like any other, except that its memory has no limit and that it maps nothing to begin
-/// with.
+/// with. No processor gets a mapping to a memory that it cannot [reach](crate::Topology::reach).
 ///
 /// # Panics
 /// Its methods panic when the caller breaks the contract: a page that is not allocated, allocated twice, or freed
@@ -81,10 +81,10 @@ impl Manager {
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         topology.validate()?;
         let Composition { geometry, placement, prefetch, eviction, allocator, coalescing } =
-            Composition::new(config, topology.gpus)?;
+            Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
-        for gpu in (0..topology.gpus).map(ProcessorId::gpu) {
+        for gpu in (0..topology.gpus()).map(ProcessorId::gpu) {
             manager.set_capacity(gpu, topology.capacity_pages[gpu.index() - 1]);
         }
         Ok(manager)
@@ -103,8 +103,15 @@ impl Manager {
     ) -> Result<Self, ConfigError> {
         topology.validate()?;
         let (pages, frames) = (Pages::new(geometry, placement.attributes())?, Frames::new(topology));
-        let memory =
-            Memory { pages, frames, physical: None, eviction, statistics: Statistics::default(), victims: Vec::new() };
+        let memory = Memory {
+            pages,
+            frames,
+            reach: topology.reach.clone(),
+            physical: None,
+            eviction,
+            statistics: Statistics::default(),
+            victims: Vec::new(),
+        };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
         let (unfinished, scratch) = (Unfinished::default(), Scratch::default());
         let mut manager =

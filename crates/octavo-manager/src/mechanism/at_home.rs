@@ -5,12 +5,20 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{HOST, PageRun, ProcessorId};
 use crate::contract::plan::Cause;
 use crate::mechanism::room::NoRoom;
+use crate::pages::state::PageState;
 use crate::transaction::Transaction;
 
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {
-    if tx.state(fault.page).owner == HOST && home != HOST && tx.memory.frames.capacity(home) > 0 {
+    let page = tx.state(fault.page);
+    if page.owner != place(tx, &page, home) {
         migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
     }
     Ok(map_remote::serve(tx, fault))
+}
+
+/// Where the page will be.
+pub(super) fn place(tx: &Transaction<'_>, page: &PageState, home: ProcessorId) -> ProcessorId {
+    let comes = page.owner == HOST && tx.memory.frames.capacity(home) > 0;
+    if comes { home } else { page.owner }
 }

@@ -1,6 +1,7 @@
-//! The `ideal` bound: a page is copied once and then local to every GPU.
+//! The `ideal` bound: a page is copied once and then local to every GPU, until the host wants it back.
 
 use super::map_remote;
+use super::upgrade::map_local;
 use crate::contract::event::Fault;
 use crate::contract::ids::{HOST, PageRun, ProcessorMask};
 use crate::contract::page::Mode;
@@ -29,4 +30,17 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
     tx.map(gpus, run, None, Permission::ReadWrite);
     if cold { Cause::Migration } else { Cause::RemoteMap }
+}
+
+/// The page goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes up room
+/// again when it comes to one.
+pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Cause {
+    let page = tx.state(run.first);
+    tx.drain(page.must_drain(), run);
+    tx.invalidate(page.mapped, run);
+    tx.copy(run, page.owner, HOST, Cause::Migration);
+    tx.set_mode(run, Mode::Plain);
+    map_local(tx, run, HOST);
+    tx.memory.statistics.migrations += u64::from(run.count);
+    Cause::Migration
 }

@@ -1,7 +1,7 @@
 //! A page moves to the processor that faulted on it, or that a strategy chose.
 
 use super::upgrade::{map_local, upgrade};
-use super::{collapse, map_remote};
+use super::{collapse, everywhere, map_remote};
 use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::{Mode, PageView};
@@ -13,7 +13,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
     if page.mode == Mode::Everywhere {
-        return Ok(map_remote::serve(tx, fault));
+        let stays = tx.memory.reach.can_map(fault.processor, page.owner);
+        return Ok(if stays { map_remote::serve(tx, fault) } else { everywhere::recall(tx, run) });
     }
     if page.replicated() {
         return collapse::serve(tx, fault);

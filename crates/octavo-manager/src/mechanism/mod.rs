@@ -9,6 +9,7 @@ mod everywhere;
 mod evict;
 mod map_remote;
 pub(crate) mod migrate;
+mod reach;
 pub(crate) mod room;
 mod subscribe;
 pub(crate) mod unsubscribe;
@@ -23,8 +24,10 @@ use crate::transaction::Transaction;
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
-    match decision {
-        _ if homeless(tx, fault) => Ok(map_remote::serve(tx, fault)),
+    if homeless(tx, fault) {
+        return reach::serve_homeless(tx, fault);
+    }
+    match reach::within(tx, fault, decision) {
         Decision::Migrate => migrate::serve(tx, fault),
         Decision::MapRemote => Ok(map_remote::serve(tx, fault)),
         Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),

@@ -90,6 +90,9 @@ pub(crate) fn roll_back(memory: &mut Memory, slot: u32, flight: &Flight) {
         let now = memory.pages.state(*page);
         memory.pages.change_state(*page, &now, before);
         memory.pages.set_slot(*page, None);
+        if before.mode == Mode::Everywhere {
+            continue;
+        }
         // What took up no room meanwhile may have been forgotten even where it stayed.
         let stayed = if now.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { now.resident };
         let back = before.resident.difference(stayed).without(HOST);

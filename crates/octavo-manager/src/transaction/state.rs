@@ -2,6 +2,7 @@
 
 use crate::contract::counts::Statistics;
 use crate::contract::ids::PageId;
+use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::strategies::eviction::Eviction;
@@ -10,6 +11,7 @@ use crate::transaction::physical::Physical;
 pub(crate) struct Memory {
     pub pages: Pages,
     pub frames: Frames,
+    pub reach: Reach,
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
     pub eviction: Box<dyn Eviction>,

@@ -89,7 +89,7 @@ struct Pair {
 impl Pair {
     fn new(config: &MemoryConfig, script: &Script) -> Self {
         let capacity = vec![script.capacity.unwrap_or(u32::MAX); script.gpus];
-        let topology = Topology { gpus: script.gpus, capacity_pages: capacity.clone() };
+        let topology = Topology::of(capacity.clone());
         let config = MemoryConfig { page_size: Bytes(script.page_size), ..config.clone() };
         let mut pair = Self {
             manager: Manager::new(&config, &topology).unwrap(),

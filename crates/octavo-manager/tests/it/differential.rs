@@ -3,7 +3,9 @@
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
-use octavo_manager::{EVICTIONS, Fragmentation, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology};
+use octavo_manager::{
+    EVICTIONS, Fragmentation, HOST, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, Topology,
+};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use proptest::collection::vec;
@@ -85,11 +87,11 @@ fn play_on(harness: &mut Harness, world: World, mix: Mix, ops: &[Op]) {
 }
 
 fn play_sized(config: &MemoryConfig, capacity: Vec<u32>, pages: (u32, u32), mix: Mix, ops: &[Op]) {
-    let topology = Topology { gpus: capacity.len(), capacity_pages: capacity };
+    let topology = Topology::of(capacity);
     // Foreign data may leave no room.
     if Manager::new(config, &topology).is_ok() {
         let mut harness = Harness::without_model(config, &topology, config.placement.name == "ideal");
-        play_on(&mut harness, World { gpus: topology.gpus, pages }, mix, ops);
+        play_on(&mut harness, World { gpus: topology.gpus(), pages }, mix, ops);
     }
 }
 
@@ -215,10 +217,33 @@ proptest! {
     /// Whatever is registered, known to the model or not: the machine never sees data lost, stale or misplaced.
     #[test]
     fn every_composition_on_the_machine(config in registered(), capacity in vec(1u32..30, 1..6), ops in vec(op(RESIZED), 1..60)) {
-        let topology = Topology { gpus: capacity.len(), capacity_pages: capacity };
+        let topology = Topology::of(capacity);
         let by_decree = config.placement.name == "ideal";
         let mut harness = Harness::without_model(&config, &topology, by_decree);
-        play_on(&mut harness, World { gpus: topology.gpus, pages: (40, 23) }, RESIZED, &ops);
+        play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, RESIZED, &ops);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    /// Some processors cannot map some memories; every GPU can map the host's.
+    #[test]
+    fn mappings_stay_within_reach(
+        config in registered(),
+        capacity in vec(1u32..30, 1..6),
+        reach in vec(any::<u32>(), 6),
+        ops in vec(op(RESIZED), 1..60),
+    ) {
+        let topology = Topology::of(capacity);
+        let mapped = |(index, &bits): (usize, &u32)| {
+            let memories = ProcessorMask(bits).intersection(ProcessorMask::all_gpus(topology.gpus()));
+            if index == 0 { memories } else { memories.with(HOST) }
+        };
+        let reach = Reach::new(reach.iter().enumerate().map(mapped).take(topology.gpus() + 1).collect());
+        let topology = Topology { reach, ..topology };
+        let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
+        play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, RESIZED, &ops);
     }
 }
 

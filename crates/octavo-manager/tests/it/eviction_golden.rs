@@ -13,7 +13,7 @@ fn config(placed: &str) -> MemoryConfig {
 
 /// Two GPUs; the first holds this many pages.
 fn topology(pages: u32) -> Topology {
-    Topology { gpus: 2, capacity_pages: vec![pages, u32::MAX] }
+    Topology::of(vec![pages, u32::MAX])
 }
 
 fn node(placed: &str, pages: u32) -> Node {

@@ -6,7 +6,7 @@ use octavo_manager::{Access, Event, Manager, PLACEMENTS, PageId, PageRun, Proces
 /// Bytes of state for each page, after every GPU read and wrote until its memory, 70 % of the pages, was full.
 fn bytes_per_page(name: &str, gpus: usize) -> f64 {
     const PAGES: u32 = 4 << 10;
-    let topology = Topology { gpus, capacity_pages: vec![PAGES * 7 / 10; gpus] };
+    let topology = Topology::of(vec![PAGES * 7 / 10; gpus]);
     let mut manager = Manager::new(&placement(name, "{}"), &topology).unwrap();
     let mut plans = Vec::new();
     manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut plans);

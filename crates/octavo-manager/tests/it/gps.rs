@@ -53,7 +53,7 @@ fn a_store_without_a_replica_is_broadcast_from_the_owner() {
 
 #[test]
 fn the_last_replica_left_by_evictions_is_mapped_directly() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![1, 4] };
+    let topology = Topology::of(vec![1, 4]);
     let mut node = Node::with(&placement("gps", "{}"), &topology);
     node.read(0, 4);
     node.read(1, 4);

@@ -18,6 +18,7 @@ mod machine;
 mod mosaic;
 mod options;
 mod prefetch;
+mod reach;
 mod reference;
 mod statistics;
 mod tree_golden;

@@ -18,7 +18,7 @@ fn mosaic(placed: &str, options: &str) -> MemoryConfig {
 }
 
 fn node(config: &MemoryConfig, capacity: &[u32]) -> Node {
-    Node::with(config, &Topology { gpus: capacity.len(), capacity_pages: capacity.to_vec() })
+    Node::with(config, &Topology::of(capacity.to_vec()))
 }
 
 fn run(first: u32, count: u32) -> PageRun {
@@ -215,7 +215,7 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
 
 #[test]
 fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
-    let mut manager = Manager::new(&fragmented(""), &Topology { gpus: 1, capacity_pages: vec![16] }).unwrap();
+    let mut manager = Manager::new(&fragmented(""), &Topology::of(vec![16])).unwrap();
     let mut plans = Vec::new();
     manager.handle(Event::Allocate(run(0, 8).into()), &mut plans);
     let faults = [0, 1, 4].map(|page| crate::common::fault(0, page, octavo_manager::Access::Write));
@@ -276,7 +276,7 @@ fn a_full_memory_that_evicts_nothing_is_out_of_memory() {
 #[test]
 fn a_memory_that_is_about_to_be_emptied_is_not_out_of_memory() {
     let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
-    let mut manager = Manager::new(&config, &Topology { gpus: 2, capacity_pages: vec![1, 1] }).unwrap();
+    let mut manager = Manager::new(&config, &Topology::of(vec![1, 1])).unwrap();
     let mut plans = Vec::new();
     manager.handle(Event::Allocate(run(0, 3).into()), &mut plans);
     let write = |gpu, page| crate::common::fault(gpu, page, octavo_manager::Access::Write);
@@ -329,7 +329,7 @@ fn foreign_data_needs_a_memory_with_a_limit_and_leaves_room() {
     assert_eq!(refused(&fragmented(""), Topology::unlimited(1)), "fragmentation.index");
     let full = Fragmentation { index: 100, occupancy: 100, seed: 0 };
     let full = MemoryConfig { fragmentation: full, ..fragmented("") };
-    assert_eq!(refused(&full, Topology { gpus: 1, capacity_pages: vec![16] }), "fragmentation.occupancy");
+    assert_eq!(refused(&full, Topology::of(vec![16])), "fragmentation.occupancy");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn big_pages_and_large_pages_have_their_own_trees() {
 
 #[test]
 fn prefetch_makes_room_or_does_without() {
-    let topology = Topology { gpus: 1, capacity_pages: vec![16] };
+    let topology = Topology::of(vec![16]);
     let mut node = Node::with(&tree("on-touch"), &topology);
     node.read(0, 0);
     let steps = node.read(0, 16);
@@ -128,14 +128,14 @@ fn prefetch_makes_room_or_does_without() {
     let leave = ["copy 0 gpu0 host eviction", "copy 1x15 gpu0 host eviction"];
     let come = ["copy 16 host gpu0 migration", "copy 17x15 host gpu0 prefetch"];
     assert_eq!(copies(&steps), [leave, come].concat(), "all leave before any comes");
-    let topology = Topology { gpus: 1, capacity_pages: vec![8] };
+    let topology = Topology::of(vec![8]);
     let mut node = Node::with(&tree("on-touch"), &topology);
     assert_eq!(copies(&node.read(0, 0)), ["copy 0 host gpu0 migration"]);
 }
 
 #[test]
 fn a_whole_block_leaves_at_once() {
-    let topology = Topology { gpus: 1, capacity_pages: vec![4] };
+    let topology = Topology::of(vec![4]);
     let config = MemoryConfig { eviction: choice("lru-block", "{}"), ..placement("on-touch", "{}") };
     let mut node = Node::with(&config, &topology);
     [0, 1, 512, 2].iter().for_each(|&page| drop(node.read(0, page)));

@@ -59,7 +59,7 @@ fn a_downgrade_can_be_made_to_drain() {
 
 #[test]
 fn a_sole_read_only_copy_is_upgraded_without_a_copy() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![2, 1] };
+    let topology = Topology::of(vec![2, 1]);
     let mut node = Node::with(&placement("duplication", "{}"), &topology);
     node.read(0, 7);
     node.read(1, 7);
@@ -71,7 +71,7 @@ fn a_sole_read_only_copy_is_upgraded_without_a_copy() {
 
 #[test]
 fn ideal_is_local_everywhere_after_one_copy_and_needs_no_room() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![1, 1] };
+    let topology = Topology::of(vec![1, 1]);
     let mut node = Node::with(&placement("ideal", "{}"), &topology);
     assert!(node.manager.needs().free_store_faults);
     for page in 0..4 {
@@ -89,7 +89,7 @@ fn ideal_is_local_everywhere_after_one_copy_and_needs_no_room() {
 
 #[test]
 fn the_page_serviced_least_recently_is_written_back() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![2, 2] };
+    let topology = Topology::of(vec![2, 2]);
     let mut node = Node::with(&placement("on-touch", "{}"), &topology);
     node.read(0, 1);
     node.read(0, 2);
@@ -100,7 +100,7 @@ fn the_page_serviced_least_recently_is_written_back() {
 
 /// A manager whose plans the test acknowledges.
 fn manager(capacity: u32) -> Manager {
-    let topology = Topology { gpus: 2, capacity_pages: vec![capacity; 2] };
+    let topology = Topology::of(vec![capacity; 2]);
     let mut manager = Manager::new(&placement("on-touch", "{}"), &topology).unwrap();
     manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     manager
@@ -155,7 +155,7 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
 
 #[test]
 fn plans_say_which_of_their_steps_make_room() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![2, 1] };
+    let topology = Topology::of(vec![2, 1]);
     let mut manager = Manager::new(&placement("duplication", "{}"), &topology).unwrap();
     manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     let mut room = |event: Event<'_>| {
@@ -188,7 +188,7 @@ fn a_smaller_capacity_evicts_what_is_too_much() {
 
 #[test]
 fn freed_memory_makes_room() {
-    let topology = Topology { gpus: 2, capacity_pages: vec![1, 1] };
+    let topology = Topology::of(vec![1, 1]);
     let mut node = Node::with(&placement("on-touch", "{}"), &topology);
     node.read(0, 3);
     node.event(Event::Free(PageRun { first: PageId(0), count: 8 }));

@@ -14,7 +14,7 @@ fn node(prefetch: &str, eviction: &str, options: &str, leaves: u32) -> Node {
         eviction: choice(eviction, options),
         ..placement("on-touch", "{}")
     };
-    let topology = Topology { gpus: 1, capacity_pages: vec![leaves.saturating_mul(LEAF)] };
+    let topology = Topology::of(vec![leaves.saturating_mul(LEAF)]);
     let mut node = Node::with(&config, &topology);
     node.event(Event::Free(PageRun { first: PageId(1536 + 4 * LEAF), count: 512 - 4 * LEAF }));
     node

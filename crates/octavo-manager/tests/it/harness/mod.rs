@@ -51,7 +51,7 @@ impl Harness {
         Self {
             manager: Manager::new(config, topology).expect("the configuration is valid"),
             model: None,
-            machine: Machine::new(&topology.capacity_pages, by_decree),
+            machine: Machine::new(topology, by_decree),
             running: Vec::new(),
             metadata: 0,
             capacity: topology.capacity_pages.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use octavo_manager::{Access, AccessCount, Event, Fault, PageId, ProcessorId};
+use octavo_manager::{Access, AccessCount, Event, Fault, HOST, PageId, ProcessorId};
 use proptest::prelude::*;
 
 use super::Harness;
@@ -10,7 +10,7 @@ use super::Harness;
 /// One thing. Numbers are reduced to the node's size when it happens.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// GPUs touch pages; what faults is one batch.
+    /// Processors touch pages; what faults is one batch.
     Touch(Vec<Touch>),
     /// One GPU touches consecutive pages, in one batch.
     Sweep { gpu: u8, first: u32, pages: u32, write: bool },
@@ -40,13 +40,16 @@ pub enum Op {
     KernelEnd,
 }
 
-/// One access.
+/// One access, by a GPU or by [the host](HOSTS).
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
     pub gpu: u8,
     pub page: u32,
     pub write: bool,
 }
+
+/// The number of a GPU that stands for the host.
+const HOSTS: u8 = u8::MAX;
 
 /// The node that operations are reduced to.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +76,8 @@ impl World {
 
     fn fault(self, touch: Touch) -> Fault {
         let access = if touch.write { Access::Write } else { Access::Read };
-        Fault { processor: self.gpu(touch.gpu), page: PageId(touch.page % self.total()), access }
+        let processor = if touch.gpu == HOSTS { HOST } else { self.gpu(touch.gpu) };
+        Fault { processor, page: PageId(touch.page % self.total()), access }
     }
 }
 
@@ -121,8 +125,9 @@ fn page() -> impl Strategy<Value = u32> {
 }
 
 fn calm_kinds(storm_level: u8, longest: u32) -> Vec<(u32, BoxedStrategy<Op>)> {
-    let touch = (0u8..16, page(), any::<bool>()).prop_map(|(gpu, page, write)| Touch { gpu, page, write });
-    let sweep = (0u8..16, page(), 1..longest, any::<bool>());
+    let toucher = || prop_oneof![7 => 0u8..16, 1 => Just(HOSTS)];
+    let touch = (toucher(), page(), any::<bool>()).prop_map(|(gpu, page, write)| Touch { gpu, page, write });
+    let sweep = (toucher(), page(), 1..longest, any::<bool>());
     let storm = (0u8..16, page(), 0..=storm_level, prop::bool::weighted(0.4));
     vec![
         (8, proptest::collection::vec(touch, 1..6).prop_map(Op::Touch).boxed()),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use octavo_manager::{Cause, Fault, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step};
+use octavo_manager::{
+    Cause, Fault, HOST, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step,
+};
 
 use super::{Entry, Machine};
 
@@ -184,7 +186,8 @@ impl Machine {
                 self.tables[processor.index()].insert(page, entry);
             }
             let wrote = entry.permission == Permission::ReadWrite && entry.mode == MappingMode::Direct;
-            if wrote && !running.drained.contains(&(processor, page)) {
+            // A shoot-down on the host waits for the stores of its cores.
+            if wrote && processor != HOST && !running.drained.contains(&(processor, page)) {
                 running.undrained.insert((processor, page));
             }
         }
@@ -241,6 +244,9 @@ impl Machine {
         let Step::Map { target, permission, mode, .. } = *step else { unreachable!("called for maps") };
         for processor in who.iter() {
             let entry = Entry { target: target.unwrap_or(processor), permission, mode };
+            if !self.reach.can_map(processor, entry.target) {
+                return Err(format!("{processor} maps page {} at {}, out of its reach", page.0, entry.target));
+            }
             if self.tables[processor.index()].get(&page) != Some(&entry) {
                 self.check_unlarge(processor, page)?;
             }

@@ -6,7 +6,7 @@ mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_manager::{Access, Fault, HOST, MappingMode, PageId, Permission, ProcessorId};
+use octavo_manager::{Access, Fault, HOST, MappingMode, PageId, Permission, ProcessorId, Reach, Topology};
 
 pub use execute::Running;
 
@@ -27,6 +27,8 @@ pub struct Machine {
     pub tables: Vec<BTreeMap<PageId, Entry>>,
     /// Pages that each memory has room for.
     pub capacity: Vec<u32>,
+    /// Which processor can map which memory.
+    reach: Reach,
     /// The version that the latest store made.
     latest: BTreeMap<PageId, u64>,
     /// Accesses that wait to be woken.
@@ -38,14 +40,15 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(capacity: &[u32], by_decree: bool) -> Self {
-        let processors = capacity.len() + 1;
-        let capacity = std::iter::once(u32::MAX).chain(capacity.iter().copied()).collect();
+    pub fn new(topology: &Topology, by_decree: bool) -> Self {
+        let processors = topology.gpus() + 1;
+        let capacity = std::iter::once(u32::MAX).chain(topology.capacity_pages.iter().copied()).collect();
         Self {
             memories: vec![BTreeMap::new(); processors],
             tables: vec![BTreeMap::new(); processors],
             large: vec![BTreeMap::new(); processors],
             capacity,
+            reach: topology.reach.clone(),
             latest: BTreeMap::new(),
             outstanding: BTreeMap::new(),
             by_decree,

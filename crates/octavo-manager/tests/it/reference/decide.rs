@@ -1,6 +1,6 @@
 //! What a placement strategy decides about a fault, and what that means for the page as it is.
 
-use octavo_manager::{ProcessorId, Scheme};
+use octavo_manager::{HOST, ProcessorId, Scheme};
 
 use super::flight::Pending;
 use super::model::Model;
@@ -30,6 +30,8 @@ pub enum Action {
     LeaveDuplication,
     /// The page is everyone's; it comes from the host if nobody brought it before.
     Everywhere,
+    /// It is no GPU's any more: the host wants it.
+    Recall,
 }
 
 impl Model {
@@ -42,6 +44,7 @@ impl Model {
             Placement::FirstTouch => Verdict::Map,
             Placement::AccessCounter(remote) => access_counter(on_host, remote),
             Placement::Duplication => Verdict::Duplicate,
+            Placement::Ideal if pending.fault.processor == HOST => Verdict::Map,
             Placement::Ideal => Verdict::Everywhere,
             Placement::Grit(grit) => {
                 self.initiate(pending, &grit);
@@ -58,7 +61,11 @@ impl Model {
         let state = &self.pages[&pending.page()];
         let own = state.owner == pending.fault.processor;
         let reads_elsewhere = !pending.writes() && !self.on_host(pending.page()) && !own;
+        // The host maps no GPU's memory; GPUs map everyone's.
+        let out_of_reach = pending.fault.processor == HOST && !self.on_host(pending.page());
         match verdict {
+            _ if out_of_reach && state.everywhere => Action::Recall,
+            Verdict::Map if out_of_reach => self.action(Verdict::Migrate, pending),
             Verdict::Everywhere => Action::Everywhere,
             Verdict::Map if state.replicated() => Action::LeaveDuplication,
             Verdict::Map => Action::Map,

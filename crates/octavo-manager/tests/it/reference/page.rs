@@ -88,7 +88,9 @@ impl Page {
         }
         self.mappings.remove(&full);
         if self.owner == full {
-            self.owner = *self.replicas.first().expect("it has replicas");
+            // A GPU rather than the host, which has the lowest number.
+            let gpu = self.replicas.iter().find(|&&holder| holder != HOST);
+            self.owner = *gpu.or(self.replicas.first()).expect("it has replicas");
         }
         let owner = self.owner;
         self.replicas.remove(&owner);

@@ -73,7 +73,7 @@ impl Rules {
     }
 
     pub fn topology(&self) -> Topology {
-        Topology { gpus: self.gpus(), capacity_pages: self.capacity.clone() }
+        Topology::of(self.capacity.clone())
     }
 
     pub fn config(&self) -> MemoryConfig {

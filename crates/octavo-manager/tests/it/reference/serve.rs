@@ -106,7 +106,7 @@ impl Model {
             let remote = self.pages[&page].owner != processor;
             let counts = &mut self.counts;
             match action {
-                Action::Migrate => counts.migrations += 1,
+                Action::Migrate | Action::Recall => counts.migrations += 1,
                 Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
                 Action::Duplicate => counts.duplications += 1,
@@ -152,6 +152,10 @@ impl Model {
 fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) {
     match action {
         Action::Migrate | Action::Collapse => state.move_to(processor),
+        Action::Recall => {
+            state.move_to(processor);
+            state.everywhere = false;
+        }
         Action::Map => state.map(processor),
         Action::Duplicate => state.replicate(processor),
         Action::LeaveDuplication => {
