@@ -1,23 +1,9 @@
-//! The host, and the driver that runs on it.
+//! The driver, which runs on the host.
 
 use octavo_driver::config::ServiceModel;
-use octavo_units::{Bytes, Cycles};
+use octavo_units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The host's part of a far fault, besides the driver.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HostConfig {
-    /// Page-table walks at once.
-    pub walkers: u32,
-    /// Cycles to read one level of the host's page table.
-    pub level: Cycles,
-    /// Cycles from request to data of host memory, for remote lines and policy metadata.
-    pub memory_latency: Cycles,
-    /// Bytes of a fault or counter notification on its way to the host, and of its answer.
-    pub fault_message: Bytes,
-}
 
 /// The driver: what serves faults, counter notifications and reports, and how plans are carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,17 +7,19 @@
 mod driver;
 mod fabric;
 mod gpu;
+mod host;
 mod memory;
 mod node;
 mod topology;
 mod validate;
 
-pub use driver::{DrainScope, DriverConfig, HostConfig, TransFwConfig};
+pub use driver::{DrainScope, DriverConfig, TransFwConfig};
 pub use fabric::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,
     TlbConfig, WalkerConfig, WalkerScope,
 };
+pub use host::{CpuConfig, CpuTlbConfig, HostConfig, HostCosts};
 pub use memory::{CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};
 pub use topology::TooFewPages;

@@ -5,11 +5,12 @@ use octavo_units::Frequency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::{DriverConfig, HostConfig};
+use crate::driver::DriverConfig;
 use crate::fabric::{LinkConfig, RemoteConfig, SwitchConfig};
 use crate::gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig, WalkerConfig, is_false,
 };
+use crate::host::HostConfig;
 use crate::memory::CapacityConfig;
 
 /// Which caches a launch finds empty.
@@ -65,7 +66,7 @@ pub struct NodeConfig {
     pub host_link: LinkConfig,
     /// Cache-line access to another processor's memory.
     pub remote: RemoteConfig,
-    /// The host's part of a far fault.
+    /// The host: its part of a far fault, its cores and what memory costs there.
     pub host: HostConfig,
     /// The driver's service of faults, counter notifications and reports.
     pub driver: DriverConfig,

@@ -37,6 +37,7 @@ impl NodeConfig {
         self.validate_caches()?;
         self.validate_translation()?;
         self.validate_links()?;
+        self.validate_host()?;
         self.validate_driver()?;
         validate_capacity(&self.capacity)
     }
@@ -84,6 +85,19 @@ impl NodeConfig {
         in_range("walker.walkers", self.walker.walkers, 1, 4096)?;
         in_range("walker.queue", self.walker.queue, 1, 1 << 16)?;
         in_range("host.walkers", self.host.walkers, 1, 4096)
+    }
+
+    fn validate_host(&self) -> Result<(), NodeError> {
+        let (cpu, costs) = (&self.host.cpu, &self.host.costs);
+        in_range("host.cpu.cores", cpu.cores, 1, 4096)?;
+        in_range("host.cpu.lines_in_flight", cpu.lines_in_flight, 1, 1024)?;
+        translations("host.cpu.tlb", cpu.tlb.entries, cpu.tlb.ways)?;
+        for (key, bandwidth) in [("cpu.memory_bandwidth", cpu.memory_bandwidth), ("costs.zeroing", costs.zeroing)] {
+            if bandwidth.0 < 1_000_000 {
+                return Err(error(&format!("host.{key}"), format!("expected at least 1MB/s, found {bandwidth}")));
+            }
+        }
+        Ok(())
     }
 
     fn validate_links(&self) -> Result<(), NodeError> {

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use crate::schema::options;
 use crate::{WORKLOADS, presets};
 
-/// Everything that can be named: `nodes`, `drivers`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`,
+/// Everything that can be named: `nodes`, `drivers`, `hosts`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`,
 /// `allocators`, `sizings`; each entry with its name, summary, source and options.
 #[must_use]
 pub fn listing() -> Value {
     json!({
         "nodes": presets::node_names().map(|name| preset(name, presets::node_text(name))).collect::<Vec<_>>(),
         "drivers": presets::driver_names().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "hosts": presets::host_names().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
         "memories": presets::memory_names().map(|name| preset(name, presets::memory_text(name))).collect::<Vec<_>>(),
         "workloads": entries(&WORKLOADS),
         "placements": entries(&PLACEMENTS),

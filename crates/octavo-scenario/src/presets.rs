@@ -24,10 +24,13 @@ const DRIVERS: Presets = &[
     ("uvmsmart", include_str!("../../../presets/drivers/uvmsmart.toml")),
     ("demand-paging", include_str!("../../../presets/drivers/demand-paging.toml")),
 ];
+const HOSTS: Presets = &[(DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml"))];
 const MEMORIES: Presets = &[
     ("uvm", include_str!("../../../presets/memory/uvm.toml")),
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
 ];
+/// The host of a node that names none.
+pub(crate) const DEFAULT_HOST: &str = "x86-server";
 const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
 
 /// Names of the node presets.
@@ -38,6 +41,11 @@ pub fn node_names() -> impl Iterator<Item = &'static str> {
 /// Names of the driver presets.
 pub fn driver_names() -> impl Iterator<Item = &'static str> {
     DRIVERS.iter().map(|(name, _)| *name)
+}
+
+/// Names of the host presets.
+pub fn host_names() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().map(|(name, _)| *name)
 }
 
 /// Names of the memory presets.
@@ -73,6 +81,12 @@ pub(crate) fn driver(name: &str) -> Result<Layer, Problem> {
     Ok(embedded(&format!("driver preset {name}"), text).below("node.driver"))
 }
 
+/// A host preset, below `node.host`.
+pub(crate) fn host(name: &str) -> Result<Layer, Problem> {
+    let text = find(HOSTS, name).ok_or_else(|| unknown("node.host.preset", name, HOSTS))?;
+    Ok(embedded(&format!("host preset {name}"), text).below("node.host"))
+}
+
 /// A memory preset, below `memory`.
 pub(crate) fn memory(name: &str) -> Result<Layer, Problem> {
     let text = memory_text(name).ok_or_else(|| unknown("memory.preset", name, MEMORIES))?;
@@ -99,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_number_of_a_node_says_where_it_comes_from() {
-        for (name, text) in NODES.iter().chain(DRIVERS).chain(MEMORIES) {
+        for (name, text) in NODES.iter().chain(DRIVERS).chain(HOSTS).chain(MEMORIES) {
             for line in text.lines().filter(|line| line.starts_with(char::is_alphabetic)) {
                 let silent = ["extends", "preset", "model"].iter().any(|key| line.starts_with(key));
                 assert!(silent || line.contains("# ["), "{name}: no source: {line}");

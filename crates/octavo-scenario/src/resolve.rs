@@ -67,23 +67,18 @@ pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>)
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
     let mut node = node_layers(main, &written, read)?;
     let located = |problem: Problem| Merged::of(main, &written).locate(problem);
-    let driver_of = |layers| named(layers, "node.driver.preset").map(presets::driver).transpose();
-    let driver: Vec<Layer> = driver_of(&written).map_err(located)?.into_iter().collect();
     let memory = named(&written, "memory.preset").map(presets::memory);
     let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
-    if !driver.is_empty() {
-        // The driver that was asked for replaces the node's own.
-        node.iter_mut().for_each(|layer| drop(layer.take("node.driver.preset")));
-        drop_provided(&mut node, "node.driver", &driver);
-    }
-    let below_node = driver_of(&node).map_err(|problem| Merged::of(main, &node).locate(problem))?;
+    let driver = part(&DRIVER, main, &mut written, &mut node)?;
+    let host = part(&HOST, main, &mut written, &mut node)?;
     replace_below(&mut written, "memory", &memory);
     replace_below(&mut written, "node", &node);
-    replace_below(&mut written, "node.driver", &driver);
-    let presets = [presets::defaults()].into_iter().chain(memory).chain(below_node).chain(node).chain(driver);
+    let below = driver.below.into_iter().chain(host.below);
+    let above = driver.above.into_iter().chain(host.above);
+    let presets = [presets::defaults()].into_iter().chain(memory).chain(below).chain(node).chain(above);
     let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
-    for key in ["memory.preset", "node.preset", "node.driver.preset"] {
+    for key in ["memory.preset", "node.preset", DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(
                 Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key))
@@ -91,6 +86,43 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
         }
     }
     Ok(merged)
+}
+
+/// A part of a node that has presets of its own.
+struct Part {
+    /// The key that names one.
+    preset: &'static str,
+    /// The table that it fills.
+    table: &'static str,
+    find: fn(&str) -> Result<Layer, Problem>,
+    /// What a node has that names none.
+    default: Option<&'static str>,
+}
+
+const DRIVER: Part = Part { preset: "node.driver.preset", table: "node.driver", find: presets::driver, default: None };
+const HOST: Part =
+    Part { preset: "node.host.preset", table: "node.host", find: presets::host, default: Some(presets::DEFAULT_HOST) };
+
+/// The preset of a part of the node: the one that the scenario names lies above the node, the node's own below it.
+struct PartLayers {
+    below: Option<Layer>,
+    above: Option<Layer>,
+}
+
+fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> Result<PartLayers, ScenarioError> {
+    let asked = named(written, part.preset).map(part.find).transpose();
+    let above = asked.map_err(|problem| Merged::of(main, written).locate(problem))?;
+    if let Some(layer) = &above {
+        // What was asked for replaces the node's own.
+        node.iter_mut().for_each(|layer| drop(layer.take(part.preset)));
+        drop_provided(node, part.table, std::slice::from_ref(layer));
+        replace_below(written, part.table, std::slice::from_ref(layer));
+    }
+    let speaks_of_it = |layer: &Layer| lookup(&layer.values, part.table).is_some();
+    let default = part.default.filter(|_| node.iter().chain(written.iter()).any(speaks_of_it));
+    let own = named(node, part.preset).or(default).map(part.find).transpose();
+    let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
+    Ok(PartLayers { below, above })
 }
 
 /// The layers of the node that was named last.

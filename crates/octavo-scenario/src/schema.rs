@@ -16,6 +16,7 @@ pub fn schema() -> Value {
     make_optional(&mut node);
     add_preset(&mut node, presets::node_names().collect());
     add_preset(&mut node["properties"]["driver"], presets::driver_names().collect());
+    add_preset(&mut node["properties"]["host"], presets::host_names().collect());
     let workload = schema["properties"]["workload"].take();
     let memory = &mut schema["properties"]["memory"];
     for (key, choice) in [

@@ -216,7 +216,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         switches: None,
         host_link: link(32, 500),
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
-        host: HostConfig { walkers: 16, level: Cycles(100), memory_latency: Cycles(100), fault_message: Bytes(32) },
+        host: host(),
         driver: DriverConfig {
             service: ServiceModel::Pool(PoolConfig { service: Time(1_000_000), servers: 1 }),
             entry_write: Cycles(100),
@@ -291,4 +291,33 @@ fn values<'a>(table: &'a Table, column: &str) -> &'a Values {
 fn numbers<'a>(table: &'a Table, column: &str) -> &'a [u64] {
     let Values::U64(numbers) = values(table, column) else { panic!("{column} holds numbers") };
     numbers
+}
+
+/// A host whose numbers are easy to add up.
+fn host() -> HostConfig {
+    HostConfig {
+        walkers: 16,
+        level: Cycles(100),
+        memory_latency: Cycles(100),
+        fault_message: Bytes(32),
+        cpu: CpuConfig {
+            cores: 4,
+            lines_in_flight: 8,
+            line_issue: Time(1_000),
+            memory_latency: Time(100_000),
+            memory_bandwidth: Bandwidth(64_000_000_000),
+            tlb: CpuTlbConfig { entries: 64, ways: 4, walk: Time(50_000) },
+            capacity: Bytes(0),
+        },
+        costs: HostCosts {
+            call: Time(1_000_000),
+            device_chunk: Time(10_000_000),
+            pin: Time(1_000_000),
+            minor_fault: Time(1_000_000),
+            zeroing: Bandwidth(8_000_000_000),
+            unmap_page: Time(200_000),
+            copy_call: Time(5_000_000),
+            advice_call: Time(1_000_000),
+        },
+    }
 }

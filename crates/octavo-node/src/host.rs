@@ -1,0 +1,77 @@
+//! The host: its part of a far fault, its cores and its memory, and what memory costs there.
+
+use octavo_units::{Bandwidth, Bytes, Cycles, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostConfig {
+    /// Page-table walks at once, of far faults.
+    pub walkers: u32,
+    /// Cycles to read one level of the host's page table, for far faults.
+    pub level: Cycles,
+    /// Cycles from request to data of host memory, for remote lines and policy metadata.
+    pub memory_latency: Cycles,
+    /// Bytes of a fault or counter notification on its way to the host, and of its answer.
+    pub fault_message: Bytes,
+    /// Its cores, for the phases in which the host computes.
+    pub cpu: CpuConfig,
+    /// What allocating, populating, copying and freeing costs.
+    pub costs: HostCosts,
+}
+
+/// The host's cores and their way to memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuConfig {
+    /// Cores: threads that run at once.
+    pub cores: u32,
+    /// Lines of 64 bytes that a core can have in flight, those that its prefetcher asks for included.
+    pub lines_in_flight: u32,
+    /// Time from one line to the next that a core can issue.
+    pub line_issue: Time,
+    /// Time from the request of a line to its data, in host memory.
+    pub memory_latency: Time,
+    /// Bandwidth of host memory that all cores share, and copies with them.
+    pub memory_bandwidth: Bandwidth,
+    /// Translations that a core keeps.
+    pub tlb: CpuTlbConfig,
+    /// Host memory available to the workload; `0B` for no limit.
+    pub capacity: Bytes,
+}
+
+/// Translations that a core keeps, of its last level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuTlbConfig {
+    /// Entries.
+    pub entries: u32,
+    /// Ways of a set.
+    pub ways: u32,
+    /// Time of a page-table walk after a miss.
+    pub walk: Time,
+}
+
+/// What memory costs on the host, besides the time of its bytes on links and in memories.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostCosts {
+    /// A call that allocates or frees.
+    pub call: Time,
+    /// Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`).
+    pub device_chunk: Time,
+    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted.
+    pub pin: Time,
+    /// A fault of a core at its first touch of a page, zeroing not counted.
+    pub minor_fault: Time,
+    /// Bandwidth of one core that zeroes a page.
+    pub zeroing: Bandwidth,
+    /// Each page whose mapping goes when it is freed.
+    pub unmap_page: Time,
+    /// A call that copies, until its first byte moves.
+    pub copy_call: Time,
+    /// A call that prefetches or gives advice.
+    pub advice_call: Time,
+}
