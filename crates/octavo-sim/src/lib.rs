@@ -6,6 +6,7 @@
 
 mod cpu;
 mod engine;
+mod error;
 mod fabric;
 mod failure;
 mod gpu;
@@ -13,10 +14,11 @@ mod machine;
 mod observe;
 mod simulate;
 
+pub use error::SimError;
 pub use failure::StrategyFailure;
 pub use gpu::counts::Accesses;
 pub use machine::breakdown::Breakdown;
 pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
-pub use simulate::{Progress, RunOptions, SimError, simulate};
+pub use simulate::{Progress, RunOptions, simulate};

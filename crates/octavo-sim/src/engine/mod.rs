@@ -1,6 +1,7 @@
 //! Simulated time: what happens next, and what is booked until when.
 
-pub(crate) mod calendar;
+mod calendar;
+pub(crate) mod clock;
 pub(crate) mod costs;
 pub(crate) mod event;
 pub(crate) mod horizon;

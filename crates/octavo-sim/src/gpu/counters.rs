@@ -1,11 +1,7 @@
 //! Hardware access counters: remote lines by (GPU, group of pages), notified once at the threshold.
 
 use octavo_driver::slab::Slab;
-use octavo_manager::{CounterNotification, CounterSpec, HOST, PageId, PageRun, ProcessorId};
-
-use crate::engine::event::Kind;
-use crate::fabric::links::Traffic;
-use crate::machine::hardware::Hardware;
+use octavo_manager::{CounterNotification, CounterSpec, PageRun};
 
 pub(crate) struct Counters {
     spec: Option<CounterSpec>,
@@ -22,7 +18,7 @@ impl Counters {
 
     /// Adds remote lines; `true` when that reached the threshold.
     #[inline]
-    fn add(&mut self, gpu: usize, page: u32, lines: u32) -> bool {
+    pub fn add(&mut self, gpu: usize, page: u32, lines: u32) -> bool {
         let Some(spec) = self.spec else { return false };
         let count = &mut self.counts[gpu][page as usize >> spec.group_pages.trailing_zeros()];
         if *count >= spec.threshold {
@@ -30,6 +26,16 @@ impl Counters {
         }
         *count += lines;
         *count >= spec.threshold
+    }
+
+    /// A notification leaves for the host; its number.
+    pub fn sent(&mut self, notification: CounterNotification) -> u32 {
+        self.notifications.insert(notification)
+    }
+
+    /// A notification reaches the driver.
+    pub fn arrived(&mut self, number: u32) -> CounterNotification {
+        self.notifications.remove(number)
     }
 
     /// Clears the counters of every group that contains one of `pages`, for every GPU.
@@ -40,36 +46,5 @@ impl Counters {
         for counts in &mut self.counts {
             counts[first as usize..=last as usize].fill(0);
         }
-    }
-}
-
-impl Hardware<'_> {
-    /// Counts remote lines of `gpu`; a notification leaves for the host when the threshold is reached.
-    #[inline]
-    pub fn count_remote(&mut self, gpu: usize, page: u32, owner: ProcessorId, lines: u32, time: u64) {
-        match owner.gpu_index() {
-            Some(_) => self.accesses.remote_gpu_lines += u64::from(lines),
-            None => self.accesses.remote_host_lines += u64::from(lines),
-        }
-        self.reports.count(gpu, page, lines);
-        self.recorder.remote_lines(page, lines);
-        if self.counters.add(gpu, page, lines) {
-            self.notify(gpu, page, time);
-        }
-    }
-
-    fn notify(&mut self, gpu: usize, page: u32, time: u64) {
-        let processor = ProcessorId::gpu(gpu);
-        let notification = CounterNotification { processor, page: PageId(page) };
-        let number = self.counters.notifications.insert(notification);
-        let arrives = self.links.send(self.now, time, (processor, HOST), self.costs.fault_bytes, Traffic::Control);
-        self.schedule(arrives, Kind::CounterArrives, number);
-    }
-
-    /// A notification reaches the driver.
-    pub fn counter_arrives(&mut self, number: u32) -> CounterNotification {
-        let notification = self.counters.notifications.remove(number);
-        self.recorder.notification(self.now, notification.processor, notification.page.0);
-        notification
     }
 }

@@ -1,6 +1,7 @@
 //! One GPU: its state, and what its wavefronts do in it.
 
 pub(crate) mod caches;
+mod change;
 pub(crate) mod counters;
 pub(crate) mod counts;
 pub(crate) mod path;

@@ -1,11 +1,7 @@
 //! Periodic reports of each GPU's accesses to each page, for policies that ask for them.
 
 use octavo_driver::slab::Slab;
-use octavo_manager::{AccessCount, HOST, PageId, ProcessorId, ReportSpec};
-
-use crate::engine::event::Kind;
-use crate::fabric::links::Traffic;
-use crate::machine::hardware::Hardware;
+use octavo_manager::{AccessCount, PageId, ProcessorId, ReportSpec};
 
 pub(crate) struct Reports {
     spec: Option<ReportSpec>,
@@ -28,6 +24,11 @@ impl Reports {
         self.spec.map(|spec| spec.period_cycles * cycle)
     }
 
+    /// Bytes of an entry of a report.
+    pub fn entry_bytes(&self) -> u64 {
+        self.spec.map_or(0, |spec| spec.entry_bytes.into())
+    }
+
     /// Counts lines that left the first-level cache.
     #[inline]
     pub fn count(&mut self, gpu: usize, page: u32, lines: u32) {
@@ -41,42 +42,23 @@ impl Reports {
         *count = count.saturating_add(lines);
     }
 
+    /// A report leaves for the driver; its number.
+    pub fn sent(&mut self, counts: Vec<AccessCount>) -> u32 {
+        self.sent.insert(counts)
+    }
+
     /// A report has reached the driver.
     pub fn arrived(&mut self, number: u32) -> Vec<AccessCount> {
         self.sent.remove(number)
     }
 
     /// Takes the counts of one GPU in ascending order of pages.
-    fn take(&mut self, gpu: usize, into: &mut Vec<AccessCount>) {
+    pub fn take(&mut self, gpu: usize, into: &mut Vec<AccessCount>) {
         let touched = &mut self.touched[gpu];
         touched.sort_unstable();
         for page in touched.drain(..) {
             let lines = std::mem::take(&mut self.counts[gpu][page as usize]);
             into.push(AccessCount { processor: ProcessorId::gpu(gpu), page: PageId(page), lines });
         }
-    }
-}
-
-impl Hardware<'_> {
-    /// All GPUs send their counts to the host; the driver has them when the last have arrived.
-    pub fn report_due(&mut self) {
-        let Some(spec) = self.reports.spec else { return };
-        let mut counts = Vec::new();
-        let mut arrives = self.now;
-        for gpu in 0..self.gpus.len() {
-            let before = counts.len();
-            self.reports.take(gpu, &mut counts);
-            let bytes = (counts.len() - before) as u64 * u64::from(spec.entry_bytes);
-            if bytes > 0 {
-                let path = (ProcessorId::gpu(gpu), HOST);
-                arrives = arrives.max(self.links.send(self.now, self.now, path, bytes, Traffic::Control));
-            }
-        }
-        if !counts.is_empty() {
-            counts.sort_unstable_by_key(|count| (count.page, count.processor));
-            let number = self.reports.sent.insert(counts);
-            self.schedule(arrives, Kind::ReportArrives, number);
-        }
-        self.schedule_periodic(self.now + spec.period_cycles * self.costs.cycle, Kind::ReportDue);
     }
 }

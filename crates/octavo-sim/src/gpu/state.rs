@@ -10,66 +10,33 @@ use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::caches::l2::L2Cache;
 use crate::gpu::path::waiting::Waiting;
-use crate::gpu::translate::entry::PageTable;
+use crate::gpu::translate::entry::{Entry, PageTable};
 use crate::gpu::translate::large::{LargePages, entries_for};
 use crate::gpu::translate::ports::Ports;
 use crate::gpu::translate::tlb::Tlb;
 use crate::gpu::translate::walker::{TableShape, Walker};
+use crate::gpu::units::unit::Unit;
 
 pub(crate) struct Gpu {
-    pub l1: L1Caches,
-    pub l2: L2Cache,
+    pub(super) l1: L1Caches,
+    pub(super) l2: L2Cache,
     /// Scalar caches and TLBs, each shared by a few units.
-    pub scalar: L1Caches,
-    pub scalar_tlb: Tlb,
-    pub dram: Dram,
-    pub l1_tlb: Tlb,
-    pub l2_tlb: Tlb,
+    pub(super) scalar: L1Caches,
+    pub(super) scalar_tlb: Tlb,
+    pub(super) dram: Dram,
+    pub(super) l1_tlb: Tlb,
+    pub(super) l2_tlb: Tlb,
     /// Large translations, where several page sizes are used at once.
-    pub large: Option<LargePages>,
-    pub ports: Ports,
-    pub walker: Walker,
-    pub table: PageTable,
-    pub units: Vec<Unit>,
+    pub(super) large: Option<LargePages>,
+    pub(super) ports: Ports,
+    pub(super) walker: Walker,
+    pub(super) table: PageTable,
+    pub(super) units: Vec<Unit>,
     /// Next-free time of each SIMD, by (unit, SIMD).
-    pub simds: Vec<u64>,
-    pub remote: Slots,
+    pub(super) simds: Vec<u64>,
+    pub(super) remote: Slots,
     /// Lines that wait for others in flight to arrive, in order.
-    pub remote_queue: VecDeque<Waiting>,
-}
-
-/// A compute unit.
-#[repr(align(64))]
-pub(crate) struct Unit {
-    /// When its memory pipeline takes the next line.
-    pub port: u64,
-    /// When its scalar pipeline, local data share and branch pipeline take the next instruction.
-    pub scalar: u64,
-    pub local_data: u64,
-    pub branch: u64,
-    /// Until when the first-level cache serves nothing, because a request at its head waits.
-    pub blocked: u64,
-    /// Work-groups in flight.
-    pub groups: u32,
-    /// Until when it issues nothing, because pages are being drained.
-    pub paused: u64,
-    /// When everything it has in flight is there.
-    pub in_flight: u64,
-    /// Seats without a wavefront, one bit each.
-    pub seats: u64,
-    /// Miss registers of the first-level cache.
-    pub misses: Slots,
-    /// Miss registers of the first-level TLB.
-    pub translations: Slots,
-}
-
-impl Unit {
-    /// Takes the first free seat, of which there is one.
-    pub const fn take_seat(&mut self) -> u8 {
-        let seat = self.seats.trailing_zeros() as u8;
-        self.seats &= self.seats - 1;
-        seat
-    }
+    pub(super) remote_queue: VecDeque<Waiting>,
 }
 
 impl Gpu {
@@ -78,19 +45,6 @@ impl Gpu {
         let shape = TableShape::for_page(page_bytes);
         let units = node.compute.units as usize;
         let seats = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
-        let unit = |_| Unit {
-            port: 0,
-            scalar: 0,
-            local_data: 0,
-            branch: 0,
-            blocked: 0,
-            groups: 0,
-            paused: 0,
-            in_flight: 0,
-            seats: u64::MAX >> (64 - seats),
-            misses: Slots::new(node.l1.miss_registers),
-            translations: Slots::new(node.l1_tlb.miss_registers),
-        };
         Self {
             l1: L1Caches::new(&node.l1, units, costs.cycle),
             scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
@@ -106,24 +60,43 @@ impl Gpu {
             ports: Ports::new(units, node.l1_tlb.ports, node.l2_tlb.ports, costs.cycle),
             walker: Walker::new(&node.walker, &node.l2_tlb, shape, costs.cycle),
             table: PageTable::new(pages),
-            units: (0..units).map(unit).collect(),
+            units: (0..units).map(|_| Unit::new(node, seats)).collect(),
             simds: vec![0; units * node.compute.simds_per_unit as usize],
             remote: Slots::new(node.remote.lines_in_flight),
             remote_queue: VecDeque::new(),
         }
     }
 
-    /// Removes the translation of `page` everywhere on this GPU.
-    pub fn shoot_down(&mut self, page: u32) {
-        for tlb in [&mut self.l2_tlb, &mut self.l1_tlb, &mut self.scalar_tlb] {
-            tlb.shoot_down(page);
-        }
+    /// A compute unit.
+    #[inline]
+    pub fn unit(&mut self, unit: usize) -> &mut Unit {
+        &mut self.units[unit]
     }
 
-    /// A unit issues nothing before then, and its first-level cache is emptied.
-    pub fn pause(&mut self, unit: usize, until: u64) {
-        let paused = &mut self.units[unit].paused;
-        *paused = until.max(*paused);
-        self.l1.discard(unit);
+    /// When a unit can issue: now, or when a drain is over.
+    #[inline]
+    pub fn issue_time(&self, unit: usize, now: u64) -> u64 {
+        self.units[unit].paused.max(now)
+    }
+
+    /// What `page` leads to.
+    #[inline]
+    pub fn entry(&self, page: u32) -> Entry {
+        self.table.get(page)
+    }
+
+    /// Whether `page` is part of a coalesced block, where several page sizes are used at once.
+    pub fn is_coalesced(&self, page: u32) -> Option<bool> {
+        Some(self.large.as_ref()?.is_coalesced(page))
+    }
+
+    /// Reads or writes `count` lines of memory from `first` on; returns when the last has arrived.
+    pub fn stream(&mut self, now: u64, time: u64, first: u64, count: u64) -> u64 {
+        self.dram.stream(now, time, first, count)
+    }
+
+    /// Walks the page table for another GPU; returns when the walk is over.
+    pub fn walk_for_peer(&mut self, time: u64, page: u32) -> u64 {
+        self.walker.walk(time, page).done
     }
 }

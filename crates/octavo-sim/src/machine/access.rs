@@ -5,19 +5,20 @@ use octavo_program::Op;
 use octavo_units::Time;
 
 use crate::engine::horizon::RESERVED_AHEAD;
-use crate::gpu::path::defer::Deferred;
 use crate::gpu::path::waiting::Waiting;
 use crate::gpu::run::Run;
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::translation::Translation;
+use crate::machine::defer::Deferred;
 use crate::machine::executor::Free;
 use crate::machine::faults::fault_of;
+use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl Node<'_> {
     /// Accesses a run of lines from `time` on, one a cycle, page by page.
     #[inline(always)]
-    pub fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+    pub(super) fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
         let lines = u64::from(run.count());
         if run.is_write() {
             self.hardware.accesses.store_lines += lines;
@@ -47,7 +48,7 @@ impl Node<'_> {
 
     /// A store that fills some of its lines and not others: what is alike one after another, from `time` on.
     #[inline(never)]
-    pub fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
+    pub(super) fn access_ragged(&mut self, gpu: usize, unit: usize, slot: usize, op: Op, time: u64) {
         for part in op.uniform() {
             let before = (part.line() - op.line()) * self.hardware.costs.line;
             self.access(gpu, unit, slot, Run::of(part), time + before);
@@ -57,15 +58,15 @@ impl Node<'_> {
     /// Accesses lines of one page: at once, or when its fault is resolved. What most accesses do is in here, what few do
     /// is called: a call for each step would cost as much as the steps.
     #[inline(never)]
-    pub fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
-        let page = (run.line() >> self.hardware.page_line_shift) as u32;
+    pub(super) fn access_page(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
+        let page = self.hardware.page_of(run.line());
         let Translation { entry, time: ready } =
             self.translate(gpu, FirstLevel::Vector(unit), page, run.is_write(), time);
         if !entry.is_valid() {
             return self.fault(gpu, slot, page, run, time, ready);
         }
         self.hardware.breakdown.walk_ps += (ready - time) * u64::from(run.count());
-        if ready > self.hardware.now + RESERVED_AHEAD {
+        if ready > self.hardware.clock.now() + RESERVED_AHEAD {
             return self.hardware.defer_until(slot, run, ready);
         }
         self.hardware.serve_translated(gpu, unit, slot, entry, run, ready);
@@ -73,8 +74,10 @@ impl Node<'_> {
 
     /// Issues a scalar load; returns when its wavefront can go on.
     #[inline(never)]
-    pub fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
-        let over = self.hardware.issue_scalar(gpu, unit, time);
+    pub(super) fn scalar_load(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, op: Op) -> u64 {
+        let Hardware { gpus, costs, accesses, .. } = &mut self.hardware;
+        let over = gpus[gpu].issue_scalar(unit, time, costs);
+        accesses.scalar_loads += 1;
         for line in op.line()..op.line() + u64::from(op.count()) {
             self.scalar_line((gpu, unit), slot, line, over + self.hardware.costs.scalar_pipeline);
         }
@@ -83,26 +86,27 @@ impl Node<'_> {
 
     fn scalar_line(&mut self, (gpu, unit): (usize, usize), slot: usize, line: u64, time: u64) {
         let cache = unit / self.hardware.config.scalar.units as usize;
-        let page = (line >> self.hardware.page_line_shift) as u32;
+        let page = self.hardware.page_of(line);
         let run = Run::of(Op::load(line, 1));
         let Translation { entry, time: ready } = self.translate(gpu, FirstLevel::Scalar(cache), page, false, time);
         if !entry.is_valid() {
             return self.fault(gpu, slot, page, run, time, ready);
         }
         self.hardware.breakdown.walk_ps += ready - time;
-        if ready > self.hardware.now + RESERVED_AHEAD {
+        if ready > self.hardware.clock.now() + RESERVED_AHEAD {
             return self.hardware.defer_until(slot, run, ready);
         }
         self.hardware.serve_scalar(gpu, cache, slot, entry, run, ready);
     }
 
     /// The translation is there; it is used although the TLB may have replaced it since, unless the entry has gone.
-    pub fn resume_access(&mut self, number: u32) {
+    pub(super) fn resume_access(&mut self, number: u32) {
         let Deferred { run, slot } = self.hardware.deferred.remove(number);
         let slot = slot as usize;
-        let (gpu, unit) = self.hardware.place(slot);
-        let page = (run.line() >> self.hardware.page_line_shift) as u32;
-        let (entry, time) = (self.hardware.gpus[gpu].table.get(page), self.hardware.issue_time(gpu, unit));
+        let (gpu, unit) = self.hardware.waves.place(slot);
+        let page = self.hardware.page_of(run.line());
+        let entry = self.hardware.gpus[gpu].entry(page);
+        let time = self.hardware.issue_time(gpu, unit);
         if entry.allows(run.is_write()) {
             self.hardware.serve_translated(gpu, unit, slot, entry, run, time);
         } else {
@@ -112,7 +116,7 @@ impl Node<'_> {
     }
 
     /// Remote lines have arrived: those that waited go on while there is room.
-    pub fn remote_queue(&mut self, gpu: usize) {
+    pub(super) fn remote_queue(&mut self, gpu: usize) {
         while let Some(next) = self.hardware.next_of_queue(gpu) {
             self.leave_queue(next);
             self.hardware.end_pending(next.slot as usize);
@@ -122,10 +126,10 @@ impl Node<'_> {
     /// Lines that waited travel now, unless their page has moved meanwhile: then they begin anew.
     fn leave_queue(&mut self, waiting: Waiting) {
         let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
-        let (gpu, unit) = self.hardware.place(slot);
+        let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
         self.hardware.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;
-        let entry = self.hardware.gpus[gpu].table.get((lines.run.line() >> self.hardware.page_line_shift) as u32);
+        let entry = self.hardware.gpus[gpu].entry(self.hardware.page_of(lines.run.line()));
         let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
         if remote && !(lines.run.is_write() && entry.is_broadcast()) {
             let done = self.hardware.remote_lines(gpu, unit, entry, lines, time);
@@ -138,18 +142,17 @@ impl Node<'_> {
 
     /// Looks a page up: first-level TLB, second-level TLB, page table.
     #[inline(always)]
-    pub fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
-        let hardware = &mut self.hardware;
-        hardware.accesses.translations += 1;
-        let plain = hardware.plain_translation;
-        let start = if plain { time } else { hardware.first_level_port(gpu, first, time) };
-        let lookup =
-            if matches!(first, FirstLevel::Vector(_)) { hardware.costs.l1_tlb } else { hardware.costs.scalar_tlb };
-        let looked_up = start + lookup;
+    fn translate(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
+        let Hardware { gpus, costs, accesses, plain_translation, .. } = &mut self.hardware;
+        accesses.translations += 1;
+        let plain = *plain_translation;
+        let start = if plain { time } else { gpus[gpu].first_level_port(first, time) };
+        let looked_up = start + if matches!(first, FirstLevel::Vector(_)) { costs.l1_tlb } else { costs.scalar_tlb };
         if !plain && let Some(found) = self.first_level_specially(gpu, first, page, write, looked_up) {
             return found;
         }
-        match self.hardware.look_up_first(gpu, first, page, write, looked_up) {
+        let Hardware { gpus, accesses, .. } = &mut self.hardware;
+        match gpus[gpu].look_up_first(first, page, write, looked_up, accesses) {
             Some(found) => found,
             None => self.translate_missed(gpu, first, page, write, looked_up),
         }
@@ -168,12 +171,13 @@ impl Node<'_> {
         if self.hardware.config.ideal_tlb {
             return Some(self.translate_ideally(gpu, page, write, time));
         }
-        self.hardware.first_level_large(gpu, first, page, write, time)
+        let Hardware { gpus, accesses, .. } = &mut self.hardware;
+        gpus[gpu].look_up_first_large(first, page, write, time, accesses)
     }
 
     /// The upper bound: whatever is mapped was in the first-level TLB.
     fn translate_ideally(&mut self, gpu: usize, page: u32, write: bool, time: u64) -> Translation {
-        if !self.hardware.gpus[gpu].table.get(page).allows(write) {
+        if !self.hardware.gpus[gpu].entry(page).allows(write) {
             if self.is_awaited(gpu, page, write) {
                 return Translation::fault(time);
             }
@@ -181,7 +185,7 @@ impl Node<'_> {
                 self.resolve_for_free(gpu, page);
             }
         }
-        let entry = self.hardware.gpus[gpu].table.get(page);
+        let entry = self.hardware.gpus[gpu].entry(page);
         if !entry.allows(write) {
             return Translation::fault(time);
         }
@@ -195,30 +199,32 @@ impl Node<'_> {
         let FirstLevel::Vector(unit) = first else {
             return self.translate_beyond_l1(gpu, first, page, write, time);
         };
-        let start = self.hardware.gpus[gpu].units[unit].translations.available(time);
+        let start = self.hardware.gpus[gpu].unit(unit).begin_translation(time);
         let translation = self.translate_beyond_l1(gpu, first, page, write, start);
-        self.hardware.gpus[gpu].units[unit].translations.take(translation.time);
+        self.hardware.gpus[gpu].unit(unit).end_translation(translation.time);
         translation
     }
 
     fn translate_beyond_l1(&mut self, gpu: usize, first: FirstLevel, page: u32, write: bool, time: u64) -> Translation {
-        let hardware = &mut self.hardware;
-        let start = if hardware.plain_translation { time } else { hardware.second_level_port(gpu, time) };
-        let looked_up = start + hardware.costs.l2_tlb;
-        if let Some(found) = hardware.look_up_second(gpu, first, page, write, looked_up) {
+        let Hardware { gpus, costs, clock, accesses, plain_translation, .. } = &mut self.hardware;
+        let state = &mut gpus[gpu];
+        let start = if *plain_translation { time } else { state.second_level_port(clock.now(), time) };
+        let looked_up = start + costs.l2_tlb;
+        if let Some(found) = state.look_up_second(first, page, write, looked_up, accesses) {
             return found;
         }
-        if !hardware.gpus[gpu].table.get(page).allows(write) {
+        if !state.entry(page).allows(write) {
             if self.is_awaited(gpu, page, write) {
                 return Translation::fault(looked_up);
             }
             if self.needs.free_faults {
                 self.resolve_for_free(gpu, page);
             } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
-                return Translation::ready(self.hardware.gpus[gpu].table.get(page), looked_up);
+                return Translation::ready(self.hardware.gpus[gpu].entry(page), looked_up);
             }
         }
-        self.hardware.walk(gpu, first, page, write, looked_up)
+        let Hardware { gpus, clock, walks, accesses, .. } = &mut self.hardware;
+        gpus[gpu].walk(first, page, write, (clock.now(), looked_up), walks, accesses)
     }
 
     /// Whether an outstanding fault will serve such an access, too.
@@ -230,9 +236,9 @@ impl Node<'_> {
     /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the manager
     /// makes it wait for another plan.
     fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
-        let now = Time(self.hardware.now);
+        let now = Time(self.hardware.clock.now());
         self.driver.resolve_at_once(now, &[fault_of(gpu, page, true)], &mut Free(&mut self.hardware));
         self.drive(|driver, now, hardware| driver.go_on(now, hardware));
-        self.hardware.gpus[gpu].table.get(page).allows(true)
+        self.hardware.gpus[gpu].entry(page).allows(true)
     }
 }

@@ -28,7 +28,7 @@ impl Node<'_> {
         }
         self.check_size(page)?;
         for (gpu, state) in self.hardware.gpus.iter().enumerate() {
-            let (found, expected) = (state.table.get(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
+            let (found, expected) = (state.entry(page).unversioned(), expected_entry(&view, ProcessorId::gpu(gpu)));
             if found != expected {
                 return Err(format!("gpu{gpu} page {page}: entry {found:?}, the manager's state means {expected:?}"));
             }
@@ -39,9 +39,8 @@ impl Node<'_> {
     /// Whether large bits are where the manager believes; a plan that holds no page may have yet to clear one.
     fn check_size(&self, page: u32) -> Result<(), String> {
         for (gpu, state) in self.hardware.gpus.iter().enumerate() {
-            let Some(large) = &state.large else { continue };
-            let (found, expected) =
-                (large.is_coalesced(page), self.driver.manager().coalesced(ProcessorId::gpu(gpu), PageId(page)));
+            let Some(found) = state.is_coalesced(page) else { continue };
+            let expected = self.driver.manager().coalesced(ProcessorId::gpu(gpu), PageId(page));
             if found != expected && (expected || self.driver.is_idle()) {
                 return Err(format!("gpu{gpu} page {page}: large bit {found}, the manager's state means {expected}"));
             }

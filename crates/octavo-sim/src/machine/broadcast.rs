@@ -63,10 +63,10 @@ impl Hardware<'_> {
 
     /// Empties all queues at the end of a kernel; returns when the last line has arrived.
     pub fn flush_broadcasts(&mut self) -> u64 {
-        let mut last = self.now;
+        let mut last = self.clock.now();
         for gpu in 0..self.gpus.len() {
             while let Some(line) = self.broadcast.take_oldest(gpu) {
-                last = last.max(self.send_to_subscribers(gpu, line, self.now));
+                last = last.max(self.send_to_subscribers(gpu, line, self.clock.now()));
             }
         }
         last
@@ -74,17 +74,17 @@ impl Hardware<'_> {
 
     /// Sends one line to every other GPU that holds a replica of its page; returns when the last has it.
     fn send_to_subscribers(&mut self, gpu: usize, line: u64, time: u64) -> u64 {
-        let page = (line >> self.page_line_shift) as u32;
+        let page = self.page_of(line);
         let bytes = self.costs.header_bytes + 64;
         let mut last = time;
         for other in 0..self.gpus.len() {
-            let entry = self.gpus[other].table.get(page);
+            let entry = self.gpus[other].entry(page);
             let peer = ProcessorId::gpu(other);
             if other == gpu || !entry.is_valid() || !entry.is_broadcast() || entry.target() != peer {
                 continue;
             }
             let path = (ProcessorId::gpu(gpu), peer);
-            let arrived = self.links.send(self.now, time, path, bytes, Traffic::Duplication);
+            let arrived = self.links.send(self.clock.now(), time, path, bytes, Traffic::Duplication);
             last = last.max(self.l2_line(other, line, LineAccess::Store, arrived));
             self.accesses.broadcast_lines += 1;
         }

@@ -5,22 +5,22 @@ use std::ops::Range;
 use octavo_node::LaunchDiscards;
 
 use crate::engine::event::Kind;
-use crate::gpu::state::Unit;
+use crate::gpu::units::groups::NewGroup;
 use crate::gpu::units::occupancy::Occupancy;
-use crate::gpu::units::wave::State;
+use crate::gpu::units::wave::Fetcher;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl Node<'_> {
     /// Splits the next launch of a program over the GPUs and fills its compute units.
-    pub fn begin_launch(&mut self, application: usize) {
+    pub(super) fn begin_launch(&mut self, application: usize) {
         let state = &mut self.applications[application];
         if state.launch == state.program.launches.end {
             return self.end_application(application);
         }
         let launch = state.launch;
         state.shape = self.workload.launch(launch);
-        state.launch_began = self.hardware.now;
+        state.launch_began = self.hardware.clock.now();
         state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
         match self.hardware.config.dispatch.ranges(groups, self.hardware.config.gpus, state.units.len() as u32) {
@@ -62,37 +62,27 @@ impl Node<'_> {
         let wavefronts = running.shape.wavefronts_per_group;
         // One queue a GPU, or one for all of them.
         let queue = gpu.min(running.queues.len() - 1);
-        let state = &mut self.hardware.gpus[gpu].units[unit];
-        if running.queues[queue].is_empty() || !fits(state, &running.occupancy, wavefronts) {
+        let state = self.hardware.gpus[gpu].unit(unit);
+        if running.queues[queue].is_empty() || !state.fits(&running.occupancy, wavefronts) {
             return false;
         }
         running.next_unit[gpu] = if unit + 1 == running.units.end { running.units.start } else { unit + 1 };
         running.groups += 1;
         let group = running.queues[queue].start;
         running.queues[queue].start += 1;
-        state.groups += 1;
-        let begin = self.hardware.now + delay + self.hardware.costs.group_launch;
-        self.hardware.start_waves((application, group), (gpu, unit), wavefronts, begin);
+        let simds = self.hardware.config.compute.simds_per_unit;
+        let new = NewGroup { program: application, group, gpu, unit, wavefronts, simds };
+        self.hardware.begin_group(new, delay);
         true
     }
 
     /// A wavefront is done, and perhaps its work-group and the launch are done too.
     #[inline(never)]
-    pub fn end_wave(&mut self, slot: usize) {
-        let (gpu, unit) = self.hardware.place(slot);
-        let wave = &self.hardware.waves.waves[slot];
-        let (leader, application) = (wave.leader as usize, usize::from(wave.application));
-        let now = self.hardware.now;
-        self.hardware.fetched_ahead((gpu, unit), slot, now);
-        self.hardware.waves.waves[slot].state = State::Over;
-        let group = &mut self.hardware.waves.groups[leader];
-        group.running -= 1;
-        if group.running > 0 {
-            // Those at the barrier no longer wait for this one.
-            self.hardware.release_barrier_if_complete(leader);
+    pub(super) fn end_wave(&mut self, slot: usize) {
+        let Fetcher { program: application, gpu, unit, .. } = self.hardware.waves.fetcher(slot);
+        if !self.hardware.end_wave(slot) {
             return;
         }
-        self.hardware.free_group(gpu, unit, leader);
         self.applications[application].groups -= 1;
         self.groups_done += 1;
         while self.start_group(application, gpu, unit, 0) {}
@@ -115,7 +105,7 @@ impl Node<'_> {
         state.launch += 1;
         self.launches_done += 1;
         self.drive(|driver, now, hardware| driver.kernel_end(now, hardware));
-        self.hardware.schedule(ended, Kind::Launch, application as u32);
+        self.hardware.clock.schedule(ended, Kind::Launch, application as u32);
     }
 }
 
@@ -130,8 +120,7 @@ impl Hardware<'_> {
         }
         let shared = self.config.scalar.units as usize;
         for gpu in &mut self.gpus {
-            units.clone().for_each(|unit| gpu.l1.discard(unit));
-            (units.start / shared..units.end.div_ceil(shared)).for_each(|cache| gpu.scalar.discard(cache));
+            gpu.discard_first_level(units, shared);
         }
     }
 
@@ -139,15 +128,46 @@ impl Hardware<'_> {
     /// code. The time of it is the host's.
     fn flush_caches(&mut self) {
         for gpu in &mut self.gpus {
-            self.accesses.dram_writes += gpu.l2.flush();
+            self.accesses.dram_writes += gpu.flush();
         }
         self.fetch.forget();
     }
-}
 
-/// Whether a work-group of so many wavefronts fits `unit`.
-fn fits(unit: &Unit, limit: &Occupancy, wavefronts: u32) -> bool {
-    (unit.seats & limit.seats).count_ones() >= wavefronts
-        && unit.groups < limit.groups
-        && (unit.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
+    /// A work-group is launched after `delay`, and its wavefronts begin.
+    fn begin_group(&mut self, new: NewGroup, delay: u64) {
+        let Self { clock, costs, gpus, waves, fetch, .. } = self;
+        let begin = clock.now() + delay + costs.group_launch;
+        let unit = gpus[new.gpu].unit(new.unit);
+        unit.begin_group();
+        waves.begin_group(new, unit, |slot| {
+            fetch.begin_wave(slot, begin);
+            clock.schedule_wave(begin, slot, 0);
+        });
+    }
+
+    /// A wavefront is done; whether its work-group is, too.
+    fn end_wave(&mut self, slot: usize) -> bool {
+        let who = self.waves.fetcher(slot);
+        self.fetch.run_ahead(who, self.clock.now(), &mut self.accesses);
+        let (leader, is_over) = self.waves.end(slot);
+        if is_over {
+            self.waves.end_group(leader, self.gpus[who.gpu].unit(who.unit));
+        } else {
+            // Those at the barrier no longer wait for this one.
+            self.release_barrier_if_complete(leader);
+        }
+        is_over
+    }
+
+    /// A wavefront reaches a barrier at `time`.
+    #[inline(never)]
+    pub(super) fn arrive_at_barrier(&mut self, slot: usize, time: u64) {
+        let leader = self.waves.arrive_at_barrier(slot, time);
+        self.release_barrier_if_complete(leader);
+    }
+
+    fn release_barrier_if_complete(&mut self, leader: usize) {
+        let Self { clock, waves, .. } = self;
+        waves.release_barrier_if_complete(leader, clock.now(), |time, slot, op| clock.schedule_wave(time, slot, op));
+    }
 }

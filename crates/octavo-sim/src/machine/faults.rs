@@ -69,7 +69,7 @@ impl Node<'_> {
     #[inline(never)]
     pub fn fault(&mut self, gpu: usize, slot: usize, page: u32, run: Run, time: u64, walked: u64) {
         self.hardware.accesses.faulting_accesses += u64::from(run.count());
-        self.hardware.waves.waves[slot].pending += 1;
+        self.hardware.waves.begin_pending(slot);
         let waiter = Waiter { run, slot: slot as u32, since: time, next: NONE };
         match self.driver.open_fault(&fault_of(gpu, page, run.is_write())) {
             Opened::Joined(fault) => self.waiters.join(fault, waiter),
@@ -85,7 +85,7 @@ impl Node<'_> {
     pub fn fault_arrives(&mut self, number: u32) {
         let id = FaultId(number);
         let Outstanding { processor, page, access, .. } = self.driver.outstanding()[id];
-        self.hardware.recorder.fault(self.hardware.now, access == Access::Write, processor, page.0);
+        self.hardware.recorder.fault(self.hardware.clock.now(), access == Access::Write, processor, page.0);
         self.drive(|driver, now, hardware| driver.fault_arrives(now, id, hardware));
     }
 
@@ -93,7 +93,7 @@ impl Node<'_> {
     pub fn fault_leaves(&mut self, number: u32) {
         let Outstanding { processor, page, .. } = self.driver.outstanding()[FaultId(number)];
         let gpu = processor.gpu_index().unwrap_or_default();
-        self.hardware.send_fault(FaultId(number), (gpu, page.0), self.hardware.now);
+        self.hardware.send_fault(FaultId(number), (gpu, page.0), self.hardware.clock.now());
     }
 
     /// The wake has reached the GPU: everything that waited is replayed.
@@ -101,7 +101,7 @@ impl Node<'_> {
         let fault = self.driver.wake_arrives(FaultId(number));
         let Queue { walked_at, last_waiter } = self.waiters.queues[number as usize];
         if let Some(spans) = &mut self.hardware.spans {
-            spans.fault_ended(number, self.hardware.now);
+            spans.fault_ended(number, self.hardware.clock.now());
         }
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
         // another cache line. What comes behind it is asked for meanwhile.
@@ -113,7 +113,7 @@ impl Node<'_> {
                 self.hardware.waves.hint_record(next.slot as usize);
             }
             let lines = u64::from(waiter.run.count());
-            self.hardware.breakdown.fault(&fault, (waiter.since, walked_at, self.hardware.now), lines);
+            self.hardware.breakdown.fault(&fault, (waiter.since, walked_at, self.hardware.clock.now()), lines);
             self.replay(waiter);
         }
         self.drive(|driver, now, hardware| driver.replayed(now, &fault, hardware));
@@ -121,7 +121,7 @@ impl Node<'_> {
 
     fn replay(&mut self, waiter: Waiter) {
         let slot = waiter.slot as usize;
-        let (gpu, unit) = self.hardware.place(slot);
+        let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
         self.access_page(gpu, unit, slot, waiter.run, time);
         self.hardware.end_pending(slot);
@@ -139,10 +139,10 @@ impl Hardware<'_> {
     fn fault_begins(&mut self, fault: FaultId, (gpu, page, write): (usize, u32, bool), walked: u64) {
         self.accesses.faults += 1;
         if let Some(spans) = &mut self.spans {
-            spans.fault_began(fault.0, gpu, page, write, walked.max(self.now));
+            spans.fault_began(fault.0, gpu, page, write, walked.max(self.clock.now()));
         }
-        if walked > self.now + RESERVED_AHEAD {
-            self.schedule(walked, Kind::FaultLeaves, fault.0);
+        if walked > self.clock.now() + RESERVED_AHEAD {
+            self.clock.schedule(walked, Kind::FaultLeaves, fault.0);
         } else {
             self.send_fault(fault, (gpu, page), walked);
         }
@@ -151,25 +151,25 @@ impl Hardware<'_> {
     /// The fault travels to the host, where its walk is done before the driver sees it.
     fn send_fault(&mut self, fault: FaultId, (gpu, page): (usize, u32), walked: u64) {
         let (left, walk_on_host) = self.forward_walk(gpu, page, walked);
-        let path = (ProcessorId::gpu(gpu), HOST);
-        let at_host = self.links.send(self.now, left, path, self.costs.fault_bytes, Traffic::Control);
+        let at_host = self.send_to_host(left, gpu, self.costs.fault_bytes);
         let next = if walk_on_host { Kind::FaultAtHost } else { Kind::FaultArrives };
-        self.schedule(at_host, next, fault.0);
+        self.clock.schedule(at_host, next, fault.0);
     }
 
     /// The fault's message has arrived at the host, which walks its page table.
     pub fn fault_at_host(&mut self, number: u32) {
-        let walked = self.host_walkers.walk(self.now);
-        self.schedule(walked, Kind::FaultArrives, number);
+        let walked = self.host_walkers.walk(self.clock.now());
+        self.clock.schedule(walked, Kind::FaultArrives, number);
     }
 
     /// The wake of a fault travels to its GPU.
     pub fn send_wake(&mut self, id: FaultId, processor: ProcessorId) {
         let path = (HOST, processor);
-        let arrives = self.links.send(self.now, self.now, path, self.costs.fault_bytes, Traffic::Control);
-        self.schedule(arrives, Kind::FaultWakes, id.0);
+        let arrives =
+            self.links.send(self.clock.now(), self.clock.now(), path, self.costs.fault_bytes, Traffic::Control);
+        self.clock.schedule(arrives, Kind::FaultWakes, id.0);
         if let Some(spans) = &mut self.spans {
-            spans.fault_wakes(id.0, self.now, arrives);
+            spans.fault_wakes(id.0, self.clock.now(), arrives);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Trans-FW: a far fault's page-table walk is forwarded to the GPU that probably has the translation.
 
 use octavo_manager::{PageId, ProcessorId};
-use octavo_node::TransFwConfig;
 
 use crate::fabric::links::Traffic;
 use crate::machine::hardware::Hardware;
+use octavo_node::TransFwConfig;
 
 /// The filter: which GPU last got a translation of a page to its own memory. Entries are overwritten by pages that
 /// share their slot, and confused with pages that also share the fingerprint, so a guess can be wrong.
@@ -60,10 +60,10 @@ impl Hardware<'_> {
         self.accesses.forwarded_walks += 1;
         let (own, peer) = (ProcessorId::gpu(gpu), ProcessorId::gpu(owner));
         let bytes = self.costs.header_bytes;
-        let arrived = self.links.send(self.now, time, (own, peer), bytes, Traffic::Control);
-        let walked = self.gpus[owner].walker.walk(arrived, page).done;
-        let back = self.links.send(self.now, walked, (peer, own), bytes, Traffic::Control);
-        let entry = self.gpus[owner].table.get(page);
+        let arrived = self.links.send(self.clock.now(), time, (own, peer), bytes, Traffic::Control);
+        let walked = self.gpus[owner].walk_for_peer(arrived, page);
+        let back = self.links.send(self.clock.now(), walked, (peer, own), bytes, Traffic::Control);
+        let entry = self.gpus[owner].entry(page);
         let right = entry.is_valid() && entry.target() == peer;
         if right {
             return (back, false);

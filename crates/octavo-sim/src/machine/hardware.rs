@@ -6,13 +6,12 @@ use octavo_manager::Manager;
 use octavo_program::{LINE_BYTES, Workload};
 
 use crate::cpu::walkers::HostWalkers;
-use crate::engine::calendar::Calendar;
+use crate::engine::clock::Clock;
 use crate::engine::costs::Costs;
-use crate::engine::event::{Event, Kind};
 use crate::fabric::links::Links;
 use crate::gpu::counters::Counters;
 use crate::gpu::counts::Accesses;
-use crate::gpu::path::defer::Deferred;
+use crate::gpu::path::lookup::Walks;
 use crate::gpu::reports::Reports;
 use crate::gpu::state::Gpu;
 use crate::gpu::translate::table_lines::TableLines;
@@ -22,6 +21,7 @@ use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
 use crate::machine::breakdown::Breakdown;
 use crate::machine::broadcast::Broadcast;
+use crate::machine::defer::Deferred;
 use crate::machine::executor::told::Told;
 use crate::machine::forward::TransFw;
 use crate::observe::record::Recorder;
@@ -30,40 +30,33 @@ use octavo_node::{NodeConfig, WalkerScope};
 
 /// All processors, what connects them, and the clock.
 pub(crate) struct Hardware<'a> {
-    pub config: &'a NodeConfig,
-    pub costs: Costs,
+    pub(super) config: &'a NodeConfig,
+    pub(super) costs: Costs,
     /// log2 of the lines of a page.
-    pub page_line_shift: u32,
+    pub(super) page_line_shift: u32,
     /// One page size, no limit of ports, no bound on translation: what the fast path of translation serves.
-    pub plain_translation: bool,
+    pub(super) plain_translation: bool,
 
-    pub now: u64,
-    pub calendar: Calendar,
-    /// Samples and reports in the calendar, which keep themselves going.
-    pub periodic: usize,
-    pub gpus: Vec<Gpu>,
-    pub waves: Waves,
-    pub history: History,
-    pub fetch: Fetch,
-    pub links: Links,
-    pub deferred: Slab<Deferred>,
-    pub counters: Counters,
-    pub reports: Reports,
-    pub broadcast: Broadcast,
-    pub trans_fw: Option<TransFw>,
-    pub host_walkers: HostWalkers,
-    /// Where page tables lie, for walks through memory.
-    pub table_lines: TableLines,
-    /// Walkers that all GPUs share, if they do.
-    pub shared_walker: Option<Walker>,
+    pub(super) clock: Clock,
+    pub(super) gpus: Vec<Gpu>,
+    pub(super) waves: Waves,
+    pub(super) fetch: Fetch,
+    pub(super) links: Links,
+    pub(super) deferred: Slab<Deferred>,
+    pub(super) counters: Counters,
+    pub(super) reports: Reports,
+    pub(super) broadcast: Broadcast,
+    pub(super) trans_fw: Option<TransFw>,
+    pub(super) host_walkers: HostWalkers,
+    pub(super) walks: Walks,
     /// Who has heard what of the plans under way.
-    pub told: Told,
+    pub(super) told: Told,
 
-    pub accesses: Accesses,
-    pub breakdown: Breakdown,
-    pub recorder: Recorder,
+    pub(super) accesses: Accesses,
+    pub(super) breakdown: Breakdown,
+    pub(super) recorder: Recorder,
     /// The timeline, if one is wanted.
-    pub spans: Option<Box<Spans<'a>>>,
+    pub(super) spans: Option<Box<Spans<'a>>>,
 }
 
 impl<'a> Hardware<'a> {
@@ -88,12 +81,9 @@ impl<'a> Hardware<'a> {
             plain_translation: block_shift.is_none()
                 && !config.ideal_tlb
                 && config.l1_tlb.ports + config.l2_tlb.ports == 0,
-            now: 0,
-            calendar: Calendar::new(),
-            periodic: 0,
+            clock: Clock::new(),
             gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, block_shift)).collect(),
-            waves: Waves::default(),
-            history: History::new(workload.waits_for_some()),
+            waves: Waves::new(History::new(workload.waits_for_some())),
             fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, workload.applications().len()),
             links: Links::new(config),
             deferred: Slab::default(),
@@ -102,9 +92,12 @@ impl<'a> Hardware<'a> {
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
-            table_lines: table_lines(workload, page_bytes),
-            shared_walker: (config.walker.scope == WalkerScope::Node)
-                .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
+            walks: Walks {
+                in_memory: config.walker.in_memory,
+                tables: table_lines(workload, page_bytes),
+                shared: (config.walker.scope == WalkerScope::Node)
+                    .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
+            },
             told: Told::default(),
             accesses: Accesses::default(),
             breakdown: Breakdown::default(),
@@ -113,42 +106,28 @@ impl<'a> Hardware<'a> {
         }
     }
 
-    #[inline]
-    pub fn schedule(&mut self, time: u64, kind: Kind, index: u32) {
-        self.calendar.push(time, Event::new(kind, index).pack());
-    }
-
-    /// The wavefront in `slot` goes on at `time`.
-    #[inline]
-    pub fn schedule_wave(&mut self, time: u64, slot: usize) {
-        self.calendar.push(time, Event::wave(slot as u32, self.waves.waves[slot].next_op).pack());
-    }
-
-    /// Schedules a sample or report, unless nothing else is left that could happen.
-    pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
-        if self.calendar.len() > self.periodic || self.now == 0 {
-            self.periodic += 1;
-            self.schedule(time, kind, 0);
-        }
-    }
-
     /// Writes a row of the interval tables.
     pub fn sample(&mut self, driver: &Driver) {
         let links = self.links.usage();
-        self.recorder.sample(self.now, &self.accesses, driver.manager(), &links);
+        self.recorder.sample(self.clock.now(), &self.accesses, driver.manager(), &links);
     }
 
     /// Writes values of the timeline's counters, if it is time for them.
     pub fn sample_spans(&mut self, driver: &Driver) {
         if let Some(spans) = &mut self.spans
-            && spans.due(self.now)
+            && spans.due(self.clock.now())
         {
-            spans.links(self.now, &self.links.usage());
-            spans.memory(self.now, driver.manager());
+            spans.links(self.clock.now(), &self.links.usage());
+            spans.memory(self.clock.now(), driver.manager());
         }
     }
 
-    pub const fn page_bytes(&self) -> u64 {
+    #[inline(always)]
+    pub(super) const fn page_of(&self, line: u64) -> u32 {
+        (line >> self.page_line_shift) as u32
+    }
+
+    pub(super) const fn page_bytes(&self) -> u64 {
         LINE_BYTES << self.page_line_shift
     }
 }

@@ -1,10 +1,11 @@
 //! A wavefront's step: from an event to its next wait, it issues what its stream says.
 
-use octavo_program::{Op, OpKind, OpSink};
+use octavo_program::{InstructionMix, Op, OpKind};
 
 use crate::gpu::run::Run;
 use crate::gpu::units::issue::Stop;
-use crate::gpu::units::wave::{ENOUGH, Next};
+use crate::gpu::units::wave::Next;
+use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
@@ -13,15 +14,15 @@ const AHEAD: u64 = 64_000;
 
 impl Node<'_> {
     /// Runs the wavefront in `slot` from operation `op` on until it waits, ends or is too far ahead of the clock.
-    pub fn run_wave(&mut self, slot: usize, op: u16) {
-        let (gpu, unit) = self.hardware.place(slot);
-        let paused = self.hardware.gpus[gpu].units[unit].paused;
-        if paused > self.hardware.now {
-            return self.hardware.schedule_wave(paused, slot);
+    pub(super) fn run_wave(&mut self, slot: usize, op: u16) {
+        let (gpu, unit) = self.hardware.waves.place(slot);
+        let goes_on = self.hardware.issue_time(gpu, unit);
+        if goes_on > self.hardware.clock.now() {
+            return self.hardware.schedule_wave(goes_on, slot);
         }
-        let mut next = self.hardware.waves.waves[slot].next(op);
+        let mut next = self.hardware.waves.next(slot, op);
         let stop = self.issue((gpu, unit), slot, &mut next);
-        self.hardware.waves.waves[slot].next_op = next.op;
+        self.hardware.waves.stop_at(slot, next);
         match stop {
             Stop::Asleep => {}
             Stop::Until(time) => self.hardware.schedule_wave(time, slot),
@@ -33,15 +34,15 @@ impl Node<'_> {
     /// Issues operations from `next` on, which then is the one to begin with next time.
     #[inline(always)]
     fn issue(&mut self, (gpu, unit): (usize, usize), slot: usize, next: &mut Next) -> Stop {
-        let mut time = self.hardware.now;
-        while time <= self.hardware.now + AHEAD {
+        let mut time = self.hardware.clock.now();
+        while time <= self.hardware.clock.now() + AHEAD {
             let Some(op) = self.hardware.waves.op(slot, *next) else {
                 *next = self.refill(slot);
                 continue;
             };
             next.op += 1;
             if let Some(after) = self.hardware.waves.op(slot, *next) {
-                self.hardware.hint_operation((gpu, unit), after);
+                self.hardware.gpus[gpu].hint_operation(unit, after);
             }
             match op.kind() {
                 OpKind::Load | OpKind::Store => time = self.memory(gpu, unit, slot, time, op),
@@ -49,15 +50,15 @@ impl Node<'_> {
                 OpKind::Compute => time = self.hardware.mixed((gpu, unit), slot, time, op.instructions()),
                 OpKind::Wait => {
                     // It wakes when what it waits for is there, and goes on behind the wait.
-                    if let Some(stop) = self.hardware.wait_for_memory(slot, time, op.count()) {
+                    if let Some(stop) = self.wait(slot, time, op.count()) {
                         return stop;
                     }
                 }
                 OpKind::ScalarLoad => time = self.scalar_load((gpu, unit), slot, time, op),
-                OpKind::Fetch => time = self.hardware.fetch_code((gpu, unit), slot, time, op.line(), op.count()),
+                OpKind::Fetch => time = self.hardware.run_on(slot, time, op),
                 OpKind::Barrier => return Stop::Barrier(time),
                 OpKind::End => {
-                    let Some(stop) = self.hardware.wait_for_memory(slot, time, op.count()) else { return Stop::End };
+                    let Some(stop) = self.wait(slot, time, op.count()) else { return Stop::End };
                     next.op -= 1;
                     return stop;
                 }
@@ -69,35 +70,67 @@ impl Node<'_> {
     /// Fetches the next operations of a wavefront from the workload.
     #[inline(never)]
     fn refill(&mut self, slot: usize) -> Next {
-        let (wave, ops) = self.hardware.waves.chunk(slot);
-        let mut sink = OpSink::new(ops).until(ENOUGH);
-        let launch = self.applications[wave.application as usize].launch;
-        self.workload.fill(launch, wave.group, u32::from(wave.number), &mut wave.cursor, &mut sink);
-        debug_assert!(!sink.is_empty(), "a workload must make progress");
-        wave.ops = sink.len() as u16;
-        wave.next_op = 0;
-        wave.next(0)
+        let Self { hardware, applications, workload, .. } = self;
+        hardware.waves.refill(slot, |program, (group, number), cursor, sink| {
+            workload.fill(applications[program].launch, group, number, cursor, sink);
+        })
+    }
+
+    #[inline]
+    fn wait(&mut self, slot: usize, time: u64, youngest: u32) -> Option<Stop> {
+        self.hardware.waves.wait_for_memory(slot, self.hardware.clock.now(), time, youngest)
     }
 
     /// Issues the lines of one memory operation; returns when the last was issued.
     #[inline]
     fn memory(&mut self, gpu: usize, unit: usize, slot: usize, time: u64, op: Op) -> u64 {
-        let port = &mut self.hardware.gpus[gpu].units[unit].port;
-        let issued = (*port).max(time);
-        let over = issued + u64::from(op.count()) * self.hardware.costs.line;
-        *port = over;
+        let duration = u64::from(op.count()) * self.hardware.costs.line;
+        let issued = self.hardware.gpus[gpu].unit(unit).issue_lines(time, duration);
+        let over = issued + duration;
         let entered = issued + self.hardware.costs.memory_pipeline;
         if op.is_ragged() {
             self.access_ragged(gpu, unit, slot, op, entered);
         } else {
             self.access(gpu, unit, slot, Run::of(op), entered);
         }
-        // Most workloads keep none, which is foreseen; whether the instruction goes on is not.
-        if self.hardware.history.is_kept() && !op.continues() {
-            self.hardware.history.note(slot, self.hardware.waves.waves[slot].ready);
-        }
-        // Therefore a selection, not a branch.
+        self.hardware.waves.note_issued(slot, op);
+        // Whether the instruction goes on is not foreseen: therefore a selection, not a branch.
         let next_instruction = over.max(time + self.hardware.costs.memory_issue);
         if op.continues() { over } else { next_instruction }
+    }
+}
+
+impl Hardware<'_> {
+    /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.
+    #[inline]
+    fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {
+        self.accesses.compute_instructions += u64::from(instructions);
+        self.gpus[gpu].run_vector(self.waves.simd(slot), &self.costs, time, instructions)
+    }
+
+    /// Instructions of several classes; returns when they are over.
+    #[inline]
+    fn mixed(&mut self, (gpu, unit): (usize, usize), slot: usize, time: u64, instructions: InstructionMix) -> u64 {
+        let Self { costs, gpus, waves, fetch, accesses, .. } = self;
+        let time = gpus[gpu].run_mixed((unit, waves.simd(slot)), costs, time, instructions, accesses);
+        if instructions.branch > 0 { fetch.branched(slot, time, instructions.branch) } else { time }
+    }
+
+    /// The wavefront runs on into lines of code; returns when it has the last.
+    #[inline]
+    fn run_on(&mut self, slot: usize, time: u64, op: Op) -> u64 {
+        self.fetch.run_on(self.waves.fetcher(slot), time, op.line(), op.count(), &mut self.accesses)
+    }
+
+    /// When `unit` can issue: now, or when a drain is over.
+    #[inline]
+    pub(super) fn issue_time(&self, gpu: usize, unit: usize) -> u64 {
+        self.gpus[gpu].issue_time(unit, self.clock.now())
+    }
+
+    /// The wavefront in `slot` goes on at `time`.
+    #[inline]
+    fn schedule_wave(&mut self, time: u64, slot: usize) {
+        self.clock.schedule_wave(time, slot, self.waves.next_op(slot));
     }
 }

@@ -92,7 +92,7 @@ impl Node<'_> {
         if !self.applications[application].restarting {
             self.note_memory_use();
             let state = &mut self.applications[application];
-            state.finished.get_or_insert(self.hardware.now);
+            state.finished.get_or_insert(self.hardware.clock.now());
             state.rounds += 1;
             state.restarting = true;
         }
@@ -102,8 +102,8 @@ impl Node<'_> {
         }
         let runs = self.runs(application);
         if runs.iter().any(|(run, _)| self.driver.is_busy(*run)) {
-            let again = self.hardware.now + BUSY_PAUSE;
-            return self.hardware.schedule(again, Kind::Launch, application as u32);
+            let again = self.hardware.clock.now() + BUSY_PAUSE;
+            return self.hardware.clock.schedule(again, Kind::Launch, application as u32);
         }
         for (run, _) in runs {
             self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware));

@@ -17,24 +17,24 @@ use octavo_node::NodeConfig;
 
 /// A node that runs one workload under one memory manager.
 pub(crate) struct Node<'a> {
-    pub workload: &'a dyn Workload,
-    pub driver: Driver,
-    pub hardware: Hardware<'a>,
+    pub(super) workload: &'a dyn Workload,
+    pub(super) driver: Driver,
+    pub(super) hardware: Hardware<'a>,
     /// Who waits for the driver's outstanding faults.
-    pub waiters: Waiters,
-    pub needs: Needs,
+    pub(super) waiters: Waiters,
+    pub(super) needs: Needs,
 
     /// The programs that run, mostly one.
-    pub applications: Vec<Running>,
+    pub(super) applications: Vec<Running>,
     /// By GPU: how its memory was used when it held most at the end of a program.
-    pub most_used: Vec<Option<MemoryUse>>,
+    pub(super) most_used: Vec<Option<MemoryUse>>,
     /// Launches that have ended, of all programs.
-    pub launches_done: u32,
-    pub groups_per_cycle: u32,
-    pub groups_done: u64,
+    pub(super) launches_done: u32,
+    pub(super) groups_per_cycle: u32,
+    pub(super) groups_done: u64,
     /// When the last kernel ended.
-    pub ended: u64,
-    pub finished: bool,
+    pub(super) ended: u64,
+    pub(super) finished: bool,
 }
 
 impl<'a> Node<'a> {
@@ -71,19 +71,19 @@ impl<'a> Node<'a> {
         }
         for application in 0..self.applications.len() {
             self.allocate(application);
-            self.hardware.schedule(0, Kind::Launch, application as u32);
+            self.hardware.clock.schedule(0, Kind::Launch, application as u32);
         }
         if let Some(period) = self.hardware.reports.period(self.hardware.costs.cycle) {
-            self.hardware.schedule_periodic(period, Kind::ReportDue);
+            self.hardware.clock.schedule_periodic(period, Kind::ReportDue);
         }
         if let Some(interval) = self.hardware.recorder.interval() {
-            self.hardware.schedule_periodic(interval, Kind::Sample);
+            self.hardware.clock.schedule_periodic(interval, Kind::Sample);
         }
     }
 
     /// Tells the driver something, and looks at what came of it: if a strategy failed, the run is over.
-    pub fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a>) -> T) -> T {
-        let now = self.hardware.now;
+    pub(super) fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a>) -> T) -> T {
+        let now = self.hardware.clock.now();
         let answer = tell(&mut self.driver, Time(now), &mut self.hardware);
         self.finished |= self.driver.halted();
         self.hardware.recorder.attributes(now, self.driver.manager_mut().drain_attribute_changes());

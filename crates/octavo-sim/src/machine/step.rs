@@ -3,6 +3,7 @@
 use octavo_driver::Alarm;
 
 use crate::engine::event::{Event, Kind};
+use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl Node<'_> {
@@ -12,11 +13,7 @@ impl Node<'_> {
         if self.finished {
             return false;
         }
-        let ahead = self.hardware.events_ahead();
-        let Some(next) = self.hardware.calendar.pop(ahead) else { return false };
-        self.hardware.now = next.time;
-        self.hardware.hint_upcoming();
-        let event = Event::unpack(next.what);
+        let Some(event) = self.hardware.next_event() else { return false };
         match event.kind {
             Kind::Wave => self.run_wave(event.index as usize, event.op),
             Kind::FaultArrives => self.fault_arrives(event.index),
@@ -32,12 +29,12 @@ impl Node<'_> {
             Kind::RemoteQueue => self.remote_queue(event.index as usize),
             Kind::FaultWakes => self.fault_wakes(event.index),
             Kind::ReportDue => {
-                self.hardware.periodic -= 1;
+                self.hardware.clock.end_periodic();
                 self.hardware.report_due();
             }
             Kind::ReportArrives => self.report_arrives(event.index),
             Kind::Sample => {
-                self.hardware.periodic -= 1;
+                self.hardware.clock.end_periodic();
                 self.sample();
             }
             Kind::Launch => self.begin_launch(event.index as usize),
@@ -50,21 +47,41 @@ impl Node<'_> {
         self.drive(|driver, now, hardware| driver.alarm(now, alarm, hardware));
     }
 
-    fn counter_arrives(&mut self, number: u32) {
-        let notification = self.hardware.counter_arrives(number);
-        self.drive(|driver, now, hardware| driver.counter(now, notification, hardware));
-    }
-
-    fn report_arrives(&mut self, number: u32) {
-        let counts = self.hardware.reports.arrived(number);
-        self.drive(|driver, now, hardware| driver.report(now, &counts, hardware));
-    }
-
     /// Writes a row of the interval tables and asks for the next.
     fn sample(&mut self) {
         self.hardware.sample(&self.driver);
         if let Some(interval) = self.hardware.recorder.interval() {
-            self.hardware.schedule_periodic(self.hardware.now + interval, Kind::Sample);
+            self.hardware.clock.schedule_periodic(self.hardware.clock.now() + interval, Kind::Sample);
+        }
+    }
+}
+
+/// As long as no more wavefronts than this were in flight at once, what is kept of them is near the core anyway, and no
+/// event is taken out of the calendar ahead.
+const MANY: usize = 1024;
+
+impl Hardware<'_> {
+    /// The next event. The simulating machine is asked early for what the two after it need.
+    #[inline(always)]
+    fn next_event(&mut self) -> Option<Event> {
+        let ahead = if self.waves.most() > MANY { 2 } else { 0 };
+        let event = self.clock.advance(ahead)?;
+        self.hint_upcoming();
+        Some(event)
+    }
+
+    /// For the two events after the one that happens now, if they are known. In two steps, since a deferred access says
+    /// which wavefront's it is.
+    #[inline(always)]
+    fn hint_upcoming(&self) {
+        let Some([soon, later]) = self.clock.upcoming() else { return };
+        match later.kind {
+            Kind::Wave => self.waves.hint(later.index as usize, later.op),
+            Kind::Access => self.deferred.hint(later.index),
+            _ => {}
+        }
+        if soon.kind == Kind::Access {
+            self.waves.hint_record(self.deferred[soon.index].slot as usize);
         }
     }
 }

@@ -1,10 +1,13 @@
 //! What a run leaves behind.
 
-use octavo_manager::Statistics;
+use octavo_manager::{Manager, MemoryUse, Statistics};
+use octavo_program::Workload;
 use serde::Serialize;
 
 use crate::gpu::counts::Accesses;
 use crate::machine::breakdown::Breakdown;
+use crate::machine::outcome::Outcome;
+use crate::observe::programs::applications_table;
 use crate::observe::table::Table;
 
 /// A run's results: one summary and the tables that reports are made of.
@@ -57,4 +60,49 @@ pub struct FrameUse {
     pub large_frames_total: Option<u32>,
     /// Memory bloat: what those large frames could hold of programs beyond what they do hold, as a share of the latter.
     pub bloat: f64,
+}
+
+impl RunResult {
+    /// The results of a run that has ended.
+    pub(crate) fn of(
+        outcome: Outcome,
+        workload: &dyn Workload,
+        capacity_bytes: Option<u64>,
+        simulated_events: u64,
+    ) -> Self {
+        let manager = outcome.driver.manager();
+        let summary = Summary {
+            time_ps: outcome.ended,
+            launches: outcome.launches,
+            footprint_bytes: workload.footprint(),
+            capacity_bytes,
+            accesses: outcome.accesses,
+            breakdown: outcome.breakdown,
+            simulated_events,
+            manager_state_bytes: manager.state_bytes() as u64,
+            manager: manager.statistics(),
+            memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
+        };
+        let programs = (outcome.programs.iter().any(|program| !program.program.name.is_empty()))
+            .then(|| applications_table(&outcome.programs));
+        let mut tables = outcome.recorder.tables(workload, &outcome.links);
+        tables.extend(programs);
+        Self { summary, tables }
+    }
+}
+
+impl FrameUse {
+    fn of(used: &MemoryUse, manager: &Manager) -> Self {
+        let large = manager.coalescing().map(|coalescing| coalescing.pages);
+        let pages = f64::from(large.unwrap_or_else(|| manager.geometry().block_pages()));
+        let room = f64::from(used.large_frames) * pages - f64::from(used.foreign_frames);
+        let base = f64::from(used.base_frames);
+        Self {
+            base_frames: used.base_frames,
+            large_frames: used.large_frames,
+            foreign_frames: used.foreign_frames,
+            large_frames_total: used.large_frames_total,
+            bloat: if base > 0.0 { room / base - 1.0 } else { 0.0 },
+        }
+    }
 }

@@ -1,9 +1,8 @@
 //! The path of an access from a compute unit to memory.
 
-mod access;
+pub(crate) mod access;
 mod blocking;
-pub(crate) mod defer;
 mod hints;
+pub(crate) mod lookup;
 mod scalar;
-mod sizes;
 pub(crate) mod waiting;

@@ -1,45 +1,24 @@
-//! Loads by the scalar unit: their own cache and TLB, shared by neighbouring compute units.
+//! Loads by the scalar unit: their own cache, shared by neighbouring compute units.
 
-use octavo_manager::ProcessorId;
+use crate::engine::costs::Costs;
+use crate::gpu::state::Gpu;
 
-use crate::gpu::caches::line_access::LineAccess;
-use crate::gpu::run::Run;
-use crate::gpu::translate::entry::Entry;
-use crate::machine::hardware::Hardware;
-
-impl Hardware<'_> {
-    /// Issues a scalar load; returns when its wavefront can go on.
-    pub fn issue_scalar(&mut self, gpu: usize, unit: usize, time: u64) -> u64 {
-        let pipeline = &mut self.gpus[gpu].units[unit].scalar;
+impl Gpu {
+    /// A unit issues a scalar load that comes at `time`; returns when its wavefront can go on.
+    pub fn issue_scalar(&mut self, unit: usize, time: u64, costs: &Costs) -> u64 {
+        let pipeline = &mut self.units[unit].scalar;
         let issued = (*pipeline).max(time);
-        *pipeline = issued + self.costs.scalar_alu.occupancy;
-        self.accesses.scalar_loads += 1;
-        issued + self.costs.scalar_issue
+        *pipeline = issued + costs.scalar_alu.occupancy;
+        issued + costs.scalar_issue
     }
 
-    /// Serves a line of a scalar load of the wavefront in `slot`, whose translation is there at `time`.
-    pub fn serve_scalar(&mut self, gpu: usize, cache: usize, slot: usize, entry: Entry, run: Run, time: u64) {
-        let done = match self.gpus[gpu].scalar.lookup(cache, run.line(), entry.version()) {
-            Some(there) => there.max(time + self.costs.scalar_cache),
-            None => {
-                let done = self.scalar_miss(gpu, run, entry, time + self.costs.scalar_lookup);
-                self.gpus[gpu].scalar.insert(cache, run.line(), entry.version(), done);
-                done
-            }
-        };
-        let wave = &mut self.waves.waves[slot];
-        wave.ready = wave.ready.max(done);
+    /// When a line of the mapping with that version is there, if the scalar cache has it or it is on its way.
+    pub fn look_up_scalar(&mut self, cache: usize, line: u64, version: u8, time: u64, costs: &Costs) -> Option<u64> {
+        Some(self.scalar.lookup(cache, line, version)?.max(time + costs.scalar_cache))
     }
 
-    /// A line that the scalar cache does not have, from the own second level or another processor's memory.
-    fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
-        if entry.target() == ProcessorId::gpu(gpu) {
-            let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
-            self.breakdown.local_ps += done - time;
-            return done;
-        }
-        let done = self.remote_line(gpu, entry.target(), run, time);
-        self.breakdown.remote_access_ps += done - time;
-        done
+    /// Enters a line that will be there at `done`.
+    pub fn enter_scalar(&mut self, cache: usize, line: u64, version: u8, done: u64) {
+        self.scalar.insert(cache, line, version, done);
     }
 }

@@ -1,18 +1,32 @@
 //! Lines of another processor that travel together, or wait until fewer are in flight.
 
+use crate::engine::costs::Costs;
+use crate::gpu::counts::Accesses;
 use crate::gpu::run::Run;
+use crate::gpu::state::Gpu;
+use crate::gpu::translate::entry::Entry;
 
 /// Up to 64 lines of one page that have to travel: bit `i` of the mask is line `first + i`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
     /// The instruction's access, which begins with the first line.
     pub run: Run,
-    pub mask: u64,
+    mask: u64,
     /// Bits of the mask: kept because counting them is slow where the machine has no instruction for it.
-    pub count: u32,
+    count: u32,
 }
 
 impl Lines {
+    /// The first line of an access alone.
+    pub const fn first_of(run: Run) -> Self {
+        Self { run, mask: 1, count: 1 }
+    }
+
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.mask == 0
+    }
+
     #[inline]
     pub const fn count(self) -> usize {
         self.count as usize
@@ -37,15 +51,168 @@ impl Lines {
 /// Lines that wait until fewer are in flight: half a cache line, since a GPU's wavefronts can queue thousands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    pub run: Run,
-    pub mask: u64,
+    run: Run,
+    mask: u64,
+    /// Since when.
     pub since: u64,
-    pub count: u32,
+    count: u32,
+    /// Slot of the wavefront.
     pub slot: u32,
 }
 
 impl Waiting {
     pub const fn lines(self) -> Lines {
         Lines { run: self.run, mask: self.mask, count: self.count }
+    }
+}
+
+/// Whether lines have to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queued {
+    /// They can travel now.
+    No,
+    /// They wait behind others.
+    Behind,
+    /// They are the first that wait, until then.
+    First(u64),
+}
+
+/// What is next of those that wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    Nobody,
+    /// There is no room before then.
+    NotBefore(u64),
+    /// These lines wait no longer. Behind those that are first now is the wavefront in this slot.
+    Of(Waiting, Option<u32>),
+}
+
+/// What the first level has of some lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub missing: Lines,
+    /// When the last of the others is there.
+    pub last: u64,
+    /// Latencies of the others, summed.
+    pub spent: u64,
+}
+
+impl Gpu {
+    /// Looks up to 64 lines up in the first level from `time` on, which stores pass through.
+    #[inline(always)]
+    pub fn look_up_remote(
+        &mut self,
+        unit: usize,
+        entry: Entry,
+        run: Run,
+        time: u64,
+        costs: &Costs,
+        accesses: &mut Accesses,
+    ) -> Found {
+        let missing = Lines { run, mask: u64::MAX >> (u64::BITS - run.count()), count: run.count() };
+        if run.is_write() {
+            return Found { missing, last: time, spent: 0 };
+        }
+        if run.count() > 1 {
+            return self.look_up_several(unit, entry, missing, time, costs, accesses);
+        }
+        match self.look_up_line(unit, entry, run.line(), time, costs, accesses) {
+            Some(done) => Found { missing: Lines { run, mask: 0, count: 0 }, last: done, spent: done - time },
+            None => Found { missing, last: time, spent: 0 },
+        }
+    }
+
+    /// As above, for several lines, of which none is known to be there yet.
+    #[inline(never)]
+    fn look_up_several(
+        &mut self,
+        unit: usize,
+        entry: Entry,
+        lines: Lines,
+        time: u64,
+        costs: &Costs,
+        accesses: &mut Accesses,
+    ) -> Found {
+        let mut found = Found { missing: lines, last: time, spent: 0 };
+        for index in 0..u64::from(lines.count) {
+            let start = time + index * costs.line;
+            let line = lines.run.line() + index;
+            let Some(done) = self.look_up_line(unit, entry, line, start, costs, accesses) else { continue };
+            found.missing.mask &= !(1 << index);
+            found.missing.count -= 1;
+            found.last = found.last.max(done);
+            found.spent += done - start;
+        }
+        found
+    }
+
+    /// When a line that is looked up in the first level at `time` is there, if it is there or on its way.
+    #[inline(always)]
+    fn look_up_line(
+        &mut self,
+        unit: usize,
+        entry: Entry,
+        line: u64,
+        time: u64,
+        costs: &Costs,
+        accesses: &mut Accesses,
+    ) -> Option<u64> {
+        let ready = self.l1.lookup(unit, line, entry.version())?;
+        accesses.l1_hits += 1;
+        Some(ready.max(time + costs.l1))
+    }
+
+    /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
+    #[inline]
+    pub fn queue_remote(&mut self, slot: usize, lines: Lines, time: u64) -> Queued {
+        let free = self.remote.available_for(lines.count(), time);
+        let first = self.remote_queue.is_empty();
+        if free <= time && first {
+            return Queued::No;
+        }
+        let Lines { run, mask, count } = lines;
+        self.remote_queue.push_back(Waiting { run, mask, since: time, count, slot: slot as u32 });
+        if first { Queued::First(free) } else { Queued::Behind }
+    }
+
+    /// The first of the lines that wait.
+    pub fn next_remote(&mut self, now: u64) -> Turn {
+        let Some(&next) = self.remote_queue.front() else { return Turn::Nobody };
+        let free = self.remote.available_for(next.count as usize, now);
+        if free > now {
+            return Turn::NotBefore(free);
+        }
+        self.remote_queue.pop_front();
+        Turn::Of(next, self.remote_queue.get(1).map(|later| later.slot))
+    }
+
+    /// When lines that a unit misses at `time` have registers.
+    #[inline]
+    pub fn begin_misses(&self, unit: usize, lines: Lines, time: u64) -> u64 {
+        self.l1.hint(unit, lines.run.line());
+        self.units[unit].misses.available_for(lines.count(), time)
+    }
+
+    /// Those lines are there at `done`: loads are entered in the first level.
+    #[inline]
+    pub fn end_misses(&mut self, unit: usize, entry: Entry, lines: Lines, done: u64) {
+        self.units[unit].misses.take_for(lines.count(), done);
+        if !lines.run.is_write() {
+            for line in lines.iter() {
+                self.l1.insert(unit, line, entry.version(), done);
+            }
+        }
+    }
+
+    /// When as many lines of others can be in flight beside those that are.
+    #[inline]
+    pub fn begin_travel(&self, count: usize, time: u64) -> u64 {
+        self.remote.available_for(count, time)
+    }
+
+    /// They have arrived at `done`.
+    #[inline]
+    pub fn end_travel(&mut self, count: usize, done: u64) {
+        self.remote.take_for(count, done);
     }
 }

@@ -11,8 +11,9 @@ use octavo_node::NodeConfig;
 use octavo_program::LINE_BYTES;
 use octavo_units::Cycles;
 
+use crate::gpu::counts::Accesses;
 use crate::gpu::translate::walker::TableShape;
-use crate::machine::hardware::Hardware;
+use crate::gpu::units::wave::Fetcher;
 
 /// Times at which lines of a kernel's code arrive somewhere, by line; `ABSENT` when nobody has asked yet.
 type Arrivals = Vec<u64>;
@@ -64,6 +65,8 @@ pub(crate) struct Fetch {
     cold: bool,
     /// Lines that a wavefront's buffer holds.
     buffer: u64,
+    /// From a line's arrival, or a branch, to its instructions.
+    hit: u64,
     /// From a miss to an answer by the second level, and more from memory.
     second_level: u64,
     memory: u64,
@@ -90,6 +93,7 @@ impl Fetch {
             units_per_cache,
             cold: node.fetch.cold,
             buffer: node.fetch.buffer_lines.into(),
+            hit: time(node.fetch.latency.0),
             second_level: time(node.scalar.tlb.latency.0 + 2 * node.l2.crossbar.0 + node.l2.latency.0),
             memory: time(node.dram.latency.0 + node.dram.line_cycles.0),
             second_level_tlb: time(node.l2_tlb.latency.0),
@@ -158,6 +162,57 @@ impl Fetch {
         *arrival(&mut code.at_cache[number], line) = arrived;
         (arrived, asked)
     }
+
+    /// A wavefront runs on into `count` lines of code from `line` on; returns when it has the last.
+    #[inline(never)]
+    pub fn run_on(&mut self, who: Fetcher, time: u64, line: u64, count: u32, accesses: &mut Accesses) -> u64 {
+        self.run_ahead(who, time, accesses);
+        let Fetcher { program, slot, .. } = who;
+        let before = self.ahead[slot];
+        if line != before.first {
+            // After a branch, what is on its way comes first.
+            self.arrived[slot] = self.arrived[slot].max(before.asked);
+        }
+        let end = line + u64::from(count);
+        for line in line..end {
+            self.arrived[slot] = self.ask(who, line, self.arrived[slot], accesses);
+        }
+        let last = (end - 1 + self.buffer).min(self.code_lines[program]);
+        self.ahead[slot] = Ahead { first: end, next: end, end: last, asked: self.arrived[slot] };
+        accesses.code_lines += u64::from(count);
+        time.max(self.arrived[slot])
+    }
+
+    /// What a wavefront's buffer has asked for until `time`, before it goes on elsewhere or ends.
+    pub fn run_ahead(&mut self, who: Fetcher, time: u64, accesses: &mut Accesses) {
+        if self.code_lines[who.program] == 0 {
+            // Nothing is ever asked for ahead: what is kept of the buffer need not be read.
+            return;
+        }
+        let mut ahead = self.ahead[who.slot];
+        while ahead.next < ahead.end && ahead.asked < time {
+            ahead.asked = self.ask(who, ahead.next, ahead.asked, accesses);
+            ahead.next += 1;
+        }
+        self.ahead[who.slot] = ahead;
+    }
+
+    /// One line asked for at `asked`; when it is in the buffer.
+    fn ask(&mut self, who: Fetcher, line: u64, asked: u64, accesses: &mut Accesses) -> u64 {
+        let (there, beyond) = self.line(who.program, (who.gpu, who.unit), line as usize, asked);
+        accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
+        accesses.dram_reads += u64::from(beyond.memory);
+        accesses.walks += u64::from(beyond.walk);
+        there.max(asked) + self.hit
+    }
+
+    /// A wavefront has branched at `time`: its buffer is empty and fills anew.
+    #[inline(always)]
+    pub fn branched(&mut self, slot: usize, time: u64, branches: u32) -> u64 {
+        let over = time + u64::from(branches) * self.hit;
+        self.arrived[slot] = over;
+        over
+    }
 }
 
 fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
@@ -165,59 +220,4 @@ fn arrival(arrivals: &mut Arrivals, line: usize) -> &mut u64 {
         arrivals.resize(line + 1, ABSENT);
     }
     &mut arrivals[line]
-}
-
-impl Hardware<'_> {
-    /// The wavefront in `slot` runs on into `count` lines of code; returns when it has the last.
-    #[inline(never)]
-    pub fn fetch_code(&mut self, place: (usize, usize), slot: usize, time: u64, line: u64, count: u32) -> u64 {
-        self.fetched_ahead(place, slot, time);
-        let program = usize::from(self.waves.waves[slot].application);
-        let before = self.fetch.ahead[slot];
-        if line != before.first {
-            // After a branch, what is on its way comes first.
-            self.fetch.arrived[slot] = self.fetch.arrived[slot].max(before.asked);
-        }
-        let end = line + u64::from(count);
-        for line in line..end {
-            self.fetch.arrived[slot] = self.fetch_line(program, place, line, self.fetch.arrived[slot]);
-        }
-        let Fetch { buffer, code_lines, arrived, ahead, .. } = &mut self.fetch;
-        ahead[slot] =
-            Ahead { first: end, next: end, end: (end - 1 + *buffer).min(code_lines[program]), asked: arrived[slot] };
-        self.accesses.code_lines += u64::from(count);
-        time.max(self.fetch.arrived[slot])
-    }
-
-    /// What the buffer of the wavefront in `slot` has asked for until `time`, before it goes on elsewhere or ends.
-    pub fn fetched_ahead(&mut self, place: (usize, usize), slot: usize, time: u64) {
-        let program = usize::from(self.waves.waves[slot].application);
-        if self.fetch.code_lines[program] == 0 {
-            // Nothing is ever asked for ahead: what is kept of the buffer need not be read.
-            return;
-        }
-        let mut ahead = self.fetch.ahead[slot];
-        while ahead.next < ahead.end && ahead.asked < time {
-            ahead.asked = self.fetch_line(program, place, ahead.next, ahead.asked);
-            ahead.next += 1;
-        }
-        self.fetch.ahead[slot] = ahead;
-    }
-
-    /// One line asked for at `asked`; when it is in the buffer.
-    fn fetch_line(&mut self, program: usize, place: (usize, usize), line: u64, asked: u64) -> u64 {
-        let (there, beyond) = self.fetch.line(program, place, line as usize, asked);
-        self.accesses.l2_hits += u64::from(beyond.second_level && !beyond.memory);
-        self.accesses.dram_reads += u64::from(beyond.memory);
-        self.accesses.walks += u64::from(beyond.walk);
-        there.max(asked) + self.costs.fetch
-    }
-
-    /// The wavefront has branched at `time`: its buffer is empty and fills anew.
-    #[inline(always)]
-    pub fn refetch_code(&mut self, slot: usize, time: u64, branches: u32) -> u64 {
-        let over = time + u64::from(branches) * self.costs.fetch;
-        self.fetch.arrived[slot] = over;
-        over
-    }
 }

@@ -5,4 +5,5 @@ pub(crate) mod groups;
 pub(crate) mod history;
 pub(crate) mod issue;
 pub(crate) mod occupancy;
+pub(crate) mod unit;
 pub(crate) mod wave;

@@ -6,13 +6,15 @@
 use octavo_program::{Cursor, Op, OpSink};
 use prefetch_index::prefetch_index;
 
+use crate::gpu::units::history::History;
+
 /// Operations that fit a wavefront's buffer.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
 
 /// Operations at which a buffer is not filled further: four cache lines. Thousands of wavefronts take turns: what is
 /// buffered for later pushes what is needed now out of the caches, and each call of the workload brings in what it reads
 /// of its data again. Measured with one, two and four lines at scale 1 (docs/speed.md).
-pub(crate) const ENOUGH: usize = 4 * OPS_OF_LINE;
+const ENOUGH: usize = 4 * OPS_OF_LINE;
 
 /// Operations of a cache line of the simulating machine.
 const OPS_OF_LINE: usize = 64 / size_of::<Op>();
@@ -24,7 +26,7 @@ struct Chunk([Op; CHUNK]);
 
 /// Why a wavefront has no event in the calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum State {
+pub(super) enum State {
     /// It is over, or the slot is free.
     #[default]
     Over,
@@ -39,7 +41,7 @@ pub(crate) enum State {
 /// A wavefront in flight: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub(crate) struct Wave {
+pub(super) struct Wave {
     pub cursor: Cursor,
     /// When everything it asked memory for is there, pending accesses aside.
     pub ready: u64,
@@ -86,7 +88,7 @@ pub(crate) struct Next {
 
 /// A work-group in flight, kept at its first wavefront's slot.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Group {
+pub(super) struct Group {
     /// Wavefronts that have not ended.
     pub running: u16,
     /// Wavefronts at the barrier.
@@ -95,20 +97,39 @@ pub(crate) struct Group {
     pub arrival: u64,
 }
 
+/// A wavefront that fetches code: its program, where it runs, and its slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fetcher {
+    pub program: usize,
+    pub gpu: usize,
+    pub unit: usize,
+    pub slot: usize,
+}
+
 /// The wavefronts in flight on all GPUs, by slot.
-#[derive(Default)]
 pub(crate) struct Waves {
-    pub waves: Vec<Wave>,
+    pub(super) waves: Vec<Wave>,
     /// By the slot of a work-group's first wavefront.
-    pub groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// Buffers of operations.
     chunks: Vec<Chunk>,
     free: Vec<u32>,
+    pub(super) history: History,
 }
 
 impl Waves {
+    pub const fn new(history: History) -> Self {
+        Self { waves: Vec::new(), groups: Vec::new(), chunks: Vec::new(), free: Vec::new(), history }
+    }
+
+    /// The most that were in flight at once so far.
+    #[inline(always)]
+    pub const fn most(&self) -> usize {
+        self.waves.len()
+    }
+
     /// A slot for a wavefront that begins: the one given back last, which is in the caches, or a new one.
-    pub fn take(&mut self) -> u32 {
+    pub(super) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.waves.push(Wave::default());
             self.groups.push(Group::default());
@@ -118,8 +139,46 @@ impl Waves {
     }
 
     /// Nothing needs what is kept of the wavefront in `slot` any longer.
-    pub fn give_back(&mut self, slot: u32) {
+    pub(super) fn give_back(&mut self, slot: u32) {
         self.free.push(slot);
+    }
+
+    /// GPU and compute unit of the wavefront in `slot`.
+    #[inline]
+    pub fn place(&self, slot: usize) -> (usize, usize) {
+        let wave = &self.waves[slot];
+        (wave.gpu as usize, wave.unit as usize)
+    }
+
+    /// Number of its SIMD among those of its GPU.
+    #[inline]
+    pub fn simd(&self, slot: usize) -> usize {
+        self.waves[slot].simd as usize
+    }
+
+    /// As instruction fetch sees it.
+    #[inline]
+    pub fn fetcher(&self, slot: usize) -> Fetcher {
+        let wave = &self.waves[slot];
+        Fetcher { program: wave.application.into(), gpu: wave.gpu.into(), unit: wave.unit.into(), slot }
+    }
+
+    /// Where it goes on, with operation `op`.
+    #[inline]
+    pub fn next(&self, slot: usize, op: u16) -> Next {
+        self.waves[slot].next(op)
+    }
+
+    /// Its next operation in its buffer.
+    #[inline]
+    pub fn next_op(&self, slot: usize) -> u16 {
+        self.waves[slot].next_op
+    }
+
+    /// It goes on there when it goes on.
+    #[inline]
+    pub fn stop_at(&mut self, slot: usize, next: Next) {
+        self.waves[slot].next_op = next.op;
     }
 
     /// The operation at `next` of the buffer of the wavefront in `slot`; `None` if there are no more.
@@ -128,24 +187,65 @@ impl Waves {
         (next.op < next.end).then(|| self.chunks[slot].0[usize::from(next.op)])
     }
 
-    /// A hint that a wavefront's record and its operations from `op` on are needed soon.
+    /// Fills its buffer anew: `fill` is told its program, its work-group and its number in that, and where its stream is.
+    #[inline]
+    pub fn refill(&mut self, slot: usize, fill: impl FnOnce(usize, (u32, u32), &mut Cursor, &mut OpSink<'_>)) -> Next {
+        let (wave, ops) = (&mut self.waves[slot], &mut self.chunks[slot].0);
+        let mut sink = OpSink::new(ops).until(ENOUGH);
+        fill(wave.application.into(), (wave.group, wave.number.into()), &mut wave.cursor, &mut sink);
+        debug_assert!(!sink.is_empty(), "a workload must make progress");
+        wave.ops = sink.len() as u16;
+        wave.next_op = 0;
+        wave.next(0)
+    }
+
+    /// It has the answer to an access at `answered`.
+    #[inline]
+    pub fn note_answer(&mut self, slot: usize, answered: u64) {
+        let wave = &mut self.waves[slot];
+        wave.ready = wave.ready.max(answered);
+    }
+
+    /// It has issued an operation; an instruction may go on with the next.
+    #[inline]
+    pub fn note_issued(&mut self, slot: usize, op: Op) {
+        // Most workloads keep none, which is foreseen; whether the instruction goes on is not.
+        if self.history.is_kept() && !op.continues() {
+            self.history.note(slot, self.waves[slot].ready);
+        }
+    }
+
+    /// One pending access more.
+    #[inline]
+    pub fn begin_pending(&mut self, slot: usize) {
+        self.waves[slot].pending += 1;
+    }
+
+    /// One pending access less; after the last, when a wavefront that waited for it goes on.
+    #[inline]
+    pub fn end_pending(&mut self, slot: usize, now: u64) -> Option<u64> {
+        let wave = &mut self.waves[slot];
+        wave.pending -= 1;
+        if wave.pending > 0 || wave.state != State::Pending {
+            return None;
+        }
+        wave.state = State::Scheduled;
+        Some(wave.ready.max(now))
+    }
+
+    /// A hint that the wavefront in `slot` goes on with operation `op` soon.
     #[inline(always)]
     pub fn hint(&self, slot: usize, op: u16) {
         self.hint_record(slot);
         let ops = &self.chunks[slot].0;
         prefetch_index(ops, op.into());
         prefetch_index(ops, usize::from(op) + OPS_OF_LINE);
+        self.history.hint(slot);
     }
 
     /// A hint that a wavefront's record is needed soon.
     #[inline(always)]
     pub fn hint_record(&self, slot: usize) {
         prefetch_index(&self.waves, slot);
-    }
-
-    /// A wavefront and its buffer.
-    #[inline]
-    pub fn chunk(&mut self, slot: usize) -> (&mut Wave, &mut [Op]) {
-        (&mut self.waves[slot], &mut self.chunks[slot].0)
     }
 }

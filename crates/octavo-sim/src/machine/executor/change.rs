@@ -9,14 +9,10 @@ impl Hardware<'_> {
     /// Removes (or write-protects) entries, and the translations made from them.
     pub(super) fn withdraw(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) {
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
-            let state = &mut self.gpus[gpu];
             if protect {
-                state.table.protect(pages);
+                self.gpus[gpu].protect(pages);
             } else {
-                state.table.invalidate(pages);
-            }
-            for page in pages.iter() {
-                state.shoot_down(page.0);
+                self.gpus[gpu].invalidate(pages);
             }
         }
     }
@@ -36,14 +32,11 @@ impl Hardware<'_> {
             let Some(gpu) = processor.gpu_index() else { continue };
             let target = target.unwrap_or(processor);
             if target != processor {
-                self.recorder.remote_map(self.now, pages, processor, target);
+                self.recorder.remote_map(self.clock.now(), pages, processor, target);
             }
             let entry = Entry::new(target, writable, broadcast);
             for page in pages.iter() {
-                if self.gpus[gpu].table.set(page, entry) {
-                    self.gpus[gpu].shoot_down(page.0);
-                    stale = true;
-                }
+                stale |= self.gpus[gpu].map(page, entry);
                 self.note_translation(page, target);
             }
         }
@@ -52,14 +45,14 @@ impl Hardware<'_> {
 
     /// Frames are given up; nothing is written back.
     pub(super) fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
-        self.recorder.discard(self.now, pages, processor);
+        self.recorder.discard(self.clock.now(), pages, processor);
         self.drop_lines(processor, pages);
     }
 
     pub(super) fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
         if let Some(gpu) = processor.gpu_index() {
             let (first, count) = self.lines(pages);
-            self.gpus[gpu].l2.drop_lines(first, count);
+            self.gpus[gpu].drop_lines(first, count);
         }
     }
 
@@ -67,10 +60,10 @@ impl Hardware<'_> {
     /// with a copy, unless it is replicated: then none of their lines stay.
     pub(super) fn clean(&mut self, gpu: usize, pages: PageRun, for_copy: Option<Cause>) -> u64 {
         let (first, count) = self.lines(pages);
-        let cache = &mut self.gpus[gpu].l2;
+        let gpu = &mut self.gpus[gpu];
         let dirty = match for_copy {
-            None | Some(Cause::Duplication) => cache.clean_lines(first, count),
-            Some(_) => cache.drop_lines(first, count),
+            None | Some(Cause::Duplication) => gpu.clean_lines(first, count),
+            Some(_) => gpu.drop_lines(first, count),
         };
         self.accesses.dram_writes += dirty;
         dirty
@@ -81,12 +74,10 @@ impl Hardware<'_> {
         for gpu in 0..self.gpus.len() {
             let processor = ProcessorId::gpu(gpu);
             for page in run.iter().filter(|page| manager.page(*page).resident.contains(processor)) {
-                self.recorder.discard(self.now, PageRun::one(page), processor);
+                self.recorder.discard(self.clock.now(), PageRun::one(page), processor);
             }
             self.drop_lines(processor, run);
-            let state = &mut self.gpus[gpu];
-            state.table.invalidate(run);
-            run.iter().for_each(|page| state.shoot_down(page.0));
+            self.gpus[gpu].invalidate(run);
         }
         self.counters.clear(run);
     }

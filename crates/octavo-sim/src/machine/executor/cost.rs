@@ -16,13 +16,13 @@ impl Hardware<'_> {
     /// A step of the plan in `slot` takes time until `done`; a drain of which no step is done was its message alone.
     pub(super) fn trace_step(&mut self, slot: u32, step: &Step, steps: u32, done: u64) {
         if let Some(spans) = &mut self.spans {
-            spans.plan_step(slot, step, steps > 0, (self.now, done));
+            spans.plan_step(slot, step, steps > 0, (self.clock.now(), done));
         }
     }
 
     /// When a message that the host sends now has arrived.
     pub(super) fn message(&self) -> u64 {
-        self.now + self.costs.host_link
+        self.clock.now() + self.costs.host_link
     }
 
     /// Does one step of the plan in `slot`; returns when it is over.
@@ -35,98 +35,79 @@ impl Hardware<'_> {
             Step::Map { processors, pages, target, permission, mode } => {
                 let stale = self.map(processors, pages, target, permission, mode);
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
-                self.now + self.costs.entry_write + shootdown
+                self.clock.now() + self.costs.entry_write + shootdown
             }
             Step::Coalesce { processor, block } => {
                 self.set_large(processor, block);
-                self.now + self.costs.entry_write
+                self.clock.now() + self.costs.entry_write
             }
             Step::Splinter { processor, block } => {
                 self.clear_large(processor, block);
-                self.now + self.costs.shootdown
+                self.clock.now() + self.costs.shootdown
             }
             Step::Compact { processor, pages, model } => self.compact(processor, pages, model),
             Step::Discard { processor, pages } => {
                 self.discard(processor, pages);
-                self.now
+                self.clock.now()
             }
             Step::ClearCounters { pages } => {
                 self.counters.clear(pages);
-                self.now
+                self.clock.now()
             }
-            Step::Wake { .. } => self.now, // The driver's.
+            Step::Wake { .. } => self.clock.now(), // The driver's.
         }
     }
 
     /// The host's message is there: compute units stop, what they have in flight completes, first-level caches are
     /// discarded and the pages' dirty lines written back.
     fn drain(&mut self, processors: ProcessorMask, pages: PageRun) -> u64 {
-        let mut over = self.now;
+        // With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access
+        // through it is in flight; such a unit is missed, and its access completes beside the migration.
+        let concerned = (self.config.driver.drain == DrainScope::TouchedUnits).then_some(pages);
+        let mut over = self.clock.now();
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
-            let quiet = self.quiet_time(gpu, pages);
+            let quiet = self.gpus[gpu].quiet_time(self.clock.now(), concerned);
             over = over.max(self.write_back(gpu, pages, quiet, None));
         }
         // Issue resumes once the translations are shot down, which follows the drain.
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
-            self.pause_units(gpu, pages, over + self.costs.shootdown);
+            self.gpus[gpu].pause(over + self.costs.shootdown, concerned);
         }
         over
-    }
-
-    /// When the units of `gpu` that have to drain have nothing in flight.
-    fn quiet_time(&self, gpu: usize, pages: PageRun) -> u64 {
-        let units = self.gpus[gpu].units.iter().enumerate();
-        let draining = units.filter(|&(unit, _)| self.must_drain(gpu, unit, pages));
-        draining.map(|(_, unit)| unit.in_flight).max().unwrap_or(0).max(self.now)
-    }
-
-    /// With ACUD, units that hold no translation of the pages go on. A translation can be replaced while an access
-    /// through it is in flight; such a unit is missed, and its access completes beside the migration.
-    fn must_drain(&self, gpu: usize, unit: usize, pages: PageRun) -> bool {
-        self.config.driver.drain == DrainScope::WholeGpu
-            || pages.iter().any(|page| self.gpus[gpu].l1_tlb.holds(unit, page.0))
-    }
-
-    fn pause_units(&mut self, gpu: usize, pages: PageRun, until: u64) {
-        for unit in 0..self.gpus[gpu].units.len() {
-            if self.must_drain(gpu, unit, pages) {
-                self.gpus[gpu].pause(unit, until);
-            }
-        }
     }
 
     /// Writes the pages' dirty lines to the GPU's memory.
     fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64, for_copy: Option<Cause>) -> u64 {
         let dirty = self.clean(gpu, pages, for_copy);
         let (first, _) = self.lines(pages);
-        if dirty == 0 { time } else { self.gpus[gpu].dram.stream(self.now, time, first, dirty) }
+        if dirty == 0 { time } else { self.gpus[gpu].stream(self.clock.now(), time, first, dirty) }
     }
 
     /// Removes (or write-protects) entries and translations; the answers come back to the host.
     fn shoot_down(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
         let message = if self.told.forget(slot, processors) { 0 } else { self.costs.host_link };
         self.withdraw(processors, pages, protect);
-        self.now + message + self.costs.shootdown + self.costs.host_link
+        self.clock.now() + message + self.costs.shootdown + self.costs.host_link
     }
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
     fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) -> u64 {
-        self.recorder.copy(self.now, pages, from, to, cause);
+        self.recorder.copy(self.clock.now(), pages, from, to, cause);
         let (first, count) = self.lines(pages);
         let command = self.message();
         let read = match from.gpu_index() {
             Some(gpu) => {
                 let clean = self.write_back(gpu, pages, command, Some(cause));
-                self.gpus[gpu].dram.stream(self.now, clean, first, count)
+                self.gpus[gpu].stream(self.clock.now(), clean, first, count)
             }
             None => command + self.costs.host_memory,
         };
-        let arrived = self.links.send(self.now, read, (from, to), count * 64, Traffic::of(cause));
+        let arrived = self.links.send(self.clock.now(), read, (from, to), count * 64, Traffic::of(cause));
         match to.gpu_index() {
             Some(gpu) => {
                 let state = &mut self.gpus[gpu];
-                debug_assert!(!state.l2.holds_any(first, count), "lines of a page leave the cache with the page");
-                state.dram.stream(self.now, arrived, first, count)
+                debug_assert!(!state.holds_any(first, count), "lines of a page leave the cache with the page");
+                state.stream(self.clock.now(), arrived, first, count)
             }
             None => arrived,
         }

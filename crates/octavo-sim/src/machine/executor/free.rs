@@ -19,7 +19,7 @@ impl Executor for Free<'_, '_> {
                 _ = self.0.map(processors, pages, target, permission, mode);
             }
             Step::Copy { pages, from, to, .. } => {
-                self.0.recorder.placed(self.0.now, pages, from, to);
+                self.0.recorder.placed(self.0.clock.now(), pages, from, to);
                 self.0.drop_lines(from, pages);
             }
             Step::Discard { processor, pages } => self.0.discard(processor, pages),
@@ -31,7 +31,7 @@ impl Executor for Free<'_, '_> {
     }
 
     fn wake(&mut self, now: Time, id: FaultId, _fault: &Outstanding) -> Wake {
-        self.0.schedule(now.0, Kind::FaultWakes, id.0);
+        self.0.clock.schedule(now.0, Kind::FaultWakes, id.0);
         Wake::UnderWay
     }
 

@@ -52,7 +52,7 @@ impl Executor for Hardware<'_> {
             Alarm::BatchServed => (Kind::BatchServed, 0),
             Alarm::Plan(slot) => (Kind::PlanStep, slot),
         };
-        self.schedule(at.0, kind, index);
+        self.clock.schedule(at.0, kind, index);
         true
     }
 

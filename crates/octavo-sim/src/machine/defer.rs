@@ -3,7 +3,6 @@
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
-use crate::gpu::units::wave::State;
 use crate::machine::hardware::Hardware;
 
 /// Lines of one page that an instruction wants.
@@ -15,23 +14,19 @@ pub(crate) struct Deferred {
 
 impl Hardware<'_> {
     /// Puts an access off until its translation is there.
-    pub fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
-        self.waves.waves[slot].pending += 1;
+    pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
+        self.waves.begin_pending(slot);
         let number = self.deferred.insert(Deferred { run, slot: slot as u32 });
-        self.schedule(ready, Kind::Access, number);
+        self.clock.schedule(ready, Kind::Access, number);
     }
 
     /// One pending access less; the last lets a waiting wavefront go on.
-    pub fn end_pending(&mut self, slot: usize) {
-        let wave = &mut self.waves.waves[slot];
-        wave.pending -= 1;
-        if wave.pending == 0 && wave.state == State::Pending {
-            wave.state = State::Scheduled;
-            let ready = wave.ready.max(self.now);
+    pub(super) fn end_pending(&mut self, slot: usize) {
+        if let Some(time) = self.waves.end_pending(slot, self.clock.now()) {
             // It may go on at once, before its event was among those known ahead.
-            let op = wave.next_op;
-            self.hint_wave(slot, op);
-            self.schedule_wave(ready, slot);
+            let op = self.waves.next_op(slot);
+            self.waves.hint(slot, op);
+            self.clock.schedule_wave(time, slot, op);
         }
     }
 }

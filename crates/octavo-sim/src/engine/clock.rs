@@ -1,0 +1,63 @@
+//! The clock: what time it is, and what is going to happen.
+
+use crate::engine::calendar::Calendar;
+use crate::engine::event::{Event, Kind};
+
+/// Simulated time and the events to come.
+pub(crate) struct Clock {
+    now: u64,
+    calendar: Calendar,
+    /// Samples and reports in the calendar, which keep themselves going.
+    periodic: usize,
+}
+
+impl Clock {
+    pub fn new() -> Self {
+        Self { now: 0, calendar: Calendar::new(), periodic: 0 }
+    }
+
+    /// Picoseconds since the beginning.
+    #[inline(always)]
+    pub const fn now(&self) -> u64 {
+        self.now
+    }
+
+    #[inline]
+    pub fn schedule(&mut self, time: u64, kind: Kind, index: u32) {
+        self.calendar.push(time, Event::new(kind, index).pack());
+    }
+
+    /// The wavefront in `slot` goes on with its operation `op` at `time`.
+    #[inline]
+    pub fn schedule_wave(&mut self, time: u64, slot: usize, op: u16) {
+        self.calendar.push(time, Event::wave(slot as u32, op).pack());
+    }
+
+    /// Schedules a sample or report, unless nothing else is left that could happen.
+    pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
+        if self.calendar.len() > self.periodic || self.now == 0 {
+            self.periodic += 1;
+            self.schedule(time, kind, 0);
+        }
+    }
+
+    /// A periodic event has come.
+    pub fn end_periodic(&mut self) {
+        self.periodic -= 1;
+    }
+
+    /// The next event, whose time it is now; `ahead` more are taken note of, if as many are near.
+    #[inline]
+    pub fn advance(&mut self, ahead: usize) -> Option<Event> {
+        let next = self.calendar.pop(ahead)?;
+        self.now = next.time;
+        Some(Event::unpack(next.what))
+    }
+
+    /// The two events after this one, if they are known.
+    #[inline(always)]
+    pub fn upcoming(&self) -> Option<[Event; 2]> {
+        let [soon, later, ..] = self.calendar.upcoming() else { return None };
+        Some([Event::unpack(soon.what), Event::unpack(later.what)])
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a run gave no result.
+
+use octavo_manager::ConfigError;
+use octavo_node::{NodeError, TooFewPages};
+use octavo_units::Time;
+
+use crate::failure::StrategyFailure;
+
+/// Lines are numbered with 32 bits; the last 64th of them is for page tables.
+pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
+
+/// Why a run gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// The node cannot exist.
+    #[error("node: {0}")]
+    Node(#[from] NodeError),
+    /// The memory system cannot exist.
+    #[error("memory: {0}")]
+    Memory(#[from] ConfigError),
+    /// The GPUs' memory cannot hold what the simulation needs to go on.
+    #[error(transparent)]
+    Capacity(#[from] TooFewPages),
+    /// The workload's address space has more lines than can be numbered.
+    #[error("the workload's address space of {bytes} bytes exceeds the {MAX_BYTES} bytes that can be simulated")]
+    TooLarge {
+        /// Size of the address space.
+        bytes: u64,
+    },
+    /// A work-group has more wavefronts than a compute unit holds.
+    #[error(
+        "kernel `{kernel}` has work-groups of {wavefronts} wavefronts, but `node.compute` has room for {room} a unit"
+    )]
+    GroupTooLarge {
+        /// Name of the kernel.
+        kernel: String,
+        /// Wavefronts of a work-group.
+        wavefronts: u32,
+        /// Wavefronts a compute unit holds.
+        room: u32,
+    },
+    /// A compute unit has too few registers or too little local data share for a work-group.
+    #[error("kernel `{kernel}`: a work-group needs {needed} of `{key}`, which is {found}")]
+    GroupNeedsMore {
+        /// Name of the kernel.
+        kernel: String,
+        /// Key of what is lacking.
+        key: &'static str,
+        /// What a work-group needs.
+        needed: u64,
+        /// What a compute unit has.
+        found: u64,
+    },
+    /// A kernel has work-groups without wavefronts.
+    #[error("kernel `{kernel}` has work-groups of 0 wavefronts, expected at least 1")]
+    EmptyGroup {
+        /// Name of the kernel.
+        kernel: String,
+    },
+    /// There are more programs than compute units.
+    #[error("`workload.applications`: {programs} programs share the {units} compute units of a GPU, expected no more")]
+    TooManyPrograms {
+        /// Programs of the workload.
+        programs: usize,
+        /// Compute units of a GPU.
+        units: u32,
+    },
+    /// Pages become large, but the node's TLBs have nowhere to keep large translations.
+    #[error("`node.{key}.large`: `memory.sizing` makes large pages, but the TLB has no entries for them")]
+    NoLargeEntries {
+        /// Which TLB.
+        key: &'static str,
+    },
+    /// A GPU's memory is full, and nothing leaves it.
+    #[error(
+        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} at {time}, and `memory.eviction` lets nothing leave"
+    )]
+    OutOfMemory {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// Whose memory is full.
+        gpu: usize,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// Simulated time.
+        time: Time,
+    },
+    /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
+    #[error(
+        "the simulation is stuck in launch {launch} at {time} with {waiting} faults open; please report this scenario"
+    )]
+    Stuck {
+        /// The launch that does not end.
+        launch: u32,
+        /// Simulated time.
+        time: Time,
+        /// Faults that were never resolved.
+        waiting: usize,
+    },
+    /// The workload could not produce the program's accesses to the end.
+    #[error("{reason}")]
+    Workload {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The timeline could not be written.
+    #[error("cannot write the timeline: {reason}")]
+    Timeline {
+        /// What the system says.
+        reason: String,
+    },
+    /// A strategy could no longer decide.
+    #[error("{0}")]
+    Strategy(Box<StrategyFailure>),
+    /// The progress callback asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

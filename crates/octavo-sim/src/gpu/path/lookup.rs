@@ -1,0 +1,199 @@
+//! Looking a page up: first-level TLB, second-level TLB, page table. What needs the driver is answered, not done.
+
+use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::counts::Accesses;
+use crate::gpu::state::Gpu;
+use crate::gpu::translate::entry::Entry;
+use crate::gpu::translate::first_level::FirstLevel;
+use crate::gpu::translate::table_lines::TableLines;
+use crate::gpu::translate::tlb::{Tlb, TlbHit};
+use crate::gpu::translate::translation::Translation;
+use crate::gpu::translate::walker::{Walk, Walker};
+
+/// What walks need beside the GPU's own walkers.
+pub(crate) struct Walks {
+    /// Page tables lie in memory, and walks read them through the second-level cache.
+    pub in_memory: bool,
+    /// Where they lie.
+    pub tables: TableLines,
+    /// Walkers that all GPUs share, if they do.
+    pub shared: Option<Walker>,
+}
+
+impl Gpu {
+    /// When a first-level TLB takes a lookup that comes at `time`.
+    pub fn first_level_port(&mut self, first: FirstLevel, time: u64) -> u64 {
+        match first {
+            FirstLevel::Vector(unit) => self.ports.first(unit, time),
+            FirstLevel::Scalar(_) => time,
+        }
+    }
+
+    /// When the second-level TLB takes a lookup that comes at `time`.
+    pub fn second_level_port(&mut self, now: u64, time: u64) -> u64 {
+        self.ports.second(now, time)
+    }
+
+    /// Looks a page up in a first-level TLB until `time`. What does not allow the access is removed.
+    #[inline(always)]
+    pub fn look_up_first(
+        &mut self,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+        accesses: &mut Accesses,
+    ) -> Option<Translation> {
+        let (tlb, index) = self.first_level(first);
+        let hit = tlb.lookup(index, page)?;
+        if hit.entry.allows(write) {
+            accesses.l1_tlb_hits += 1;
+            return Some(Translation::ready(hit.entry, hit.ready.max(time)));
+        }
+        tlb.invalidate(index, page);
+        None
+    }
+
+    #[inline(always)]
+    fn first_level(&mut self, first: FirstLevel) -> (&mut Tlb, usize) {
+        match first {
+            FirstLevel::Vector(unit) => (&mut self.l1_tlb, unit),
+            FirstLevel::Scalar(cache) => (&mut self.scalar_tlb, cache),
+        }
+    }
+
+    /// Looks a page up in a first level's entries for large pages until `time`.
+    #[inline(never)]
+    pub fn look_up_first_large(
+        &mut self,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+        accesses: &mut Accesses,
+    ) -> Option<Translation> {
+        let hit = self.large.as_mut()?.first_level_hit(first, page)?;
+        let entry = self.table.get(page);
+        if !entry.allows(write) {
+            return None;
+        }
+        accesses.l1_tlb_hits += 1;
+        accesses.l1_tlb_large_hits += 1;
+        Some(Translation::ready(entry, hit.ready.max(time)))
+    }
+
+    /// Looks a page up in the second-level TLB until `time`; what is found is entered in the first level.
+    pub fn look_up_second(
+        &mut self,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+        accesses: &mut Accesses,
+    ) -> Option<Translation> {
+        if let Some(found) = self.look_up_second_large(first, page, write, time, accesses) {
+            return Some(found);
+        }
+        let hit = self.l2_tlb.lookup(0, page)?;
+        if hit.entry.allows(write) {
+            accesses.l2_tlb_hits += 1;
+            let ready = hit.ready.max(time);
+            let (tlb, index) = self.first_level(first);
+            tlb.insert(index, page, hit.entry, ready);
+            return Some(Translation::ready(hit.entry, ready));
+        }
+        self.l2_tlb.invalidate(0, page);
+        None
+    }
+
+    /// A hit in the second level's entries for large pages, looked up until `time`.
+    fn look_up_second_large(
+        &mut self,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        time: u64,
+        accesses: &mut Accesses,
+    ) -> Option<Translation> {
+        let hit = self.large.as_mut()?.second_level(page)?;
+        let entry = self.table.get(page);
+        if !entry.allows(write) {
+            return None;
+        }
+        accesses.l2_tlb_hits += 1;
+        accesses.l2_tlb_large_hits += 1;
+        let ready = hit.ready.max(time);
+        self.enter_large(first, page, entry, ready);
+        Some(Translation::ready(entry, ready))
+    }
+
+    /// Walks the page table; what is found is entered in both levels.
+    pub fn walk(
+        &mut self,
+        first: FirstLevel,
+        page: u32,
+        write: bool,
+        (now, time): (u64, u64),
+        walks: &mut Walks,
+        accesses: &mut Accesses,
+    ) -> Translation {
+        let walk = if walks.in_memory {
+            self.walk_in_memory(page, (now, time), walks, accesses)
+        } else {
+            walks.shared.as_mut().unwrap_or(&mut self.walker).walk(time, page)
+        };
+        accesses.walks += 1;
+        accesses.walk_levels += u64::from(walk.levels);
+        let entry = self.table.get(page);
+        if !entry.allows(write) {
+            return Translation::fault(walk.done);
+        }
+        if !self.enter_walked_large(first, page, entry, walk.done) {
+            self.l2_tlb.insert(0, page, entry, walk.done);
+            let (tlb, index) = self.first_level(first);
+            tlb.insert(index, page, entry, walk.done);
+        }
+        Translation::ready(entry, walk.done)
+    }
+
+    /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
+    /// the last tells whether the block is coalesced; then the block's first page is read in place of this one.
+    fn walk_in_memory(
+        &mut self,
+        page: u32,
+        (now, time): (u64, u64),
+        walks: &mut Walks,
+        accesses: &mut Accesses,
+    ) -> Walk {
+        let begun = walks.shared.as_mut().unwrap_or(&mut self.walker).begin(time, page);
+        let first = self.large.as_ref().and_then(|large| large.first_of_coalesced(page));
+        let mut walked = begun.start;
+        for level in begun.first_level..begun.levels {
+            let last = level + 1 == begun.levels;
+            let line = walks.tables.line(level, first.filter(|_| last).unwrap_or(page));
+            walked = self.l2_line(now, line, LineAccess::Load, walked, accesses);
+        }
+        let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
+        Walk { done: walker.end(begun, walked), levels: begun.levels - begun.first_level }
+    }
+
+    /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.
+    fn enter_walked_large(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) -> bool {
+        let Some(large) = self.large.as_mut().filter(|large| large.is_coalesced(page)) else { return false };
+        if large.second_level(page).is_none() {
+            large.enter_second_level(page, TlbHit { entry, ready });
+        }
+        self.enter_large(first, page, entry, ready);
+        true
+    }
+
+    /// Enters the translation of a block in a first level; where that has no entries for large pages, of one page.
+    fn enter_large(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) {
+        let entered =
+            self.large.as_mut().is_some_and(|large| large.enter_first_level(first, page, TlbHit { entry, ready }));
+        if !entered {
+            let (tlb, index) = self.first_level(first);
+            tlb.insert(index, page, entry, ready);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A compute unit: its pipelines, its seats, and what it has in flight.
+
+use octavo_node::NodeConfig;
+
+use crate::engine::slots::Slots;
+use crate::gpu::units::occupancy::Occupancy;
+
+/// A compute unit.
+#[repr(align(64))]
+pub(crate) struct Unit {
+    /// When its memory pipeline takes the next line.
+    pub(in crate::gpu) port: u64,
+    /// When its scalar pipeline, local data share and branch pipeline take the next instruction.
+    pub(in crate::gpu) scalar: u64,
+    pub(in crate::gpu) local_data: u64,
+    pub(in crate::gpu) branch: u64,
+    /// Until when the first-level cache serves nothing, because a request at its head waits.
+    pub(in crate::gpu) blocked: u64,
+    /// Work-groups in flight.
+    pub(in crate::gpu) groups: u32,
+    /// Until when it issues nothing, because pages are being drained.
+    pub(in crate::gpu) paused: u64,
+    /// When everything it has in flight is there.
+    pub(in crate::gpu) in_flight: u64,
+    /// Seats without a wavefront, one bit each.
+    pub(in crate::gpu) seats: u64,
+    /// Miss registers of the first-level cache.
+    pub(in crate::gpu) misses: Slots,
+    /// Miss registers of the first-level TLB.
+    pub(in crate::gpu) translations: Slots,
+}
+
+impl Unit {
+    /// An idle unit with so many seats.
+    pub fn new(node: &NodeConfig, seats: u32) -> Self {
+        Self {
+            port: 0,
+            scalar: 0,
+            local_data: 0,
+            branch: 0,
+            blocked: 0,
+            groups: 0,
+            paused: 0,
+            in_flight: 0,
+            seats: u64::MAX >> (64 - seats),
+            misses: Slots::new(node.l1.miss_registers),
+            translations: Slots::new(node.l1_tlb.miss_registers),
+        }
+    }
+
+    /// Whether a work-group of so many wavefronts fits.
+    pub fn fits(&self, limit: &Occupancy, wavefronts: u32) -> bool {
+        (self.seats & limit.seats).count_ones() >= wavefronts
+            && self.groups < limit.groups
+            && (self.groups + 1).saturating_mul(wavefronts) <= limit.wavefronts
+    }
+
+    /// A work-group begins, which then takes its seats.
+    pub fn begin_group(&mut self) {
+        self.groups += 1;
+    }
+
+    /// Takes the first free seat, of which there is one.
+    pub const fn take_seat(&mut self) -> u8 {
+        let seat = self.seats.trailing_zeros() as u8;
+        self.seats &= self.seats - 1;
+        seat
+    }
+
+    /// A work-group ends, and gives its seats back.
+    pub fn end_group(&mut self) {
+        self.groups -= 1;
+    }
+
+    pub const fn give_back(&mut self, seat: u8) {
+        self.seats |= 1 << seat;
+    }
+
+    /// The memory pipeline takes lines that are asked for at `time` for `duration`; returns from when on.
+    #[inline]
+    pub fn issue_lines(&mut self, time: u64, duration: u64) -> u64 {
+        let issued = self.port.max(time);
+        self.port = issued + duration;
+        issued
+    }
+
+    /// An access is over at `done`; when the wavefront has its answer, which may have to wait for those before.
+    #[inline]
+    pub fn note_done(&mut self, done: u64, in_order: bool) -> u64 {
+        self.in_flight = self.in_flight.max(done);
+        if in_order { self.in_flight } else { done }
+    }
+
+    /// When a miss of the first-level TLB that comes at `time` gets a register.
+    pub fn begin_translation(&self, time: u64) -> u64 {
+        self.translations.available(time)
+    }
+
+    /// That miss is over at `done`.
+    pub fn end_translation(&mut self, done: u64) {
+        self.translations.take(done);
+    }
+}

@@ -1,0 +1,101 @@
+//! What a node tells about its run: how far it is, how it ended, what it leaves.
+
+use octavo_driver::Driver;
+use octavo_manager::{Manager, MemoryUse};
+
+use crate::fabric::links::LinkUse;
+use crate::gpu::counts::Accesses;
+use crate::machine::breakdown::Breakdown;
+use crate::machine::jobs::Running;
+use crate::machine::node::Node;
+use crate::observe::record::Recorder;
+
+/// What a run leaves.
+pub(crate) struct Outcome {
+    /// When the last kernel ended.
+    pub ended: u64,
+    /// Launches that have ended, of all programs.
+    pub launches: u32,
+    pub accesses: Accesses,
+    pub breakdown: Breakdown,
+    pub driver: Driver,
+    pub links: Vec<LinkUse>,
+    pub recorder: Recorder,
+    pub programs: Vec<Running>,
+    /// By GPU: how its memory was used when it held most at the end of a program.
+    pub most_used: Vec<Option<MemoryUse>>,
+}
+
+impl Node<'_> {
+    /// Picoseconds of simulated time.
+    pub const fn now(&self) -> u64 {
+        self.hardware.clock.now()
+    }
+
+    /// Whether every program has ended once.
+    pub const fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Launches that have ended, of all programs.
+    pub const fn launches_done(&self) -> u32 {
+        self.launches_done
+    }
+
+    /// Work-groups that have ended.
+    pub const fn groups_done(&self) -> u64 {
+        self.groups_done
+    }
+
+    /// Line accesses issued.
+    pub const fn lines(&self) -> u64 {
+        self.hardware.accesses.load_lines + self.hardware.accesses.store_lines
+    }
+
+    /// Faults that are outstanding.
+    pub fn open_faults(&self) -> usize {
+        self.driver.outstanding().len()
+    }
+
+    pub fn manager(&self) -> &Manager {
+        self.driver.manager()
+    }
+
+    /// Name of the program with that address space; empty for a program alone.
+    pub fn program_name(&self, space: usize) -> &str {
+        &self.applications[space].program.name
+    }
+
+    /// Writes values of the timeline's counters, if it is time for them.
+    pub fn sample_timeline(&mut self) {
+        self.hardware.sample_spans(&self.driver);
+    }
+
+    /// Ends the timeline, if there is one; why it could not be written, if it could not.
+    pub fn end_timeline(&mut self) -> Option<String> {
+        let links = self.hardware.links.usage();
+        let spans = self.hardware.spans.as_mut()?;
+        spans.finish(self.ended, &links);
+        spans.failure()
+    }
+
+    /// The run is over.
+    pub fn end(mut self) -> Outcome {
+        debug_assert_eq!(self.check_agreement(), Ok(()));
+        if self.hardware.recorder.interval().is_some() {
+            self.hardware.sample(&self.driver);
+        }
+        let hardware = self.hardware;
+        Outcome {
+            ended: self.ended,
+            launches: self.launches_done,
+            accesses: hardware.accesses,
+            breakdown: hardware.breakdown,
+            driver: self.driver,
+            links: hardware.links.usage(),
+            recorder: hardware.recorder,
+            programs: self.applications,
+            most_used: self.most_used,
+        }
+    }
+}

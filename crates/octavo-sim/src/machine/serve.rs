@@ -1,0 +1,134 @@
+//! Lines whose translation is there: from the own memory, from another processor's, or in order.
+
+use octavo_manager::ProcessorId;
+
+use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::path::access::Served;
+use crate::gpu::run::Run;
+use crate::gpu::translate::entry::Entry;
+use crate::machine::hardware::Hardware;
+
+impl Hardware<'_> {
+    /// Serves lines of one page whose translation is there at `time`.
+    #[inline(always)]
+    pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
+        let done = if self.config.l1.in_order || run.is_write() && entry.is_broadcast() {
+            self.serve_specially(gpu, unit, entry, run, time)
+        } else if entry.target() == ProcessorId::gpu(gpu) {
+            self.serve_local(gpu, unit, entry, run, time)
+        } else {
+            self.serve_remote(gpu, unit, slot, entry, run, time)
+        };
+        self.note_done(gpu, unit, slot, done);
+    }
+
+    /// Lines of caches that serve in order, and stores that go to every replica of their page.
+    #[inline(never)]
+    fn serve_specially(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        if !(run.is_write() && entry.is_broadcast()) {
+            return self.serve_in_order(gpu, unit, entry, run, time);
+        }
+        let local = entry.target() == ProcessorId::gpu(gpu);
+        let done = if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
+        self.broadcast_stores(gpu, run, done)
+    }
+
+    #[inline(always)]
+    fn serve_local(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        let Self { clock, costs, gpus, accesses, .. } = self;
+        let served = gpus[gpu].serve_local(unit, entry, run, (clock.now(), time), costs, accesses);
+        let Served { last, spent, beyond_l1 } = served;
+        self.breakdown.local_ps += spent;
+        self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
+        last
+    }
+
+    /// An access of the wavefront in `slot` of `unit` will be over at `done`.
+    #[inline]
+    pub(super) fn note_done(&mut self, gpu: usize, unit: usize, slot: usize, done: u64) {
+        let answered = self.gpus[gpu].unit(unit).note_done(done, self.config.compute.answers_in_order);
+        self.waves.note_answer(slot, answered);
+    }
+
+    /// One line at the second-level cache of `gpu`, whoever asks.
+    #[inline]
+    pub(super) fn l2_line(&mut self, gpu: usize, line: u64, access: LineAccess, time: u64) -> u64 {
+        self.gpus[gpu].l2_line(self.clock.now(), line, access, time, &mut self.accesses)
+    }
+
+    /// Serves lines of one page through a first-level cache that serves strictly in order; returns when the last is
+    /// there.
+    fn serve_in_order(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        let (mut last, mut beyond_l1, mut spent) = (time, 0, 0);
+        for index in 0..u64::from(run.count()) {
+            let line = run.part(run.line() + index, 1);
+            let asked = time + index * self.costs.line;
+            let start = self.gpus[gpu].turn(unit, asked);
+            let hit = if run.is_write() { None } else { self.hit_in_order((gpu, unit), line, entry, start) };
+            let done = hit.unwrap_or_else(|| self.miss_in_order((gpu, unit), line, entry, start));
+            self.gpus[gpu].end_in_order(unit, done);
+            beyond_l1 += u32::from(hit.is_none());
+            spent += done - asked;
+            last = last.max(done);
+        }
+        if entry.target() == ProcessorId::gpu(gpu) {
+            self.breakdown.local_ps += spent;
+            self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
+        } else {
+            self.breakdown.remote_access_ps += spent;
+        }
+        last
+    }
+
+    /// A load whose turn it is at `time`: when it is done, if its line is there or on its way.
+    fn hit_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> Option<u64> {
+        let done = self.gpus[gpu].hit_in_order(unit, (run.line(), entry.version()), time, &self.costs)?;
+        self.accesses.l1_hits += 1;
+        Some(done)
+    }
+
+    /// A store, or a load that fetches its line into a way that is free.
+    fn miss_in_order(&mut self, (gpu, unit): (usize, usize), run: Run, entry: Entry, time: u64) -> u64 {
+        let looked_up = time + self.costs.l1_lookup;
+        if run.is_write() {
+            return self.beyond_first_level(gpu, run, entry, looked_up);
+        }
+        let sent = self.gpus[gpu].room_in_order(unit, run.line(), looked_up, &self.costs);
+        let done = self.beyond_first_level(gpu, run, entry, sent);
+        self.gpus[gpu].enter_in_order(unit, (run.line(), entry.version()), done, sent);
+        done
+    }
+
+    /// One line at the memory that `entry` leads to; when the wavefront has it, or the answer to its store.
+    fn beyond_first_level(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
+        if entry.target() == ProcessorId::gpu(gpu) {
+            self.l2_line(gpu, run.line(), run.line_access(), time) + self.costs.l1_fill
+        } else {
+            self.remote_line(gpu, entry.target(), run, time)
+        }
+    }
+
+    /// Serves a line of a scalar load of the wavefront in `slot`, whose translation is there at `time`.
+    pub(super) fn serve_scalar(&mut self, gpu: usize, cache: usize, slot: usize, entry: Entry, run: Run, time: u64) {
+        let (line, version) = (run.line(), entry.version());
+        let found = self.gpus[gpu].look_up_scalar(cache, line, version, time, &self.costs);
+        let done = found.unwrap_or_else(|| {
+            let done = self.scalar_miss(gpu, run, entry, time + self.costs.scalar_lookup);
+            self.gpus[gpu].enter_scalar(cache, line, version, done);
+            done
+        });
+        self.waves.note_answer(slot, done);
+    }
+
+    /// A line that the scalar cache does not have, from the own second level or another processor's memory.
+    fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
+        if entry.target() == ProcessorId::gpu(gpu) {
+            let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
+            self.breakdown.local_ps += done - time;
+            return done;
+        }
+        let done = self.remote_line(gpu, entry.target(), run, time);
+        self.breakdown.remote_access_ps += done - time;
+        done
+    }
+}
