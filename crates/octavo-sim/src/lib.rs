@@ -17,7 +17,7 @@ mod simulate;
 pub use error::SimError;
 pub use failure::StrategyFailure;
 pub use gpu::counts::Accesses;
-pub use machine::breakdown::Breakdown;
+pub use observe::breakdown::Breakdown;
 pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};

@@ -11,7 +11,9 @@ use octavo_units::Time;
 use crate::error::{MAX_BYTES, SimError};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
+use crate::machine::happening::Listen;
 use crate::machine::node::Node;
+use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
 use crate::observe::result::RunResult;
 use crate::observe::spans::Spans;
@@ -83,55 +85,79 @@ pub fn simulate(
         }
     }
     let recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
-    let spans = options.timeline.take().map(|out| {
-        let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
-        Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0))
-    });
-    let look_every = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
-    let mut running = Node::new(node, manager, page_bytes, workload, recorder, spans);
-    let (mut events, mut next_look) = (0u64, look_every);
-    while running.step() {
+    let kept = (Breakdown::default(), recorder);
+    let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
+    let Some(out) = options.timeline.take() else {
+        let mut running = Node::new(node, manager, page_bytes, workload, kept);
+        let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_REPORTS))?;
+        running.check(workload, page_bytes)?;
+        let (outcome, kept) = running.end();
+        return Ok(RunResult::of(outcome, kept, workload, capacity_bytes, events));
+    };
+    let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
+    let spans = Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
+    let mut running = Node::new(node, manager, page_bytes, workload, (kept, spans));
+    let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_SAMPLES))?;
+    running.check(workload, page_bytes)?;
+    let (outcome, (kept, mut spans)) = running.end();
+    spans.finish(outcome.ended, &outcome.links);
+    match spans.failure() {
+        Some(reason) => Err(SimError::Timeline { reason }),
+        None => Ok(RunResult::of(outcome, kept, workload, capacity_bytes, events)),
+    }
+}
+
+/// Lets a node run to its end, and pauses after every so many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple;
+/// returns how many there were. `groups`: the work-groups of all launches.
+fn run<L: Listen>(
+    node: &mut Node<'_, L>,
+    workload: &dyn Workload,
+    mut progress: Option<&mut dyn FnMut(Progress) -> ControlFlow<()>>,
+    (groups, pause_every): (u64, u64),
+) -> Result<u64, SimError> {
+    let (mut events, mut next_pause) = (0u64, pause_every);
+    while node.step() {
         events += 1;
-        if events < next_look {
+        if events < next_pause {
             continue;
         }
-        next_look += look_every;
-        running.sample_timeline();
+        next_pause += pause_every;
+        node.pause();
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
-            && let Some(report) = &mut options.progress
-            && report(progress(&running, workload, groups)).is_break()
+            && let Some(report) = &mut progress
+            && report(how_far(node, workload, groups)).is_break()
         {
             return Err(SimError::Interrupted);
         }
     }
-    if let Some(failure) = running.manager().failure() {
-        let failure = StrategyFailure::new(failure, running.now(), page_bytes, workload);
-        return Err(SimError::Strategy(Box::new(failure)));
+    Ok(events)
+}
+
+impl<L: Listen> Node<'_, L> {
+    /// Whether the run has ended as it should.
+    fn check(&self, workload: &dyn Workload, page_bytes: u64) -> Result<(), SimError> {
+        if let Some(failure) = self.manager().failure() {
+            let failure = StrategyFailure::new(failure, self.now(), page_bytes, workload);
+            return Err(SimError::Strategy(Box::new(failure)));
+        }
+        if let Some(out) = self.manager().out_of_memory() {
+            let name = self.program_name(out.space.0.into());
+            return Err(SimError::OutOfMemory {
+                application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
+                gpu: out.processor.gpu_index().unwrap_or_default(),
+                address: u64::from(out.page.0) * page_bytes,
+                time: Time(self.now()),
+            });
+        }
+        if let Some(reason) = workload.failure() {
+            return Err(SimError::Workload { reason });
+        }
+        if !self.is_finished() {
+            let (launch, waiting) = (self.launches_done(), self.open_faults());
+            return Err(SimError::Stuck { launch, time: Time(self.now()), waiting });
+        }
+        Ok(())
     }
-    if let Some(out) = running.manager().out_of_memory() {
-        let name = running.program_name(out.space.0.into());
-        return Err(SimError::OutOfMemory {
-            application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
-            gpu: out.processor.gpu_index().unwrap_or_default(),
-            address: u64::from(out.page.0) * page_bytes,
-            time: Time(running.now()),
-        });
-    }
-    if let Some(reason) = workload.failure() {
-        return Err(SimError::Workload { reason });
-    }
-    if !running.is_finished() {
-        return Err(SimError::Stuck {
-            launch: running.launches_done(),
-            time: Time(running.now()),
-            waiting: running.open_faults(),
-        });
-    }
-    if let Some(reason) = running.end_timeline() {
-        return Err(SimError::Timeline { reason });
-    }
-    let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
-    Ok(RunResult::of(running.end(), workload, capacity_bytes, events))
 }
 
 /// Pages each GPU can hold, `None` without a limit.
@@ -166,7 +192,7 @@ fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, Sim
     Ok(groups)
 }
 
-fn progress(node: &Node<'_>, workload: &dyn Workload, groups: u64) -> Progress {
+fn how_far<L: Listen>(node: &Node<'_, L>, workload: &dyn Workload, groups: u64) -> Progress {
     Progress {
         launches_done: node.launches_done().min(workload.launches()),
         launches: workload.launches(),

@@ -12,10 +12,11 @@ use crate::gpu::translate::translation::Translation;
 use crate::machine::defer::Deferred;
 use crate::machine::executor::Free;
 use crate::machine::faults::fault_of;
+use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Accesses a run of lines from `time` on, one a cycle, page by page.
     #[inline(always)]
     pub(super) fn access(&mut self, gpu: usize, unit: usize, slot: usize, run: Run, time: u64) {
@@ -65,7 +66,7 @@ impl Node<'_> {
         if !entry.is_valid() {
             return self.fault(gpu, slot, page, run, time, ready);
         }
-        self.hardware.breakdown.walk_ps += (ready - time) * u64::from(run.count());
+        self.hardware.say(Happening::Spent(Spent::Walk, (ready - time) * u64::from(run.count())));
         if ready > self.hardware.clock.now() + RESERVED_AHEAD {
             return self.hardware.defer_until(slot, run, ready);
         }
@@ -92,7 +93,7 @@ impl Node<'_> {
         if !entry.is_valid() {
             return self.fault(gpu, slot, page, run, time, ready);
         }
-        self.hardware.breakdown.walk_ps += ready - time;
+        self.hardware.say(Happening::Spent(Spent::Walk, ready - time));
         if ready > self.hardware.clock.now() + RESERVED_AHEAD {
             return self.hardware.defer_until(slot, run, ready);
         }
@@ -128,7 +129,7 @@ impl Node<'_> {
         let (lines, slot, since) = (waiting.lines(), waiting.slot as usize, waiting.since);
         let (gpu, unit) = self.hardware.waves.place(slot);
         let time = self.hardware.issue_time(gpu, unit);
-        self.hardware.breakdown.remote_access_ps += time.saturating_sub(since) * lines.count() as u64;
+        self.hardware.say(Happening::Spent(Spent::Remote, time.saturating_sub(since) * lines.count() as u64));
         let entry = self.hardware.gpus[gpu].entry(self.hardware.page_of(lines.run.line()));
         let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
         if remote && !(lines.run.is_write() && entry.is_broadcast()) {

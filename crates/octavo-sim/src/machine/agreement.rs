@@ -3,9 +3,10 @@
 use octavo_manager::{Mode, PageId, PageView, ProcessorId};
 
 use crate::gpu::translate::entry::Entry;
+use crate::machine::happening::Listen;
 use crate::machine::node::Node;
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Whether every page-table entry says what the manager believes, pages of unfinished plans aside.
     ///
     /// # Errors

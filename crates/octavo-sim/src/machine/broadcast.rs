@@ -7,6 +7,7 @@ use octavo_manager::ProcessorId;
 use crate::fabric::links::Traffic;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::run::Run;
+use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
 /// The write queue of one GPU.
@@ -47,7 +48,7 @@ impl Broadcast {
     }
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Queues the lines of a store that was done locally by `done`. A full queue sends its oldest line first, and the
     /// store is not over before that line is on its way: a saturated link slows the stores down.
     pub fn broadcast_stores(&mut self, gpu: usize, run: Run, done: u64) -> u64 {
@@ -57,7 +58,7 @@ impl Hardware<'_> {
                 over = over.max(self.send_to_subscribers(gpu, oldest, done));
             }
         }
-        self.breakdown.duplication_ps += (over - done) * u64::from(run.count());
+        self.say(Happening::Spent(Spent::Duplication, (over - done) * u64::from(run.count())));
         over
     }
 

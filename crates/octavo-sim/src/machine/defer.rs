@@ -3,6 +3,7 @@
 
 use crate::engine::event::Kind;
 use crate::gpu::run::Run;
+use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 
 /// Lines of one page that an instruction wants.
@@ -12,7 +13,7 @@ pub(crate) struct Deferred {
     pub slot: u32,
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Puts an access off until its translation is there.
     pub(super) fn defer_until(&mut self, slot: usize, run: Run, ready: u64) {
         self.waves.begin_pending(slot);

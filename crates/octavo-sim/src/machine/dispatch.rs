@@ -8,10 +8,11 @@ use crate::engine::event::Kind;
 use crate::gpu::units::groups::NewGroup;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::gpu::units::wave::Fetcher;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Splits the next launch of a program over the GPUs and fills its compute units.
     pub(super) fn begin_launch(&mut self, application: usize) {
         let state = &mut self.applications[application];
@@ -98,10 +99,8 @@ impl Node<'_> {
         let ended = flushed + self.hardware.costs.kernel_overhead;
         self.ended = self.ended.max(ended);
         let state = &mut self.applications[application];
-        if let Some(spans) = &mut self.hardware.spans {
-            spans.kernel(&state.shape.kernel, state.launch_began, ended);
-        }
-        self.hardware.recorder.kernel(state.shape.kernel.clone(), state.launch_began, ended);
+        let (name, began) = (&state.shape.kernel, state.launch_began);
+        self.hardware.say(Happening::Kernel { name, began, ended });
         state.launch += 1;
         self.launches_done += 1;
         self.drive(|driver, now, hardware| driver.kernel_end(now, hardware));
@@ -109,7 +108,7 @@ impl Node<'_> {
     }
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Empties what a launch finds empty: the first level of its own units, or all caches.
     fn empty_caches(&mut self, units: &Range<usize>, flushed: bool) {
         if flushed {

@@ -3,13 +3,13 @@
 
 use octavo_driver::slab::Slab;
 use octavo_driver::{FaultId, Opened, Outstanding};
-use octavo_manager::{Access, Cause, Fault, HOST, PageId, ProcessorId};
+use octavo_manager::{Access, Fault, HOST, PageId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::engine::horizon::RESERVED_AHEAD;
 use crate::fabric::links::Traffic;
 use crate::gpu::run::Run;
-use crate::machine::breakdown::Breakdown;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
@@ -63,7 +63,7 @@ impl Waiters {
     }
 }
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// An access of `slot` needs the driver; `walked` is when the GPU knows. A store that comes too late for a load's
     /// fault waits for it all the same and then faults again.
     #[inline(never)]
@@ -85,7 +85,8 @@ impl Node<'_> {
     pub fn fault_arrives(&mut self, number: u32) {
         let id = FaultId(number);
         let Outstanding { processor, page, access, .. } = self.driver.outstanding()[id];
-        self.hardware.recorder.fault(self.hardware.clock.now(), access == Access::Write, processor, page.0);
+        let write = access == Access::Write;
+        self.hardware.say(Happening::FaultArrives { gpu: processor, page: page.0, write });
         self.drive(|driver, now, hardware| driver.fault_arrives(now, id, hardware));
     }
 
@@ -100,9 +101,7 @@ impl Node<'_> {
     pub fn fault_wakes(&mut self, number: u32) {
         let fault = self.driver.wake_arrives(FaultId(number));
         let Queue { walked_at, last_waiter } = self.waiters.queues[number as usize];
-        if let Some(spans) = &mut self.hardware.spans {
-            spans.fault_ended(number, self.hardware.clock.now());
-        }
+        self.hardware.say(Happening::FaultEnds { fault: FaultId(number) });
         // Each is read before the one in front of it is replayed: thousands can wait for a page, and every one lies in
         // another cache line. What comes behind it is asked for meanwhile.
         let mut next = self.waiters.take(last_waiter);
@@ -113,7 +112,7 @@ impl Node<'_> {
                 self.hardware.waves.hint_record(next.slot as usize);
             }
             let lines = u64::from(waiter.run.count());
-            self.hardware.breakdown.fault(&fault, (waiter.since, walked_at, self.hardware.clock.now()), lines);
+            self.hardware.say(Happening::Waited { fault: &fault, since: waiter.since, walked: walked_at, lines });
             self.replay(waiter);
         }
         self.drive(|driver, now, hardware| driver.replayed(now, &fault, hardware));
@@ -134,13 +133,11 @@ pub(crate) const fn fault_of(gpu: usize, page: u32, write: bool) -> Fault {
     Fault { processor: ProcessorId::gpu(gpu), page: PageId(page), access }
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// A fault that the GPU knows of at `walked` begins its way.
     fn fault_begins(&mut self, fault: FaultId, (gpu, page, write): (usize, u32, bool), walked: u64) {
         self.accesses.faults += 1;
-        if let Some(spans) = &mut self.spans {
-            spans.fault_began(fault.0, gpu, page, write, walked.max(self.clock.now()));
-        }
+        self.say(Happening::FaultBegins { fault, gpu, page, write, at: walked.max(self.clock.now()) });
         if walked > self.clock.now() + RESERVED_AHEAD {
             self.clock.schedule(walked, Kind::FaultLeaves, fault.0);
         } else {
@@ -168,32 +165,6 @@ impl Hardware<'_> {
         let arrives =
             self.links.send(self.clock.now(), self.clock.now(), path, self.costs.fault_bytes, Traffic::Control);
         self.clock.schedule(arrives, Kind::FaultWakes, id.0);
-        if let Some(spans) = &mut self.spans {
-            spans.fault_wakes(id.0, self.clock.now(), arrives);
-        }
-    }
-}
-
-impl Breakdown {
-    /// Books the time from `since` to `now` that `lines` lines waited for a fault, whose GPU had walked at `walked`: GPU
-    /// walk, host and driver, then what resolved the fault.
-    fn fault(&mut self, fault: &Outstanding, (since, walked, now): (u64, u64, u64), lines: u64) {
-        // An access issued ahead of the clock may join a fault that is resolved before its own time.
-        let since = since.min(now);
-        let walked = walked.clamp(since, now);
-        let served = fault.served_at.0.clamp(walked, now);
-        let resolving = now - served;
-        let evicting = fault.evicting.0.min(resolving);
-        self.walk_ps += (walked - since) * lines;
-        self.host_ps += (served - walked) * lines;
-        self.eviction_ps += evicting * lines;
-        *match fault.cause {
-            Cause::Migration => &mut self.migration_ps,
-            Cause::RemoteMap => &mut self.remote_access_ps,
-            Cause::Duplication => &mut self.duplication_ps,
-            Cause::WriteCollapse => &mut self.write_collapse_ps,
-            Cause::Eviction => &mut self.eviction_ps,
-            Cause::Prefetch => &mut self.prefetch_ps,
-        } += (resolving - evicting) * lines;
+        self.say(Happening::WakeLeaves { fault: id, arrives });
     }
 }

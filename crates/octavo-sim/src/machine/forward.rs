@@ -3,6 +3,7 @@
 use octavo_manager::{PageId, ProcessorId};
 
 use crate::fabric::links::Traffic;
+use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use octavo_node::TransFwConfig;
 
@@ -42,7 +43,7 @@ impl TransFw {
     }
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Remembers that `target` has `page` in its own memory.
     pub fn note_translation(&mut self, page: PageId, target: ProcessorId) {
         if let (Some(trans_fw), Some(gpu)) = (&mut self.trans_fw, target.gpu_index()) {

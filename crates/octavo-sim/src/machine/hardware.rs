@@ -19,17 +19,15 @@ use crate::gpu::translate::walker::{TableShape, Walker};
 use crate::gpu::units::fetch::Fetch;
 use crate::gpu::units::history::History;
 use crate::gpu::units::wave::Waves;
-use crate::machine::breakdown::Breakdown;
 use crate::machine::broadcast::Broadcast;
 use crate::machine::defer::Deferred;
 use crate::machine::executor::told::Told;
 use crate::machine::forward::TransFw;
-use crate::observe::record::Recorder;
-use crate::observe::spans::Spans;
+use crate::machine::happening::{Happening, Listen};
 use octavo_node::{NodeConfig, WalkerScope};
 
 /// All processors, what connects them, and the clock.
-pub(crate) struct Hardware<'a> {
+pub(crate) struct Hardware<'a, L> {
     pub(super) config: &'a NodeConfig,
     pub(super) costs: Costs,
     /// log2 of the lines of a page.
@@ -53,20 +51,17 @@ pub(crate) struct Hardware<'a> {
     pub(super) told: Told,
 
     pub(super) accesses: Accesses,
-    pub(super) breakdown: Breakdown,
-    pub(super) recorder: Recorder,
-    /// The timeline, if one is wanted.
-    pub(super) spans: Option<Box<Spans<'a>>>,
+    /// Who keeps a record.
+    pub(super) listeners: L,
 }
 
-impl<'a> Hardware<'a> {
+impl<'a, L: Listen> Hardware<'a, L> {
     pub fn new(
         config: &'a NodeConfig,
         manager: &Manager,
         page_bytes: u64,
         workload: &dyn Workload,
-        recorder: Recorder,
-        spans: Option<Box<Spans<'a>>>,
+        listeners: L,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
         let block_shift = manager.coalescing().map(|coalescing| coalescing.pages.ilog2());
@@ -100,26 +95,20 @@ impl<'a> Hardware<'a> {
             },
             told: Told::default(),
             accesses: Accesses::default(),
-            breakdown: Breakdown::default(),
-            recorder,
-            spans,
+            listeners,
         }
     }
 
-    /// Writes a row of the interval tables.
-    pub fn sample(&mut self, driver: &Driver) {
-        let links = self.links.usage();
-        self.recorder.sample(self.clock.now(), &self.accesses, driver.manager(), &links);
+    /// Tells the listeners.
+    #[inline(always)]
+    pub(super) fn say(&mut self, what: Happening<'_>) {
+        self.listeners.hear(self.clock.now(), what);
     }
 
-    /// Writes values of the timeline's counters, if it is time for them.
-    pub fn sample_spans(&mut self, driver: &Driver) {
-        if let Some(spans) = &mut self.spans
-            && spans.due(self.clock.now())
-        {
-            spans.links(self.clock.now(), &self.links.usage());
-            spans.memory(self.clock.now(), driver.manager());
-        }
+    /// Listeners take a sample.
+    pub(super) fn sample(&mut self, driver: &Driver) {
+        let Self { clock, accesses, links, listeners, .. } = self;
+        listeners.hear(clock.now(), Happening::Sample { accesses, manager: driver.manager(), links });
     }
 
     #[inline(always)]

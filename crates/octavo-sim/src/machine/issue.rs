@@ -5,6 +5,7 @@ use octavo_program::{InstructionMix, Op, OpKind};
 use crate::gpu::run::Run;
 use crate::gpu::units::issue::Stop;
 use crate::gpu::units::wave::Next;
+use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
@@ -12,7 +13,7 @@ use crate::machine::node::Node;
 /// page tables and faults see accesses this much too early at most.
 const AHEAD: u64 = 64_000;
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Runs the wavefront in `slot` from operation `op` on until it waits, ends or is too far ahead of the clock.
     pub(super) fn run_wave(&mut self, slot: usize, op: u16) {
         let (gpu, unit) = self.hardware.waves.place(slot);
@@ -100,7 +101,7 @@ impl Node<'_> {
     }
 }
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Vector-ALU instructions occupy the wavefront's SIMD; returns when they are over.
     #[inline]
     fn compute(&mut self, gpu: usize, slot: usize, time: u64, instructions: u32) -> u64 {

@@ -8,6 +8,7 @@ use octavo_program::{Application, Launch, Resources, Workload, pages_of};
 
 use crate::engine::event::Kind;
 use crate::gpu::units::occupancy::Occupancy;
+use crate::machine::happening::Listen;
 use crate::machine::node::Node;
 
 /// How long a program that has ended waits for plans that hold its pages before it looks again whether it can begin
@@ -61,7 +62,7 @@ impl Running {
     }
 }
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Tells the manager about the buffers of a program, each in the program's own address space.
     pub fn allocate(&mut self, application: usize) {
         for (run, gpu) in self.runs(application) {

@@ -2,13 +2,13 @@
 
 mod access;
 mod agreement;
-pub(crate) mod breakdown;
 mod broadcast;
 mod defer;
 mod dispatch;
 mod executor;
 mod faults;
 mod forward;
+pub(crate) mod happening;
 mod hardware;
 mod issue;
 pub(crate) mod jobs;

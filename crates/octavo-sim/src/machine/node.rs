@@ -9,17 +9,16 @@ use octavo_units::Time;
 
 use crate::engine::event::Kind;
 use crate::machine::faults::Waiters;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
-use crate::observe::record::Recorder;
-use crate::observe::spans::Spans;
 use octavo_node::NodeConfig;
 
 /// A node that runs one workload under one memory manager.
-pub(crate) struct Node<'a> {
+pub(crate) struct Node<'a, L> {
     pub(super) workload: &'a dyn Workload,
     pub(super) driver: Driver,
-    pub(super) hardware: Hardware<'a>,
+    pub(super) hardware: Hardware<'a, L>,
     /// Who waits for the driver's outstanding faults.
     pub(super) waiters: Waiters,
     pub(super) needs: Needs,
@@ -37,18 +36,17 @@ pub(crate) struct Node<'a> {
     pub(super) finished: bool,
 }
 
-impl<'a> Node<'a> {
+impl<'a, L: Listen> Node<'a, L> {
     pub fn new(
         config: &'a NodeConfig,
         manager: Manager,
         page_bytes: u64,
         workload: &'a dyn Workload,
-        recorder: Recorder,
-        spans: Option<Box<Spans<'a>>>,
+        listeners: L,
     ) -> Self {
         let mut node = Self {
             workload,
-            hardware: Hardware::new(config, &manager, page_bytes, workload, recorder, spans),
+            hardware: Hardware::new(config, &manager, page_bytes, workload, listeners),
             waiters: Waiters::default(),
             needs: manager.needs(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
@@ -66,7 +64,7 @@ impl<'a> Node<'a> {
 
     /// Tells the manager about the workload's buffers and schedules the first events.
     fn begin(&mut self) {
-        if self.hardware.recorder.keeps_events() {
+        if self.hardware.listeners.wants_attributes() {
             self.driver.manager_mut().keep_attribute_changes();
         }
         for application in 0..self.applications.len() {
@@ -76,17 +74,19 @@ impl<'a> Node<'a> {
         if let Some(period) = self.hardware.reports.period(self.hardware.costs.cycle) {
             self.hardware.clock.schedule_periodic(period, Kind::ReportDue);
         }
-        if let Some(interval) = self.hardware.recorder.interval() {
+        if let Some(interval) = self.hardware.listeners.interval() {
             self.hardware.clock.schedule_periodic(interval, Kind::Sample);
         }
     }
 
     /// Tells the driver something, and looks at what came of it: if a strategy failed, the run is over.
-    pub(super) fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a>) -> T) -> T {
+    pub(super) fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a, L>) -> T) -> T {
         let now = self.hardware.clock.now();
         let answer = tell(&mut self.driver, Time(now), &mut self.hardware);
         self.finished |= self.driver.halted();
-        self.hardware.recorder.attributes(now, self.driver.manager_mut().drain_attribute_changes());
+        for change in self.driver.manager_mut().drain_attribute_changes() {
+            self.hardware.say(Happening::Attribute(&change));
+        }
         answer
     }
 }

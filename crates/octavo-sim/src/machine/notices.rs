@@ -4,10 +4,11 @@ use octavo_manager::{CounterNotification, HOST, PageId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Counts remote lines of `gpu`; a notification leaves for the host when the threshold is reached.
     #[inline]
     pub(super) fn count_remote(&mut self, gpu: usize, page: u32, owner: ProcessorId, lines: u32, time: u64) {
@@ -16,7 +17,7 @@ impl Hardware<'_> {
             None => self.accesses.remote_host_lines += u64::from(lines),
         }
         self.reports.count(gpu, page, lines);
-        self.recorder.remote_lines(page, lines);
+        self.say(Happening::RemoteLines { page, lines });
         if self.counters.add(gpu, page, lines) {
             self.notify(gpu, page, time);
         }
@@ -58,12 +59,12 @@ impl Hardware<'_> {
     }
 }
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// A notification reaches the driver.
     pub(super) fn counter_arrives(&mut self, number: u32) {
         let hardware = &mut self.hardware;
         let notification = hardware.counters.arrived(number);
-        hardware.recorder.notification(hardware.clock.now(), notification.processor, notification.page.0);
+        hardware.say(Happening::Notified { gpu: notification.processor, page: notification.page.0 });
         self.drive(|driver, now, hardware| driver.counter(now, notification, hardware));
     }
 

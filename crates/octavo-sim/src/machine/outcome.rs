@@ -5,10 +5,10 @@ use octavo_manager::{Manager, MemoryUse};
 
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
-use crate::machine::breakdown::Breakdown;
+use crate::machine::happening::{Happening, Listen};
+use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::node::Node;
-use crate::observe::record::Recorder;
 
 /// What a run leaves.
 pub(crate) struct Outcome {
@@ -17,16 +17,14 @@ pub(crate) struct Outcome {
     /// Launches that have ended, of all programs.
     pub launches: u32,
     pub accesses: Accesses,
-    pub breakdown: Breakdown,
     pub driver: Driver,
     pub links: Vec<LinkUse>,
-    pub recorder: Recorder,
     pub programs: Vec<Running>,
     /// By GPU: how its memory was used when it held most at the end of a program.
     pub most_used: Vec<Option<MemoryUse>>,
 }
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Picoseconds of simulated time.
     pub const fn now(&self) -> u64 {
         self.hardware.clock.now()
@@ -66,36 +64,28 @@ impl Node<'_> {
         &self.applications[space].program.name
     }
 
-    /// Writes values of the timeline's counters, if it is time for them.
-    pub fn sample_timeline(&mut self) {
-        self.hardware.sample_spans(&self.driver);
+    /// Listeners may look at how things are.
+    pub fn pause(&mut self) {
+        let Hardware { clock, links, listeners, .. } = &mut self.hardware;
+        listeners.hear(clock.now(), Happening::Moment { manager: self.driver.manager(), links });
     }
 
-    /// Ends the timeline, if there is one; why it could not be written, if it could not.
-    pub fn end_timeline(&mut self) -> Option<String> {
-        let links = self.hardware.links.usage();
-        let spans = self.hardware.spans.as_mut()?;
-        spans.finish(self.ended, &links);
-        spans.failure()
-    }
-
-    /// The run is over.
-    pub fn end(mut self) -> Outcome {
+    /// The run is over: what it leaves, and who listened.
+    pub fn end(mut self) -> (Outcome, L) {
         debug_assert_eq!(self.check_agreement(), Ok(()));
-        if self.hardware.recorder.interval().is_some() {
+        if self.hardware.listeners.interval().is_some() {
             self.hardware.sample(&self.driver);
         }
         let hardware = self.hardware;
-        Outcome {
+        let outcome = Outcome {
             ended: self.ended,
             launches: self.launches_done,
             accesses: hardware.accesses,
-            breakdown: hardware.breakdown,
             driver: self.driver,
             links: hardware.links.usage(),
-            recorder: hardware.recorder,
             programs: self.applications,
             most_used: self.most_used,
-        }
+        };
+        (outcome, hardware.listeners)
     }
 }

@@ -7,12 +7,13 @@ use crate::fabric::links::Traffic;
 use crate::gpu::path::waiting::{Found, Lines, Queued, Turn, Waiting};
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
+use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
 /// Bytes of a line on a link, without its header.
 const LINE: u64 = 64;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page from the memory `entry` leads to; returns when the last is there. If too many lines
     /// are in flight, those that are not cached wait in the GPU's queue.
     #[inline(never)]
@@ -41,12 +42,12 @@ impl Hardware<'_> {
     fn serve_together(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
         let Self { costs, gpus, accesses, .. } = self;
         let Found { missing, last: cached, spent } = gpus[gpu].look_up_remote(unit, entry, run, time, costs, accesses);
-        self.breakdown.remote_access_ps += spent;
+        self.say(Happening::Spent(Spent::Remote, spent));
         if missing.is_empty() {
             return cached;
         }
         let sent = time + u64::from(run.count() - 1) * self.costs.line + self.costs.l1_lookup;
-        self.breakdown.remote_access_ps += missing.count() as u64 * self.costs.l1_lookup;
+        self.say(Happening::Spent(Spent::Remote, missing.count() as u64 * self.costs.l1_lookup));
         if self.queue_remote(gpu, slot, missing, sent) {
             return cached;
         }
@@ -97,7 +98,7 @@ impl Hardware<'_> {
     pub(super) fn remote_lines(&mut self, gpu: usize, unit: usize, entry: Entry, lines: Lines, time: u64) -> u64 {
         let free = self.gpus[gpu].begin_misses(unit, lines, time);
         let done = self.travel(gpu, entry.target(), lines, free);
-        self.breakdown.remote_access_ps += (done - time) * lines.count() as u64;
+        self.say(Happening::Spent(Spent::Remote, (done - time) * lines.count() as u64));
         self.gpus[gpu].end_misses(unit, entry, lines, done);
         done
     }

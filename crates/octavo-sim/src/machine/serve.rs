@@ -6,9 +6,10 @@ use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::path::access::Served;
 use crate::gpu::run::Run;
 use crate::gpu::translate::entry::Entry;
+use crate::machine::happening::{Happening, Listen, Spent};
 use crate::machine::hardware::Hardware;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page whose translation is there at `time`.
     #[inline(always)]
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
@@ -38,7 +39,7 @@ impl Hardware<'_> {
         let Self { clock, costs, gpus, accesses, .. } = self;
         let served = gpus[gpu].serve_local(unit, entry, run, (clock.now(), time), costs, accesses);
         let Served { last, spent, beyond_l1 } = served;
-        self.breakdown.local_ps += spent;
+        self.say(Happening::Spent(Spent::Local, spent));
         self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
         last
     }
@@ -72,10 +73,10 @@ impl Hardware<'_> {
             last = last.max(done);
         }
         if entry.target() == ProcessorId::gpu(gpu) {
-            self.breakdown.local_ps += spent;
+            self.say(Happening::Spent(Spent::Local, spent));
             self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
         } else {
-            self.breakdown.remote_access_ps += spent;
+            self.say(Happening::Spent(Spent::Remote, spent));
         }
         last
     }
@@ -124,11 +125,11 @@ impl Hardware<'_> {
     fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
         if entry.target() == ProcessorId::gpu(gpu) {
             let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
-            self.breakdown.local_ps += done - time;
+            self.say(Happening::Spent(Spent::Local, done - time));
             return done;
         }
         let done = self.remote_line(gpu, entry.target(), run, time);
-        self.breakdown.remote_access_ps += done - time;
+        self.say(Happening::Spent(Spent::Remote, done - time));
         done
     }
 }

@@ -3,10 +3,11 @@
 use octavo_driver::Alarm;
 
 use crate::engine::event::{Event, Kind};
+use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
-impl Node<'_> {
+impl<L: Listen> Node<'_, L> {
     /// Handles the next event; `false` when the last kernel has ended, or nothing is left that could happen.
     #[inline]
     pub fn step(&mut self) -> bool {
@@ -50,7 +51,7 @@ impl Node<'_> {
     /// Writes a row of the interval tables and asks for the next.
     fn sample(&mut self) {
         self.hardware.sample(&self.driver);
-        if let Some(interval) = self.hardware.recorder.interval() {
+        if let Some(interval) = self.hardware.listeners.interval() {
             self.hardware.clock.schedule_periodic(self.hardware.clock.now() + interval, Kind::Sample);
         }
     }
@@ -60,7 +61,7 @@ impl Node<'_> {
 /// event is taken out of the calendar ahead.
 const MANY: usize = 1024;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// The next event. The simulating machine is asked early for what the two after it need.
     #[inline(always)]
     fn next_event(&mut self) -> Option<Event> {

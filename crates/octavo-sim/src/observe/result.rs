@@ -5,9 +5,10 @@ use octavo_program::Workload;
 use serde::Serialize;
 
 use crate::gpu::counts::Accesses;
-use crate::machine::breakdown::Breakdown;
 use crate::machine::outcome::Outcome;
+use crate::observe::breakdown::Breakdown;
 use crate::observe::programs::applications_table;
+use crate::observe::record::Recorder;
 use crate::observe::table::Table;
 
 /// A run's results: one summary and the tables that reports are made of.
@@ -66,6 +67,7 @@ impl RunResult {
     /// The results of a run that has ended.
     pub(crate) fn of(
         outcome: Outcome,
+        (breakdown, recorder): (Breakdown, Recorder),
         workload: &dyn Workload,
         capacity_bytes: Option<u64>,
         simulated_events: u64,
@@ -77,7 +79,7 @@ impl RunResult {
             footprint_bytes: workload.footprint(),
             capacity_bytes,
             accesses: outcome.accesses,
-            breakdown: outcome.breakdown,
+            breakdown,
             simulated_events,
             manager_state_bytes: manager.state_bytes() as u64,
             manager: manager.statistics(),
@@ -85,7 +87,7 @@ impl RunResult {
         };
         let programs = (outcome.programs.iter().any(|program| !program.program.name.is_empty()))
             .then(|| applications_table(&outcome.programs));
-        let mut tables = outcome.recorder.tables(workload, &outcome.links);
+        let mut tables = recorder.tables(workload, &outcome.links);
         tables.extend(programs);
         Self { summary, tables }
     }

@@ -3,9 +3,10 @@
 use octavo_manager::{Cause, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask};
 
 use crate::gpu::translate::entry::Entry;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Removes (or write-protects) entries, and the translations made from them.
     pub(super) fn withdraw(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) {
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
@@ -32,7 +33,7 @@ impl Hardware<'_> {
             let Some(gpu) = processor.gpu_index() else { continue };
             let target = target.unwrap_or(processor);
             if target != processor {
-                self.recorder.remote_map(self.clock.now(), pages, processor, target);
+                self.say(Happening::MappedRemotely { pages, by: processor, at: target });
             }
             let entry = Entry::new(target, writable, broadcast);
             for page in pages.iter() {
@@ -45,7 +46,7 @@ impl Hardware<'_> {
 
     /// Frames are given up; nothing is written back.
     pub(super) fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
-        self.recorder.discard(self.clock.now(), pages, processor);
+        self.say(Happening::Discarded { pages, processor });
         self.drop_lines(processor, pages);
     }
 
@@ -74,7 +75,7 @@ impl Hardware<'_> {
         for gpu in 0..self.gpus.len() {
             let processor = ProcessorId::gpu(gpu);
             for page in run.iter().filter(|page| manager.page(*page).resident.contains(processor)) {
-                self.recorder.discard(self.clock.now(), PageRun::one(page), processor);
+                self.say(Happening::Discarded { pages: PageRun::one(page), processor });
             }
             self.drop_lines(processor, run);
             self.gpus[gpu].invalidate(run);

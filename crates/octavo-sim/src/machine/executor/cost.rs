@@ -3,10 +3,11 @@
 use octavo_manager::{Cause, PageRun, Plan, ProcessorId, ProcessorMask, Step};
 
 use crate::fabric::links::Traffic;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use octavo_node::DrainScope;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
     pub(super) fn metadata_time(&self, plan: &Plan) -> u64 {
         let beside = u64::from(plan.overlapped_accesses) * self.costs.host_memory;
@@ -15,9 +16,7 @@ impl Hardware<'_> {
 
     /// A step of the plan in `slot` takes time until `done`; a drain of which no step is done was its message alone.
     pub(super) fn trace_step(&mut self, slot: u32, step: &Step, steps: u32, done: u64) {
-        if let Some(spans) = &mut self.spans {
-            spans.plan_step(slot, step, steps > 0, (self.clock.now(), done));
-        }
+        self.say(Happening::Step { slot, step, is_done: steps > 0, until: done });
     }
 
     /// When a message that the host sends now has arrived.
@@ -92,7 +91,7 @@ impl Hardware<'_> {
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
     fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) -> u64 {
-        self.recorder.copy(self.clock.now(), pages, from, to, cause);
+        self.say(Happening::Copied { pages, from, to, cause });
         let (first, count) = self.lines(pages);
         let command = self.message();
         let read = match from.gpu_index() {

@@ -5,12 +5,13 @@ use octavo_manager::{Manager, PageRun, Step};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
 /// Hardware for which steps take no time.
-pub(crate) struct Free<'h, 'a>(pub &'h mut Hardware<'a>);
+pub(crate) struct Free<'h, 'a, L>(pub &'h mut Hardware<'a, L>);
 
-impl Executor for Free<'_, '_> {
+impl<L: Listen> Executor for Free<'_, '_, L> {
     fn begin(&mut self, _now: Time, _ticket: Ticket, left: &[Step]) -> Begun {
         match left[0] {
             Step::Invalidate { processors, pages } => self.0.withdraw(processors, pages, false),
@@ -19,7 +20,7 @@ impl Executor for Free<'_, '_> {
                 _ = self.0.map(processors, pages, target, permission, mode);
             }
             Step::Copy { pages, from, to, .. } => {
-                self.0.recorder.placed(self.0.clock.now(), pages, from, to);
+                self.0.say(Happening::Placed { pages, from, to });
                 self.0.drop_lines(from, pages);
             }
             Step::Discard { processor, pages } => self.0.discard(processor, pages),

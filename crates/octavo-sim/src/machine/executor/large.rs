@@ -2,12 +2,13 @@
 
 use octavo_manager::{Compaction, PageRun, ProcessorId};
 
+use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 
 /// In-memory bulk copy of a 4 KiB page, in picoseconds: 80 ns (Mosaic, MICRO 2017, section 4.4, CAC-BC).
 const BULK_COPY_OF_4_KIB: u64 = 80_000;
 
-impl Hardware<'_> {
+impl<L: Listen> Hardware<'_, L> {
     /// The large bit is set by one write; walks that read it from now on find one large page.
     pub(super) fn set_large(&mut self, processor: ProcessorId, block: PageRun) {
         if let Some(gpu) = processor.gpu_index() {

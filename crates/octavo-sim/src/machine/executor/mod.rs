@@ -13,9 +13,10 @@ use octavo_units::Time;
 pub(crate) use free::Free;
 
 use crate::engine::event::Kind;
+use crate::machine::happening::{self, Listen};
 use crate::machine::hardware::Hardware;
 
-impl Executor for Hardware<'_> {
+impl<L: Listen> Executor for Hardware<'_, L> {
     /// Policy metadata is read and written before the first step.
     fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
         self.told.begin(ticket.slot);
@@ -58,8 +59,6 @@ impl Executor for Hardware<'_> {
 
     #[inline]
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
-        if let Some(spans) = &mut self.spans {
-            spans.hear(now.0, happening);
-        }
+        self.listeners.hear(now.0, happening::Happening::Driver(happening));
     }
 }

@@ -6,13 +6,13 @@ mod timeline;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use octavo_manager::{AttributeChange, Cause, HOST, Manager, PageId, PageRun, ProcessorId};
+use octavo_manager::{AttributeChange, Cause, HOST, PageId, PageRun, ProcessorId};
 use octavo_program::{Buffer, Workload, pages_of};
 
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use crate::fabric::links::{LinkUse, Traffic};
-use crate::gpu::counts::Accesses;
+use crate::machine::happening::{Happening, Listen};
 use crate::observe::table::{Column, Table};
 
 /// Names of the kinds of rows in the `events` table, by code.
@@ -55,19 +55,15 @@ impl Recorder {
         }
     }
 
-    pub fn interval(&self) -> Option<u64> {
-        self.interval
-    }
-
-    pub fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
+    fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
         self.kernels.push((name, began, ended));
     }
 
-    pub fn fault(&mut self, time: u64, write: bool, gpu: ProcessorId, page: u32) {
+    fn fault(&mut self, time: u64, write: bool, gpu: ProcessorId, page: u32) {
         self.request(time, if write { EventKind::WriteFault } else { EventKind::ReadFault }, gpu, page);
     }
 
-    pub fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {
+    fn notification(&mut self, time: u64, gpu: ProcessorId, page: u32) {
         self.request(time, EventKind::Counter, gpu, page);
     }
 
@@ -76,48 +72,38 @@ impl Recorder {
         self.event(time, kind, PageRun { first: PageId(page), count: 1 }, gpu, HOST);
     }
 
-    pub fn copy(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+    fn copy(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
         let kind = EventKind::of(cause);
         self.count(pages.first.0, pages.count, kind, to);
         self.event(time, kind, pages, from, to);
     }
 
     /// A page got its place at no cost.
-    pub fn placed(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+    fn placed(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId) {
         self.event(time, EventKind::Placed, pages, from, to);
     }
 
     /// `by` maps pages that `at` holds.
-    pub fn remote_map(&mut self, time: u64, pages: PageRun, by: ProcessorId, at: ProcessorId) {
+    fn remote_map(&mut self, time: u64, pages: PageRun, by: ProcessorId, at: ProcessorId) {
         self.event(time, EventKind::RemoteMap, pages, by, at);
     }
 
     /// A copy is given up.
-    pub fn discard(&mut self, time: u64, pages: PageRun, processor: ProcessorId) {
+    fn discard(&mut self, time: u64, pages: PageRun, processor: ProcessorId) {
         self.event(time, EventKind::Discard, pages, processor, processor);
     }
 
-    /// Changes of what the placement keeps about pages, in order.
-    pub fn attributes(&mut self, time: u64, changes: impl Iterator<Item = AttributeChange>) {
-        if let Some(timeline) = &mut self.timeline {
-            changes.for_each(|change| timeline.attribute(time, &change));
-        }
-    }
-
-    /// Whether single events are kept.
-    pub fn keeps_events(&self) -> bool {
-        self.timeline.is_some()
-    }
-
     #[inline]
-    pub fn remote_lines(&mut self, page: u32, lines: u32) {
+    fn remote_lines(&mut self, page: u32, lines: u32) {
         let group = self.group(page);
         self.groups[group].remote_lines += u64::from(lines);
     }
 
-    /// A row of the interval tables: what happened since the last one.
-    pub fn sample(&mut self, time: u64, accesses: &Accesses, manager: &Manager, links: &[LinkUse]) {
-        self.samples.push(time, accesses, manager, links);
+    /// What the placement keeps about a page changes.
+    fn attribute(&mut self, time: u64, change: &AttributeChange) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.attribute(time, change);
+        }
     }
 
     fn event(&mut self, time: u64, kind: EventKind, pages: PageRun, from: ProcessorId, to: ProcessorId) {
@@ -191,6 +177,35 @@ impl Recorder {
             total.gpus |= group.gpus;
         }
         total
+    }
+}
+
+impl Listen for Recorder {
+    #[inline(always)]
+    fn hear(&mut self, now: u64, what: Happening<'_>) {
+        match what {
+            Happening::RemoteLines { page, lines } => self.remote_lines(page, lines),
+            Happening::FaultArrives { gpu, page, write } => self.fault(now, write, gpu, page),
+            Happening::Notified { gpu, page } => self.notification(now, gpu, page),
+            Happening::Copied { pages, from, to, cause } => self.copy(now, pages, from, to, cause),
+            Happening::Placed { pages, from, to } => self.placed(now, pages, from, to),
+            Happening::MappedRemotely { pages, by, at } => self.remote_map(now, pages, by, at),
+            Happening::Discarded { pages, processor } => self.discard(now, pages, processor),
+            Happening::Attribute(change) => self.attribute(now, change),
+            Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
+            Happening::Sample { accesses, manager, links } => {
+                self.samples.push(now, accesses, manager, &links.usage());
+            }
+            _ => {}
+        }
+    }
+
+    fn interval(&self) -> Option<u64> {
+        self.interval
+    }
+
+    fn wants_attributes(&self) -> bool {
+        self.timeline.is_some()
     }
 }
 

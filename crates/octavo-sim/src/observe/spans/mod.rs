@@ -2,9 +2,9 @@
 //!
 //! Kept only when asked for, and written as it happens. Nothing here is called for single accesses.
 
+mod hear;
 mod lanes;
 mod packet;
-mod plans;
 mod write;
 
 use std::collections::BTreeMap;
@@ -109,12 +109,12 @@ impl<'a> Spans<'a> {
         self.writer.failure().map(ToString::to_string)
     }
 
-    pub fn kernel(&mut self, name: &str, began: u64, ended: u64) {
+    fn kernel(&mut self, name: &str, began: u64, ended: u64) {
         self.writer.named(self.kernels, name, (began, ended));
     }
 
     /// A GPU found no usable mapping. A flow of arrows begins.
-    pub fn fault_began(&mut self, number: u32, gpu: usize, page: u32, write: bool, time: u64) {
+    fn fault_began(&mut self, number: u32, gpu: usize, page: u32, write: bool, time: u64) {
         let track = self.gpus[gpu].faults.open(&mut self.writer, time);
         let word = if write { Word::WriteFault } else { Word::ReadFault };
         self.flows += 1;
@@ -124,12 +124,12 @@ impl<'a> Spans<'a> {
     }
 
     /// The message that the fault is resolved travels to the GPU.
-    pub fn fault_wakes(&mut self, number: u32, sent: u64, arrives: u64) {
+    fn fault_wakes(&mut self, number: u32, sent: u64, arrives: u64) {
         let fault = &self.open_faults[number as usize];
         self.writer.last_of_flow(fault.track, Word::Wake, (sent, arrives), fault.flows[0]);
     }
 
-    pub fn fault_ended(&mut self, number: u32, time: u64) {
+    fn fault_ended(&mut self, number: u32, time: u64) {
         let fault = &self.open_faults[number as usize];
         self.writer.end(fault.track, time);
         self.gpus[fault.gpu].faults.release(fault.track, time);
@@ -215,7 +215,7 @@ impl<'a> Spans<'a> {
     }
 
     /// How much each GPU holds.
-    pub fn memory(&mut self, time: u64, manager: &Manager) {
+    fn memory(&mut self, time: u64, manager: &Manager) {
         for (index, gpu) in self.gpus.iter_mut().enumerate() {
             let held = manager.frames_held(ProcessorId::gpu(index));
             if gpu.held != Some(held) {
@@ -226,12 +226,12 @@ impl<'a> Spans<'a> {
     }
 
     /// Whether it is time for the next values of the links' counters.
-    pub fn due(&self, time: u64) -> bool {
+    fn due(&self, time: u64) -> bool {
         time >= self.sampled + self.interval
     }
 
     /// The average bandwidth of each link since the last time.
-    pub fn links(&mut self, time: u64, links: &[LinkUse]) {
+    fn links(&mut self, time: u64, links: &[LinkUse]) {
         if self.link_use.is_empty() {
             let (writer, root) = (&mut self.writer, self.links_root);
             let track = |link: &LinkUse| LinkTrack {

@@ -1,30 +1,57 @@
-//! What a timeline is told of plans and of the driver.
+//! What a timeline hears.
 
-use octavo_driver::{Faults, Happening};
+use octavo_driver::Faults;
 use octavo_manager::{Plan, ProcessorId, Step};
 
 use super::Spans;
 use super::write::Word;
+use crate::machine::happening::{Happening, Listen};
+
+impl Listen for Spans<'_> {
+    #[inline(always)]
+    fn hear(&mut self, now: u64, what: Happening<'_>) {
+        // The rest is too much for a timeline.
+        if !matches!(what, Happening::Spent(..) | Happening::RemoteLines { .. } | Happening::Waited { .. }) {
+            self.write_down(now, what);
+        }
+    }
+}
 
 impl Spans<'_> {
-    /// The driver says what happens.
     #[inline(never)]
-    pub fn hear(&mut self, now: u64, happening: Happening<'_>) {
+    fn write_down(&mut self, now: u64, what: Happening<'_>) {
+        match what {
+            Happening::FaultBegins { fault, gpu, page, write, at } => self.fault_began(fault.0, gpu, page, write, at),
+            Happening::WakeLeaves { fault, arrives } => self.fault_wakes(fault.0, now, arrives),
+            Happening::FaultEnds { fault } => self.fault_ended(fault.0, now),
+            Happening::Step { slot, step, is_done, until } => self.plan_step(slot, step, is_done, (now, until)),
+            Happening::Kernel { name, began, ended } => self.kernel(name, began, ended),
+            Happening::Driver(happening) => self.driver(now, happening),
+            Happening::Moment { manager, links } if self.due(now) => {
+                self.links(now, &links.usage());
+                self.memory(now, manager);
+            }
+            _ => {}
+        }
+    }
+
+    /// The driver says what happens.
+    fn driver(&mut self, now: u64, happening: octavo_driver::Happening<'_>) {
         match happening {
-            Happening::Served(request, from, until) => {
+            octavo_driver::Happening::Served(request, from, until) => {
                 self.served(request.fault().map(|fault| fault.0), from.0, until.0);
             }
-            Happening::BatchBegins { requests, served } => {
+            octavo_driver::Happening::BatchBegins { requests, served } => {
                 let faults = requests.iter().filter_map(|request| request.fault());
                 let flows: Vec<u64> = faults.map(|fault| self.flow(fault.0)).collect();
                 self.batch_began(now, served.0, requests.len(), &flows);
             }
-            Happening::BatchEnds => self.batch_ended(now),
-            Happening::PlanBegins { slot, plan, starts, faults } => {
+            octavo_driver::Happening::BatchEnds => self.batch_ended(now),
+            octavo_driver::Happening::PlanBegins { slot, plan, starts, faults } => {
                 let flows = self.flows_of(plan, faults);
                 self.plan_began(slot, plan, now, starts.0 - now, flows);
             }
-            Happening::PlanEnds { slot, manager, .. } => {
+            octavo_driver::Happening::PlanEnds { slot, manager, .. } => {
                 self.plan_ended(slot, now);
                 self.memory(now, manager);
             }
@@ -44,7 +71,7 @@ impl Spans<'_> {
     }
 
     /// A step of the plan in `slot` takes this time. Of a drain that is not done with it, it was the message alone.
-    pub fn plan_step(&mut self, slot: u32, step: &Step, is_done: bool, span: (u64, u64)) {
+    fn plan_step(&mut self, slot: u32, step: &Step, is_done: bool, span: (u64, u64)) {
         let (word, pages) = match *step {
             Step::Drain { pages, .. } if !is_done => (Word::Message, pages),
             Step::Drain { processors, pages } => {

@@ -1,0 +1,106 @@
+//! What happens in the machine, for those who keep a record of it.
+//!
+//! Listeners are a type parameter: what nobody listens to costs nothing.
+
+use std::borrow::Cow;
+
+use octavo_driver::{FaultId, Outstanding};
+use octavo_manager::{AttributeChange, Cause, Manager, PageRun, ProcessorId, Step};
+
+use crate::fabric::links::Links;
+use crate::gpu::counts::Accesses;
+
+/// What the time of accesses is spent on, faults aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spent {
+    /// The own GPU's caches and memory.
+    Local,
+    /// Another processor's memory.
+    Remote,
+    /// Translation.
+    Walk,
+    /// Stores on their way to replicas.
+    Duplication,
+}
+
+/// Something that happens. Times are picoseconds.
+#[derive(Clone, Copy)]
+pub(crate) enum Happening<'a> {
+    /// Line accesses spend time, summed over the lines.
+    Spent(Spent, u64),
+    /// Lines of another processor's memory travel to or from a GPU.
+    RemoteLines { page: u32, lines: u32 },
+
+    /// A GPU finds no usable mapping `at` some time: a fault begins.
+    FaultBegins { fault: FaultId, gpu: usize, page: u32, write: bool, at: u64 },
+    /// The driver sees a fault.
+    FaultArrives { gpu: ProcessorId, page: u32, write: bool },
+    /// The wake of a fault leaves, and `arrives` then.
+    WakeLeaves { fault: FaultId, arrives: u64 },
+    /// The wake of a fault has arrived.
+    FaultEnds { fault: FaultId },
+    /// Lines have waited for a fault since then, whose GPU had walked its page table at that time.
+    Waited { fault: &'a Outstanding, since: u64, walked: u64, lines: u64 },
+    /// The driver sees a notification of a counter.
+    Notified { gpu: ProcessorId, page: u32 },
+
+    /// A step of the plan in a slot takes time until then; `is_done`: and is over then.
+    Step { slot: u32, step: &'a Step, is_done: bool, until: u64 },
+    /// Pages are copied.
+    Copied { pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause },
+    /// Pages get their place at no cost.
+    Placed { pages: PageRun, from: ProcessorId, to: ProcessorId },
+    /// `by` maps pages that `at` holds.
+    MappedRemotely { pages: PageRun, by: ProcessorId, at: ProcessorId },
+    /// A copy is given up.
+    Discarded { pages: PageRun, processor: ProcessorId },
+    /// What the placement keeps about a page changes.
+    Attribute(&'a AttributeChange),
+    /// What the driver says.
+    Driver(octavo_driver::Happening<'a>),
+
+    /// A kernel began and will have ended at these times.
+    Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
+    /// The [interval](Listen::interval) is over.
+    Sample { accesses: &'a Accesses, manager: &'a Manager, links: &'a Links },
+    /// Some events have happened.
+    Moment { manager: &'a Manager, links: &'a Links },
+}
+
+/// Who keeps a record of what happens.
+pub(crate) trait Listen {
+    fn hear(&mut self, now: u64, what: Happening<'_>);
+
+    /// Time between samples, if any are wanted.
+    fn interval(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether changes of what the placement keeps about pages are wanted.
+    fn wants_attributes(&self) -> bool {
+        false
+    }
+}
+
+impl<A: Listen, B: Listen> Listen for (A, B) {
+    #[inline(always)]
+    fn hear(&mut self, now: u64, what: Happening<'_>) {
+        self.0.hear(now, what);
+        self.1.hear(now, what);
+    }
+
+    fn interval(&self) -> Option<u64> {
+        self.0.interval().or_else(|| self.1.interval())
+    }
+
+    fn wants_attributes(&self) -> bool {
+        self.0.wants_attributes() || self.1.wants_attributes()
+    }
+}
+
+impl<T: Listen> Listen for Box<T> {
+    #[inline(always)]
+    fn hear(&mut self, now: u64, what: Happening<'_>) {
+        (**self).hear(now, what);
+    }
+}
