@@ -15,7 +15,7 @@ use crate::machine::node::Node;
 impl<L: Listen> Node<'_, L> {
     /// Splits the next launch of a program over the GPUs and fills its compute units.
     pub(super) fn begin_launch(&mut self, application: usize) {
-        let state = &mut self.applications[application];
+        let state = &mut self.jobs.running[application];
         if state.launch == state.program.launches.end {
             return self.end_application(application);
         }
@@ -29,10 +29,10 @@ impl<L: Listen> Node<'_, L> {
             None => state.queues = std::iter::once(0..groups).collect(),
         }
         self.hardware.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
-        let units = self.applications[application].units.clone();
+        let units = self.jobs.running[application].units.clone();
         self.hardware.empty_caches(&units, self.workload.flushed_before(launch));
         for gpu in 0..self.hardware.gpus.len() {
-            let state = &mut self.applications[application];
+            let state = &mut self.jobs.running[application];
             if !self.hardware.config.compute.dispatch_goes_on {
                 state.next_unit[gpu] = state.units.start;
             }
@@ -44,7 +44,7 @@ impl<L: Listen> Node<'_, L> {
     /// Starts work-groups round robin over the program's units while any has room.
     fn fill_gpu(&mut self, application: usize, gpu: usize) {
         let (mut started, mut count) = (true, 0);
-        let state = &self.applications[application];
+        let state = &self.jobs.running[application];
         let (units, first) = (state.units.clone(), state.next_unit[gpu]);
         while started {
             started = false;
@@ -59,7 +59,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Starts the next waiting work-group of a program on `unit` after `delay`, if there is one and it fits.
     fn start_group(&mut self, application: usize, gpu: usize, unit: usize, delay: u64) -> bool {
-        let running = &mut self.applications[application];
+        let running = &mut self.jobs.running[application];
         let wavefronts = running.shape.wavefronts_per_group;
         // One queue a GPU, or one for all of them.
         let queue = gpu.min(running.queues.len() - 1);
@@ -84,25 +84,25 @@ impl<L: Listen> Node<'_, L> {
         if !self.hardware.end_wave(slot) {
             return;
         }
-        self.applications[application].groups -= 1;
-        self.groups_done += 1;
+        self.jobs.running[application].groups -= 1;
+        self.jobs.groups_done += 1;
         while self.start_group(application, gpu, unit, 0) {}
         self.end_launch_if_done(application);
     }
 
     fn end_launch_if_done(&mut self, application: usize) {
-        let state = &self.applications[application];
+        let state = &self.jobs.running[application];
         if state.groups > 0 || state.queues.iter().any(|queue| !queue.is_empty()) {
             return;
         }
         let flushed = self.hardware.flush_broadcasts();
         let ended = flushed + self.hardware.costs.kernel_overhead;
-        self.ended = self.ended.max(ended);
-        let state = &mut self.applications[application];
+        self.jobs.ended = self.jobs.ended.max(ended);
+        let state = &mut self.jobs.running[application];
         let (name, began) = (&state.shape.kernel, state.launch_began);
         self.hardware.say(Happening::Kernel { name, began, ended });
         state.launch += 1;
-        self.launches_done += 1;
+        self.jobs.launches_done += 1;
         self.drive(|driver, now, hardware| driver.kernel_end(now, hardware));
         self.hardware.clock.schedule(ended, Kind::Launch, application as u32);
     }

@@ -71,9 +71,9 @@ impl<L: Listen> Node<'_, L> {
     /// Fetches the next operations of a wavefront from the workload.
     #[inline(never)]
     fn refill(&mut self, slot: usize) -> Next {
-        let Self { hardware, applications, workload, .. } = self;
+        let Self { hardware, jobs, workload, .. } = self;
         hardware.waves.refill(slot, |program, (group, number), cursor, sink| {
-            workload.fill(applications[program].launch, group, number, cursor, sink);
+            workload.fill(jobs.running[program].launch, group, number, cursor, sink);
         })
     }
 

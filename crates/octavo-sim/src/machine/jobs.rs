@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{Allocation, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_manager::{Allocation, Manager, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_node::NodeConfig;
 use octavo_program::{Application, Launch, Resources, Workload, pages_of};
 
@@ -39,9 +39,51 @@ pub(crate) struct Running {
     pub restarting: bool,
 }
 
+/// The programs of a node and how far they are.
+pub(crate) struct Jobs {
+    /// The programs, mostly one.
+    pub(super) running: Vec<Running>,
+    /// By GPU: how its memory was used when it held most at the end of a program.
+    pub(super) most_used: Vec<Option<MemoryUse>>,
+    /// Launches and work-groups that have ended, of all programs.
+    pub(super) launches_done: u32,
+    pub(super) groups_done: u64,
+    /// When the last kernel ended.
+    pub(super) ended: u64,
+}
+
+impl Jobs {
+    /// The workload's programs before they begin.
+    pub fn new(workload: &dyn Workload, node: &NodeConfig) -> Self {
+        Self {
+            running: Running::all(workload, node),
+            most_used: vec![None; node.gpus as usize],
+            launches_done: 0,
+            groups_done: 0,
+            ended: 0,
+        }
+    }
+
+    /// Whether every program has ended once.
+    fn all_ended(&self) -> bool {
+        self.running.iter().all(|program| program.finished.is_some())
+    }
+
+    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
+    fn note_memory_use(&mut self, manager: &Manager) {
+        for (gpu, most) in self.most_used.iter_mut().enumerate() {
+            let used = manager.memory_use(ProcessorId::gpu(gpu));
+            let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
+            if frames(used) > frames(*most) {
+                *most = used;
+            }
+        }
+    }
+}
+
 impl Running {
     /// The workload's programs, each with an equal share of the compute units of every GPU.
-    pub fn all(workload: &dyn Workload, node: &NodeConfig) -> Vec<Self> {
+    fn all(workload: &dyn Workload, node: &NodeConfig) -> Vec<Self> {
         let programs = workload.applications();
         let share = node.compute.units as usize / programs.len();
         let program = |(index, program): (usize, Application)| Self {
@@ -76,7 +118,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Pages of each buffer of a program, and the GPU that it asked for.
     fn runs(&self, application: usize) -> Vec<(PageRun, Option<usize>)> {
-        let own = self.applications[application].program.buffers.clone();
+        let own = self.jobs.running[application].program.buffers.clone();
         let buffers = self.workload.buffers();
         let runs = buffers.iter().zip(pages_of(buffers, self.hardware.page_bytes())).enumerate();
         runs.filter(|(index, (_, pages))| own.contains(index) && !pages.is_empty())
@@ -90,14 +132,14 @@ impl<L: Listen> Node<'_, L> {
     /// The last kernel of a program has ended: the node is done when every program has ended once; until then, this
     /// one runs again, as a new process with memory of its own.
     pub fn end_application(&mut self, application: usize) {
-        if !self.applications[application].restarting {
-            self.note_memory_use();
-            let state = &mut self.applications[application];
+        if !self.jobs.running[application].restarting {
+            self.jobs.note_memory_use(self.driver.manager());
+            let state = &mut self.jobs.running[application];
             state.finished.get_or_insert(self.hardware.clock.now());
             state.rounds += 1;
             state.restarting = true;
         }
-        if self.applications.iter().all(|other| other.finished.is_some()) {
+        if self.jobs.all_ended() {
             self.finished = true;
             return;
         }
@@ -110,20 +152,9 @@ impl<L: Listen> Node<'_, L> {
             self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware));
         }
         self.allocate(application);
-        let state = &mut self.applications[application];
+        let state = &mut self.jobs.running[application];
         state.restarting = false;
         state.launch = state.program.launches.start;
         self.begin_launch(application);
-    }
-
-    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
-    fn note_memory_use(&mut self) {
-        for (gpu, most) in self.most_used.iter_mut().enumerate() {
-            let used = self.driver.manager().memory_use(ProcessorId::gpu(gpu));
-            let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
-            if frames(used) > frames(*most) {
-                *most = used;
-            }
-        }
     }
 }

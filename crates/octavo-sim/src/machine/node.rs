@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use octavo_driver::{Driver, Service};
-use octavo_manager::{Manager, MemoryUse, Needs};
+use octavo_manager::{Manager, Needs};
 use octavo_program::Workload;
 use octavo_units::Time;
 
@@ -11,7 +11,7 @@ use crate::engine::event::Kind;
 use crate::machine::faults::Waiters;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
-use crate::machine::jobs::Running;
+use crate::machine::jobs::Jobs;
 use octavo_node::NodeConfig;
 
 /// A node that runs one workload under one memory manager.
@@ -23,16 +23,8 @@ pub(crate) struct Node<'a, L> {
     pub(super) waiters: Waiters,
     pub(super) needs: Needs,
 
-    /// The programs that run, mostly one.
-    pub(super) applications: Vec<Running>,
-    /// By GPU: how its memory was used when it held most at the end of a program.
-    pub(super) most_used: Vec<Option<MemoryUse>>,
-    /// Launches that have ended, of all programs.
-    pub(super) launches_done: u32,
+    pub(super) jobs: Jobs,
     pub(super) groups_per_cycle: u32,
-    pub(super) groups_done: u64,
-    /// When the last kernel ended.
-    pub(super) ended: u64,
     pub(super) finished: bool,
 }
 
@@ -50,12 +42,8 @@ impl<'a, L: Listen> Node<'a, L> {
             waiters: Waiters::default(),
             needs: manager.needs(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
-            applications: Running::all(workload, config),
-            most_used: vec![None; config.gpus as usize],
-            launches_done: 0,
+            jobs: Jobs::new(workload, config),
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
-            groups_done: 0,
-            ended: 0,
             finished: false,
         };
         node.begin();
@@ -67,7 +55,7 @@ impl<'a, L: Listen> Node<'a, L> {
         if self.hardware.listeners.wants_attributes() {
             self.driver.manager_mut().keep_attribute_changes();
         }
-        for application in 0..self.applications.len() {
+        for application in 0..self.jobs.running.len() {
             self.allocate(application);
             self.hardware.clock.schedule(0, Kind::Launch, application as u32);
         }

@@ -37,12 +37,12 @@ impl<L: Listen> Node<'_, L> {
 
     /// Launches that have ended, of all programs.
     pub const fn launches_done(&self) -> u32 {
-        self.launches_done
+        self.jobs.launches_done
     }
 
     /// Work-groups that have ended.
     pub const fn groups_done(&self) -> u64 {
-        self.groups_done
+        self.jobs.groups_done
     }
 
     /// Line accesses issued.
@@ -61,7 +61,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Name of the program with that address space; empty for a program alone.
     pub fn program_name(&self, space: usize) -> &str {
-        &self.applications[space].program.name
+        &self.jobs.running[space].program.name
     }
 
     /// Listeners may look at how things are.
@@ -78,13 +78,13 @@ impl<L: Listen> Node<'_, L> {
         }
         let hardware = self.hardware;
         let outcome = Outcome {
-            ended: self.ended,
-            launches: self.launches_done,
+            ended: self.jobs.ended,
+            launches: self.jobs.launches_done,
             accesses: hardware.accesses,
             driver: self.driver,
             links: hardware.links.usage(),
-            programs: self.applications,
-            most_used: self.most_used,
+            programs: self.jobs.running,
+            most_used: self.jobs.most_used,
         };
         (outcome, hardware.listeners)
     }
