@@ -29,9 +29,15 @@ impl Driver {
         let starts = if let Begun::At(_, time) = begun { time } else { now };
         to.hear(now, Happening::PlanBegins { slot, plan: &progress.plan, starts, faults: &self.faults });
         match begun {
-            Begun::Done(_) => self.ready.push(slot),
-            Begun::At(_, time) => self.remind(time, Alarm::Plan(slot), to),
-            Begun::Later(_) => progress.later = ADMISSION,
+            Begun::Done(steps) => {
+                progress.next += steps;
+                self.ready.push(slot);
+            }
+            Begun::At(steps, time) => {
+                progress.next += steps;
+                self.remind(time, Alarm::Plan(slot), to);
+            }
+            Begun::Later(steps) => (progress.later, progress.began) = (Some(steps), now),
         }
     }
 
@@ -59,7 +65,7 @@ impl Driver {
                     return self.remind(time, Alarm::Plan(slot), to);
                 }
                 Begun::Later(steps) => {
-                    (progress.later, progress.began) = (steps, now);
+                    (progress.later, progress.began) = (Some(steps), now);
                     return;
                 }
             }
@@ -69,12 +75,10 @@ impl Driver {
     /// Steps that were under way are done.
     pub(crate) fn steps_done(&mut self, now: Time, ticket: Ticket) {
         let progress = self.plans.running.get_mut(ticket.slot);
-        let progress = progress.filter(|progress| progress.later > 0 && progress.next == ticket.step);
-        let progress = progress.expect("what is finished was under way");
-        let steps = std::mem::take(&mut progress.later);
-        if steps == ADMISSION {
-            return;
-        }
+        let progress = progress.filter(|progress| progress.next == ticket.step);
+        let (progress, steps) = progress
+            .and_then(|progress| progress.later.take().map(|steps| (progress, steps)))
+            .expect("what is finished was under way");
         if progress.makes_room() {
             progress.evicting += now - progress.began;
         }
@@ -179,6 +183,3 @@ impl Driver {
         self.run(now, to);
     }
 }
-
-/// What is under way is the admission, no step.
-const ADMISSION: u32 = u32::MAX;

@@ -83,9 +83,8 @@ pub enum Happening<'a> {
 /// None of these methods can call the driver. What happens as a consequence (an access that is tried again and faults)
 /// is told to the driver when it has returned.
 pub trait Executor {
-    /// A plan of the manager's is about to be carried out, with whatever has to be done before its first step: reads
-    /// and writes of policy metadata, a message. No step is done here: the answer is `Done(0)`, `At(0, time)`, or
-    /// `Later(0)` with a call of [`Driver::finished`](crate::Driver::finished) to follow.
+    /// A plan of the manager's is about to be carried out. An executor can begin with [`Step::Consult`] or with something
+    /// of its own: the answer is as that of [`begin`](Self::begin), and `Done(0)` if there is nothing.
     fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
         _ = (now, ticket, plan);
         Begun::Done(0)

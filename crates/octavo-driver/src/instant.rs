@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use octavo_manager::{
-    Access, Cause, Fault, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Step,
+    Access, Fault, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Step,
 };
 use octavo_units::Time;
 
@@ -154,16 +154,15 @@ impl Instant {
                     self.change(ProcessorMask::only(processor), pages, |_| entry);
                 }
             }
-            Step::Copy { pages, from, to, cause } => {
-                for page in pages.iter() {
-                    self.give(page, to);
-                    if cause != Cause::Duplication {
-                        self.take(page, from);
-                    }
-                }
+            Step::Copy { pages, to, .. } => {
+                pages.iter().for_each(|page| self.give(page, to));
             }
-            Step::Discard { processor, pages } => pages.iter().for_each(|page| self.take(page, processor)),
-            Step::Drain { .. } | Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
+            Step::Release { memory, pages } => pages.iter().for_each(|page| self.take(page, memory)),
+            Step::Consult { .. }
+            | Step::Drain { .. }
+            | Step::Coalesce { .. }
+            | Step::Splinter { .. }
+            | Step::Compact { .. } => {}
             Step::ClearCounters { .. } | Step::Wake { .. } => {}
         }
     }

@@ -11,7 +11,7 @@ pub(crate) struct Progress {
     /// Steps that are done, or will be at the next alarm.
     pub next: u32,
     /// Steps that were begun and whose end the executor reports.
-    pub later: u32,
+    pub later: Option<u32>,
     /// When those began.
     pub began: Time,
     /// Time spent on making room.
@@ -22,17 +22,17 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub fn new(plan: Plan) -> Self {
-        Self { plan, next: 0, later: 0, began: Time::ZERO, evicting: Time::ZERO, wakes: 0 }
+        Self { plan, next: 0, later: None, began: Time::ZERO, evicting: Time::ZERO, wakes: 0 }
     }
 
     /// Whether the next step is among those that make room.
     pub fn makes_room(&self) -> bool {
-        self.next < self.plan.room_steps
+        self.plan.makes_room(self.next)
     }
 
     /// Whether nothing is left to do.
     pub fn is_done(&self) -> bool {
-        self.wakes == 0 && self.later == 0 && self.next as usize >= self.plan.steps.len()
+        self.wakes == 0 && self.later.is_none() && self.next as usize >= self.plan.steps.len()
     }
 }
 

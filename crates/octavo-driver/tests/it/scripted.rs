@@ -35,9 +35,11 @@ impl Scripted {
 
 impl Executor for Scripted {
     fn admit(&mut self, now: Time, _ticket: Ticket, plan: &Plan) -> Begun {
-        match plan.metadata_accesses + plan.overlapped_accesses {
-            0 => Begun::Done(0),
-            accesses => Begun::At(0, now + Time(u64::from(accesses) * 100)),
+        match plan.steps.first() {
+            Some(Step::Consult { accesses, beside_walk }) => {
+                Begun::At(1, now + Time(u64::from(accesses + beside_walk) * 100))
+            }
+            _ => Begun::Done(0),
         }
     }
 
@@ -90,7 +92,8 @@ fn name(step: &Step) -> &'static str {
         Step::Invalidate { .. } => "invalidate",
         Step::Protect { .. } => "protect",
         Step::Copy { .. } => "copy",
-        Step::Discard { .. } => "discard",
+        Step::Consult { .. } => "consult",
+        Step::Release { .. } => "release",
         Step::Map { .. } => "map",
         Step::Coalesce { .. } => "coalesce",
         Step::Splinter { .. } => "splinter",

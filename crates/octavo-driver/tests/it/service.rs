@@ -55,6 +55,7 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
     assert_eq!(
         to.take(),
         [
+            "145 release",
             "145 map",
             "145 plan ends",
             "145 batch ends",

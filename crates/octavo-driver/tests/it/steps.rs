@@ -17,7 +17,7 @@ fn a_step_that_takes_time_is_waited_for() {
     driver.tick(Time(34), &mut to);
     assert_eq!(to.take(), [""; 0]);
     driver.tick(Time(35), &mut to);
-    assert_eq!(to.take(), ["35 map", "35 wake gpu0 3 evicting 0", "35 plan ends"]);
+    assert_eq!(to.take(), ["35 release", "35 map", "35 wake gpu0 3 evicting 0", "35 plan ends"]);
     assert!(driver.is_idle() && driver.outstanding().is_empty());
 }
 
@@ -29,7 +29,7 @@ fn a_step_can_end_whenever_the_executor_says() {
     assert_eq!((to.take(), driver.deadline()), (vec!["5 copy".to_owned()], None));
     let ticket = to.under_way.pop_front().unwrap();
     driver.finished(Time(50), ticket, &mut to);
-    assert_eq!(to.take(), ["50 map", "50 wake gpu0 3 evicting 0", "50 plan ends"]);
+    assert_eq!(to.take(), ["50 release", "50 map", "50 wake gpu0 3 evicting 0", "50 plan ends"]);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn pages_are_busy_until_the_wake_has_arrived() {
     let mut to = Scripted { slow_wakes: true, ..Scripted::default() };
     let mut driver = driver(Service::at_once(), &[8, 8], &mut to);
     driver.faults(Time(5), &[read(0, 3)], &mut to);
-    assert_eq!(to.take(), ["5 copy", "5 map", "5 wake gpu0 3 evicting 0"]);
+    assert_eq!(to.take(), ["5 copy", "5 release", "5 map", "5 wake gpu0 3 evicting 0"]);
     assert!(driver.is_busy(PageRun::one(PageId(3))));
     driver.faults(Time(6), &[fault(1, 3, Access::Write)], &mut to);
     assert_eq!(to.take(), [""; 0], "it waits for the first");
@@ -154,7 +154,7 @@ fn faults_that_cost_nothing_are_over_when_the_call_returns() {
     let mut to = Scripted::default();
     let mut driver = driver(Service::at_once(), &[8, 8], &mut to);
     driver.resolve_at_once(Time(5), &[fault(0, 3, Access::Write)], &mut to);
-    assert_eq!(to.take(), ["5 copy", "5 map"], "nobody waits");
+    assert_eq!(to.take(), ["5 copy", "5 release", "5 map"], "nobody waits");
     assert!(driver.is_idle() && !driver.is_busy(PageRun::one(PageId(3))));
     driver.go_on(Time(5), &mut to);
     assert_eq!(to.take(), [""; 0]);

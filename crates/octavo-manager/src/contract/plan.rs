@@ -61,6 +61,13 @@ pub enum Compaction {
 /// One thing to do. Steps are done in order; each is finished before the next starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// Policy metadata in host memory is read and written (GRIT's PA-Table). Always the first step, if there is one.
+    Consult {
+        /// Reads and writes before any other step.
+        accesses: u32,
+        /// Those that run beside the host's page-table walk: only what exceeds the walk is paid.
+        beside_walk: u32,
+    },
     /// In-flight accesses of these processors to these pages complete; with them, the compute units stop issuing
     /// until the drain is over and their first-level caches are discarded. Dirty lines of the pages are written back.
     /// Never the host, whose shoot-downs wait for its stores.
@@ -84,8 +91,7 @@ pub enum Step {
         /// Of which pages.
         pages: PageRun,
     },
-    /// Pages are copied between memories. The source's frames are given up with the copy, except for
-    /// [`Cause::Duplication`], which leaves both.
+    /// Pages are copied between memories. Both hold them then: a source that is given up has a [`Step::Release`].
     Copy {
         /// Which pages.
         pages: PageRun,
@@ -96,10 +102,10 @@ pub enum Step {
         /// Why.
         cause: Cause,
     },
-    /// Frames are given up without a copy (another copy exists, or the contents are not needed).
-    Discard {
+    /// Frames are given up: another copy exists, or the contents are not needed. The only step that destroys data.
+    Release {
         /// Whose frames.
-        processor: ProcessorId,
+        memory: ProcessorId,
         /// Of which pages.
         pages: PageRun,
     },
@@ -171,14 +177,18 @@ pub struct Plan {
     pub id: PlanId,
     /// What the waiting faults' time is accounted to.
     pub cause: Cause,
-    /// Reads and writes of policy metadata in host memory that this decision needed (GRIT's PA-Table), before any
-    /// step; those of them that overlap the host's page-table walk are not in here but in `overlapped_accesses`.
-    pub metadata_accesses: u32,
-    /// Metadata accesses that run beside the host's page-table walk: only what exceeds the walk is paid.
-    pub overlapped_accesses: u32,
-    /// How many of the leading steps make room for the rest (evictions); their time is accounted to
-    /// [`Cause::Eviction`].
+    /// How many steps make room for the rest (evictions): the first, or those behind [`Step::Consult`]. Their time is
+    /// accounted to [`Cause::Eviction`].
     pub room_steps: u32,
     /// What to do. Pages that leave to make room are held by none of the steps after those.
     pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// Whether the step of that index is among those that make room.
+    #[must_use]
+    pub fn makes_room(&self, step: u32) -> bool {
+        let first = u32::from(matches!(self.steps.first(), Some(Step::Consult { .. })));
+        (first..first + self.room_steps).contains(&step)
+    }
 }

@@ -40,7 +40,7 @@ use crate::transaction::state::Memory;
 /// Every fault that is handed in is woken by exactly one plan; after a wake the access is tried again, and if it
 /// cannot be served then, it is a new fault.
 ///
-/// Plans hold the pages that their steps copy, map, unmap, protect or discard; plans that only wake faults or clear
+/// Plans hold the pages that their steps copy, map, unmap, protect or release; plans that only wake faults or clear
 /// counters hold none. No two unfinished plans hold the same page.
 ///
 /// The host is a processor like any other, except that its memory has no limit and that it maps nothing to begin

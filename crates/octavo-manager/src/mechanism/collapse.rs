@@ -19,9 +19,9 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     }
     silence(tx, run, &page);
     if !holds {
-        tx.copy(run, page.owner, fault.processor, Cause::WriteCollapse);
+        tx.relocate(run, page.owner, fault.processor, Cause::WriteCollapse);
     }
-    tx.discard_all(tx.state(fault.page).resident.without(fault.processor), run);
+    tx.release_all(tx.state(fault.page).resident.without(fault.processor), run);
     tx.set_mode(run, Mode::Plain);
     map_local(tx, run, fault.processor);
     tx.used(fault.processor, run);
@@ -33,7 +33,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
     let page = tx.state(run.first);
     silence(tx, run, &page);
-    tx.discard_all(page.resident.without(page.owner), run);
+    tx.release_all(page.resident.without(page.owner), run);
     tx.set_mode(run, Mode::Plain);
 }
 

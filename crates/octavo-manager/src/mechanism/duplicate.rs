@@ -35,7 +35,7 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
     tx.protect(page.writable.intersection(page.resident), run);
     tx.set_mode(run, Mode::Plain);
     if !holds {
-        tx.copy(run, page.owner, fault.processor, Cause::Duplication);
+        tx.replicate(run, page.owner, fault.processor);
         tx.memory.statistics.duplications += 1;
     }
     tx.map(ProcessorMask::only(fault.processor), run, Some(fault.processor), Permission::ReadOnly);

@@ -24,7 +24,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     }
     tx.exempt(run);
     if cold {
-        tx.copy(run, page.owner, fault.processor, Cause::Migration);
+        tx.relocate(run, page.owner, fault.processor, Cause::Migration);
         tx.memory.statistics.migrations += 1;
     }
     let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
@@ -38,7 +38,7 @@ pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Cause {
     let page = tx.state(run.first);
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.copy(run, page.owner, HOST, Cause::Migration);
+    tx.relocate(run, page.owner, HOST, Cause::Migration);
     tx.set_mode(run, Mode::Plain);
     map_local(tx, run, HOST);
     tx.memory.statistics.migrations += u64::from(run.count);

@@ -15,7 +15,7 @@ pub(super) fn leave(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
 fn write_back(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page: &PageState) {
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.copy(run, from, HOST, Cause::Eviction);
+    tx.relocate(run, from, HOST, Cause::Eviction);
     tx.memory.statistics.evictions_written += u64::from(run.count);
 }
 
@@ -29,7 +29,7 @@ fn drop_replica(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page:
         tx.drain(losing, run);
     }
     tx.invalidate(losing, run);
-    tx.discard(from, run);
+    tx.release(from, run);
     end_broadcast(tx, run);
     tx.memory.statistics.evictions_dropped += u64::from(run.count);
 }

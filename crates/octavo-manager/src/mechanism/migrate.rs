@@ -32,7 +32,7 @@ pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, 
     let page = tx.state(run.first);
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.copy(run, page.owner, to, cause);
+    tx.relocate(run, page.owner, to, cause);
     map_local(tx, run, to);
     let statistics = &mut tx.memory.statistics;
     let counter = if cause == Cause::Prefetch { &mut statistics.prefetched } else { &mut statistics.migrations };

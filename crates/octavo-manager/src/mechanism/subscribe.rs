@@ -28,7 +28,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
     if !holds {
-        tx.copy(run, page.owner, fault.processor, Cause::Duplication);
+        tx.replicate(run, page.owner, fault.processor);
         tx.memory.statistics.duplications += 1;
     }
     tx.set_mode(run, Mode::Broadcast);

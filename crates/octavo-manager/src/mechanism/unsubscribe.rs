@@ -14,7 +14,7 @@ pub(crate) fn unsubscribe(tx: &mut Transaction<'_>, run: PageRun, leaving: Proce
     }
     tx.drain(leaving, run);
     tx.invalidate(leaving.intersection(page.mapped), run);
-    tx.discard_all(leaving, run);
+    tx.release_all(leaving, run);
     end_broadcast(tx, run);
     tx.memory.statistics.unsubscribed += u64::from(run.count) * leaving.len() as u64;
 }

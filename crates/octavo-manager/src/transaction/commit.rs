@@ -48,16 +48,12 @@ impl Unfinished {
         wake(&flight.faults, &mut steps);
         all.append(&mut steps);
         self.recycle(steps);
+        if charges != Charges::default() {
+            all.insert(0, Step::Consult { accesses: charges.metadata, beside_walk: charges.overlapped });
+        }
         memory.frames.begin(&flight.change);
         let id = self.flights.launch(slot, flight);
-        plans.push(Plan {
-            id,
-            cause: cause.unwrap_or(Cause::Migration),
-            metadata_accesses: charges.metadata,
-            overlapped_accesses: charges.overlapped,
-            room_steps,
-            steps: all,
-        });
+        plans.push(Plan { id, cause: cause.unwrap_or(Cause::Migration), room_steps, steps: all });
     }
 
     /// Keeps a vector of steps for the next draft.

@@ -37,43 +37,48 @@ impl Transaction<'_> {
         self.change(pages, |state| state.writable = state.writable.difference(processors));
     }
 
-    /// Copies a page; the source's frame is given up, and its ownership with it, unless a replica is made.
-    pub fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
-        let moves = cause != Cause::Duplication;
-        if moves {
-            self.splinter(ProcessorMask::only(from), pages);
-        }
+    /// Makes a replica.
+    pub fn replicate(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+        self.copy(pages, from, to, Cause::Duplication);
+        self.used(to, pages);
+    }
+
+    /// Copies pages, and gives the source up.
+    pub fn relocate(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+        self.splinter(ProcessorMask::only(from), pages);
+        self.copy(pages, from, to, cause);
+        self.release(from, pages);
+        self.used(to, pages);
+    }
+
+    /// Copies pages. Unless it is a replica, the copy is the owner's from now on.
+    fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
         self.draft.steps.push(Step::Copy { pages, from, to, cause });
         self.change(pages, |state| {
             state.resident = state.resident.with(to);
-            if moves {
-                state.resident = state.resident.without(from);
+            if cause != Cause::Duplication {
                 state.owner = to;
             }
         });
         self.gain(to, pages);
-        if moves {
-            self.lose(from, pages);
-        }
-        self.used(to, pages);
     }
 
     /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
-    pub fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
-        self.splinter(ProcessorMask::only(processor), pages);
-        self.draft.steps.push(Step::Discard { processor, pages });
+    pub fn release(&mut self, memory: ProcessorId, pages: PageRun) {
+        self.splinter(ProcessorMask::only(memory), pages);
+        self.draft.steps.push(Step::Release { memory, pages });
         self.change(pages, |state| {
-            state.resident = state.resident.without(processor);
-            if state.owner == processor {
+            state.resident = state.resident.without(memory);
+            if state.owner == memory {
                 state.owner = state.resident.without(HOST).first().unwrap_or(HOST);
             }
         });
-        self.lose(processor, pages);
+        self.lose(memory, pages);
     }
 
     /// Gives up the copies of these holders.
-    pub fn discard_all(&mut self, holders: ProcessorMask, pages: PageRun) {
-        holders.iter().for_each(|holder| self.discard(holder, pages));
+    pub fn release_all(&mut self, holders: ProcessorMask, pages: PageRun) {
+        holders.iter().for_each(|holder| self.release(holder, pages));
     }
 
     /// Maps pages to `target`'s memory, or to each processor's own if there is none.

@@ -29,6 +29,7 @@ fn a_page_is_mapped_on_the_host_until_its_counter_fires() {
         "drain gpu0+gpu1 20",
         "invalidate gpu0+gpu1 20",
         "copy 20 host gpu1 migration",
+        "release host 20",
         "map gpu1 20 -> gpu1 rw",
         "clear 16x16",
     ];

@@ -64,7 +64,7 @@ fn uvm_va_block_evict_chunks_drops_what_is_elsewhere_too() {
     node.read(1, 0);
     node.read(0, 0);
     let steps = node.read(0, 512);
-    assert_eq!(steps[..2], ["invalidate gpu0 0", "discard gpu0 0"]);
+    assert_eq!(steps[..2], ["invalidate gpu0 0", "release gpu0 0"]);
     assert_eq!(leaves(&steps), [""; 0]);
 }
 

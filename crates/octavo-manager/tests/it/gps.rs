@@ -10,7 +10,10 @@ fn gps() -> Node {
 #[test]
 fn the_first_subscriber_is_alone_and_the_second_makes_both_broadcast() {
     let mut node = gps();
-    assert_eq!(node.write(0, 7), ["copy 7 host gpu0 migration", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]);
+    assert_eq!(
+        node.write(0, 7),
+        ["copy 7 host gpu0 migration", "release host 7", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]
+    );
     let second = [
         "drain gpu0 7",
         "invalidate gpu0 7",
@@ -32,7 +35,7 @@ fn replicas_made_by_stores_are_given_up_after_the_first_kernel_in_runs() {
         node.read(0, page);
         node.write(1, page);
     }
-    let steps = ["drain gpu1 4x4", "invalidate gpu1 4x4", "discard gpu1 4x4", "map gpu0 4x4 -> gpu0 rw"];
+    let steps = ["drain gpu1 4x4", "invalidate gpu1 4x4", "release gpu1 4x4", "map gpu0 4x4 -> gpu0 rw"];
     assert_eq!(node.event(Event::KernelEnd), steps);
     assert_eq!(node.write(1, 4), ["map gpu1 4 -> gpu0 rw", "wake gpu1 4"], "stores go to the owner");
     assert_eq!(node.read(1, 5)[2], "copy 5 gpu0 gpu1 duplication", "a load subscribes again");
@@ -57,7 +60,7 @@ fn the_last_replica_left_by_evictions_is_mapped_directly() {
     let mut node = Node::with(&placement("gps", "{}"), &topology);
     node.read(0, 4);
     node.read(1, 4);
-    let steps = ["drain gpu0 4", "invalidate gpu0 4", "discard gpu0 4", "map gpu1 4 -> gpu1 rw"];
+    let steps = ["drain gpu0 4", "invalidate gpu0 4", "release gpu0 4", "map gpu1 4 -> gpu1 rw"];
     assert_eq!(node.read(0, 5)[..4], steps);
     assert_eq!(node.manager.page(PageId(4)).mode, Mode::Plain);
     assert_eq!(node.manager.page(PageId(4)).owner, ProcessorId::gpu(1));

@@ -36,7 +36,13 @@ fn a_page_moves_to_the_gpu_that_it_is_dedicated_to() {
     node.read(0, 0);
     node.read(1, 0);
     assert!(report(&mut node, &[(0, 0, 10), (0, 1, 11)]).is_empty(), "shared");
-    let steps = ["drain gpu0+gpu1 0", "invalidate gpu0+gpu1 0", "copy 0 gpu0 gpu1 migration", "map gpu1 0 -> gpu1 rw"];
+    let steps = [
+        "drain gpu0+gpu1 0",
+        "invalidate gpu0+gpu1 0",
+        "copy 0 gpu0 gpu1 migration",
+        "release gpu0 0",
+        "map gpu1 0 -> gpu1 rw",
+    ];
     assert_eq!(report(&mut node, &[(0, 0, 1), (0, 1, 20)]), steps);
     assert_eq!(node.manager.statistics().report_migrations, 1);
 }

@@ -1,7 +1,9 @@
 //! GRIT: when a page's scheme is decided, what that does to its mappings, and what its neighbours learn from it.
 
 use crate::common::{Node, choice, placement};
-use octavo_manager::{CounterNotification, Event, GroupSize, Manager, PageId, PageRun, ProcessorId, Scheme, Topology};
+use octavo_manager::{
+    CounterNotification, Event, GroupSize, Manager, PageId, PageRun, ProcessorId, Scheme, Step, Topology,
+};
 
 fn grit(options: &str) -> Node {
     Node::with(&placement("grit", options), &Topology::unlimited(4))
@@ -183,7 +185,8 @@ fn charges(options: &str) -> (u32, u32) {
     let mut plans = Vec::new();
     manager.handle(Event::Allocate(PageRun::one(PageId(0)).into()), &mut plans);
     manager.handle(Event::Faults(&[crate::common::fault(0, 0, octavo_manager::Access::Read)]), &mut plans);
-    (plans[0].metadata_accesses, plans[0].overlapped_accesses)
+    let Step::Consult { accesses, beside_walk } = plans[0].steps[0] else { panic!("nothing is consulted first") };
+    (accesses, beside_walk)
 }
 
 #[test]

@@ -45,7 +45,10 @@ fn the_fault_that_brings_the_last_page_makes_a_large_page_without_moving_any() {
     }
     let before = frames(&node, 4..8);
     let steps = node.read(0, 5);
-    assert_eq!(steps, ["copy 5 host gpu0 migration", "map gpu0 5 -> gpu0 rw", "coalesce gpu0 4x4", "wake gpu0 5"]);
+    assert_eq!(
+        steps,
+        ["copy 5 host gpu0 migration", "release host 5", "map gpu0 5 -> gpu0 rw", "coalesce gpu0 4x4", "wake gpu0 5"]
+    );
     assert_eq!(coalesced(&node, 3..9), [false, true, true, true, true, false]);
     assert_eq!(frames(&node, 4..8), [0, 1, 2, 3].map(Some));
     assert_eq!(before, [Some(0), None, Some(2), Some(3)]);
@@ -163,7 +166,7 @@ fn pages_allocated_into_the_hole_of_a_large_page_splinter_it() {
     node.event(Event::Free(run(0, 1)));
     assert_eq!(coalesced(&node, 0..4), [false, true, true, true]);
     assert_eq!(node.event(Event::Allocate(run(0, 1).into())), ["splinter gpu0 0x4"]);
-    assert_eq!(node.write(0, 0)[2], "coalesce gpu0 0x4");
+    assert_eq!(node.write(0, 0)[3], "coalesce gpu0 0x4");
 }
 
 #[test]
@@ -203,7 +206,13 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
     let steps = node.write(0, 0);
     assert_eq!(
         steps,
-        ["compact gpu0 2 BulkCopy", "copy 0 host gpu0 migration", "map gpu0 0 -> gpu0 rw", "wake gpu0 0"]
+        [
+            "compact gpu0 2 BulkCopy",
+            "copy 0 host gpu0 migration",
+            "release host 0",
+            "map gpu0 0 -> gpu0 rw",
+            "wake gpu0 0"
+        ]
     );
     fill(&mut node, 1..8);
     assert_eq!(coalesced(&node, 0..8), [true; 8]);

@@ -17,10 +17,13 @@ fn prefetched_pages_are_mapped_and_nobody_is_woken_for_them() {
     let mut node = Node::new(&tree("on-touch"));
     let steps = [
         "copy 20 host gpu0 migration",
+        "release host 20",
         "map gpu0 20 -> gpu0 rw",
         "copy 16x4 host gpu0 prefetch",
+        "release host 16x4",
         "map gpu0 16x4 -> gpu0 rw",
         "copy 21x11 host gpu0 prefetch",
+        "release host 21x11",
         "map gpu0 21x11 -> gpu0 rw",
         "wake gpu0 20",
     ];

@@ -9,8 +9,14 @@ fn on_host(node: &mut Node, page: u32, access: Access) -> Vec<String> {
 
 #[test]
 fn what_the_host_cannot_map_comes_to_it() {
-    let fetched =
-        ["drain gpu0 3", "invalidate gpu0 3", "copy 3 gpu0 host migration", "map host 3 -> host rw", "wake host 3"];
+    let fetched = [
+        "drain gpu0 3",
+        "invalidate gpu0 3",
+        "copy 3 gpu0 host migration",
+        "release gpu0 3",
+        "map host 3 -> host rw",
+        "wake host 3",
+    ];
     for (name, options) in
         [("on-touch", "{}"), ("first-touch", "{}"), ("gps", "{}"), ("interleaved", r#"{"first_gpu": 2}"#)]
     {
@@ -30,11 +36,18 @@ fn a_page_that_is_local_everywhere_is_local_nowhere_once_the_host_has_it() {
         "drain gpu0+gpu1 5",
         "invalidate gpu0+gpu1 5",
         "copy 5 gpu0 host migration",
+        "release gpu0 5",
         "map host 5 -> host rw",
         "wake host 5",
     ];
     assert_eq!(on_host(&mut node, 5, Access::Read), expected);
-    let again = ["invalidate host 5", "copy 5 host gpu1 migration", "map gpu0+gpu1 5 -> own rw", "wake gpu1 5"];
+    let again = [
+        "invalidate host 5",
+        "copy 5 host gpu1 migration",
+        "release host 5",
+        "map gpu0+gpu1 5 -> own rw",
+        "wake gpu1 5",
+    ];
     assert_eq!(node.read(1, 5), again);
 }
 

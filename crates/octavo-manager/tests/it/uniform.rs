@@ -6,8 +6,12 @@ use octavo_manager::{Access, Event, HOST, Manager, PageId, PageRun, Plan, Proces
 #[test]
 fn on_touch_moves_a_page_to_whoever_touches_it() {
     let mut node = Node::new(&placement("on-touch", "{}"));
-    assert_eq!(node.read(0, 7), ["copy 7 host gpu0 migration", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]);
-    let moves = ["drain gpu0 7", "invalidate gpu0 7", "copy 7 gpu0 gpu1 migration", "map gpu1 7 -> gpu1 rw"];
+    assert_eq!(
+        node.read(0, 7),
+        ["copy 7 host gpu0 migration", "release host 7", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]
+    );
+    let moves =
+        ["drain gpu0 7", "invalidate gpu0 7", "copy 7 gpu0 gpu1 migration", "release gpu0 7", "map gpu1 7 -> gpu1 rw"];
     assert_eq!(node.write(1, 7), [&moves[..], &["wake gpu1 7"]].concat());
     assert_eq!(node.read(1, 7), ["wake gpu1 7"], "a fault on a mapped page is stale");
     let statistics = node.manager.statistics();
@@ -25,10 +29,13 @@ fn first_touch_pins() {
 #[test]
 fn duplication_replicates_for_readers_and_collapses_for_a_writer() {
     let mut node = Node::new(&placement("duplication", "{}"));
-    assert_eq!(node.read(0, 7), ["copy 7 host gpu0 migration", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]);
+    assert_eq!(
+        node.read(0, 7),
+        ["copy 7 host gpu0 migration", "release host 7", "map gpu0 7 -> gpu0 rw", "wake gpu0 7"]
+    );
     let second = ["protect gpu0 7", "copy 7 gpu0 gpu1 duplication", "map gpu1 7 -> gpu1 ro", "wake gpu1 7"];
     assert_eq!(node.read(1, 7), second);
-    let collapse = ["invalidate gpu0+gpu1 7", "discard gpu0 7", "map gpu1 7 -> gpu1 rw", "wake gpu1 7"];
+    let collapse = ["invalidate gpu0+gpu1 7", "release gpu0 7", "map gpu1 7 -> gpu1 rw", "wake gpu1 7"];
     assert_eq!(node.write(1, 7), collapse);
     assert_eq!(node.manager.page(PageId(7)).resident, ProcessorMask::only(ProcessorId::gpu(1)));
     let statistics = node.manager.statistics();
@@ -43,7 +50,8 @@ fn a_writer_without_a_replica_gets_the_owners_copy() {
     let collapse = [
         "invalidate gpu0+gpu1 7",
         "copy 7 gpu0 gpu2 collapse",
-        "discard gpu1 7",
+        "release gpu0 7",
+        "release gpu1 7",
         "map gpu2 7 -> gpu2 rw",
         "wake gpu2 7",
     ];
@@ -63,7 +71,7 @@ fn a_sole_read_only_copy_is_upgraded_without_a_copy() {
     let mut node = Node::with(&placement("duplication", "{}"), &topology);
     node.read(0, 7);
     node.read(1, 7);
-    let evicts = ["invalidate gpu1 7", "discard gpu1 7", "copy 8 host gpu1 migration"];
+    let evicts = ["invalidate gpu1 7", "release gpu1 7", "copy 8 host gpu1 migration"];
     assert_eq!(node.read(1, 8)[..3], evicts);
     assert_eq!(node.write(0, 7), ["map gpu0 7 -> gpu0 rw", "wake gpu0 7"]);
     assert_eq!(node.manager.statistics().upgrades, 1);
@@ -78,6 +86,7 @@ fn ideal_is_local_everywhere_after_one_copy_and_needs_no_room() {
         let steps = node.read(0, page);
         let expected = [
             format!("copy {page} host gpu0 migration"),
+            format!("release host {page}"),
             format!("map gpu0+gpu1 {page} -> own rw"),
             format!("wake gpu0 {page}"),
         ];
@@ -93,8 +102,14 @@ fn the_page_serviced_least_recently_is_written_back() {
     let mut node = Node::with(&placement("on-touch", "{}"), &topology);
     node.read(0, 1);
     node.read(0, 2);
-    let evicts = ["drain gpu0 1", "invalidate gpu0 1", "copy 1 gpu0 host eviction", "copy 3 host gpu0 migration"];
-    assert_eq!(node.read(0, 3)[..4], evicts);
+    let evicts = [
+        "drain gpu0 1",
+        "invalidate gpu0 1",
+        "copy 1 gpu0 host eviction",
+        "release gpu0 1",
+        "copy 3 host gpu0 migration",
+    ];
+    assert_eq!(node.read(0, 3)[..5], evicts);
     assert_eq!(node.manager.page(PageId(1)).owner, HOST);
 }
 
@@ -150,7 +165,7 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
     let mut plans = Vec::new();
     manager.complete(first[0].id, &mut plans);
     let steps: Vec<String> = plans[0].steps.iter().map(crate::common::show).collect();
-    assert_eq!(steps[2..4], ["copy 5 gpu0 host eviction", "copy 6 host gpu0 migration"]);
+    assert_eq!(steps[2..5], ["copy 5 gpu0 host eviction", "release gpu0 5", "copy 6 host gpu0 migration"]);
 }
 
 #[test]
@@ -168,10 +183,18 @@ fn plans_say_which_of_their_steps_make_room() {
     let mut read = |gpu, page| room(Event::Faults(&[fault(gpu, page, Access::Read)]));
     assert!(read(0, 7).is_empty());
     assert!(read(1, 7).is_empty());
-    assert_eq!(read(1, 8), ["invalidate gpu1 7", "discard gpu1 7"], "a replica is dropped");
-    assert_eq!(read(1, 9), ["drain gpu1 8", "invalidate gpu1 8", "copy 8 gpu1 host eviction"], "a sole copy");
+    assert_eq!(read(1, 8), ["invalidate gpu1 7", "release gpu1 7"], "a replica is dropped");
+    assert_eq!(
+        read(1, 9),
+        ["drain gpu1 8", "invalidate gpu1 8", "copy 8 gpu1 host eviction", "release gpu1 8"],
+        "a sole copy"
+    );
     let shrunk = room(Event::Capacity { processor: ProcessorId::gpu(1), pages: 0 });
-    assert_eq!(shrunk, ["drain gpu1 9", "invalidate gpu1 9", "copy 9 gpu1 host eviction"], "nothing but evictions");
+    assert_eq!(
+        shrunk,
+        ["drain gpu1 9", "invalidate gpu1 9", "copy 9 gpu1 host eviction", "release gpu1 9"],
+        "nothing but evictions"
+    );
 }
 
 #[test]
@@ -181,7 +204,7 @@ fn a_smaller_capacity_evicts_what_is_too_much() {
         node.read(0, page);
     }
     let steps = node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 1 });
-    assert_eq!(steps, ["drain gpu0 0x3", "invalidate gpu0 0x3", "copy 0x3 gpu0 host eviction"]);
+    assert_eq!(steps, ["drain gpu0 0x3", "invalidate gpu0 0x3", "copy 0x3 gpu0 host eviction", "release gpu0 0x3"]);
     node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 0 });
     assert_eq!(node.read(0, 9), ["map gpu0 9 -> host rw", "wake gpu0 9"], "no memory at all: mapped where it is");
 }

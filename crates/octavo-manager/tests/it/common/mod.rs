@@ -34,13 +34,14 @@ impl Node {
         Self { manager, plans: Vec::new() }
     }
 
-    /// The plans of `event`, completed at once, as lines.
+    /// The plans of `event`, completed at once, as lines; reads and writes of metadata are left out.
     pub fn event(&mut self, event: Event<'_>) -> Vec<String> {
         self.manager.handle(event, &mut self.plans);
         let mut lines = Vec::new();
         while !self.plans.is_empty() {
             let plan = self.plans.remove(0);
-            lines.extend(plan.steps.iter().map(show));
+            let acts = |step: &&Step| !matches!(step, Step::Consult { .. });
+            lines.extend(plan.steps.iter().filter(acts).map(show));
             self.manager.complete(plan.id, &mut self.plans);
             self.manager.check().unwrap();
         }
@@ -71,11 +72,12 @@ fn run(pages: PageRun) -> String {
 /// A step as one line, for comparison and for reading.
 pub fn show(step: &Step) -> String {
     match *step {
+        Step::Consult { accesses, beside_walk } => format!("consult {accesses} {beside_walk}"),
         Step::Drain { processors, pages } => format!("drain {} {}", who(processors), run(pages)),
         Step::Invalidate { processors, pages } => format!("invalidate {} {}", who(processors), run(pages)),
         Step::Protect { processors, pages } => format!("protect {} {}", who(processors), run(pages)),
         Step::Copy { pages, from, to, cause } => format!("copy {} {from} {to} {}", run(pages), why(cause)),
-        Step::Discard { processor, pages } => format!("discard {processor} {}", run(pages)),
+        Step::Release { memory, pages } => format!("release {memory} {}", run(pages)),
         Step::Map { processors, pages, target, permission, mode } => {
             let target = target.map_or("own".to_owned(), |target| target.to_string());
             let rights = if permission == Permission::ReadOnly { "ro" } else { "rw" };

@@ -153,14 +153,13 @@ impl Machine {
                     page.mappings[processor.index()].as_mut().expect("protects a mapping").writable = false;
                 }
             }),
-            Step::Copy { pages, from, to, cause } => {
+            Step::Copy { pages, from, to, .. } => {
                 frames[to.index()] += i64::from(pages.count);
-                frames[from.index()] -= i64::from(pages.count) * i64::from(cause != Cause::Duplication);
-                self.each(pages, |page| copy(page, from, to, cause));
+                self.each(pages, |page| copy(page, from, to));
             }
-            Step::Discard { processor, pages } => {
-                frames[processor.index()] -= i64::from(pages.count);
-                self.each(pages, |page| give_up(page, processor));
+            Step::Release { memory, pages } => {
+                frames[memory.index()] -= i64::from(pages.count);
+                self.each(pages, |page| give_up(page, memory));
             }
             Step::Map { processors, pages, target, permission, mode } => {
                 let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
@@ -172,7 +171,7 @@ impl Machine {
                     }
                 });
             }
-            Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
+            Step::Consult { .. } | Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
             Step::ClearCounters { .. } | Step::Wake { .. } => {}
         }
     }
@@ -240,14 +239,11 @@ impl Machine {
     }
 }
 
-fn copy(page: &mut Page, from: ProcessorId, to: ProcessorId, cause: Cause) {
+fn copy(page: &mut Page, from: ProcessorId, to: ProcessorId) {
     assert!(page.copies.contains(from) && !page.copies.contains(to), "copy {from} to {to} of {page:?}");
     let writers = page.mappings.iter().flatten().any(|mapping| mapping.writable);
     assert!(!writers, "someone writes while {page:?} is copied");
     page.copies = page.copies.with(to);
-    if cause != Cause::Duplication {
-        give_up(page, from);
-    }
 }
 
 fn give_up(page: &mut Page, holder: ProcessorId) {
@@ -263,16 +259,18 @@ fn held_run(step: &Step) -> Option<PageRun> {
         | Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
         | Step::Copy { pages, .. }
-        | Step::Discard { pages, .. }
+        | Step::Release { pages, .. }
         | Step::Map { pages, .. } => Some(pages),
         Step::Coalesce { block, .. } => Some(block),
+        Step::Consult { .. } => None,
         Step::Splinter { .. } | Step::Compact { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => None,
     }
 }
 
 fn evicts(step: &Step, page: PageId) -> bool {
     let run = match *step {
-        Step::Copy { pages, cause: Cause::Eviction, .. } | Step::Discard { pages, .. } => pages,
+        Step::Copy { pages, cause: Cause::Eviction, .. } => pages,
+        Step::Release { pages, .. } => pages,
         _ => return false,
     };
     run.iter().any(|other| other == page)

@@ -43,7 +43,7 @@ impl FrameLaws {
                 Step::Copy { pages, from, to, .. } => {
                     self.moved.extend(pages.iter().flat_map(|page| [(from, page), (to, page)]));
                 }
-                Step::Discard { processor, pages } => self.moved.extend(pages.iter().map(|page| (processor, page))),
+                Step::Release { memory, pages } => self.moved.extend(pages.iter().map(|page| (memory, page))),
                 Step::Invalidate { pages, .. } | Step::Map { pages, .. } => {
                     self.moved.extend(compacted.iter().flat_map(|&gpu| pages.iter().map(move |page| (gpu, page))));
                 }

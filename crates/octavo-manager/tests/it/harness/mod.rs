@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use octavo_manager::{
     Allocation, CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId,
-    SpaceId, Topology,
+    SpaceId, Step, Topology,
 };
 
 use frames::FrameLaws;
@@ -142,7 +142,9 @@ impl Harness {
     fn accept(&mut self, plans: Vec<Plan>) {
         let mut busy: BTreeSet<PageId> = self.running.iter().flat_map(Running::pages).collect();
         for plan in plans {
-            self.metadata += u64::from(plan.metadata_accesses + plan.overlapped_accesses);
+            if let Some(Step::Consult { accesses, beside_walk }) = plan.steps.first() {
+                self.metadata += u64::from(accesses + beside_walk);
+            }
             self.laws.iter_mut().for_each(|laws| laws.note(&plan));
             let running = Running::new(plan);
             for page in running.pages() {

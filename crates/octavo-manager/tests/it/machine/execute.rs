@@ -12,9 +12,8 @@ use super::{Entry, Machine};
 #[derive(Clone, Copy, Debug)]
 enum Undo {
     Table(ProcessorId, PageId, Option<Entry>),
-    Moved(PageId, ProcessorId, ProcessorId),
     Copied(PageId, ProcessorId),
-    Dropped(PageId, ProcessorId),
+    Released(PageId, ProcessorId),
     Coalesced(ProcessorId, PageId),
 }
 
@@ -47,11 +46,7 @@ impl Running {
     /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
     /// done, nor if, serving others together with that one, it takes the page away from under it.
     pub fn serves(&self, access: &Fault) -> bool {
-        let taken = |step: &Step| match *step {
-            Step::Copy { from, cause: Cause::Eviction, .. } => from == access.processor,
-            Step::Discard { processor, .. } => processor == access.processor,
-            _ => false,
-        };
+        let taken = |step: &Step| matches!(*step, Step::Release { memory, .. } if memory == access.processor);
         let named = |step: &&Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
         let mut steps = self.plan.steps.iter().filter(named).peekable();
         steps.peek().is_some() && !steps.any(taken)
@@ -65,7 +60,9 @@ impl Running {
 
 /// Evictions are among the steps that make room, and what leaves in those is not in the others.
 fn check_room(plan: &Plan) {
-    let (room, rest) = plan.steps.split_at(plan.room_steps as usize);
+    let first = usize::from(matches!(plan.steps.first(), Some(Step::Consult { .. })));
+    let (room, rest) = plan.steps[first..].split_at(plan.room_steps as usize);
+    assert!(room.is_empty() || plan.makes_room(first as u32) && !plan.makes_room(first as u32 + plan.room_steps));
     let evicts = |step: &Step| matches!(step, Step::Copy { cause: Cause::Eviction, .. });
     assert!(!rest.iter().any(evicts), "an eviction is not said to make room: {plan:?}");
     // Pages of a block that becomes a large page are held, but nothing is done to them.
@@ -77,11 +74,11 @@ fn check_room(plan: &Plan) {
     let for_room = |step: &Step| match step {
         Step::Copy { cause, .. } => *cause == Cause::Eviction,
         Step::Protect { .. } | Step::Coalesce { .. } | Step::Compact { .. } => false,
-        Step::ClearCounters { .. } | Step::Wake { .. } => false,
+        Step::Consult { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => false,
         Step::Splinter { .. }
         | Step::Drain { .. }
         | Step::Invalidate { .. }
-        | Step::Discard { .. }
+        | Step::Release { .. }
         | Step::Map { .. } => true,
     };
     assert!(room.iter().all(for_room), "makes no room: {plan:?}");
@@ -92,10 +89,10 @@ fn held(step: &Step) -> Option<PageRun> {
         Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
         | Step::Copy { pages, .. }
-        | Step::Discard { pages, .. }
+        | Step::Release { pages, .. }
         | Step::Map { pages, .. } => Some(pages),
         Step::Coalesce { block, .. } => Some(block),
-        Step::Drain { .. } | Step::Splinter { .. } | Step::Compact { .. } => None,
+        Step::Consult { .. } | Step::Drain { .. } | Step::Splinter { .. } | Step::Compact { .. } => None,
         Step::ClearCounters { .. } | Step::Wake { .. } => None,
     }
 }
@@ -115,9 +112,10 @@ impl Machine {
                 Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true)?,
                 Step::Protect { processors, .. } => self.restrict(running, processors, page, false)?,
                 Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
-                Step::Discard { processor, .. } => self.discard(running, page, processor)?,
+                Step::Release { memory, .. } => self.release(running, page, memory)?,
                 Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
-                Step::ClearCounters { .. } | Step::Coalesce { .. } | Step::Splinter { .. } | Step::Compact { .. } => {}
+                Step::ClearCounters { .. } | Step::Coalesce { .. } | Step::Splinter { .. } => {}
+                Step::Consult { .. } | Step::Compact { .. } => {}
                 Step::Wake { processor, .. } => woken.push(self.wake(processor, page)?),
             }
             if held(&step).is_some() {
@@ -151,14 +149,13 @@ impl Machine {
                 Undo::Table(processor, page, None) => {
                     self.tables[processor.index()].remove(&page);
                 }
-                Undo::Moved(page, from, to) => self.carry(page, to, from)?,
                 Undo::Copied(page, to) => {
                     self.memories[to.index()].remove(&page);
                 }
                 Undo::Coalesced(processor, first) => {
                     self.large[processor.index()].remove(&first).ok_or("a large page of an unfinished plan is gone")?;
                 }
-                Undo::Dropped(page, processor) => {
+                Undo::Released(page, processor) => {
                     let version = self.latest[&page];
                     self.memories[processor.index()].insert(page, version);
                 }
@@ -202,26 +199,15 @@ impl Machine {
         to: ProcessorId,
         cause: Cause,
     ) -> Result<(), String> {
-        if cause == Cause::Duplication {
-            let version = self.memories[from.index()].get(&page).copied();
-            let version = version.ok_or_else(|| format!("page {} is copied from {from}, which lacks it", page.0))?;
-            self.receive(page, to, version)?;
-            running.undo.push(Undo::Copied(page, to));
-            return Ok(());
-        }
-        if let Some((who, _)) = running.undrained.iter().find(|(_, undrained)| *undrained == page) {
+        let undrained = running.undrained.iter().find(|(_, undrained)| *undrained == page);
+        if let Some((who, _)) = undrained.filter(|_| cause != Cause::Duplication) {
             return Err(format!("page {} moves while stores of {who} are under way", page.0));
         }
-        self.carry(page, from, to)?;
-        running.undo.push(Undo::Moved(page, from, to));
+        let version = self.memories[from.index()].get(&page).copied();
+        let version = version.ok_or_else(|| format!("page {} is copied from {from}, which lacks it", page.0))?;
+        self.receive(page, to, version)?;
+        running.undo.push(Undo::Copied(page, to));
         Ok(())
-    }
-
-    fn carry(&mut self, page: PageId, from: ProcessorId, to: ProcessorId) -> Result<(), String> {
-        self.check_unlarge(from, page)?;
-        let version = self.memories[from.index()].remove(&page);
-        let version = version.ok_or_else(|| format!("page {} moves from {from}, which lacks it", page.0))?;
-        self.receive(page, to, version)
     }
 
     fn receive(&mut self, page: PageId, to: ProcessorId, version: u64) -> Result<(), String> {
@@ -231,12 +217,12 @@ impl Machine {
         self.check_capacity(to.index())
     }
 
-    fn discard(&mut self, running: &mut Running, page: PageId, processor: ProcessorId) -> Result<(), String> {
+    fn release(&mut self, running: &mut Running, page: PageId, processor: ProcessorId) -> Result<(), String> {
         self.check_unlarge(processor, page)?;
         if self.memories[processor.index()].remove(&page).is_none() {
             return Err(format!("{processor} gives up page {} and lacks it", page.0));
         }
-        running.undo.push(Undo::Dropped(page, processor));
+        running.undo.push(Undo::Released(page, processor));
         Ok(())
     }
 
@@ -269,11 +255,11 @@ fn pages_of(step: &Step) -> Option<PageRun> {
         | Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
         | Step::Copy { pages, .. }
-        | Step::Discard { pages, .. }
+        | Step::Release { pages, .. }
         | Step::Map { pages, .. }
         | Step::ClearCounters { pages }
         | Step::Wake { pages, .. } => Some(pages),
         Step::Coalesce { block, .. } | Step::Splinter { block, .. } => Some(block),
-        Step::Compact { .. } => None,
+        Step::Consult { .. } | Step::Compact { .. } => None,
     }
 }

@@ -44,10 +44,10 @@ impl<L: Listen> Hardware<'_, L> {
         stale
     }
 
-    /// Frames are given up; nothing is written back.
-    pub(super) fn discard(&mut self, processor: ProcessorId, pages: PageRun) {
-        self.say(Happening::Discarded { pages, processor });
-        self.drop_lines(processor, pages);
+    /// A copy is given up that was the source of none; nothing is written back.
+    pub(super) fn release(&mut self, memory: ProcessorId, pages: PageRun) {
+        self.say(Happening::Discarded { pages, processor: memory });
+        self.drop_lines(memory, pages);
     }
 
     pub(super) fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {

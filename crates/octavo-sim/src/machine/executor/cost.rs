@@ -1,6 +1,6 @@
 //! How long steps take.
 
-use octavo_manager::{Cause, PageRun, Plan, ProcessorId, ProcessorMask, Step};
+use octavo_manager::{Cause, PageRun, ProcessorId, ProcessorMask, Step};
 
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
@@ -9,9 +9,9 @@ use octavo_node::DrainScope;
 
 impl<L: Listen> Hardware<'_, L> {
     /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
-    pub(super) fn metadata_time(&self, plan: &Plan) -> u64 {
-        let beside = u64::from(plan.overlapped_accesses) * self.costs.host_memory;
-        beside.saturating_sub(self.costs.host_walk) + u64::from(plan.metadata_accesses) * self.costs.host_memory
+    pub(super) fn metadata_time(&self, accesses: u32, beside_walk: u32) -> u64 {
+        let beside = u64::from(beside_walk) * self.costs.host_memory;
+        beside.saturating_sub(self.costs.host_walk) + u64::from(accesses) * self.costs.host_memory
     }
 
     /// A step of the plan in `slot` takes time until `done`; a drain of which no step is done was its message alone.
@@ -27,6 +27,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Does one step of the plan in `slot`; returns when it is over.
     pub(super) fn carry_out(&mut self, slot: u32, step: &Step) -> u64 {
         match *step {
+            Step::Consult { accesses, beside_walk } => self.clock.now() + self.metadata_time(accesses, beside_walk),
             Step::Drain { processors, pages } => self.drain(processors, pages),
             Step::Invalidate { processors, pages } => self.shoot_down(slot, processors, pages, false),
             Step::Protect { processors, pages } => self.shoot_down(slot, processors, pages, true),
@@ -45,8 +46,8 @@ impl<L: Listen> Hardware<'_, L> {
                 self.clock.now() + self.costs.shootdown
             }
             Step::Compact { processor, pages, model } => self.compact(processor, pages, model),
-            Step::Discard { processor, pages } => {
-                self.discard(processor, pages);
+            Step::Release { memory, pages } => {
+                self.release(memory, pages);
                 self.clock.now()
             }
             Step::ClearCounters { pages } => {

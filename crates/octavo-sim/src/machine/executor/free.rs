@@ -5,6 +5,7 @@ use octavo_manager::{Manager, PageRun, Step};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
+use crate::machine::executor::moving_steps;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
@@ -13,6 +14,7 @@ pub(crate) struct Free<'h, 'a, L>(pub &'h mut Hardware<'a, L>);
 
 impl<L: Listen> Executor for Free<'_, '_, L> {
     fn begin(&mut self, _now: Time, _ticket: Ticket, left: &[Step]) -> Begun {
+        let mut steps = 1;
         match left[0] {
             Step::Invalidate { processors, pages } => self.0.withdraw(processors, pages, false),
             Step::Protect { processors, pages } => self.0.withdraw(processors, pages, true),
@@ -22,13 +24,18 @@ impl<L: Listen> Executor for Free<'_, '_, L> {
             Step::Copy { pages, from, to, .. } => {
                 self.0.say(Happening::Placed { pages, from, to });
                 self.0.drop_lines(from, pages);
+                steps = moving_steps(left);
             }
-            Step::Discard { processor, pages } => self.0.discard(processor, pages),
+            Step::Release { memory, pages } => self.0.release(memory, pages),
             Step::Coalesce { processor, block } => self.0.set_large(processor, block),
             Step::Splinter { processor, block } => self.0.clear_large(processor, block),
-            Step::Drain { .. } | Step::ClearCounters { .. } | Step::Compact { .. } | Step::Wake { .. } => {}
+            Step::Consult { .. }
+            | Step::Drain { .. }
+            | Step::ClearCounters { .. }
+            | Step::Compact { .. }
+            | Step::Wake { .. } => {}
         }
-        Begun::Done(1)
+        Begun::Done(steps)
     }
 
     fn wake(&mut self, now: Time, id: FaultId, _fault: &Outstanding) -> Wake {

@@ -20,13 +20,19 @@ impl<L: Listen> Executor for Hardware<'_, L> {
     /// Policy metadata is read and written before the first step.
     fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
         self.told.begin(ticket.slot);
-        Begun::At(0, now + Time(self.metadata_time(plan)))
+        match plan.steps.first() {
+            Some(&Step::Consult { accesses, beside_walk }) => {
+                Begun::At(1, now + Time(self.metadata_time(accesses, beside_walk)))
+            }
+            _ => Begun::At(0, now),
+        }
     }
 
     fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
         let step = &left[0];
         let (steps, done) = match *step {
             Step::Drain { processors, .. } if !self.told.tell(ticket.slot, processors) => (0, self.message()),
+            Step::Copy { .. } => (moving_steps(left), self.carry_out(ticket.slot, step)),
             _ => (1, self.carry_out(ticket.slot, step)),
         };
         if done <= now.0 {
@@ -61,4 +67,13 @@ impl<L: Listen> Executor for Hardware<'_, L> {
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
         self.listeners.hear(now.0, happening::Happening::Driver(happening));
     }
+}
+
+/// How many steps a copy is that leads `left`: the frames that it leaves are given up with it, their lines with the data.
+fn moving_steps(left: &[Step]) -> u32 {
+    let moves = |copy: &Step, next: &Step| {
+        matches!((copy, next), (Step::Copy { pages, from, .. }, Step::Release { memory, pages: left })
+            if from == memory && pages == left)
+    };
+    if left.get(1).is_some_and(|next| moves(&left[0], next)) { 2 } else { 1 }
 }

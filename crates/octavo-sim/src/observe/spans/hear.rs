@@ -90,7 +90,7 @@ impl Spans<'_> {
             Step::Coalesce { block, .. } => (Word::Coalesce, block),
             Step::Splinter { block, .. } => (Word::Splinter, block),
             Step::Compact { pages, .. } => return self.compaction(slot, span, pages),
-            Step::Discard { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => return,
+            Step::Consult { .. } | Step::Release { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => return,
         };
         self.step(slot, word, span, pages);
     }
