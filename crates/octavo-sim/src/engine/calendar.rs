@@ -142,7 +142,7 @@ impl Calendar {
         &self.taken[self.next..]
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, bucket: u64, entry: Entry) {
         let slot = bucket as usize % BUCKETS;
         let event = entry.what << BUCKET_SHIFT | entry.time & IN_BUCKET;

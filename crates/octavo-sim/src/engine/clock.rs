@@ -61,3 +61,28 @@ impl Clock {
         Some([Event::unpack(soon.what), Event::unpack(later.what)])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keeps_itself_going_ends_with_everything_else() {
+        let mut clock = Clock::new();
+        clock.schedule(5, Kind::Launch, 0);
+        clock.schedule_periodic(10, Kind::Sample);
+        clock.schedule_periodic(10, Kind::ReportDue);
+        assert_eq!(clock.advance(0).map(|event| event.kind), Some(Kind::Launch));
+        assert_eq!(clock.now(), 5);
+        assert_eq!(clock.advance(0).map(|event| event.kind), Some(Kind::Sample));
+        clock.end_periodic();
+        clock.schedule(15, Kind::Launch, 0);
+        clock.schedule_periodic(20, Kind::Sample);
+        let kinds: Vec<Kind> = std::iter::from_fn(|| clock.advance(0)).map(|event| event.kind).collect();
+        assert_eq!(kinds, [Kind::ReportDue, Kind::Launch, Kind::Sample], "something else was left");
+        clock.end_periodic();
+        clock.schedule_periodic(30, Kind::Sample);
+        assert_eq!(clock.advance(0), None, "samples alone do not go on");
+        assert_eq!(clock.now(), 20);
+    }
+}

@@ -94,6 +94,7 @@ impl Gpu {
     }
 
     /// Whether a unit holds a translation of one of `pages`; everything concerns it without any.
+    #[inline]
     fn concerns(&self, unit: usize, pages: Option<PageRun>) -> bool {
         pages.is_none_or(|pages| pages.iter().any(|page| self.l1_tlb.holds(unit, page.0)))
     }

@@ -163,7 +163,7 @@ impl Gpu {
     }
 
     /// Makes lines wait if more are in flight than the GPU may have, or others wait already.
-    #[inline]
+    #[inline(always)]
     pub fn queue_remote(&mut self, slot: usize, lines: Lines, time: u64) -> Queued {
         let free = self.remote.available_for(lines.count(), time);
         let first = self.remote_queue.is_empty();
@@ -176,6 +176,7 @@ impl Gpu {
     }
 
     /// The first of the lines that wait.
+    #[inline(always)]
     pub fn next_remote(&mut self, now: u64) -> Turn {
         let Some(&next) = self.remote_queue.front() else { return Turn::Nobody };
         let free = self.remote.available_for(next.count as usize, now);
@@ -187,14 +188,14 @@ impl Gpu {
     }
 
     /// When lines that a unit misses at `time` have registers.
-    #[inline]
+    #[inline(always)]
     pub fn begin_misses(&self, unit: usize, lines: Lines, time: u64) -> u64 {
         self.l1.hint(unit, lines.run.line());
         self.units[unit].misses.available_for(lines.count(), time)
     }
 
     /// Those lines are there at `done`: loads are entered in the first level.
-    #[inline]
+    #[inline(always)]
     pub fn end_misses(&mut self, unit: usize, entry: Entry, lines: Lines, done: u64) {
         self.units[unit].misses.take_for(lines.count(), done);
         if !lines.run.is_write() {

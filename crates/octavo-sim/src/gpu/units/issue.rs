@@ -24,7 +24,7 @@ impl Gpu {
     }
 
     /// Instructions of several classes, one class after another; returns when they are over.
-    #[inline]
+    #[inline(always)]
     pub fn run_mixed(
         &mut self,
         (unit, simd): (usize, usize),

@@ -27,3 +27,26 @@ impl Told {
         processors.0 & !told.0 == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use octavo_manager::ProcessorId;
+
+    use super::*;
+
+    #[test]
+    fn a_message_serves_one_shootdown_of_those_who_have_it() {
+        let (one, both) = (ProcessorMask::only(ProcessorId::gpu(0)), ProcessorMask(0b110));
+        let mut told = Told::default();
+        told.begin(3);
+        assert!(!told.tell(3, one), "the message has to travel");
+        assert!(told.tell(3, one), "it is there");
+        assert!(!told.forget(3, both), "the other one has no message");
+        assert!(!told.forget(3, one), "it has served its purpose");
+        told.tell(3, both);
+        assert!(told.forget(3, one));
+        told.tell(3, both);
+        told.begin(3);
+        assert!(!told.forget(3, one), "another plan in the same slot");
+    }
+}
