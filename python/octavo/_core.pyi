@@ -235,6 +235,10 @@ class Page:
         """Who can write it without a protection fault."""
 
     @property
+    def populated(self) -> bool:
+        """Whether a memory holds it: not if nobody touched it since it was allocated."""
+
+    @property
     def replicated(self) -> bool:
         """Whether more than one memory holds a copy."""
 

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use octavo_manager::{
-    Access, Fault, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask, Step,
+    Access, Allocation, Fault, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask,
+    Step,
 };
 use octavo_units::Time;
 
@@ -107,14 +108,14 @@ impl Instant {
         }
     }
 
-    /// Pages come into being, in host memory and mapped by nobody.
-    pub fn allocate(&mut self, run: PageRun) {
+    /// Pages come into being, mapped by nobody, in host memory or not populated.
+    pub fn allocate(&mut self, &Allocation { run, populated, .. }: &Allocation) {
         let end = (run.first.0 + run.count) as usize;
         if end > self.copies.len() {
             self.copies.resize(end, ProcessorMask::EMPTY);
             self.entries.iter_mut().for_each(|table| table.resize(end, Entry::NONE));
         }
-        for page in run.iter() {
+        for page in run.iter().filter(|_| populated) {
             self.give(page, HOST);
         }
     }
@@ -154,6 +155,7 @@ impl Instant {
                     self.change(ProcessorMask::only(processor), pages, |_| entry);
                 }
             }
+            Step::Populate { memory, pages, .. } => pages.iter().for_each(|page| self.give(page, memory)),
             Step::Copy { pages, to, .. } => {
                 pages.iter().for_each(|page| self.give(page, to));
             }

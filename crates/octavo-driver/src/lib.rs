@@ -58,7 +58,7 @@
 //! let (now, gpu, page) = (Time::ZERO, ProcessorId::gpu(1), PageId(3));
 //!
 //! let run = PageRun { first: PageId(0), count: 16 };
-//! node.allocate(run);
+//! node.allocate(&run.into());
 //! driver.allocate(now, run.into(), &mut node);
 //!
 //! let fault = Fault { processor: gpu, page, access: Access::Write };

@@ -91,6 +91,7 @@ fn name(step: &Step) -> &'static str {
         Step::Drain { .. } => "drain",
         Step::Invalidate { .. } => "invalidate",
         Step::Protect { .. } => "protect",
+        Step::Populate { .. } => "populate",
         Step::Copy { .. } => "copy",
         Step::Consult { .. } => "consult",
         Step::Release { .. } => "release",

@@ -39,6 +39,10 @@ pub struct Statistics {
     pub report_migrations: u64,
     /// Pages brought before they were asked for.
     pub prefetched: u64,
+    /// Pages that got their first frame at a touch or by a prefetch, or with their allocation. Not listed if there are
+    /// none, as where all pages lie on the host from the beginning.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub populated: u64,
     /// Sole copies written to the host because a memory was full.
     pub evictions_written: u64,
     /// Replicas given up because a memory was full.
@@ -65,6 +69,11 @@ pub struct Statistics {
     /// What the placement counts, with what others would.
     #[serde(flatten)]
     pub placement: NamedCounts,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Statistics {

@@ -50,19 +50,23 @@ pub struct Allocation {
     pub kind: Kind,
     /// What the program said about their use; of managed memory only.
     pub advice: Advice,
+    /// Whether they lie on the host already, written before time zero; if not, nobody has touched them. Device and
+    /// pinned memory needs no touch.
+    pub populated: bool,
 }
 
 impl From<PageRun> for Allocation {
-    /// Managed pages of the only application, anywhere, without advice.
+    /// Managed pages of the only application, anywhere, without advice, which lie on the host.
     fn from(run: PageRun) -> Self {
-        Self { run, space: SpaceId::default(), gpu: None, kind: Kind::default(), advice: Advice::default() }
+        let (kind, advice) = (Kind::default(), Advice::default());
+        Self { run, space: SpaceId::default(), gpu: None, kind, advice, populated: true }
     }
 }
 
 /// Something the manager has to react to.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// Memory was allocated; it is resident on the host until something moves it.
+    /// Memory was allocated.
     Allocate(Allocation),
     /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
     Free(PageRun),

@@ -21,7 +21,8 @@ pub struct PageView {
     pub page: PageId,
     /// Whether it is part of an allocation; if not, the rest means nothing.
     pub allocated: bool,
-    /// Who has the copy that remote mappings point at and that is written back on eviction.
+    /// Who has the copy that remote mappings point at and that is written back on eviction; the host for a page that
+    /// is not [populated](Self::populated).
     pub owner: ProcessorId,
     /// Whose memories hold a copy.
     pub resident: ProcessorMask,
@@ -41,6 +42,12 @@ pub struct PageView {
 }
 
 impl PageView {
+    /// Whether a memory holds it: not if nobody touched it since it was allocated.
+    #[must_use]
+    pub fn populated(&self) -> bool {
+        !self.resident.is_empty()
+    }
+
     /// Whether more than one memory holds the page.
     #[must_use]
     pub fn replicated(&self) -> bool {

@@ -91,6 +91,15 @@ pub enum Step {
         /// Of which pages.
         pages: PageRun,
     },
+    /// Pages that nobody touched get frames. Nothing is copied: they hold zeros.
+    Populate {
+        /// Whose frames.
+        memory: ProcessorId,
+        /// Which pages.
+        pages: PageRun,
+        /// Whether the frames have to be cleared for that. Device memory is handed out as it is.
+        zeroed: bool,
+    },
     /// Pages are copied between memories. Both hold them then: a source that is given up has a [`Step::Release`].
     Copy {
         /// Which pages.

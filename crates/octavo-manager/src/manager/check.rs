@@ -16,7 +16,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 }
 
 impl Manager {
-    /// Checks every invariant: each page has a copy; a page has one owner or identical read-only replicas (or, under
+    /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only replicas (or, under
     /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; mappings lead to
     /// memories within reach; memories hold no more than fits; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
     ///
@@ -143,6 +143,10 @@ impl Manager {
 fn check_state(state: &PageState, gpus: usize) -> Result<(), &'static str> {
     let PageState { owner, mode, resident, mapped, writable } = *state;
     let held = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
+    if !state.populated() {
+        let untouched = PageState { owner: HOST, mode: Mode::Plain, resident, mapped: resident, writable: resident };
+        return held(*state == untouched, "not populated, and in use");
+    }
     held(resident.contains(owner), "the owner has no copy")?;
     held(writable.difference(mapped).is_empty(), "writable where it is not mapped")?;
     match mode {

@@ -97,7 +97,8 @@ impl Manager {
                 draft.charge(charges);
                 draft.wake(fault);
                 let after = self.memory.pages.state(fault.page);
-                before.owner != fault.processor && after.owner == fault.processor && !after.replicated()
+                let elsewhere = !before.populated() || before.owner != fault.processor;
+                elsewhere && after.owner == fault.processor && !after.replicated()
             }
             Err(NoRoom::LargeFrame(processor)) => {
                 !self.wait_for_compaction(pending, processor, draft, plans)
@@ -164,7 +165,7 @@ impl Manager {
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
-            migrate::movable(&view, fault.processor) && self.placement.may_prefetch(&view)
+            migrate::may_come(&view, fault.processor) && self.placement.may_prefetch(&view)
         }));
         let mut tx = Transaction { memory: &mut self.memory, draft };
         migrate::move_all(&mut tx, &list, fault.processor, Cause::Prefetch);

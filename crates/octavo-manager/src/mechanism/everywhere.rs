@@ -3,7 +3,7 @@
 use super::map_remote;
 use super::upgrade::map_local;
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
@@ -27,9 +27,20 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
         tx.relocate(run, page.owner, fault.processor, Cause::Migration);
         tx.memory.statistics.migrations += 1;
     }
+    map_everywhere(tx, run);
+    if cold { Cause::Migration } else { Cause::RemoteMap }
+}
+
+/// A page that nobody touched comes into being on `gpu` and everywhere.
+pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: ProcessorId) {
+    tx.set_mode(run, Mode::Everywhere);
+    tx.populate(run, gpu, true);
+    map_everywhere(tx, run);
+}
+
+fn map_everywhere(tx: &mut Transaction<'_>, run: PageRun) {
     let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
     tx.map(gpus, run, None, Permission::ReadWrite);
-    if cold { Cause::Migration } else { Cause::RemoteMap }
 }
 
 /// The page goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes up room

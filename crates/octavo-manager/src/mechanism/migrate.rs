@@ -26,23 +26,34 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     Ok(Cause::Migration)
 }
 
-/// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy.
+/// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy. Pages
+/// that nobody touched come into being there.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, cause: Cause) -> Result<(), NoRoom> {
     make_room(tx, to, run)?;
     let page = tx.state(run.first);
-    tx.drain(page.must_drain(), run);
-    tx.invalidate(page.mapped, run);
-    tx.relocate(run, page.owner, to, cause);
+    if page.populated() {
+        tx.drain(page.must_drain(), run);
+        tx.invalidate(page.mapped, run);
+        tx.relocate(run, page.owner, to, cause);
+    } else {
+        tx.populate(run, to, true);
+    }
     map_local(tx, run, to);
     let statistics = &mut tx.memory.statistics;
-    let counter = if cause == Cause::Prefetch { &mut statistics.prefetched } else { &mut statistics.migrations };
-    *counter += u64::from(run.count);
+    statistics.prefetched += u64::from(run.count) * u64::from(cause == Cause::Prefetch);
+    statistics.migrations += u64::from(run.count) * u64::from(page.populated() && cause != Cause::Prefetch);
     Ok(())
 }
 
 /// Whether a page can go to `to` as a whole: it has one copy, elsewhere, and no plan holds it.
 pub(crate) fn movable(page: &PageView, to: ProcessorId) -> bool {
-    page.allocated && !page.busy && page.mode == Mode::Plain && !page.replicated() && page.owner != to
+    page.populated() && may_come(page, to)
+}
+
+/// Whether a page can come to `to` before it is asked for: it is movable, or nobody touched it and no plan holds it.
+pub(crate) fn may_come(page: &PageView, to: ProcessorId) -> bool {
+    let sole = page.mode == Mode::Plain && !page.replicated();
+    page.allocated && !page.busy && sole && !page.resident.contains(to)
 }
 
 /// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have

@@ -9,6 +9,7 @@ mod everywhere;
 mod evict;
 mod map_remote;
 pub(crate) mod migrate;
+mod populate;
 mod reach;
 pub(crate) mod room;
 mod subscribe;
@@ -24,6 +25,9 @@ use crate::transaction::Transaction;
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
+    if !tx.state(fault.page).populated() {
+        return populate::serve(tx, fault, decision);
+    }
     if homeless(tx, fault) {
         return reach::serve_homeless(tx, fault);
     }

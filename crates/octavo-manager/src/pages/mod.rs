@@ -110,14 +110,15 @@ impl Pages {
         self.planes.mapped_alike(processor, run)
     }
 
-    /// Puts new pages on the host.
-    pub fn allocate(&mut self, &Allocation { run, space, .. }: &Allocation) {
+    /// Puts new pages on the host, or nowhere if nobody touched them.
+    pub fn allocate(&mut self, &Allocation { run, space, populated, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
+        let resident = if populated { ProcessorMask::only(HOST) } else { ProcessorMask::EMPTY };
         for page in run.iter() {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
             self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
-            self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, ProcessorMask::only(HOST));
+            self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, resident);
         }
         self.attributes.created(run.count);
         self.allocations.insert(run, space);

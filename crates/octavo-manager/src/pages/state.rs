@@ -15,6 +15,11 @@ pub(crate) struct PageState {
 }
 
 impl PageState {
+    /// Whether a memory holds the page; if not, nobody touched it since it was allocated.
+    pub fn populated(&self) -> bool {
+        !self.resident.is_empty()
+    }
+
     /// Whether more than one memory holds the page.
     pub fn replicated(&self) -> bool {
         self.resident.len() > 1

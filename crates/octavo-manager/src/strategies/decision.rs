@@ -2,13 +2,14 @@
 
 use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
 
-/// What to do about a fault. Mechanisms carry it out whatever state the page is in.
+/// What to do about a fault. Mechanisms carry it out whatever state the page is in. A processor that cannot map a memory
+/// gets the page instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The page moves to the faulting processor, which becomes its only holder and can write it.
     Migrate,
     /// The faulting processor maps the page where it is, for reading and writing. Read-only replicas are removed but
-    /// for the owner's.
+    /// for the owner's. A page that is nowhere comes into being with the faulting processor, as for all others.
     MapRemote,
     /// A load gives the faulting processor a read-only replica and takes everyone's right to write; a store makes it
     /// the only holder. A page on the host moves.

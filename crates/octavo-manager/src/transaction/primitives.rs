@@ -37,6 +37,18 @@ impl Transaction<'_> {
         self.change(pages, |state| state.writable = state.writable.difference(processors));
     }
 
+    /// Pages that nobody touched get frames of `memory`.
+    pub fn populate(&mut self, pages: PageRun, memory: ProcessorId, zeroed: bool) {
+        self.draft.steps.push(Step::Populate { memory, pages, zeroed });
+        self.change(pages, |state| {
+            state.resident = ProcessorMask::only(memory);
+            state.owner = memory;
+        });
+        self.gain(memory, pages);
+        self.used(memory, pages);
+        self.memory.statistics.populated += u64::from(pages.count);
+    }
+
     /// Makes a replica.
     pub fn replicate(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId) {
         self.copy(pages, from, to, Cause::Duplication);

@@ -8,15 +8,15 @@
 
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS,
-    PageId, PageRun, Plan, ProcessorId, Topology,
+    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS,
+    PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// The address space of a script; the second allocation comes and goes.
+/// The address space of a script; the second allocation, which nobody touched before, comes and goes.
 const PAGES: usize = 1100;
 const FIRST: PageRun = PageRun { first: PageId(30), count: 600 };
 const SECOND: PageRun = PageRun { first: PageId(700), count: 200 };
@@ -101,7 +101,7 @@ impl Pair {
             made: Vec::new(),
         };
         pair.manager.handle(Event::Allocate(FIRST.into()), &mut Vec::new());
-        pair.machine.allocate(FIRST);
+        pair.machine.allocate(FIRST, true);
         pair
     }
 
@@ -165,8 +165,8 @@ impl Pair {
 
     fn toggle(&mut self) {
         if !self.second {
-            self.machine.allocate(SECOND);
-            self.handle(Event::Allocate(SECOND.into()));
+            self.machine.allocate(SECOND, false);
+            self.handle(Event::Allocate(Allocation { populated: false, ..SECOND.into() }));
             self.second = true;
         } else if self.machine.idle(SECOND) {
             self.machine.free(SECOND);

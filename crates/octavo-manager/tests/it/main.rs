@@ -17,6 +17,7 @@ mod lru_rules;
 mod machine;
 mod mosaic;
 mod options;
+mod populate;
 mod prefetch;
 mod reach;
 mod reference;

@@ -133,6 +133,12 @@ impl Page {
         set(py, self.view.writable)
     }
 
+    /// Whether a memory holds it: not if nobody touched it since it was allocated.
+    #[getter]
+    fn populated(&self) -> bool {
+        self.view.populated()
+    }
+
     /// Whether more than one memory holds a copy.
     #[getter]
     fn replicated(&self) -> bool {

@@ -76,6 +76,9 @@ pub fn show(step: &Step) -> String {
         Step::Drain { processors, pages } => format!("drain {} {}", who(processors), run(pages)),
         Step::Invalidate { processors, pages } => format!("invalidate {} {}", who(processors), run(pages)),
         Step::Protect { processors, pages } => format!("protect {} {}", who(processors), run(pages)),
+        Step::Populate { memory, pages, zeroed } => {
+            format!("populate {} {memory}{}", run(pages), if zeroed { "" } else { " as it is" })
+        }
         Step::Copy { pages, from, to, cause } => format!("copy {} {from} {to} {}", run(pages), why(cause)),
         Step::Release { memory, pages } => format!("release {memory} {}", run(pages)),
         Step::Map { processors, pages, target, permission, mode } => {

@@ -16,6 +16,7 @@ struct Mapping {
 
 #[derive(Clone, Debug, Default)]
 struct Page {
+    allocated: bool,
     copies: ProcessorMask,
     mappings: Vec<Option<Mapping>>,
 }
@@ -43,14 +44,18 @@ pub struct Machine {
 impl Machine {
     pub fn new(gpus: usize, capacity: &[u32], pages: usize) -> Self {
         let capacity = [&[u32::MAX], capacity].concat();
-        let page = Page { copies: ProcessorMask::EMPTY, mappings: vec![None; gpus + 1] };
+        let page = Page { mappings: vec![None; gpus + 1], ..Page::default() };
         let (unfinished, outstanding) = (Vec::new(), Vec::new());
         let limit = capacity.iter().copied().map(i64::from).collect();
         Self { processors: gpus + 1, capacity, limit, pages: vec![page; pages], unfinished, outstanding }
     }
 
-    pub fn allocate(&mut self, run: PageRun) {
-        run.iter().for_each(|page| self.pages[page.index()].copies = ProcessorMask(1));
+    pub fn allocate(&mut self, run: PageRun, populated: bool) {
+        for page in run.iter() {
+            let page = &mut self.pages[page.index()];
+            page.allocated = true;
+            page.copies = if populated { ProcessorMask(1) } else { ProcessorMask::EMPTY };
+        }
     }
 
     pub fn free(&mut self, run: PageRun) {
@@ -153,6 +158,13 @@ impl Machine {
                     page.mappings[processor.index()].as_mut().expect("protects a mapping").writable = false;
                 }
             }),
+            Step::Populate { memory, pages, .. } => {
+                frames[memory.index()] += i64::from(pages.count);
+                self.each(pages, |page| {
+                    assert!(page.allocated && page.copies.is_empty(), "{page:?} comes into being again");
+                    page.copies = ProcessorMask::only(memory);
+                });
+            }
             Step::Copy { pages, from, to, .. } => {
                 frames[to.index()] += i64::from(pages.count);
                 self.each(pages, |page| copy(page, from, to));
@@ -214,7 +226,7 @@ impl Machine {
         for (index, page) in self.pages.iter().enumerate() {
             let view = manager.page(PageId(index as u32));
             assert_eq!(view.resident, page.copies, "copies of page {index}");
-            assert_eq!(view.allocated, !page.copies.is_empty(), "page {index} has a copy if it exists");
+            assert_eq!(view.allocated, page.allocated, "page {index}");
             if view.allocated {
                 self.compare_mappings(index, page, &view);
             }
@@ -258,6 +270,7 @@ fn held_run(step: &Step) -> Option<PageRun> {
         Step::Drain { pages, .. }
         | Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
+        | Step::Populate { pages, .. }
         | Step::Copy { pages, .. }
         | Step::Release { pages, .. }
         | Step::Map { pages, .. } => Some(pages),

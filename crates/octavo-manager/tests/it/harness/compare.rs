@@ -77,6 +77,7 @@ impl Harness {
             ("remote_maps", found.remote_maps, expected.remote_maps),
             ("counter_migrations", found.counter_migrations, expected.counter_migrations),
             ("prefetched", found.prefetched, expected.prefetched),
+            ("populated", found.populated, expected.populated),
             ("evictions_written", found.evictions_written, expected.evictions_written),
             ("evictions_dropped", found.evictions_dropped, expected.evictions_dropped),
         ];

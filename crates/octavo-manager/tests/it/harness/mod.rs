@@ -63,10 +63,12 @@ impl Harness {
 
     pub fn allocate(&mut self, first: u32, count: u32) {
         let run = PageRun { first: PageId(first), count };
-        run.iter().for_each(|page| self.machine.allocate(page));
-        let allocation = Allocation { space: SpaceId(self.space(run.first)), ..run.into() };
+        // Nobody has touched the second application's pages.
+        let populated = run.first.0 < self.second_space;
+        run.iter().for_each(|page| self.machine.allocate(page, populated));
+        let allocation = Allocation { space: SpaceId(self.space(run.first)), populated, ..run.into() };
         self.event(Event::Allocate(allocation));
-        self.model.iter_mut().for_each(|model| model.allocate(run));
+        self.model.iter_mut().for_each(|model| model.allocate(run, populated));
         self.compare();
     }
 

@@ -13,6 +13,7 @@ use super::{Entry, Machine};
 enum Undo {
     Table(ProcessorId, PageId, Option<Entry>),
     Copied(PageId, ProcessorId),
+    Populated(PageId, ProcessorId),
     Released(PageId, ProcessorId),
     Coalesced(ProcessorId, PageId),
 }
@@ -52,9 +53,13 @@ impl Running {
         steps.peek().is_some() && !steps.any(taken)
     }
 
-    /// Whether it can still be undone: nobody was woken yet.
+    /// Whether it can still be undone: nobody was woken yet, and nobody can have written a page that was not there
+    /// before.
     pub fn can_fail(&self) -> bool {
-        !self.plan.steps[..self.next].iter().any(|step| matches!(step, Step::Wake { .. }))
+        let done = &self.plan.steps[..self.next];
+        let woken = done.iter().any(|step| matches!(step, Step::Wake { .. }));
+        let populated = done.iter().any(|step| matches!(step, Step::Populate { .. }));
+        !(woken || populated && done.iter().any(|step| matches!(step, Step::Map { .. })))
     }
 }
 
@@ -73,7 +78,7 @@ fn check_room(plan: &Plan) {
     assert!(pages(room).is_disjoint(&pages(rest)), "a page makes room and does something else: {plan:?}");
     let for_room = |step: &Step| match step {
         Step::Copy { cause, .. } => *cause == Cause::Eviction,
-        Step::Protect { .. } | Step::Coalesce { .. } | Step::Compact { .. } => false,
+        Step::Populate { .. } | Step::Protect { .. } | Step::Coalesce { .. } | Step::Compact { .. } => false,
         Step::Consult { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => false,
         Step::Splinter { .. }
         | Step::Drain { .. }
@@ -88,6 +93,7 @@ fn held(step: &Step) -> Option<PageRun> {
     match *step {
         Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
+        | Step::Populate { pages, .. }
         | Step::Copy { pages, .. }
         | Step::Release { pages, .. }
         | Step::Map { pages, .. } => Some(pages),
@@ -111,6 +117,7 @@ impl Machine {
                 }
                 Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true)?,
                 Step::Protect { processors, .. } => self.restrict(running, processors, page, false)?,
+                Step::Populate { memory, .. } => self.populate(running, page, memory)?,
                 Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
                 Step::Release { memory, .. } => self.release(running, page, memory)?,
                 Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
@@ -148,6 +155,10 @@ impl Machine {
                 }
                 Undo::Table(processor, page, None) => {
                     self.tables[processor.index()].remove(&page);
+                }
+                Undo::Populated(page, memory) => {
+                    self.memories[memory.index()].remove(&page);
+                    self.untouched.insert(page);
                 }
                 Undo::Copied(page, to) => {
                     self.memories[to.index()].remove(&page);
@@ -189,6 +200,14 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    fn populate(&mut self, running: &mut Running, page: PageId, memory: ProcessorId) -> Result<(), String> {
+        if !self.untouched.remove(&page) {
+            return Err(format!("page {} comes into being and is there", page.0));
+        }
+        running.undo.push(Undo::Populated(page, memory));
+        self.receive(page, memory, 0)
     }
 
     fn copy(
@@ -254,6 +273,7 @@ fn pages_of(step: &Step) -> Option<PageRun> {
         Step::Drain { pages, .. }
         | Step::Invalidate { pages, .. }
         | Step::Protect { pages, .. }
+        | Step::Populate { pages, .. }
         | Step::Copy { pages, .. }
         | Step::Release { pages, .. }
         | Step::Map { pages, .. }

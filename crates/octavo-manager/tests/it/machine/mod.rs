@@ -31,6 +31,8 @@ pub struct Machine {
     reach: Reach,
     /// The version that the latest store made.
     latest: BTreeMap<PageId, u64>,
+    /// Pages that nobody touched, which no memory holds.
+    pub(super) untouched: BTreeSet<PageId>,
     /// Accesses that wait to be woken.
     pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,
     /// Of each processor: first pages and lengths of the blocks that one large page translates.
@@ -50,18 +52,24 @@ impl Machine {
             capacity,
             reach: topology.reach.clone(),
             latest: BTreeMap::new(),
+            untouched: BTreeSet::new(),
             outstanding: BTreeMap::new(),
             by_decree,
         }
     }
 
-    pub fn allocate(&mut self, page: PageId) {
+    pub fn allocate(&mut self, page: PageId, populated: bool) {
         assert!(self.latest.insert(page, 0).is_none());
-        self.memories[HOST.index()].insert(page, 0);
+        if populated {
+            self.memories[HOST.index()].insert(page, 0);
+        } else {
+            self.untouched.insert(page);
+        }
     }
 
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
+        self.untouched.remove(&page);
         self.memories.iter_mut().for_each(|memory| memory.retain(|&held, _| held != page));
         self.tables.iter_mut().for_each(|table| table.retain(|&mapped, _| mapped != page));
     }

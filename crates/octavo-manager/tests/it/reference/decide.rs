@@ -32,6 +32,10 @@ pub enum Action {
     Everywhere,
     /// It is no GPU's any more: the host wants it.
     Recall,
+    /// It was nowhere, and is the toucher's now.
+    Populate,
+    /// It was nowhere, and is every GPU's now.
+    PopulateEverywhere,
 }
 
 impl Model {
@@ -64,6 +68,8 @@ impl Model {
         // The host maps no GPU's memory; GPUs map everyone's.
         let out_of_reach = pending.fault.processor == HOST && !self.on_host(pending.page());
         match verdict {
+            Verdict::Everywhere if !state.populated => Action::PopulateEverywhere,
+            _ if !state.populated => Action::Populate,
             _ if out_of_reach && state.everywhere => Action::Recall,
             Verdict::Map if out_of_reach => self.action(Verdict::Migrate, pending),
             Verdict::Everywhere => Action::Everywhere,

@@ -26,6 +26,7 @@ pub struct Counts {
     pub remote_maps: u64,
     pub counter_migrations: u64,
     pub prefetched: u64,
+    pub populated: u64,
     pub evictions_written: u64,
     pub evictions_dropped: u64,
 }
@@ -64,10 +65,10 @@ impl Model {
         }
     }
 
-    pub fn allocate(&mut self, run: PageRun) {
+    pub fn allocate(&mut self, run: PageRun, populated: bool) {
         self.allocations.push(run.first.0..run.first.0 + run.count);
         for page in run.iter() {
-            self.pages.insert(page.0, Page::untouched());
+            self.pages.insert(page.0, Page::allocated(populated));
             if matches!(self.rules.placement, Placement::Grit(_)) {
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
@@ -112,7 +113,7 @@ impl Model {
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
         let Some(state) = self.pages.get(&page) else { return false };
-        self.remote().is_some() && !self.busy(page) && !state.replicated() && state.owner != to
+        self.remote().is_some() && !self.busy(page) && state.populated && !state.replicated() && state.owner != to
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {

@@ -7,6 +7,8 @@ use octavo_manager::{HOST, Permission, ProcessorId, ProcessorMask};
 /// The copies and mappings of one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
+    /// Whether it is anywhere; if not, nobody touched it.
+    pub populated: bool,
     pub owner: ProcessorId,
     pub replicas: BTreeSet<ProcessorId>,
     pub mappings: BTreeMap<ProcessorId, (ProcessorId, Permission)>,
@@ -19,9 +21,9 @@ fn mask(processors: impl Iterator<Item = ProcessorId>) -> ProcessorMask {
 }
 
 impl Page {
-    /// A page nobody touched.
-    pub fn untouched() -> Self {
-        Self { owner: HOST, replicas: BTreeSet::new(), mappings: BTreeMap::new(), everywhere: false }
+    /// A page on the host, or one that nobody touched.
+    pub fn allocated(populated: bool) -> Self {
+        Self { populated, owner: HOST, replicas: BTreeSet::new(), mappings: BTreeMap::new(), everywhere: false }
     }
 
     pub fn replicated(&self) -> bool {
@@ -29,10 +31,13 @@ impl Page {
     }
 
     pub fn holds(&self, processor: ProcessorId) -> bool {
-        self.owner == processor || self.replicas.contains(&processor)
+        self.populated && (self.owner == processor || self.replicas.contains(&processor))
     }
 
     pub fn resident(&self) -> ProcessorMask {
+        if !self.populated {
+            return ProcessorMask::EMPTY;
+        }
         mask(self.replicas.iter().copied()).with(self.owner)
     }
 
@@ -52,6 +57,7 @@ impl Page {
 
     /// The only copy is `to`'s, and only `to` maps it.
     pub fn move_to(&mut self, to: ProcessorId) {
+        self.populated = true;
         self.owner = to;
         self.replicas.clear();
         self.mappings = BTreeMap::from([(to, (to, Permission::ReadWrite))]);

@@ -39,6 +39,7 @@ impl Model {
 
     fn bring(&mut self, flight: u64, page: u32, to: ProcessorId) {
         let mut after = self.pages[&page].clone();
+        self.counts.populated += u64::from(!after.populated);
         after.move_to(to);
         self.record(flight, page, after);
         self.lru.used(to, page);

@@ -60,10 +60,11 @@ impl Model {
         let flight = self.open_flight();
         let mut migrated = BTreeSet::new();
         for pending in service {
-            let before = self.pages[&pending.page()].owner;
+            let before = self.pages[&pending.page()].holds(processor);
+            let owned = self.pages[&pending.page()].owner == processor;
             self.serve_one(flight, pending);
             let after = &self.pages[&pending.page()];
-            if before != processor && after.owner == processor && !after.replicated() {
+            if !(before && owned) && after.populated && after.owner == processor && !after.replicated() {
                 migrated.insert(pending.page());
             }
         }
@@ -107,6 +108,7 @@ impl Model {
             let counts = &mut self.counts;
             match action {
                 Action::Migrate | Action::Recall => counts.migrations += 1,
+                Action::Populate | Action::PopulateEverywhere => counts.populated += 1,
                 Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
                 Action::Duplicate => counts.duplications += 1,
@@ -151,7 +153,7 @@ impl Model {
 
 fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) {
     match action {
-        Action::Migrate | Action::Collapse => state.move_to(processor),
+        Action::Migrate | Action::Collapse | Action::Populate => state.move_to(processor),
         Action::Recall => {
             state.move_to(processor);
             state.everywhere = false;
@@ -162,7 +164,7 @@ fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) 
             state.drop_replicas();
             state.map(processor);
         }
-        Action::Everywhere => {
+        Action::Everywhere | Action::PopulateEverywhere => {
             if state.owner == HOST {
                 state.move_to(processor);
             }

@@ -31,6 +31,7 @@ impl<L: Listen> Hardware<'_, L> {
             Step::Drain { processors, pages } => self.drain(processors, pages),
             Step::Invalidate { processors, pages } => self.shoot_down(slot, processors, pages, false),
             Step::Protect { processors, pages } => self.shoot_down(slot, processors, pages, true),
+            Step::Populate { memory, pages, zeroed } => self.populate(pages, memory, zeroed),
             Step::Copy { pages, from, to, cause } => self.copy(pages, from, to, cause),
             Step::Map { processors, pages, target, permission, mode } => {
                 let stale = self.map(processors, pages, target, permission, mode);
@@ -88,6 +89,19 @@ impl<L: Listen> Hardware<'_, L> {
         let message = if self.told.forget(slot, processors) { 0 } else { self.costs.host_link };
         self.withdraw(processors, pages, protect);
         self.clock.now() + message + self.costs.shootdown + self.costs.host_link
+    }
+
+    /// Pages get frames: the host commands a GPU to clear them; its own are cleared by the fault that takes them.
+    fn populate(&mut self, pages: PageRun, memory: ProcessorId, zeroed: bool) -> u64 {
+        self.say(Happening::Placed { pages, from: memory, to: memory });
+        let (first, count) = self.lines(pages);
+        match memory.gpu_index().filter(|_| zeroed) {
+            Some(gpu) => {
+                let command = self.message();
+                self.gpus[gpu].stream(self.clock.now(), command, first, count)
+            }
+            None => self.clock.now(),
+        }
     }
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.

@@ -21,6 +21,9 @@ impl<L: Listen> Executor for Free<'_, '_, L> {
             Step::Map { processors, pages, target, permission, mode } => {
                 _ = self.0.map(processors, pages, target, permission, mode);
             }
+            Step::Populate { memory, pages, .. } => {
+                self.0.say(Happening::Placed { pages, from: memory, to: memory });
+            }
             Step::Copy { pages, from, to, .. } => {
                 self.0.say(Happening::Placed { pages, from, to });
                 self.0.drop_lines(from, pages);

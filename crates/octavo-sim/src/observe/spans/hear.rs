@@ -86,6 +86,7 @@ impl Spans<'_> {
             }
             Step::Invalidate { pages, .. } => (Word::Invalidate, pages),
             Step::Protect { pages, .. } => (Word::Protect, pages),
+            Step::Populate { pages, .. } => (Word::Populate, pages),
             Step::Map { pages, .. } => (Word::Map, pages),
             Step::Coalesce { block, .. } => (Word::Coalesce, block),
             Step::Splinter { block, .. } => (Word::Splinter, block),

@@ -39,10 +39,11 @@ pub(crate) enum Word {
     WriteCollapse,
     Eviction,
     Prefetch,
+    Populate,
 }
 
 impl Word {
-    const NAMES: [&str; 22] = [
+    const NAMES: [&str; 23] = [
         "read fault",
         "write fault",
         "service",
@@ -65,6 +66,7 @@ impl Word {
         "write collapse",
         "eviction",
         "prefetch",
+        "populate",
     ];
 }
 

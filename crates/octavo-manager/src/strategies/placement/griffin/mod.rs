@@ -143,8 +143,11 @@ impl Placement for Griffin {
     /// A page whose first touch is delayed stays on the host, mapped remotely, until another GPU touches it or a
     /// report shows who needs it.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
-        let waits = fault.processor == HOST || page.owner != HOST || self.leads(fault.processor, context);
-        if waits { Decision::MapRemote } else { Decision::Migrate }
+        if page.owner != HOST {
+            return Decision::MapRemote;
+        }
+        let waits = fault.processor == HOST || self.leads(fault.processor, context);
+        if waits { Decision::At(HOST) } else { Decision::Migrate }
     }
 
     /// Pages without accesses in a period are not looked at: their owner has not become worse.
