@@ -26,7 +26,7 @@ pub use contract::event::{AccessCount, Allocation, CounterNotification, CounterS
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;
 pub use contract::ids::{Access, HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
-pub use contract::kind::{Advice, Kind};
+pub use contract::kind::{Advice, Kind, Spread};
 pub use contract::page::{Mode, PageView};
 pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
 pub use contract::topology::{Reach, Topology};

@@ -1,7 +1,7 @@
 //! What happens to a memory manager.
 
 use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, SpaceId};
-use crate::contract::kind::{Advice, Kind};
+use crate::contract::kind::{Advice, Kind, Spread};
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
 /// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding
@@ -44,10 +44,13 @@ pub struct Allocation {
     pub run: PageRun,
     /// Whose they are.
     pub space: SpaceId,
-    /// The GPU whose memory the program asked for, which strategies that place explicitly give it.
+    /// The GPU whose memory the program asked for: device memory lies there, and strategies that place explicitly give
+    /// it.
     pub gpu: Option<ProcessorId>,
     /// What the program asked for.
     pub kind: Kind,
+    /// How it lies on several GPUs; of device memory only.
+    pub spread: Spread,
     /// What the program said about their use; of managed memory only.
     pub advice: Advice,
     /// Whether they lie on the host already, written before time zero; if not, nobody has touched them. Device and
@@ -58,8 +61,15 @@ pub struct Allocation {
 impl From<PageRun> for Allocation {
     /// Managed pages of the only application, anywhere, without advice, which lie on the host.
     fn from(run: PageRun) -> Self {
-        let (kind, advice) = (Kind::default(), Advice::default());
-        Self { run, space: SpaceId::default(), gpu: None, kind, advice, populated: true }
+        Self {
+            run,
+            space: SpaceId::default(),
+            gpu: None,
+            kind: Kind::default(),
+            spread: Spread::default(),
+            advice: Advice::default(),
+            populated: true,
+        }
     }
 }
 

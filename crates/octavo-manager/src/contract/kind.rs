@@ -21,6 +21,26 @@ pub enum Kind {
     Pinned,
 }
 
+impl Kind {
+    /// Whether pages lie where they were allocated for as long as they exist: nobody faults on them, nothing moves or
+    /// evicts them, and everyone who reaches them maps them from the beginning.
+    #[must_use]
+    pub const fn stays(self) -> bool {
+        matches!(self, Self::Device | Self::Pinned)
+    }
+}
+
+/// How device memory that is asked of no GPU in particular lies on several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// Page by page, in turn: an allocation goes on where the one before it ended.
+    #[default]
+    Interleaved,
+    /// In equal contiguous parts, the first on the first GPU.
+    Split,
+}
+
 /// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Advice {

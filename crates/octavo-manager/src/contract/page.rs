@@ -1,6 +1,7 @@
 //! What is known about one page.
 
 use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
+use crate::contract::kind::Kind;
 
 /// How the copies and mappings of a page relate to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct PageView {
     pub page: PageId,
     /// Whether it is part of an allocation; if not, the rest means nothing.
     pub allocated: bool,
+    /// What its program asked for.
+    pub kind: Kind,
     /// Who has the copy that remote mappings point at and that is written back on eviction; the host for a page that
     /// is not [populated](Self::populated).
     pub owner: ProcessorId,

@@ -14,20 +14,29 @@ impl Manager {
         self.memory.eviction.grow(pages);
         self.memory.physical.iter_mut().for_each(|physical| physical.grow(pages));
         self.splinter_reused(run, plans);
-        self.ask_placement(|placement, context| match allocation.gpu {
+        if allocation.kind.stays() {
+            return self.lay_out(allocation, plans);
+        }
+        self.ask_placement(allocation.kind, |placement, context| match allocation.gpu {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate(run, context),
         });
     }
 
     pub(super) fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
-        self.ask_placement(|placement, context| placement.on_free(run, context));
+        let kind = self.memory.pages.kind(run.first);
+        assert!(run.iter().all(|page| self.memory.pages.kind(page) == kind), "{run:?} is memory of several kinds");
+        if !kind.stays() {
+            self.ask_placement(kind, |placement, context| placement.on_free(run, context));
+        }
         let thinned = self.large_pages(run);
         for page in run.iter() {
             self.free_page(page);
         }
         self.memory.pages.deallocate(run);
-        self.prefetch.freed(run);
+        if !kind.stays() {
+            self.policies.of(kind).prefetch.freed(run);
+        }
         let pages = &self.memory.pages;
         for waiting in &mut self.starved {
             waiting.retain(|pending| pages.allocated(pending.fault.page));
@@ -46,6 +55,9 @@ impl Manager {
             let gpus = view.resident.without(HOST);
             for gpu in gpus.iter() {
                 self.memory.frames.free(gpu);
+                if view.kind.stays() {
+                    self.memory.frames.stays_no_more(gpu);
+                }
                 self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu, page));
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::contract::event::{AccessCount, CounterNotification};
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, Step};
 use crate::manager::Manager;
@@ -17,11 +18,11 @@ impl Manager {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);
         let mut draft = self.unfinished.open();
-        if !view.busy && !view.resident.contains(notification.processor) {
+        if !view.busy && view.kind == Kind::Managed && !view.resident.contains(notification.processor) {
             let ask = |placement: &mut dyn Placement, context: &mut Context<'_>| {
                 placement.on_counter(notification, &view, context)
             };
-            let (run, charges) = self.ask_placement(ask);
+            let (run, charges) = self.ask_placement(Kind::Managed, ask);
             draft.charge(charges);
             self.move_run(run, notification.processor, &mut draft);
         }
@@ -47,7 +48,17 @@ impl Manager {
     pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         moves.clear();
-        let ((), charges) = self.ask_placement(|placement, context| placement.on_report(counts, context, &mut moves));
+        let own: Vec<AccessCount>;
+        let counts = if self.memory.pages.all_managed() {
+            counts
+        } else {
+            let managed = |count: &&AccessCount| self.memory.pages.is_managed(count.page);
+            own = counts.iter().filter(managed).copied().collect();
+            &own
+        };
+        let report =
+            |placement: &mut dyn Placement, context: &mut Context<'_>| placement.on_report(counts, context, &mut moves);
+        let ((), charges) = self.ask_placement(Kind::Managed, report);
         let mut draft = self.unfinished.open();
         draft.charge(charges);
         for request in &moves {
@@ -65,7 +76,7 @@ impl Manager {
     pub(super) fn kernel_end(&mut self, plans: &mut Vec<Plan>) {
         let mut given_up = std::mem::take(&mut self.scratch.given_up);
         given_up.clear();
-        self.ask_placement(|placement, context| placement.on_kernel_end(context, &mut given_up));
+        self.ask_placement(Kind::Managed, |placement, context| placement.on_kernel_end(context, &mut given_up));
         given_up.retain(|request| {
             let view = self.page(request.page);
             view.allocated && !view.busy && view.mode == Mode::Broadcast

@@ -47,7 +47,8 @@ impl Manager {
         }
         for processor in state.resident.without(HOST).iter() {
             resident[processor.index()] += 1;
-            ensure(self.memory.eviction.knows(processor, page), || {
+            let leaves = !self.memory.pages.kind(page).stays();
+            ensure(!leaves || self.memory.eviction.knows(processor, page), || {
                 format!("page {} is on {processor} and could never be evicted", page.0)
             })?;
         }
@@ -77,8 +78,9 @@ impl Manager {
             ensure(used <= held && (!quiet || used == held), || {
                 format!("{processor} holds {used} pages in {held} frames")
             })?;
+            let evicted = capacity.max(self.memory.frames.staying(processor));
             let limit =
-                if quiet && self.memory.eviction.evicts() { capacity } else { self.memory.frames.limit(processor) };
+                if quiet && self.memory.eviction.evicts() { evicted } else { self.memory.frames.limit(processor) };
             ensure(held <= limit, || format!("{processor} uses {held} frames of {capacity}"))?;
         }
         Ok(())
@@ -136,7 +138,7 @@ impl Manager {
         // The context is for reading only; the strategy gets copies of what it could write.
         let mut pages = self.memory.pages.clone();
         let context = Context { pages: &mut pages, frames: &self.memory.frames, charges: &mut Charges::default() };
-        self.placement.check(&context).map_err(Violation)
+        self.policies.managed.placement.check(&context).map_err(Violation)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::contract::event::Fault;
 use crate::contract::failure::Failure;
 use crate::manager::Manager;
+use crate::strategies::composition::Policy;
 
 impl Manager {
     /// The first failure of a strategy; no plan made since then is worth carrying out.
@@ -17,7 +18,8 @@ impl Manager {
             return;
         }
         let eviction = &self.memory.eviction;
-        let found = self.placement.failure().or_else(|| self.prefetch.failure()).or_else(|| eviction.failure());
+        let Policy { placement, prefetch } = &self.policies.managed;
+        let found = placement.failure().or_else(|| prefetch.failure()).or_else(|| eviction.failure());
         self.failure = found.map(|failure| match fault {
             Some(fault) => Box::new(failure.about(fault)),
             None => failure,

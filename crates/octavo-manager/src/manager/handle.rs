@@ -39,6 +39,7 @@ impl Manager {
     pub fn fail(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
         let (slot, flight) = self.unfinished.flights.take(id);
         self.memory.statistics.failed_plans += 1;
+        self.give_up_allocation(&flight);
         roll_back(&mut self.memory, slot, &flight);
         self.postpone_touched(&flight);
         let mut draft = self.unfinished.open();

@@ -7,6 +7,7 @@ pub(crate) mod check;
 mod compact;
 mod failing;
 mod handle;
+mod lay_out;
 mod postponed;
 mod queries;
 mod serve;
@@ -22,8 +23,9 @@ use crate::contract::topology::Topology;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
-use crate::strategies::composition::Composition;
+use crate::strategies::composition::{Composition, Policies, Policy};
 use crate::strategies::config::MemoryConfig;
+use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::{Move, Unsubscribe};
 use crate::strategies::eviction::Eviction;
 use crate::strategies::placement::Placement;
@@ -48,11 +50,12 @@ use crate::transaction::state::Memory;
 ///
 /// # Panics
 /// Its methods panic when the caller breaks the contract: a page that is not allocated, allocated twice, or freed
-/// while a plan holds it; a processor that the node does not have; a plan acknowledged twice.
+/// while a plan holds it; device memory touched by the host that cannot map it; a processor that the node does not have; a plan acknowledged twice.
 pub struct Manager {
     memory: Memory,
-    placement: Box<dyn Placement>,
-    prefetch: Box<dyn Prefetch>,
+    policies: Policies,
+    /// Deals device memory out to the GPUs.
+    dealer: Dealer,
     unfinished: Unfinished,
     /// Faults of each processor that wait for a frame, oldest first.
     starved: Vec<VecDeque<Pending>>,
@@ -113,9 +116,16 @@ impl Manager {
             victims: Vec::new(),
         };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
-        let (unfinished, scratch) = (Unfinished::default(), Scratch::default());
-        let mut manager =
-            Self { memory, placement, prefetch, unfinished, starved, scratch, out_of_memory: None, failure: None };
+        let mut manager = Self {
+            memory,
+            policies: Policies::new(Policy { placement, prefetch }, &geometry)?,
+            dealer: Dealer::new(geometry.gpus as u32, 0),
+            unfinished: Unfinished::default(),
+            starved,
+            scratch: Scratch::default(),
+            out_of_memory: None,
+            failure: None,
+        };
         manager.note_failure(None);
         Ok(manager)
     }

@@ -10,6 +10,7 @@ use crate::memories::store::FrameStore;
 use crate::memories::usage::{MemoryUse, OutOfMemory};
 use crate::pages::attributes::AttributeChange;
 use crate::pages::census::Census;
+use crate::strategies::composition::Policy;
 use crate::strategies::sizing::Coalescing;
 use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
@@ -18,7 +19,7 @@ impl Manager {
     /// What the node has to count, report or forgive.
     #[must_use]
     pub fn needs(&self) -> Needs {
-        self.placement.needs()
+        self.policies.managed.placement.needs()
     }
 
     /// Sizes of the node and its pages.
@@ -101,7 +102,7 @@ impl Manager {
         let own = memory.physical.as_ref().map(|physical| physical.allocator.counters()).unwrap_or_default();
         Statistics {
             allocator: allocator::counters().updated(own),
-            placement: placement::counters(&census).updated(self.placement.counters(&census)),
+            placement: placement::counters(&census).updated(self.policies.managed.placement.counters(&census)),
             ..memory.statistics.clone()
         }
     }
@@ -110,7 +111,8 @@ impl Manager {
     #[must_use]
     pub fn state_bytes(&self) -> usize {
         let memory = &self.memory;
+        let Policy { placement, prefetch } = &self.policies.managed;
         let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
-        memory.pages.bytes() + frames + memory.eviction.bytes() + self.placement.bytes() + self.prefetch.bytes()
+        memory.pages.bytes() + frames + memory.eviction.bytes() + placement.bytes() + prefetch.bytes()
     }
 }

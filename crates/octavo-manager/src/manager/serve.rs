@@ -4,12 +4,14 @@
 use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, PageId, ProcessorId, ProcessorMask};
+use crate::contract::kind::Kind;
 use crate::contract::plan::{Cause, Plan};
 use crate::manager::Manager;
 use crate::mechanism::room::NoRoom;
 use crate::mechanism::{self, migrate};
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
+use crate::strategies::composition::Policy;
 use crate::strategies::context::{Charges, Context};
 use crate::strategies::decision::Decision;
 use crate::strategies::placement::Placement;
@@ -22,7 +24,7 @@ impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
     /// prefetcher wants to see them so.
     pub(super) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
-        if !self.prefetch.serves_blocks() {
+        if !self.policies.managed.prefetch.serves_blocks() {
             return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));
         }
         let part = |pages: &Pages, pending: &Pending| pages.extent(pending.fault.page);
@@ -61,8 +63,9 @@ impl Manager {
                 migrated.insert(page.0 - self.memory.pages.block(page).first.0);
             }
         }
-        if !migrated.is_empty() && self.prefetch.serves_blocks() {
-            self.bring_more(&faults[0].fault, migrated, &mut draft);
+        let kind = self.memory.pages.kind(faults[0].fault.page);
+        if !migrated.is_empty() && self.policies.of(kind).prefetch.serves_blocks() {
+            self.bring_more(kind, &faults[0].fault, migrated, &mut draft);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
         self.note_failure(Some(&faults[0].fault));
@@ -85,6 +88,12 @@ impl Manager {
             draft.wake(fault);
             return false;
         }
+        assert!(
+            !pages.kind(fault.page).stays(),
+            "{} touches page {}, which it cannot map",
+            fault.processor,
+            fault.page.0
+        );
         let (decision, charges) = pending.decided.unwrap_or_else(|| self.decide(&fault));
         draft.may_compact = !pending.compacted;
         let mut tx = Transaction { memory: &mut self.memory, draft };
@@ -115,11 +124,19 @@ impl Manager {
         let fault = pending.fault;
         self.memory.statistics.faults_without_room += 1;
         self.starved[fault.processor.index()].push_back(pending);
-        if self.out_of_memory.is_none() && !self.memory.eviction.evicts() && !self.memory.frames.any_released(processor)
+        if self.out_of_memory.is_none()
+            && !self.something_leaves(processor)
+            && !self.memory.frames.any_released(processor)
         {
             let space = self.memory.pages.space(fault.page);
             self.out_of_memory = Some(OutOfMemory { processor, page: fault.page, space });
         }
+    }
+
+    /// Whether `processor`'s memory holds anything that is ever evicted.
+    fn something_leaves(&self, processor: ProcessorId) -> bool {
+        let frames = &self.memory.frames;
+        self.memory.eviction.evicts() && frames.staying(processor) < frames.capacity(processor)
     }
 
     fn wait(&mut self, slot: u32, pending: Pending, draft: &mut Draft) {
@@ -138,34 +155,36 @@ impl Manager {
         statistics.protection_faults += u64::from(protection);
         statistics.far_faults += u64::from(!protection);
         statistics.cold_faults += u64::from(self.memory.pages.touch(fault));
-        self.ask_placement(|placement, context| placement.on_fault(fault, &view, context))
+        self.ask_placement(view.kind, |placement, context| placement.on_fault(fault, &view, context))
     }
 
-    /// Calls the placement strategy; what it answers and the metadata accesses it charged.
+    /// Calls the placement strategy of a kind of memory; what it answers and the metadata accesses it charged.
     pub(super) fn ask_placement<T>(
         &mut self,
+        kind: Kind,
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>) -> T,
     ) -> (T, Charges) {
         let mut charges = Charges::default();
         let memory = &mut self.memory;
         let mut context = Context { pages: &mut memory.pages, frames: &memory.frames, charges: &mut charges };
-        let answer = ask(self.placement.as_mut(), &mut context);
+        let answer = ask(self.policies.of(kind).placement.as_mut(), &mut context);
         (answer, charges)
     }
 
     /// Asks the prefetcher, and brings those pages of the block that can and may come.
-    fn bring_more(&mut self, fault: &Fault, faulted: BlockMap, draft: &mut Draft) {
+    fn bring_more(&mut self, kind: Kind, fault: &Fault, faulted: BlockMap, draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
         let resident = pages.resident_in_block(fault.processor, fault.page);
         let service = Service { destination: fault.processor, block, extent, faulted, resident };
-        let wanted = self.prefetch.pages(&service).without(&resident);
+        let Policy { placement, prefetch } = self.policies.of(kind);
+        let wanted = prefetch.pages(&service).without(&resident);
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
-            migrate::may_come(&view, fault.processor) && self.placement.may_prefetch(&view)
+            migrate::may_come(&view, fault.processor) && placement.may_prefetch(&view)
         }));
         let mut tx = Transaction { memory: &mut self.memory, draft };
         migrate::move_all(&mut tx, &list, fault.processor, Cause::Prefetch);

@@ -53,7 +53,7 @@ pub(crate) fn movable(page: &PageView, to: ProcessorId) -> bool {
 /// Whether a page can come to `to` before it is asked for: it is movable, or nobody touched it and no plan holds it.
 pub(crate) fn may_come(page: &PageView, to: ProcessorId) -> bool {
     let sole = page.mode == Mode::Plain && !page.replicated();
-    page.allocated && !page.busy && sole && !page.resident.contains(to)
+    page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.contains(to)
 }
 
 /// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have

@@ -15,7 +15,7 @@ pub(crate) enum NoRoom {
 }
 
 /// Frees frames until `pages` fit into `processor`'s memory. Nothing changes if they cannot.
-pub(super) fn make_room(tx: &mut Transaction<'_>, processor: ProcessorId, pages: PageRun) -> Result<(), NoRoom> {
+pub(crate) fn make_room(tx: &mut Transaction<'_>, processor: ProcessorId, pages: PageRun) -> Result<(), NoRoom> {
     if processor == HOST {
         return Ok(());
     }

@@ -51,6 +51,8 @@ pub(crate) struct Frames {
     releasing: [u32; MAX_PROCESSORS],
     /// Frames that may be held: the capacity, or, after it was lowered, what was held then and has not left yet.
     limit: [u32; MAX_PROCESSORS],
+    /// Of those held, frames whose pages stay until they are freed.
+    staying: [u32; MAX_PROCESSORS],
 }
 
 impl Frames {
@@ -59,7 +61,13 @@ impl Frames {
         for (gpu, &pages) in topology.capacity_pages.iter().enumerate() {
             capacity[ProcessorId::gpu(gpu).index()] = pages;
         }
-        Self { capacity, held: [0; MAX_PROCESSORS], releasing: [0; MAX_PROCESSORS], limit: capacity }
+        Self {
+            capacity,
+            held: [0; MAX_PROCESSORS],
+            releasing: [0; MAX_PROCESSORS],
+            limit: capacity,
+            staying: [0; MAX_PROCESSORS],
+        }
     }
 
     pub fn capacity(&self, processor: ProcessorId) -> u32 {
@@ -99,6 +107,21 @@ impl Frames {
     pub fn spare(&self, processor: ProcessorId, change: &Change) -> u32 {
         let used = self.held(processor) + change.peak[processor.index()] as u32;
         self.capacity(processor).saturating_sub(used)
+    }
+
+    /// Frames whose pages stay until they are freed.
+    pub fn staying(&self, processor: ProcessorId) -> u32 {
+        self.staying[processor.index()]
+    }
+
+    /// So many pages stay from now on.
+    pub fn stay(&mut self, processor: ProcessorId, pages: u32) {
+        self.staying[processor.index()] += pages;
+    }
+
+    /// A page that stayed is freed.
+    pub fn stays_no_more(&mut self, processor: ProcessorId) {
+        self.staying[processor.index()] -= 1;
     }
 
     /// Whether frames become free when unfinished plans are acknowledged.

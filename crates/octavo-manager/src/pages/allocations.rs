@@ -1,6 +1,7 @@
 //! Which pages exist, and whose they are.
 
 use crate::contract::ids::{PageId, PageRun, SpaceId};
+use crate::contract::kind::Kind;
 
 /// All allocations, in order of their pages.
 #[derive(Clone, Default)]
@@ -9,11 +10,17 @@ pub(super) struct Allocations {
     runs: Vec<PageRun>,
     /// Whose each is.
     spaces: Vec<SpaceId>,
+    /// Those of managed memory.
+    managed: Vec<PageRun>,
 }
 
 impl Allocations {
     pub fn runs(&self) -> &[PageRun] {
         &self.runs
+    }
+
+    pub fn managed(&self) -> &[PageRun] {
+        &self.managed
     }
 
     /// The allocation that `page` is part of, which exists.
@@ -43,10 +50,14 @@ impl Allocations {
     }
 
     /// A new one, of pages that are in no other.
-    pub fn insert(&mut self, run: PageRun, space: SpaceId) {
+    pub fn insert(&mut self, run: PageRun, space: SpaceId, kind: Kind) {
         let at = self.runs.partition_point(|known| known.first < run.first);
         self.runs.insert(at, run);
         self.spaces.insert(at, space);
+        if kind == Kind::Managed {
+            let at = self.managed.partition_point(|known| known.first < run.first);
+            self.managed.insert(at, run);
+        }
     }
 
     /// Takes `run` out; what is left of an allocation on either side stays.
@@ -56,11 +67,13 @@ impl Allocations {
             let (from, to) = (known.first.0, known.first.0 + known.count);
             [(from, to.min(first)), (from.max(end), to)]
         };
+        let left = |known: &PageRun| {
+            let pieces = cut(known).into_iter().filter(|(from, to)| from < to);
+            pieces.map(|(from, to)| PageRun { first: PageId(from), count: to - from })
+        };
         let owned = self.runs.iter().zip(&self.spaces);
-        let pieces = owned.flat_map(|(known, &space)| cut(known).map(|piece| (piece, space)));
-        let left = pieces.filter(|((from, to), _)| from < to);
-        (self.runs, self.spaces) =
-            left.map(|((from, to), space)| (PageRun { first: PageId(from), count: to - from }, space)).unzip();
+        (self.runs, self.spaces) = owned.flat_map(|(known, &space)| left(known).map(move |run| (run, space))).unzip();
+        self.managed = self.managed.iter().flat_map(left).collect();
     }
 
     /// Index of the allocation that `page` is part of.

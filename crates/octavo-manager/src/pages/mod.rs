@@ -14,6 +14,7 @@ use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+use crate::contract::kind::Kind;
 use crate::contract::page::{Mode, PageView};
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
@@ -26,6 +27,9 @@ const NOT_BUSY: u32 = u32::MAX;
 
 const ALLOCATED: u8 = 1;
 const TOUCHED: u8 = 2;
+/// The lowest of two bits that hold a [`Kind`].
+const KIND: u32 = 2;
+const KINDS: [Kind; 4] = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned];
 
 /// What is kept for a page besides its bits in the bitmaps.
 #[derive(Clone, Copy)]
@@ -90,8 +94,24 @@ impl Pages {
         self.attributes.drain_journal()
     }
 
-    pub fn allocations(&self) -> &[PageRun] {
-        self.allocations.runs()
+    /// Runs of managed pages, ascending.
+    pub fn managed(&self) -> &[PageRun] {
+        self.allocations.managed()
+    }
+
+    /// Whether all allocated pages are managed.
+    pub fn all_managed(&self) -> bool {
+        self.allocations.managed().len() == self.allocations.runs().len()
+    }
+
+    /// Whether `page` is part of an allocation of managed memory.
+    pub fn is_managed(&self, page: PageId) -> bool {
+        self.allocated(page) && self.kind(page) == Kind::Managed
+    }
+
+    /// What the program of `page`, which is allocated, asked for.
+    pub fn kind(&self, page: PageId) -> Kind {
+        KINDS[usize::from(self.records[page.index()].flags >> KIND & 3)]
     }
 
     /// Whose `page` is, which is allocated.
@@ -111,17 +131,17 @@ impl Pages {
     }
 
     /// Puts new pages on the host, or nowhere if nobody touched them.
-    pub fn allocate(&mut self, &Allocation { run, space, populated, .. }: &Allocation) {
+    pub fn allocate(&mut self, &Allocation { run, space, populated, kind, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
-        let resident = if populated { ProcessorMask::only(HOST) } else { ProcessorMask::EMPTY };
+        let resident = if populated && !kind.stays() { ProcessorMask::only(HOST) } else { ProcessorMask::EMPTY };
         for page in run.iter() {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
-            self.records[page.index()] = Record { flags: ALLOCATED, ..UNALLOCATED };
+            self.records[page.index()] = Record { flags: ALLOCATED | (kind as u8) << KIND, ..UNALLOCATED };
             self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, resident);
         }
         self.attributes.created(run.count);
-        self.allocations.insert(run, space);
+        self.allocations.insert(run, space, kind);
     }
 
     fn grow(&mut self, pages: usize) {
@@ -192,7 +212,8 @@ impl Pages {
         let PageState { owner, mode, resident, mapped, writable } = self.state(page);
         let touched = self.records[page.index()].flags & TOUCHED != 0;
         let (attributes, busy) = (self.attribute_bits(page), self.slot(page).is_some());
-        PageView { page, allocated: true, owner, resident, mapped, writable, mode, attributes, busy, touched }
+        let kind = self.kind(page);
+        PageView { page, allocated: true, kind, owner, resident, mapped, writable, mode, attributes, busy, touched }
     }
 
     fn view_of_nothing(&self, page: PageId) -> PageView {
@@ -201,6 +222,7 @@ impl Pages {
         PageView {
             page,
             allocated: false,
+            kind: Kind::default(),
             owner: HOST,
             resident: none,
             mapped: none,

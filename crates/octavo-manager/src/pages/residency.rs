@@ -17,10 +17,12 @@ impl Residency<'_> {
         self.pages.view(page)
     }
 
-    /// Whether `page` takes up a frame of `processor`.
+    /// Whether `page` takes up a frame of `processor` that it can be made to give up.
     #[must_use]
     pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.resident(processor, page) && self.pages.mode(page) != Mode::Everywhere
+        self.pages.resident(processor, page)
+            && self.pages.mode(page) != Mode::Everywhere
+            && !self.pages.kind(page).stays()
     }
 
     /// Whether `page` takes up a frame of `processor` and is in no unfinished plan.
@@ -60,9 +62,15 @@ impl Residency<'_> {
         self.pages.block(page)
     }
 
-    /// Pages of that block in `processor`'s memory.
+    /// Pages of that block in `processor`'s memory, but for those that stay there.
     #[must_use]
     pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
-        self.pages.resident_in_block(processor, page)
+        let mut there = self.pages.resident_in_block(processor, page);
+        if !self.pages.all_managed() {
+            let first = self.block(page).first.0;
+            let stays = |index: &u32| self.pages.kind(PageId(first + index)).stays();
+            there.iter().filter(stays).for_each(|index| there.remove(index));
+        }
+        there
     }
 }

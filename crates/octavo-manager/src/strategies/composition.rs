@@ -1,7 +1,10 @@
-//! One strategy of each kind, as a memory system is composed of them.
+//! One strategy of each sort, as a memory system is composed of them, and who decides about pages of each kind.
+
+use octavo_registry::Choice;
 
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
+use crate::contract::kind::Kind;
 use crate::strategies::allocator::{ALLOCATORS, FrameAllocator};
 use crate::strategies::config::{MemoryConfig, built};
 use crate::strategies::eviction::{EVICTIONS, Eviction};
@@ -33,5 +36,34 @@ impl Composition {
             allocator: built(&ALLOCATORS, &config.allocator, &geometry)?,
             coalescing: config.coalescing()?,
         })
+    }
+}
+
+/// Who decides where pages live and what else comes along.
+pub(crate) struct Policy {
+    pub placement: Box<dyn Placement>,
+    pub prefetch: Box<dyn Prefetch>,
+}
+
+/// Who decides, by what the pages' program asked for. Nobody decides about memory that [stays](Kind::stays).
+pub(crate) struct Policies {
+    /// The memory system that was chosen.
+    pub managed: Policy,
+    /// The operating system's memory: faulting memory moves to whoever touches it, page by page, and is neither
+    /// duplicated nor prefetched (`uvm-driver.md` sections 3 and 7: HMM).
+    system: Policy,
+}
+
+impl Policies {
+    pub fn new(managed: Policy, geometry: &Geometry) -> Result<Self, ConfigError> {
+        let placement = built(&PLACEMENTS, &Choice::named("on-touch"), geometry)?;
+        let prefetch = built(&PREFETCHERS, &Choice::named("none"), geometry)?;
+        Ok(Self { managed, system: Policy { placement, prefetch } })
+    }
+
+    /// Who decides about pages of this kind.
+    pub fn of(&mut self, kind: Kind) -> &mut Policy {
+        debug_assert!(!kind.stays(), "nobody decides about pages that stay");
+        if kind == Kind::System { &mut self.system } else { &mut self.managed }
     }
 }

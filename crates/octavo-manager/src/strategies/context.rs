@@ -41,10 +41,10 @@ impl Context<'_> {
         self.pages.allocated(page)
     }
 
-    /// Runs of pages that are allocated, ascending.
+    /// Runs of managed pages, ascending: those that the chosen placement decides about.
     #[must_use]
     pub fn allocations(&self) -> &[PageRun] {
-        self.pages.allocations()
+        self.pages.managed()
     }
 
     /// The value of an attribute that the placement claimed.

@@ -4,6 +4,7 @@ pub(crate) mod allocator;
 pub(crate) mod composition;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod dealing;
 pub(crate) mod decision;
 pub(crate) mod eviction;
 pub(crate) mod placement;

@@ -136,7 +136,8 @@ impl Transaction<'_> {
 
     /// The pages were serviced on `processor`, which counts as a use.
     pub fn used(&mut self, processor: ProcessorId, pages: PageRun) {
-        if processor == HOST || !self.counted(pages) {
+        let stays = self.memory.pages.kind(pages.first).stays();
+        if processor == HOST || stays || !self.counted(pages) {
             return;
         }
         let residency = Residency { pages: &self.memory.pages };

@@ -4,7 +4,8 @@ use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
 use octavo_manager::{
-    EVICTIONS, Fragmentation, HOST, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, Topology,
+    EVICTIONS, Fragmentation, HOST, Kind, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorMask, Reach,
+    Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -226,6 +227,20 @@ proptest! {
 
 proptest! {
     #![proptest_config(cases(200))]
+
+    /// The second application has memory of another kind.
+    #[test]
+    fn every_kind_on_the_machine(
+        config in registered(),
+        kind in proptest::sample::select(vec![Kind::System, Kind::Device, Kind::Pinned]),
+        capacity in vec(8u32..40, 1..6),
+        ops in vec(op(LIVELY), 1..60),
+    ) {
+        let topology = Topology::of(capacity);
+        let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
+        harness.second_kind = kind;
+        play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, LIVELY, &ops);
+    }
 
     /// Some processors cannot map some memories; every GPU can map the host's.
     #[test]

@@ -13,6 +13,7 @@ mod griffin;
 mod grit;
 mod grit_rules;
 mod harness;
+mod kinds;
 mod lru_rules;
 mod machine;
 mod mosaic;

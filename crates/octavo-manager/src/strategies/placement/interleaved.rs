@@ -10,6 +10,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
+use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::Decision;
 
 /// Options of `interleaved`.
@@ -34,17 +35,14 @@ pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
         if first >= gpus {
             return Err(OptionError::new("first_gpu", format!("expected 0 to {gpus}, found {}", options.first_gpu)));
         }
-        Ok(Box::new(Interleaved { gpus, first, allocations: Vec::new(), dealt: 0 }))
+        Ok(Box::new(Interleaved { dealer: Dealer::new(gpus, first), allocations: Vec::new() }))
     },
 };
 
 struct Interleaved {
-    gpus: u32,
-    first: u32,
+    dealer: Dealer,
     /// First pages of allocations, ascending, and where their pages are.
     allocations: Vec<(PageId, Homes)>,
-    /// Pages dealt out so far: an allocation goes on where the one before it ended.
-    dealt: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -60,10 +58,7 @@ impl Interleaved {
         let after = self.allocations.partition_point(|(first, _)| *first <= page);
         match self.allocations[after - 1] {
             (_, Homes::On(gpu)) => gpu,
-            (first, Homes::Dealt(before)) => {
-                let turn = u64::from(self.first) + u64::from(before) + u64::from(page.0 - first.0);
-                ProcessorId::gpu((turn % u64::from(self.gpus)) as usize)
-            }
+            (first, Homes::Dealt(before)) => self.dealer.home(before, page.0 - first.0),
         }
     }
 
@@ -72,7 +67,7 @@ impl Interleaved {
         let after = self.allocations.partition_point(|(first, _)| *first <= page);
         let (first, homes) = self.allocations[after - 1];
         let homes = match homes {
-            Homes::Dealt(before) => Homes::Dealt((before + (page.0 - first.0) % self.gpus) % self.gpus),
+            Homes::Dealt(before) => Homes::Dealt(self.dealer.later(before, page.0 - first.0)),
             Homes::On(_) => homes,
         };
         if first != page {
@@ -92,9 +87,8 @@ impl Placement for Interleaved {
     }
 
     fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        self.insert(pages.first, Homes::Dealt(self.dealt));
-        // Only the remainder matters.
-        self.dealt = (self.dealt + pages.count % self.gpus) % self.gpus;
+        let before = self.dealer.deal(pages.count);
+        self.insert(pages.first, Homes::Dealt(before));
     }
 
     fn on_allocate_on(&mut self, pages: PageRun, gpu: ProcessorId, _context: &mut Context<'_>) {

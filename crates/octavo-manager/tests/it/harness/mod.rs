@@ -8,8 +8,8 @@ pub mod script;
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    Allocation, CounterNotification, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId, ProcessorId,
-    SpaceId, Step, Topology,
+    Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId,
+    ProcessorId, SpaceId, Step, Topology,
 };
 
 use frames::FrameLaws;
@@ -32,6 +32,8 @@ pub struct Harness {
     pub metadata: u64,
     /// Capacities that the machine takes over once nothing is under way.
     capacity: Vec<u32>,
+    /// What the second application asked for.
+    pub second_kind: Kind,
     /// The first page of the second application.
     pub second_space: u32,
     /// What frames must obey, if they have numbers.
@@ -55,6 +57,7 @@ impl Harness {
             running: Vec::new(),
             metadata: 0,
             capacity: topology.capacity_pages.clone(),
+            second_kind: Kind::default(),
             second_space: u32::MAX,
             laws: laws(config, topology),
             keeps: config.eviction.name == "none",
@@ -66,8 +69,12 @@ impl Harness {
         // Nobody has touched the second application's pages.
         let populated = run.first.0 < self.second_space;
         run.iter().for_each(|page| self.machine.allocate(page, populated));
-        let allocation = Allocation { space: SpaceId(self.space(run.first)), populated, ..run.into() };
+        let kind = self.kind(run.first);
+        let allocation = Allocation { space: SpaceId(self.space(run.first)), populated, kind, ..run.into() };
         self.event(Event::Allocate(allocation));
+        if kind.stays() {
+            self.settle();
+        }
         self.model.iter_mut().for_each(|model| model.allocate(run, populated));
         self.compare();
     }
@@ -103,7 +110,10 @@ impl Harness {
 
     /// GPUs touch pages that exist; what their page tables do not allow is handed in as one batch of faults.
     pub fn touch(&mut self, touches: &[Fault]) {
-        let touches = touches.iter().filter(|touch| self.machine.allocated(touch.page)).copied().collect::<Vec<_>>();
+        // Nobody touches memory that stays before it is mapped, nor if it is out of reach.
+        let sensible = |touch: &Fault| !self.kind(touch.page).stays() || self.machine.allows(*touch);
+        let there = |touch: &&Fault| self.machine.allocated(touch.page) && sensible(touch);
+        let touches = touches.iter().filter(there).copied().collect::<Vec<_>>();
         let faults = touches.iter().filter_map(|&touch| self.machine.touch(touch).unwrap());
         let faults: Vec<Fault> = faults.collect();
         if !faults.is_empty() {
@@ -165,6 +175,10 @@ impl Harness {
         }
         let spaces = self.machine.pages().map(|page| (page, u16::from(page.0 >= self.second_space))).collect();
         laws.check(&self.manager, &spaces, quiet);
+    }
+
+    fn kind(&self, page: PageId) -> Kind {
+        if page.0 >= self.second_space { self.second_kind } else { Kind::Managed }
     }
 
     fn space(&self, page: PageId) -> u16 {

@@ -1,0 +1,118 @@
+//! Memory of every kind: who gets its pages, and what never moves.
+
+use crate::common::{Node, choice, placement};
+use octavo_manager::{
+    Access, Allocation, CounterNotification, Event, Fault, HOST, Kind, MemoryConfig, PageId, PageRun, ProcessorId,
+    Spread, Topology,
+};
+
+const PAGES: PageRun = PageRun { first: PageId(3000), count: 4 };
+
+fn allocate(node: &mut Node, allocation: Allocation) -> Vec<String> {
+    node.event(Event::Allocate(allocation))
+}
+
+fn device(spread: Spread) -> Allocation {
+    Allocation { kind: Kind::Device, spread, ..PAGES.into() }
+}
+
+#[test]
+fn device_memory_is_dealt_out_or_split_and_mapped_on_every_gpu() {
+    let mut node = Node::new(&MemoryConfig::default());
+    let expected = [
+        "populate 3000x2 gpu0 as it is",
+        "map gpu0+gpu1 3000x2 -> gpu0 rw",
+        "populate 3002x2 gpu1 as it is",
+        "map gpu0+gpu1 3002x2 -> gpu1 rw",
+    ];
+    assert_eq!(allocate(&mut node, device(Spread::Split)), expected);
+    node.event(Event::Free(PAGES));
+    let lines = allocate(&mut node, device(Spread::Interleaved));
+    assert_eq!(
+        lines[..3],
+        ["populate 3000 gpu0 as it is", "map gpu0+gpu1 3000 -> gpu0 rw", "populate 3001 gpu1 as it is"]
+    );
+    // What is asked of one GPU lies there, and the next that is dealt out goes on.
+    let own = Allocation {
+        gpu: Some(ProcessorId::gpu(1)),
+        run: PageRun { first: PageId(4000), count: 3 },
+        ..device(Spread::Interleaved)
+    };
+    assert_eq!(allocate(&mut node, own), ["populate 4000x3 gpu1 as it is", "map gpu0+gpu1 4000x3 -> gpu1 rw"]);
+    let next = Allocation { run: PageRun::one(PageId(5000)), ..device(Spread::Interleaved) };
+    assert_eq!(allocate(&mut node, next)[0], "populate 5000 gpu0 as it is");
+    assert_eq!(node.manager.frames_held(ProcessorId::gpu(1)), 5);
+    node.event(Event::Free(PageRun { first: PageId(4000), count: 3 }));
+    assert_eq!(node.manager.frames_held(ProcessorId::gpu(1)), 2, "frames are back at once");
+}
+
+#[test]
+fn pinned_memory_lies_on_the_host_and_stays_there() {
+    let config = placement("access-counter", r#"{"threshold": 1}"#);
+    let mut node = Node::new(&config);
+    let expected = ["populate 3000x4 host", "map host+gpu0+gpu1 3000x4 -> host rw"];
+    assert_eq!(allocate(&mut node, Allocation { kind: Kind::Pinned, ..PAGES.into() }), expected);
+    let counted = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(3001) };
+    assert_eq!(node.event(Event::Counter(counted)), ["clear 2992x16"]);
+    assert_eq!(node.manager.statistics().counters_ignored, 1);
+}
+
+#[test]
+fn managed_pages_make_room_for_device_memory_and_never_the_other_way_round() {
+    for eviction in octavo_manager::EVICTIONS.names().filter(|name| *name != "none") {
+        let config = MemoryConfig { eviction: choice(eviction, "{}"), ..MemoryConfig::default() };
+        let mut node = Node::with(&config, &Topology::of(vec![6, 6]));
+        (0..5).for_each(|page| _ = node.write(0, page));
+        let own = Allocation { gpu: Some(ProcessorId::gpu(0)), ..device(Spread::Split) };
+        let lines = allocate(&mut node, own);
+        assert!(lines.iter().any(|line| line.ends_with("gpu0 host eviction")), "{eviction}: {lines:?}");
+        for page in 0..20 {
+            let lines = node.write(0, page);
+            assert_eq!(lines.last().unwrap(), &format!("wake gpu0 {page}"), "{eviction}");
+            assert!(!lines.iter().any(|line| line.contains(" 300")), "{eviction}: {lines:?}");
+        }
+        PAGES.iter().for_each(|page| assert_eq!(node.manager.page(page).owner, ProcessorId::gpu(0), "{eviction}"));
+        assert!(node.manager.out_of_memory().is_none(), "{eviction}");
+    }
+}
+
+#[test]
+fn device_memory_that_finds_no_room_is_out_of_memory() {
+    let mut node = Node::with(&MemoryConfig::default(), &Topology::of(vec![3, 3]));
+    allocate(&mut node, device(Spread::Interleaved));
+    let more = Allocation { run: PageRun { first: PageId(4000), count: 4 }, ..device(Spread::Split) };
+    allocate(&mut node, more);
+    let out = node.manager.out_of_memory().unwrap();
+    assert_eq!((out.processor, out.page), (ProcessorId::gpu(0), PageId(4000)));
+}
+
+#[test]
+fn managed_pages_that_find_only_device_memory_are_out_of_memory() {
+    let mut node = Node::with(&MemoryConfig::default(), &Topology::of(vec![2, 9]));
+    allocate(&mut node, device(Spread::Split));
+    assert!(node.write(0, 7).is_empty());
+    assert_eq!(node.manager.out_of_memory().unwrap().page, PageId(7));
+}
+
+#[test]
+fn system_memory_moves_where_it_is_touched_whatever_is_chosen_for_managed_memory() {
+    for name in octavo_manager::PLACEMENTS.names() {
+        let mut node = Node::new(&MemoryConfig { prefetch: choice("tree", "{}"), ..placement(name, "{}") });
+        let system = Allocation { kind: Kind::System, populated: false, ..PAGES.into() };
+        allocate(&mut node, system);
+        assert_eq!(node.write(0, 3000), ["populate 3000 gpu0", "map gpu0 3000 -> gpu0 rw", "wake gpu0 3000"], "{name}");
+        let moved = node.read(1, 3000);
+        assert!(moved.contains(&"copy 3000 gpu0 gpu1 migration".to_owned()), "{name}: {moved:?}");
+        let back = node.event(Event::Faults(&[Fault { processor: HOST, page: PageId(3000), access: Access::Read }]));
+        assert!(back.contains(&"copy 3000 gpu1 host migration".to_owned()), "{name}: {back:?}");
+        assert_eq!(node.manager.statistics().prefetched, 0, "{name}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "host touches page 3000, which it cannot map")]
+fn the_host_cannot_touch_device_memory() {
+    let mut node = Node::new(&MemoryConfig::default());
+    allocate(&mut node, device(Spread::Split));
+    node.event(Event::Faults(&[Fault { processor: HOST, page: PageId(3000), access: Access::Read }]));
+}
