@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::buffer::Buffer;
+use crate::host_side::HostSide;
 use crate::op::OpSink;
 
 /// One kernel launch.
@@ -83,6 +84,13 @@ pub trait Workload: Send + Sync {
     /// ([`Op::wait_until`](crate::op::Op::wait_until) more than 0).
     fn waits_for_some(&self) -> bool {
         false
+    }
+
+    /// What the host does with the buffers before, between and after the launches.
+    ///
+    /// What can be told from the launches alone, unless a workload states it; that streams all of them.
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
     }
 
     /// Produces the next operations of one wavefront into `out` and moves `cursor` on.

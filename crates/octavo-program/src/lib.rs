@@ -3,22 +3,41 @@
 //! A [`Workload`] is a set of named buffers and a sequence of kernel launches. For each wavefront of a launch it
 //! produces a stream of [`Op`]s lazily, a chunk at a time; nothing is ever stored whole. Nothing here knows about
 //! time, GPUs' memory systems or where pages live, nor of a particular kernel.
+//!
+//! A whole [`Program`] is such a workload with what happens around its launches: buffers of some kind that are
+//! allocated, written and read by the host, copied and freed. [`lower`] makes one of any workload and kind.
 #![forbid(unsafe_code)]
 
+mod action;
 mod buffer;
 mod characterise;
+mod check;
 mod dispatch;
 mod entry;
+mod host;
+mod host_side;
 mod launches;
+mod listing;
+mod lower;
 mod mix;
 mod op;
+mod order;
+mod program;
 
+pub use action::{Action, ActionId, BufferId, Ordered, Span};
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
 pub use characterise::{
     BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
 };
+pub use check::{ActionFault, ProgramError};
 pub use dispatch::Dispatch;
 pub use entry::{Size, WorkloadEntry};
+pub use host::{HostPhase, Piece, Sweep, Threads};
+pub use host_side::{Exchange, HostSide, HostSideBuilder, Role};
 pub use launches::{Application, Cursor, Launch, Resources, Workload};
+pub use listing::{ListedAction, ListedBuffer, Listing};
+pub use lower::{Lowering, ProgramKind, lower};
 pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
+pub use order::Order;
+pub use program::{Program, ProgramBuffer, ProgramBuilder};

@@ -1,6 +1,7 @@
 //! Several programs side by side, each in its own part of the address space.
 
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::host_side::HostSide;
 use crate::launches::{Application, Cursor, Launch, Resources, Workload};
 use crate::op::{LINE_BYTES, OpSink};
 
@@ -94,6 +95,14 @@ impl Workload for Mix {
 
     fn waits_for_some(&self) -> bool {
         self.parts.iter().any(|part| part.workload.waits_for_some())
+    }
+
+    fn host_side(&self) -> HostSide {
+        let mut all = HostSide::none(0);
+        for part in &self.parts {
+            all.append(&part.workload.host_side(), part.first_launch);
+        }
+        all
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {

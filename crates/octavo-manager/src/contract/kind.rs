@@ -1,5 +1,7 @@
 //! What memory a program asked for, and what it said about its use.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +24,34 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The name that users type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::System => "system",
+            Self::Device => "device",
+            Self::Pinned => "pinned",
+        }
+    }
+
+    /// Whether the host's cores can touch it.
+    #[must_use]
+    pub const fn on_host(self) -> bool {
+        !matches!(self, Self::Device)
+    }
+
     /// Whether pages lie where they were allocated for as long as they exist: nobody faults on them, nothing moves or
     /// evicts them, and everyone who reaches them maps them from the beginning.
     #[must_use]
     pub const fn stays(self) -> bool {
         matches!(self, Self::Device | Self::Pinned)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -23,7 +23,7 @@ mod search;
 use std::ops::Range;
 
 use octavo_program::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+    AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
 };
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
@@ -186,6 +186,17 @@ impl Bfs {
 impl Workload for Bfs {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// Before each further launch the host looks at the flag and resets it.
+    fn host_side(&self) -> HostSide {
+        let mut side = HostSide::of(self.buffers())
+            .inputs(["levels", "edge_offsets", "edges", "flag"])
+            .outputs(["levels", "flag"]);
+        for launch in 1..self.launches() {
+            side = side.reads_before(launch, ["flag"]).writes_before(launch, ["flag"]);
+        }
+        side.build()
     }
 
     fn launches(&self) -> u32 {

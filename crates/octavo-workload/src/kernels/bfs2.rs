@@ -12,7 +12,9 @@
 //!
 //! Scale 1 is Rodinia's largest graph, a million nodes, 37 MB.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,6 +277,25 @@ fn levels(graph: &Graph) -> Vec<u32> {
 impl Workload for Bfs2 {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// Before each further level the host looks at the flag and resets it.
+    fn host_side(&self) -> HostSide {
+        let mut side = HostSide::of(self.buffers())
+            .inputs([
+                "graph_nodes",
+                "graph_edges",
+                "graph_mask",
+                "updating_graph_mask",
+                "graph_visited",
+                "cost",
+                "over",
+            ])
+            .outputs(["cost", "over"]);
+        for level in (2..self.launches()).step_by(2) {
+            side = side.reads_before(level, ["over"]).writes_before(level, ["over"]);
+        }
+        side.build()
     }
 
     /// The last pair finds that there is no further level.

@@ -5,7 +5,9 @@
 //!
 //! Scale 1 is the published input: five arrays of 8 MB, two million options.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,6 +107,13 @@ mod cost {
 impl Workload for Blk {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers())
+            .inputs(["StockPrice", "OptionStrike", "OptionYears"])
+            .outputs(["CallResult", "PutResult"])
+            .build()
     }
 
     fn launches(&self) -> u32 {

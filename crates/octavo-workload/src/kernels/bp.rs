@@ -9,7 +9,9 @@
 //!
 //! Rodinia's own input of 65,536 units is 9 MB; scale 1 is 262,144 units, 36 MB, this project's choice.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,6 +209,18 @@ impl Rows<'_> {
 impl Workload for Bp {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// Between the two launches the host sums up, finds the errors of the hidden units, and writes the weights anew, over
+    /// which the first launch wrote products.
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers())
+            .inputs(["input", "input_hidden"])
+            .outputs(["input_hidden"])
+            .scratch(["input_prev_weights", "hidden_partial_sum", "hidden_delta"])
+            .reads_before(1, ["hidden_partial_sum"])
+            .writes_before(1, ["hidden_delta", "input_prev_weights", "input_hidden"])
+            .build()
     }
 
     fn launches(&self) -> u32 {

@@ -9,7 +9,7 @@
 //! Published footprint 30 MB: the nearest power of two is 2^23 keys, 32 MB.
 
 use octavo_program::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+    AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
 };
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
@@ -71,6 +71,10 @@ impl Bs {
 impl Workload for Bs {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["array"]).outputs(["array"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -24,7 +24,7 @@ mod step;
 mod tensors;
 mod transpose;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Workload, WorkloadEntry};
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,21 @@ impl C2d {
 impl Workload for C2d {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    /// What is kept for a backward pass stays on the GPU.
+    fn host_side(&self) -> HostSide {
+        let shapes = ["transpose1", "transpose2"]
+            .map(|step| ["order", "input_size", "output_size"].map(|part| format!("{step}.{part}")));
+        let indices = ["transpose1", "transpose2"]
+            .map(|step| ["input_index", "output_index"].map(|part| format!("{step}.{part}")));
+        HostSide::of(self.buffers())
+            .inputs(["input", "parameters"])
+            .inputs(shapes.as_flattened().iter().map(String::as_str))
+            .outputs(["output"])
+            .scratch(["input_clone", "im2col", "weights", "biases", "biases_transposed", "product"])
+            .scratch(indices.as_flattened().iter().map(String::as_str))
+            .build()
     }
 
     fn launches(&self) -> u32 {

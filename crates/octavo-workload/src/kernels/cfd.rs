@@ -15,7 +15,9 @@
 
 mod mesh;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -326,6 +328,14 @@ enum Kernel {
 impl Workload for Cfd {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers())
+            .inputs(["areas", "elements_surrounding_elements", "normals"])
+            .outputs(["variables"])
+            .scratch(["old_variables", "fluxes", "step_factors"])
+            .build()
     }
 
     fn launches(&self) -> u32 {

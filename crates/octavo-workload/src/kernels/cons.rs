@@ -8,7 +8,9 @@
 //! Scale 1 is the sample's own input: 3072 x 3072 single-precision elements, in three arrays (input, what lies between,
 //! output). The sample repeats both launches 17 times.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -257,6 +259,10 @@ mod cost {
 impl Workload for Cons {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["Input"]).outputs(["Output"]).scratch(["Buffer"]).build()
     }
 
     fn launches(&self) -> u32 {

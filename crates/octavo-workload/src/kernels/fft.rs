@@ -9,7 +9,9 @@
 //! with four GPUs two use three pages in four. Scale 1 is SHOC's size 3: 96 MB of single-precision
 //! complex numbers; it repeats the three launches 10 times and then does the same in double precision, which is left out.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -184,6 +186,10 @@ mod cost {
 impl Workload for Fft {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["work", "chk"]).outputs(["work", "chk"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -7,7 +7,9 @@
 //!
 //! Published footprint 155 MB: input and output of 20,316,160 samples.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,6 +96,10 @@ impl Fir {
 impl Workload for Fir {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["history", "input", "filter"]).outputs(["output"]).build()
     }
 
     fn launches(&self) -> u32 {

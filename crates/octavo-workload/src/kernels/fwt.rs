@@ -8,7 +8,9 @@
 //!
 //! Scale 1 is the published input, the sample's own: 2^23 floats of data; the kernel's 2^7 are padded to as many.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,6 +208,11 @@ mod cost {
 impl Workload for Fwt {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// The kernel's padding, which the sample clears on the GPU, is written by the host with the rest.
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["Data", "Kernel"]).outputs(["Data"]).build()
     }
 
     fn launches(&self) -> u32 {

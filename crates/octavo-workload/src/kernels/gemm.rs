@@ -12,7 +12,7 @@
 //! No recorded counts exist for this kernel; computation is what `mm`'s compiled kernel needs for the same arithmetic
 //! and addressing.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Workload, WorkloadEntry};
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,6 +164,10 @@ mod cost {
 impl Workload for Gemm {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["A", "B", "C"]).outputs(["C"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -10,7 +10,9 @@
 //! The benchmark wants the largest table that fits and four updates a word; scale 1 is a table of 64 MB, this project's
 //! choice.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,10 @@ fn advance(mut number: u64, mut places: u64) -> u64 {
 impl Workload for Gups {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["table", "starts"]).outputs(["table"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -10,7 +10,9 @@
 //!
 //! Published input: 1920 x 1080 pixels of four bytes.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,6 +166,10 @@ impl Histo {
 impl Workload for Histo {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["data"]).outputs(["histogram"]).scratch(["partial_histograms"]).build()
     }
 
     fn launches(&self) -> u32 {

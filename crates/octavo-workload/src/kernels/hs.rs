@@ -10,12 +10,15 @@
 
 use std::ops::Range;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
+use crate::kernels::last_written;
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
 
 /// Threads along each side of a work-group.
@@ -199,6 +202,12 @@ mod cost {
 impl Workload for Hs {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        let result = last_written(["MatrixTemp0", "MatrixTemp1"], self.launches());
+        let stated = HostSide::of(self.buffers()).inputs(["MatrixTemp0", "MatrixPower"]).scratch(["MatrixTemp1"]);
+        stated.outputs([result]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -16,7 +16,9 @@
 mod rates;
 mod walk;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +94,11 @@ impl Libor {
 impl Workload for Libor {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// The private memory of threads is no buffer that the host knows of.
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).outputs(["v", "Lb"]).scratch(["L", "z", "L2", "B", "S", "B_b", "S_b"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -11,12 +11,15 @@
 
 use std::ops::Range;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_ascending, load_lanes, parts, push_all};
+use crate::kernels::last_written;
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows, checked_side, overlap, scaled_side};
 use crate::scale;
 
@@ -257,6 +260,11 @@ mod cost {
 impl Workload for Lps {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        let result = last_written(["u1", "u2"], self.launches());
+        HostSide::of(self.buffers()).inputs(["u1"]).scratch(["u2"]).outputs([result]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -9,7 +9,9 @@
 //!
 //! Scale 1 is a matrix of 2048^2, the largest that Rodinia ships, 16 MB.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -225,6 +227,10 @@ impl Block<'_> {
 impl Workload for Lud {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["m"]).outputs(["m"]).build()
     }
 
     /// The last block needs the first kernel alone.

@@ -11,7 +11,7 @@
 //! loads of kernel arguments. The recorded kernel takes A's row from the local id and so reads A's first 32 rows only;
 //! this one reads the right rows.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,6 +183,10 @@ mod cost {
 impl Workload for Mm {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["A", "B"]).outputs(["C"]).build()
     }
 
     fn launches(&self) -> u32 {

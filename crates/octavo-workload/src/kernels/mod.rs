@@ -43,3 +43,8 @@ pub mod touch;
 pub mod transpose;
 pub mod trd;
 pub mod vectoradd;
+
+/// Of two arrays that swap from launch to launch, the first of which is read first, the one that the last launch writes.
+fn last_written([read, written]: [&str; 2], launches: u32) -> &str {
+    if launches.is_multiple_of(2) { read } else { written }
+}

@@ -5,7 +5,9 @@
 //!
 //! Rodinia's own input has 42,764 records, half a megabyte; scale 1 is 4,194,304 records, 48 MB, this project's choice.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,10 @@ impl Nn {
 impl Workload for Nn {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["locations"]).outputs(["distances"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -13,7 +13,9 @@
 //!
 //! Published input: three tables of 2048^2 scores. The third is allocated and never touched.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,6 +216,14 @@ impl Group<'_> {
 impl Workload for Nw {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers())
+            .inputs(["input_itemsets", "reference"])
+            .outputs(["input_itemsets"])
+            .scratch(["output_itemsets"])
+            .build()
     }
 
     fn launches(&self) -> u32 {

@@ -8,7 +8,9 @@
 //! SHOC's largest size: 64 MB of single-precision elements. It repeats the launch 256 times and then does the same in
 //! double precision, which is left out.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,6 +91,10 @@ mod cost {
 impl Workload for Red {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["idata"]).outputs(["odata"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -2,7 +2,9 @@
 //!
 //! Kernel arguments are left out. Scale 1 is 32 MB, this project's choice, as nothing is published.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +55,10 @@ impl Relu {
 impl Workload for Relu {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["input"]).outputs(["output"]).build()
     }
 
     fn launches(&self) -> u32 {

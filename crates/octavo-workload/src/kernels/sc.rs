@@ -10,7 +10,7 @@
 //! Published footprint 131 MB: 4142 x 4142 pixels of four bytes, padded to 4144 x 4144.
 
 use octavo_program::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+    AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
 };
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
@@ -156,6 +156,10 @@ impl Sc {
 impl Workload for Sc {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["input", "mask"]).outputs(["output"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -10,7 +10,9 @@
 
 use std::ops::Range;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -229,6 +231,10 @@ mod cost {
 impl Workload for Scan {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["idata"]).outputs(["odata"]).scratch(["block_sums"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -6,7 +6,9 @@
 //!
 //! Scale 1 is the published input, the sample's own: 256 pairs of vectors of 4096 elements, 2 x 4 MB.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -147,6 +149,10 @@ mod cost {
 impl Workload for Scp {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["A", "B"]).outputs(["C"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -10,7 +10,9 @@
 //! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations. Between them the program copies the
 //! image to the host and back for statistics of a part of it, which is left out.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -322,6 +324,13 @@ mod cost {
 impl Workload for Srad {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    /// Between iterations the host reads the image for statistics.
+    fn host_side(&self) -> HostSide {
+        let stated =
+            HostSide::of(self.buffers()).inputs(["J"]).outputs(["J"]).scratch(["C", "E_C", "W_C", "S_C", "N_C"]);
+        (2..self.launches()).step_by(2).fold(stated, |side, launch| side.reads_before(launch, ["J"])).build()
     }
 
     fn launches(&self) -> u32 {

@@ -13,12 +13,13 @@
 //! here, as are scalar loads of kernel arguments.
 
 use octavo_program::{
-    AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,
+    AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Resources, Workload, WorkloadEntry,
 };
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kernels::last_written;
 use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
 use crate::scale;
 
@@ -247,6 +248,12 @@ mod cost {
 impl Workload for St {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    /// The halo is read from both arrays and never written, so both are copied in.
+    fn host_side(&self) -> HostSide {
+        let result = last_written(["data1", "data2"], self.launches());
+        HostSide::of(self.buffers()).inputs(["data1", "data2"]).outputs([result]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -10,12 +10,15 @@
 
 use std::ops::Range;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
+use crate::kernels::last_written;
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
 use crate::scale;
 
@@ -265,6 +268,13 @@ mod cost {
 impl Workload for Stencil3d {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    /// The surface is read from both arrays and never written. Parboil fills the second one from the first, on the GPU; here
+    /// the host does.
+    fn host_side(&self) -> HostSide {
+        let result = last_written(["A0", "Anext"], self.launches());
+        HostSide::of(self.buffers()).inputs(["A0", "Anext"]).outputs([result]).build()
     }
 
     fn launches(&self) -> u32 {

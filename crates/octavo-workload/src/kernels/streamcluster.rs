@@ -16,7 +16,9 @@
 
 mod search;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -240,6 +242,16 @@ impl Lanes<'_> {
 impl Workload for Streamcluster {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// For each candidate the host writes what it has changed and clears the matrix (which the program does on the GPU).
+    fn host_side(&self) -> HostSide {
+        let (changed, found) = (["p", "center_table"], ["switch_membership", "work_mem"]);
+        let mut side = HostSide::of(self.buffers()).inputs(["coord"]).inputs(changed).inputs(found).outputs(found);
+        for launch in 1..self.launches() {
+            side = side.reads_before(launch, found).writes_before(launch, changed).writes_before(launch, found);
+        }
+        side.build()
     }
 
     fn launches(&self) -> u32 {

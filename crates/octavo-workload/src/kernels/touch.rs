@@ -9,7 +9,9 @@
 //! a stride of a block of the driver are lone faults, and `intensity` makes it the kernel of the roofline with the
 //! interconnect.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -281,6 +283,14 @@ fn multiple_of(key: &str, found: u64, of: u64) -> Result<(), OptionError> {
 impl Workload for Touch {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// Memory that is read first belongs to the host; it reads nothing in the end.
+    fn host_side(&self) -> HostSide {
+        let stored = |buffer: &&Buffer| self.options.operation == Operation::Write || buffer.name.starts_with("to");
+        let (stored, loaded): (Vec<&Buffer>, Vec<&Buffer>) = self.buffers.iter().partition(stored);
+        let [loaded, stored] = [loaded, stored].map(|buffers| buffers.into_iter().map(|buffer| buffer.name.as_str()));
+        HostSide::of(self.buffers()).inputs(loaded).scratch(stored).build()
     }
 
     fn launches(&self) -> u32 {

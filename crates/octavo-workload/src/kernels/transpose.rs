@@ -8,7 +8,7 @@
 //!
 //! Scale 1 is 32 MB, this project's choice, as nothing is published.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Workload, WorkloadEntry};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,10 @@ impl Transpose {
 impl Workload for Transpose {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["input"]).outputs(["output"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -9,7 +9,9 @@
 //!
 //! Scale 1 is SHOC's own size: vectors, and so buffers, of 16 MB.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,17 @@ mod cost {
 impl Workload for Trd {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    /// Each tile is copied in before its launch, and its sums out after it.
+    fn host_side(&self) -> HostSide {
+        let mut side = HostSide::of(self.buffers()).scratch(["A0", "B0", "C0", "A1", "B1", "C1"]);
+        for (launch, (elements, set)) in self.tiles.iter().enumerate() {
+            let (launch, bytes, [a, b, c]) = (launch as u32, elements * ELEMENT_BYTES, &self.sets[*set]);
+            side = side.writes_part_before(launch, &a.name, bytes).writes_part_before(launch, &b.name, bytes);
+            side = side.reads_part_before(launch + 1, &c.name, bytes);
+        }
+        side.build()
     }
 
     fn launches(&self) -> u32 {

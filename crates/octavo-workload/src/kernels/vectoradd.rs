@@ -4,7 +4,9 @@
 //!
 //! Scale 1 is 32 MB, this project's choice, as nothing is published.
 
-use octavo_program::{AddressSpace, Buffer, Cursor, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
+};
 use octavo_registry::typed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,10 @@ impl VectorAdd {
 impl Workload for VectorAdd {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of(self.buffers()).inputs(["b", "c"]).outputs(["a"]).build()
     }
 
     fn launches(&self) -> u32 {

@@ -12,6 +12,7 @@ mod gemm;
 mod lanes;
 mod mix;
 mod mm;
+mod programs;
 mod sc;
 mod st;
 mod touch;

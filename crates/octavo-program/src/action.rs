@@ -1,0 +1,134 @@
+//! What a program does beside computing on GPUs, and in which order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use octavo_manager::{Advice, ProcessorId};
+
+use crate::host::HostPhase;
+
+/// A buffer of a program, by its place in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(pub u32);
+
+/// An action of a program, by its place in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionId(pub u32);
+
+impl BufferId {
+    /// Index into the program's buffers.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ActionId {
+    /// Index into the program's actions.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Bytes of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which buffer.
+    pub buffer: BufferId,
+    /// Which bytes, from its start; at least one.
+    pub bytes: Range<u64>,
+}
+
+impl Span {
+    /// How many bytes.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.bytes.end.saturating_sub(self.bytes.start)
+    }
+
+    /// Whether there are none, which no action allows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One thing that a program does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A buffer comes into being.
+    Allocate(BufferId),
+    /// The host's threads compute.
+    Host(HostPhase),
+    /// Bytes are copied (`cudaMemcpy`): into GPU memory, out of it, or within it. At least one side is a device buffer,
+    /// the other one too or memory of the host; bytes that lie on several GPUs are a copy for each.
+    Copy {
+        /// Where they come from.
+        from: Span,
+        /// Where they go; as many.
+        to: Span,
+    },
+    /// Pages that move are brought to the memory of a processor (`cudaMemPrefetchAsync`).
+    Prefetch {
+        /// Which.
+        span: Span,
+        /// Whose memory.
+        to: ProcessorId,
+    },
+    /// Something is said about pages that move (`cudaMemAdvise`).
+    Advise {
+        /// Which.
+        span: Span,
+        /// What holds of them from now on, instead of whatever was said before.
+        advice: Advice,
+    },
+    /// A launch of the workload runs.
+    Launch {
+        /// Its number.
+        launch: u32,
+        /// The buffers it may touch.
+        buffers: Arc<[BufferId]>,
+    },
+    /// A buffer's memory is given back.
+    Free(BufferId),
+    /// The host waits until everything this action waits for is done (`cudaDeviceSynchronize`).
+    Synchronise,
+}
+
+impl Action {
+    /// The word for it in tables and messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Allocate(_) => "allocate",
+            Self::Host(_) => "host",
+            Self::Copy { .. } => "copy",
+            Self::Prefetch { .. } => "prefetch",
+            Self::Advise { .. } => "advise",
+            Self::Launch { .. } => "launch",
+            Self::Free(_) => "free",
+            Self::Synchronise => "synchronise",
+        }
+    }
+
+    /// Calls `visit` with every buffer that must be there while the action runs.
+    pub(crate) fn uses(&self, mut visit: impl FnMut(BufferId)) {
+        match self {
+            Self::Host(phase) => phase.sweeps.iter().for_each(|sweep| visit(sweep.span.buffer)),
+            Self::Copy { from, to } => [from, to].into_iter().for_each(|span| visit(span.buffer)),
+            Self::Prefetch { span, .. } | Self::Advise { span, .. } => visit(span.buffer),
+            Self::Launch { buffers, .. } => buffers.iter().copied().for_each(visit),
+            Self::Allocate(_) | Self::Free(_) | Self::Synchronise => {}
+        }
+    }
+}
+
+/// An action and what must be done before it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// What to do.
+    pub action: Action,
+    /// The actions it waits for.
+    pub after: Vec<ActionId>,
+}

@@ -1,0 +1,236 @@
+//! What the host does with the buffers of a workload before, between and after its launches.
+//!
+//! Every workload states this once; [`lower`](crate::lower::lower) makes a whole program of it for each kind of memory.
+
+use std::ops::Range;
+
+use crate::buffer::Buffer;
+use crate::launches::{Cursor, Workload};
+use crate::op::{LINE_BYTES, Op, OpKind, OpSink};
+
+/// What a buffer is to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Role {
+    /// The host writes all of it before the first launch.
+    pub input: bool,
+    /// The host reads all of it after the last launch.
+    pub output: bool,
+}
+
+/// Bytes that the host reads or writes between two launches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The launch that comes next.
+    pub before: u32,
+    /// Which buffer of the workload.
+    pub buffer: usize,
+    /// Which of its bytes, from its start.
+    pub bytes: Range<u64>,
+    /// Whether the host writes them; it reads them otherwise.
+    pub writes: bool,
+}
+
+/// The host's side of a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostSide {
+    /// By buffer.
+    roles: Vec<Role>,
+    /// In the order in which they happen.
+    exchanges: Vec<Exchange>,
+}
+
+impl HostSide {
+    /// Buffers that the host never touches: scratch memory of the GPUs.
+    #[must_use]
+    pub fn none(buffers: usize) -> Self {
+        Self { roles: vec![Role::default(); buffers], exchanges: Vec::new() }
+    }
+
+    /// A statement about `buffers`, each of which must be named.
+    #[must_use]
+    pub fn of(buffers: &[Buffer]) -> HostSideBuilder<'_> {
+        HostSideBuilder::new(buffers)
+    }
+
+    /// What can be told from the launches alone: a buffer whose first access (in the order of launches, work-groups and
+    /// wavefronts) is a load is an input, one that is stored to an output.
+    #[must_use]
+    pub fn of_launches<W: Workload + ?Sized>(workload: &W) -> Self {
+        let mut found = Derived::new(workload.buffers());
+        for launch in 0..workload.launches() {
+            let shape = workload.launch(launch);
+            for group in 0..shape.work_groups {
+                for wavefront in 0..shape.wavefronts_per_group {
+                    found.wavefront(|cursor, out| workload.fill(launch, group, wavefront, cursor, out));
+                }
+            }
+        }
+        found.side
+    }
+
+    /// By buffer: what it is to the host.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// What the host does between launches, in order.
+    #[must_use]
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Appends the host's side of a workload whose launches and buffers come behind `launches` and those so far.
+    pub(crate) fn append(&mut self, other: &Self, launches: u32) {
+        let buffers = self.roles.len();
+        self.roles.extend_from_slice(&other.roles);
+        self.exchanges.extend(other.exchanges.iter().cloned().map(|exchange| Exchange {
+            before: exchange.before + launches,
+            buffer: exchange.buffer + buffers,
+            ..exchange
+        }));
+    }
+}
+
+/// States the host's side of a workload by the names of its buffers, each of which is named.
+#[derive(Debug)]
+pub struct HostSideBuilder<'a> {
+    buffers: &'a [Buffer],
+    named: Vec<bool>,
+    side: HostSide,
+}
+
+impl<'a> HostSideBuilder<'a> {
+    /// Nothing is said of any buffer.
+    fn new(buffers: &'a [Buffer]) -> Self {
+        Self { buffers, named: vec![false; buffers.len()], side: HostSide::none(buffers.len()) }
+    }
+
+    /// The host writes these before the first launch.
+    ///
+    /// # Panics
+    /// When there is no buffer of that name, as all that follow.
+    #[must_use]
+    pub fn inputs<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.each(names, |role| role.input = true)
+    }
+
+    /// The host reads these after the last launch.
+    #[must_use]
+    pub fn outputs<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.each(names, |role| role.output = true)
+    }
+
+    /// The host never touches these, but perhaps between launches.
+    #[must_use]
+    pub fn scratch<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.each(names, |_| {})
+    }
+
+    /// Just before launch `launch` (the number of launches for after the last one), and after what was said of it so far,
+    /// the host reads these.
+    #[must_use]
+    pub fn reads_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
+        names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, false))
+    }
+
+    /// As [`reads_before`](Self::reads_before), but the host writes them.
+    #[must_use]
+    pub fn writes_before<'n>(self, launch: u32, names: impl IntoIterator<Item = &'n str>) -> Self {
+        names.into_iter().fold(self, |side, name| side.exchange(launch, name, None, true))
+    }
+
+    /// As [`reads_before`](Self::reads_before), but only the first `bytes`.
+    #[must_use]
+    pub fn reads_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
+        self.exchange(launch, name, Some(bytes), false)
+    }
+
+    /// As [`writes_before`](Self::writes_before), but only the first `bytes`.
+    #[must_use]
+    pub fn writes_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
+        self.exchange(launch, name, Some(bytes), true)
+    }
+
+    /// What was stated.
+    ///
+    /// # Panics
+    /// When nothing was said of some buffer.
+    #[must_use]
+    pub fn build(mut self) -> HostSide {
+        let silent = self.buffers.iter().zip(&self.named).find(|(_, named)| !**named);
+        assert!(silent.is_none(), "nothing says what `{}` is to the host", silent.unwrap().0.name);
+        self.side.exchanges.sort_by_key(|exchange| exchange.before);
+        self.side
+    }
+
+    fn each<'n>(mut self, names: impl IntoIterator<Item = &'n str>, set: impl Fn(&mut Role)) -> Self {
+        for name in names {
+            let index = self.index(name);
+            self.named[index] = true;
+            set(&mut self.side.roles[index]);
+        }
+        self
+    }
+
+    fn exchange(mut self, before: u32, name: &str, bytes: Option<u64>, writes: bool) -> Self {
+        let buffer = self.index(name);
+        let bytes = 0..bytes.unwrap_or(self.buffers[buffer].bytes);
+        self.side.exchanges.push(Exchange { before, buffer, bytes, writes });
+        self
+    }
+
+    fn index(&self, name: &str) -> usize {
+        let found = self.buffers.iter().position(|buffer| buffer.name == name);
+        found.unwrap_or_else(|| panic!("no buffer is called `{name}`"))
+    }
+}
+
+/// Operations produced at a time.
+const CHUNK: usize = 1024;
+
+/// What is known of the host's side while the launches are streamed.
+struct Derived<'a> {
+    buffers: &'a [Buffer],
+    touched: Vec<bool>,
+    side: HostSide,
+    chunk: Vec<Op>,
+}
+
+impl<'a> Derived<'a> {
+    fn new(buffers: &'a [Buffer]) -> Self {
+        let side = HostSide::none(buffers.len());
+        Self { buffers, touched: vec![false; buffers.len()], side, chunk: vec![Op::END; CHUNK] }
+    }
+
+    fn wavefront(&mut self, fill: impl Fn(&mut Cursor, &mut OpSink<'_>)) {
+        let mut cursor = Cursor::default();
+        let mut chunk = std::mem::take(&mut self.chunk);
+        loop {
+            let mut sink = OpSink::new(&mut chunk);
+            fill(&mut cursor, &mut sink);
+            sink.as_slice().iter().for_each(|op| self.operation(*op));
+            if sink.as_slice().last() == Some(&Op::END) {
+                break;
+            }
+        }
+        self.chunk = chunk;
+    }
+
+    fn operation(&mut self, op: Op) {
+        if !matches!(op.kind(), OpKind::Load | OpKind::Store | OpKind::ScalarLoad) {
+            return;
+        }
+        let [first, end] = [0, u64::from(op.count())].map(|lines| (op.line() + lines) * LINE_BYTES);
+        let begin = self.buffers.partition_point(|buffer| buffer.base + buffer.bytes <= first);
+        for index in begin..self.buffers.len() {
+            if self.buffers[index].base >= end {
+                break;
+            }
+            let role = &mut self.side.roles[index];
+            role.input |= !self.touched[index] && !op.is_store();
+            role.output |= op.is_store();
+            self.touched[index] = true;
+        }
+    }
+}

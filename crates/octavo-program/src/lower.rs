@@ -1,0 +1,257 @@
+//! From a workload to a whole program, for each kind of memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use octavo_manager::{Access, Kind, Spread};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Action, BufferId, Span};
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::check::ProgramError;
+use crate::host::{HostPhase, Sweep};
+use crate::host_side::{Exchange, HostSide, Role};
+use crate::launches::Workload;
+use crate::program::{Program, ProgramBuilder};
+
+/// Which memory all buffers of a program are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramKind {
+    /// GPU memory, with system memory on the host beside it and copies between the two.
+    Explicit,
+    /// Managed memory, which host and GPUs share.
+    #[default]
+    Managed,
+    /// System memory, which GPUs can touch too.
+    System,
+    /// Pinned memory of the host, which GPUs touch remotely.
+    Pinned,
+}
+
+impl ProgramKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Explicit, Self::Managed, Self::System, Self::Pinned];
+
+    /// The name that users type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::Managed | Self::System | Self::Pinned => self.buffers().name(),
+        }
+    }
+
+    /// What the buffers that GPUs touch are.
+    #[must_use]
+    pub const fn buffers(self) -> Kind {
+        match self {
+            Self::Explicit => Kind::Device,
+            Self::Managed => Kind::Managed,
+            Self::System => Kind::System,
+            Self::Pinned => Kind::Pinned,
+        }
+    }
+}
+
+/// How a workload becomes a whole program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lowering {
+    /// Which memory the buffers are in.
+    pub kind: ProgramKind,
+    /// How device buffers lie on several GPUs, unless the workload says on which one.
+    pub spread: Spread,
+    /// Threads of the host that write inputs and read outputs, at least one.
+    pub host_threads: u32,
+}
+
+impl Default for Lowering {
+    /// As the kernels' original programs do it, most of which have a host of one thread.
+    fn default() -> Self {
+        Self { kind: ProgramKind::default(), spread: Spread::default(), host_threads: 1 }
+    }
+}
+
+/// The whole program: allocate, write inputs, launch, read outputs, free, as the workload's
+/// [host side](Workload::host_side) says. The first buffers are those of the workload; in an explicit program, memory of
+/// the host lies behind them.
+///
+/// Each application of a mix is a chain of actions; they do not wait for each other.
+///
+/// # Errors
+/// When the host's side cannot be: bytes beyond the end of a buffer, a host without threads.
+pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, ProgramError> {
+    let side = workload.host_side();
+    let mut program = ProgramBuilder::default();
+    let views = views(&mut program, workload.buffers(), &side, lowering);
+    for application in workload.applications() {
+        let chain = Chain::new(&mut program, &views, &side, lowering, application.buffers);
+        chain.push(application.launches);
+    }
+    program.build(workload.launches())
+}
+
+/// Adds all buffers; returns, for each of the workload's, that through which the host sees it, if it does.
+fn views(
+    program: &mut ProgramBuilder,
+    buffers: &[Buffer],
+    side: &HostSide,
+    lowering: &Lowering,
+) -> Vec<Option<BufferId>> {
+    for buffer in buffers {
+        program.buffer(buffer.clone(), lowering.kind.buffers(), lowering.spread);
+    }
+    let mut base = buffers.last().map_or(0, |last| (last.base + last.bytes).next_multiple_of(BUFFER_ALIGNMENT));
+    let mut seen: Vec<bool> = side.roles().iter().map(|role| role.input || role.output).collect();
+    side.exchanges().iter().for_each(|exchange| seen[exchange.buffer] = true);
+    let view = |(index, buffer): (usize, &Buffer)| {
+        if !seen[index] || lowering.kind != ProgramKind::Explicit {
+            return seen[index].then_some(BufferId(index as u32));
+        }
+        let on_host = Buffer { name: format!("{}@host", buffer.name), base, bytes: buffer.bytes, gpu: 0 };
+        base = (base + buffer.bytes).next_multiple_of(BUFFER_ALIGNMENT);
+        Some(program.buffer(on_host, Kind::System, lowering.spread))
+    };
+    buffers.iter().enumerate().map(view).collect()
+}
+
+/// The actions of one application, one after another.
+struct Chain<'a> {
+    program: &'a mut ProgramBuilder,
+    views: &'a [Option<BufferId>],
+    side: &'a HostSide,
+    lowering: &'a Lowering,
+    /// Buffers of the application: as the workload numbers them, and as the program does.
+    buffers: Range<usize>,
+    used: Arc<[BufferId]>,
+    /// Whether it has an action already.
+    begun: bool,
+    /// Whether it has launched something that the host has not waited for.
+    running: bool,
+}
+
+impl Chain<'_> {
+    /// No action yet, of the application with these buffers of the workload.
+    fn new<'a>(
+        program: &'a mut ProgramBuilder,
+        views: &'a [Option<BufferId>],
+        side: &'a HostSide,
+        lowering: &'a Lowering,
+        buffers: Range<usize>,
+    ) -> Chain<'a> {
+        let used = buffers.clone().map(|index| BufferId(index as u32)).collect();
+        Chain { program, views, side, lowering, buffers, used, begun: false, running: false }
+    }
+
+    fn push(mut self, launches: Range<u32>) {
+        let explicit = self.lowering.kind == ProgramKind::Explicit;
+        let used = Arc::clone(&self.used);
+        let on_host: Vec<_> = used.iter().filter_map(|id| self.views[id.index()]).collect();
+        let [inputs, outputs] = [|role: &Role| role.input, |role: &Role| role.output].map(|wanted| self.whole(wanted));
+        self.each(if explicit { &on_host } else { &used }, Action::Allocate);
+        self.host("initialise", Access::Write, &inputs);
+        if explicit {
+            self.each(&used, Action::Allocate);
+        }
+        self.copy_in(&inputs);
+        for launch in launches.clone() {
+            self.exchanges(launch);
+            self.then(Action::Launch { launch, buffers: Arc::clone(&used) });
+            self.running = true;
+        }
+        self.exchanges(launches.end);
+        self.wait_for_launches();
+        self.copy_out(&outputs);
+        if explicit {
+            self.each(&used, Action::Free);
+        }
+        self.host("read results", Access::Read, &outputs);
+        self.each(if explicit { &on_host } else { &used }, Action::Free);
+    }
+
+    /// All bytes of the application's buffers with such roles.
+    fn whole(&self, wanted: impl Fn(&Role) -> bool) -> Vec<Span> {
+        let buffers = self.used.iter().filter(|id| wanted(&self.side.roles()[id.index()]));
+        buffers.map(|&buffer| Span { buffer, bytes: 0..self.program.bytes(buffer) }).collect()
+    }
+
+    /// What the host does just before `launch`: reads and writes in the order in which they were stated, those of the
+    /// same direction side by side in one phase.
+    fn exchanges(&mut self, launch: u32) {
+        let all = self.side.exchanges();
+        let first = all.partition_point(|exchange| exchange.before < launch);
+        let end = all.partition_point(|exchange| exchange.before <= launch);
+        let own: Vec<_> = all[first..end].iter().filter(|exchange| self.buffers.contains(&exchange.buffer)).collect();
+        if !own.is_empty() {
+            self.wait_for_launches();
+        }
+        for together in own.chunk_by(|one, next| one.writes == next.writes) {
+            let span =
+                |exchange: &Exchange| Span { buffer: BufferId(exchange.buffer as u32), bytes: exchange.bytes.clone() };
+            let spans: Vec<_> = together.iter().copied().map(span).collect();
+            if together[0].writes {
+                self.host("between launches", Access::Write, &spans);
+                self.copy_in(&spans);
+            } else {
+                self.copy_out(&spans);
+                self.host("between launches", Access::Read, &spans);
+            }
+        }
+    }
+
+    /// The host waits for the GPUs if anything was launched. An explicit program does so with the copy that follows.
+    fn wait_for_launches(&mut self) {
+        let running = std::mem::replace(&mut self.running, false);
+        if running && self.lowering.kind != ProgramKind::Explicit {
+            self.then(Action::Synchronise);
+        }
+    }
+
+    fn host(&mut self, name: &'static str, access: Access, spans: &[Span]) {
+        if spans.is_empty() {
+            return;
+        }
+        let sweeps = spans.iter().map(|span| Sweep::over(self.on_host(span), access)).collect();
+        self.then(Action::Host(HostPhase { name: name.into(), threads: self.lowering.host_threads, sweeps }));
+    }
+
+    /// The same bytes as the host sees them.
+    fn on_host(&self, span: &Span) -> Span {
+        let buffer = self.views[span.buffer.index()].expect("the host sees what it touches");
+        Span { buffer, bytes: span.bytes.clone() }
+    }
+
+    fn copy_in(&mut self, spans: &[Span]) {
+        self.copies(spans, |device, host| Action::Copy { from: host, to: device });
+    }
+
+    fn copy_out(&mut self, spans: &[Span]) {
+        self.copies(spans, |device, host| Action::Copy { from: device, to: host });
+    }
+
+    /// A copy between GPUs and host for each of `spans`, if the two do not share memory.
+    fn copies(&mut self, spans: &[Span], copy: impl Fn(Span, Span) -> Action) {
+        if self.lowering.kind != ProgramKind::Explicit {
+            return;
+        }
+        for span in spans {
+            let action = copy(span.clone(), self.on_host(span));
+            self.then(action);
+        }
+    }
+
+    fn each(&mut self, buffers: &[BufferId], action: impl Fn(BufferId) -> Action) {
+        for &buffer in buffers {
+            self.then(action(buffer));
+        }
+    }
+
+    fn then(&mut self, action: Action) {
+        if std::mem::replace(&mut self.begun, true) {
+            self.program.then(action);
+        } else {
+            self.program.after(&[], action);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A whole program: buffers with kinds, and actions in a partial order.
+
+use octavo_manager::{Kind, Spread};
+
+use crate::action::{Action, ActionId, BufferId, Ordered};
+use crate::buffer::Buffer;
+use crate::check::{ProgramError, check};
+use crate::order::Order;
+
+/// A buffer of a whole program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramBuffer {
+    /// Its name and where it lies.
+    pub buffer: Buffer,
+    /// What it is.
+    pub kind: Kind,
+    /// How it lies on several GPUs, if it is device memory that was asked of none in particular.
+    pub spread: Spread,
+}
+
+/// A program from its first allocation to its last free. Whatever runs it may rely on what [`Program::new`] checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    buffers: Vec<ProgramBuffer>,
+    actions: Vec<Ordered>,
+}
+
+impl Program {
+    /// A program over a workload of so many launches. Actions may be listed in any order.
+    ///
+    /// # Errors
+    /// The first thing that cannot be: buffers that overlap or are not in address order; an action on a buffer that
+    /// does not exist, does not have the bytes, is not there at the time or has the wrong kind; a buffer that is
+    /// allocated or freed twice; actions that wait for one that does not exist, or for each other.
+    pub fn new(buffers: Vec<ProgramBuffer>, actions: Vec<Ordered>, launches: u32) -> Result<Self, ProgramError> {
+        check(&buffers, &actions, launches)?;
+        Ok(Self { buffers, actions })
+    }
+
+    /// The buffers in address order; a [`BufferId`] is an index.
+    #[must_use]
+    pub fn buffers(&self) -> &[ProgramBuffer] {
+        &self.buffers
+    }
+
+    /// The actions; an [`ActionId`] is an index.
+    #[must_use]
+    pub fn actions(&self) -> &[Ordered] {
+        &self.actions
+    }
+
+    /// The order of the actions, none of which is done.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        Order::new(&self.actions)
+    }
+}
+
+/// A program under construction. Actions form a chain unless they are told what to wait for.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramBuilder {
+    buffers: Vec<ProgramBuffer>,
+    actions: Vec<Ordered>,
+}
+
+impl ProgramBuilder {
+    /// Adds a buffer, which lies behind those before it.
+    pub fn buffer(&mut self, buffer: Buffer, kind: Kind, spread: Spread) -> BufferId {
+        self.buffers.push(ProgramBuffer { buffer, kind, spread });
+        BufferId(self.buffers.len() as u32 - 1)
+    }
+
+    /// Size of a buffer that was added.
+    #[must_use]
+    pub fn bytes(&self, buffer: BufferId) -> u64 {
+        self.buffers[buffer.index()].buffer.bytes
+    }
+
+    /// Adds an action that waits for the one added last, if there is one.
+    pub fn then(&mut self, action: Action) -> ActionId {
+        let last = self.actions.len().checked_sub(1).map(|index| ActionId(index as u32));
+        self.after(last.as_slice(), action)
+    }
+
+    /// Adds an action that waits for those alone.
+    pub fn after(&mut self, before: &[ActionId], action: Action) -> ActionId {
+        self.actions.push(Ordered { action, after: before.to_vec() });
+        ActionId(self.actions.len() as u32 - 1)
+    }
+
+    /// The program, over a workload of so many launches.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn build(self, launches: u32) -> Result<Program, ProgramError> {
+        Program::new(self.buffers, self.actions, launches)
+    }
+}
