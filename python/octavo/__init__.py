@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo import policies, roofline, trace, validate
-    from octavo.api import compare, inspect_workload, run, scenario
+    from octavo.api import compare, inspect_workload, run, scenario, workload_program
     from octavo.errors import (
         AdviceError,
         CalibrationError,
@@ -59,6 +59,7 @@ __all__ = [
     "sweep",
     "trace",
     "validate",
+    "workload_program",
 ]
 
 # Where the names are, for imports when they are first used: most programs use few.
@@ -68,6 +69,7 @@ _HOMES = {
         "inspect_workload",
         "run",
         "scenario",
+        "workload_program",
     ),
     "octavo.scenarios.catalogue": (
         "listing",

@@ -44,6 +44,7 @@ __all__ = [
     "trace_head",
     "trace_info",
     "trace_validate",
+    "workload_program",
 ]
 
 _Column = tuple[str, str, bytes | list[str], list[str]]
@@ -91,6 +92,9 @@ def event_kinds() -> list[str]:
 
 def inspect_workload(resolved: str) -> str:
     """What the workload of a resolved scenario touches and shares, as JSON."""
+
+def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str:
+    """The workload of a resolved scenario as a whole program of that kind, as JSON."""
 
 def gpu_probes() -> list[dict[str, Any]]:
     """Name, title, description (`about`) and kernels (`source`) of every probe, in the order in which they run."""

@@ -224,6 +224,36 @@ def inspect_workload(source: Scenario) -> dict[str, Any]:
     return characteristics
 
 
+def workload_program(
+    source: Scenario, kind: str = "managed", *, spread: str = "interleaved", threads: int = 1
+) -> dict[str, Any]:
+    """A scenario's workload as a whole program: its buffers and, in order, what host and GPUs do with them.
+
+    Args:
+        source: The scenario.
+        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`.
+        spread: How explicit buffers lie on several GPUs: `interleaved` page by page, or `split` in equal parts.
+        threads: Threads of the host that write inputs and read outputs.
+
+    Returns:
+        `buffers` (name, bytes, kind) and `actions`: what is done, with which buffers, how many bytes, and the numbers
+        of the actions that it waits for.
+
+    Raises:
+        ScenarioError: the workload cannot be built, or there is no such kind or spread.
+
+    """
+    if threads < 1:
+        raise ScenarioError(f"threads: expected at least 1, found {threads}")
+    try:
+        program: dict[str, Any] = json.loads(_core.workload_program(source.toml, kind, spread, threads))
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None
+    except _core.SimulationError as error:
+        raise ScenarioError(error.args[0]) from None
+    return program
+
+
 def _folder(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
     """The folder to fill, and what ties a temporary one to the life of a result."""
     if output is not None:

@@ -17,6 +17,7 @@ import pytest
         ["sweep"],
         ["new", "sweep"],
         ["workload", "inspect"],
+        ["workload", "program"],
         ["trace", "info"],
         ["trace", "head"],
         ["trace", "validate"],
@@ -89,6 +90,27 @@ def test_inspect_prints_who_shares_what(cli):
     assert "footprint" in done.stdout
     found = json.loads(cli("workload", "inspect", "st", "--scale", "0.015625", "--json").stdout)
     assert found["total"]["stores"] > 0
+
+
+def test_a_program_of_each_kind_is_printed(cli):
+    arguments = ("workload", "program", "fir", "--scale", "0.015625")
+    explicit = json.loads(cli(*arguments, "--kind", "explicit", "--spread", "split", "--json").stdout)
+    sizes = {buffer["name"]: buffer["bytes"] for buffer in explicit["buffers"]}
+    copies = [action for action in explicit["actions"] if action["action"] == "copy"]
+    assert [action["buffers"] for action in copies] == [
+        *([f"{name}@host", name] for name in ("history", "input", "filter")),
+        ["output", "output@host"],
+    ]
+    assert all(action["bytes"] == sizes[action["buffers"][0]] for action in copies)
+    assert {buffer["kind"]: buffer.get("spread") for buffer in explicit["buffers"]} == {
+        "device": "split",
+        "system": None,
+    }
+    done = cli(*arguments)
+    assert done.returncode == 0, done.stderr
+    for shown in ("managed", "initialise (writes)", "FIR 0", "synchronise", "read results (reads)", "free"):
+        assert shown in done.stdout, shown
+    assert "copy" not in done.stdout
 
 
 def test_schema_is_json(cli):

@@ -79,6 +79,16 @@ def test_the_schema_in_the_repository_is_fresh():
     assert kept == octavo.schema(), "refresh it with `make schema`"
 
 
+def test_a_workload_is_a_program_of_a_kind():
+    chosen = octavo.scenario(workload="bfs", scale=1 / 64)
+    pinned = octavo.workload_program(chosen, "pinned", threads=4)
+    assert {buffer["kind"] for buffer in pinned["buffers"]} == {"pinned"}
+    assert [action["after"] for action in pinned["actions"][:3]] == [[], [0], [1]]
+    for arguments in ({"kind": "remote"}, {"spread": "striped"}, {"threads": 0}):
+        with pytest.raises(octavo.ScenarioError, match="|".join(arguments)):
+            octavo.workload_program(chosen, **arguments)
+
+
 def test_a_workload_is_inspected_under_the_scenario():
     found = octavo.inspect_workload(octavo.scenario(workload="fir", scale=1 / 64, node="grit-2gpu"))
     assert found["setting"]["gpus"] == 2

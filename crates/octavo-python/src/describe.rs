@@ -1,9 +1,11 @@
 //! What there is to choose from, and what a workload does.
 
-use octavo_program::{Setting, characterise};
+use octavo_manager::Spread;
+use octavo_program::{Listing, Lowering, ProgramKind, Setting, characterise, lower};
 use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
 
-use crate::errors::SimulationError;
+use crate::errors::{ScenarioError, SimulationError};
 use crate::scenario::load;
 
 /// JSON schema of scenario files.
@@ -38,4 +40,30 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
         characterise(workload.as_ref(), &setting).map_err(|error| SimulationError::new_err(error.to_string()))
     })?;
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
+}
+
+/// The workload of a resolved scenario as a whole program, as JSON: its buffers, of that kind, and its actions.
+///
+/// `spread` says how device buffers lie on several GPUs, `threads` how many threads of the host write inputs and read outputs.
+#[pyfunction]
+pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str, threads: u32) -> PyResult<String> {
+    let kind = named::<ProgramKind>("kind", kind)?;
+    let spread = named::<Spread>("spread", spread)?;
+    let listing = py.detach(|| {
+        let (_, workload) = load(resolved)?;
+        let lowering = Lowering { kind, spread, host_threads: threads };
+        let program =
+            lower(workload.as_ref(), &lowering).map_err(|error| SimulationError::new_err(error.to_string()))?;
+        match workload.failure() {
+            Some(reason) => Err(SimulationError::new_err(reason)),
+            None => Ok(Listing::new(&program, workload.as_ref())),
+        }
+    })?;
+    Ok(serde_json::to_string(&listing).expect("a listing can be written as JSON"))
+}
+
+/// What a user called `name`, as the value of `key`.
+fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
+    serde_json::from_value(name.into())
+        .map_err(|error| ScenarioError::new_err((format!("`{key}`: {error}"), None::<String>)))
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,29 @@ EXAMPLES = options.examples(
     "octavo workload inspect fir.trace",
     "octavo workload inspect st --node grit-8gpu --set memory.page_size=2MiB --json",
 )
+
+PROGRAM_EXAMPLES = options.examples(
+    "octavo workload program fir --scale 0.0625",
+    "octavo workload program bfs --kind explicit --spread split",
+    "octavo workload program st --kind pinned --threads 8 --json",
+)
+
+
+class Kind(Enum):
+    """Which memory the buffers of a whole program are in."""
+
+    explicit = "explicit"
+    managed = "managed"
+    system = "system"
+    pinned = "pinned"
+
+
+class Spread(Enum):
+    """How the buffers of an explicit program lie on several GPUs."""
+
+    interleaved = "interleaved"
+    split = "split"
+
 
 app = typer.Typer(help="Look at workloads without a memory system.", no_args_is_help=True)
 
@@ -44,6 +68,43 @@ def inspect(
     found = _inspect(scenario)
     sink.document(found)
     _show(sink, scenario.label, found)
+
+
+@app.command(epilog=PROGRAM_EXAMPLES)
+def program(
+    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
+    kind: Annotated[
+        Kind, typer.Option("--kind", "-k", help="Memory of the buffers; explicit copies them.")
+    ] = Kind.managed,
+    spread: Annotated[
+        Spread, typer.Option("--spread", help="How explicit buffers lie on several GPUs.")
+    ] = Spread.interleaved,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the host.")] = 1,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print a workload as a whole program: allocations, host phases, copies, launches and frees."""
+    sink = Sink(as_json=as_json)
+    scenario = api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments)
+    found = api.workload_program(scenario, kind.value, spread=spread.value, threads=threads)
+    sink.document(found)
+    buffers = [[buffer["name"], _size(buffer["bytes"]), buffer["kind"]] for buffer in found["buffers"]]
+    sink.table(f"{name}, {kind.value}: buffers", ["buffer", "size", "kind"], buffers)
+    actions = [_action(number, action) for number, action in enumerate(found["actions"])]
+    sink.table("actions", ["", "action", "what", "buffers", "size", "after"], actions)
+
+
+def _action(number: int, action: dict[str, Any]) -> list[str]:
+    buffers = (" to " if action["action"] == "copy" else ", ").join(action["buffers"])
+    size = _size(action["bytes"]) if action["bytes"] else ""
+    after = ", ".join(str(before) for before in action["after"])
+    return [str(number), action["action"], action.get("what", ""), buffers, size, after]
+
+
+def _size(count: int) -> str:
+    return _mebibytes(count) if count >= 1 << 20 else f"{count:,} B"
 
 
 def _inspect(scenario: Scenario) -> dict[str, Any]:
