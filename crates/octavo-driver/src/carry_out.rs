@@ -1,6 +1,6 @@
 //! Plans are carried out step by step, and acknowledged when the last step is done and the last wake has arrived.
 
-use octavo_manager::{Event, Fault, PageRun, Plan, ProcessorId, Step};
+use octavo_manager::{Event, Fault, HOST, PageRun, Plan, ProcessorId, Step};
 use octavo_units::Time;
 
 use crate::alarm::Alarm;
@@ -85,12 +85,15 @@ impl Driver {
         progress.next += steps;
     }
 
-    /// Faults of `processor` on `pages` are over. A batch keeps the wakes until its end.
+    /// Faults of `processor` on `pages` are over. A batch keeps the wakes until its end, but for the host's, which are
+    /// part of no batch.
     fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         let (cause, evicting) = (progress.plan.cause, progress.evicting);
         for page in pages.iter() {
-            if let Some(batches) = self.service.batches() {
+            if processor != HOST
+                && let Some(batches) = self.service.batches()
+            {
                 if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
                     batches.hold(fault);
                 }

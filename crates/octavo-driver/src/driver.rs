@@ -136,6 +136,13 @@ impl Driver {
         self.run(now, to);
     }
 
+    /// A fault that was [opened](Self::open_fault) is served where it happened, in no time: the host's kernel serves faults
+    /// of its own cores in the thread that faults, beside the queue of those that come from GPUs.
+    pub fn serve_in_kernel(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        self.fault_served(now, id, to);
+        self.run(now, to);
+    }
+
     /// Accesses fault where nothing lies between processor and driver: those that are new are opened and have arrived.
     pub fn faults(&mut self, now: Time, seen: &[Fault], to: &mut impl Executor) {
         if matches!(self.service.0, Model::AtOnce) {

@@ -23,6 +23,7 @@ mod mix;
 mod op;
 mod order;
 mod program;
+mod whole;
 
 pub use action::{Action, ActionId, BufferId, Ordered, Span};
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
@@ -41,3 +42,4 @@ pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;
 pub use program::{Program, ProgramBuffer, ProgramBuilder};
+pub use whole::WholeWorkload;

@@ -51,6 +51,7 @@ pub fn run(
             }
         };
         let options = RunOptions {
+            program: None,
             record_events: scenario.record.events,
             interval: scenario.record.interval,
             timeline: timeline.as_mut().map(|file| file as &mut dyn Write),

@@ -27,6 +27,12 @@ pub enum SimError {
         /// Size of the address space.
         bytes: u64,
     },
+    /// The whole program has something that cannot run on this node.
+    #[error("program: {reason}")]
+    Program {
+        /// What, and why.
+        reason: String,
+    },
     /// A work-group has more wavefronts than a compute unit holds.
     #[error(
         "kernel `{kernel}` has work-groups of {wavefronts} wavefronts, but `node.compute` has room for {room} a unit"

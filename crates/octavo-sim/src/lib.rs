@@ -14,10 +14,12 @@ mod machine;
 mod observe;
 mod simulate;
 
+pub use cpu::cores::HostAccesses;
 pub use error::SimError;
 pub use failure::StrategyFailure;
 pub use gpu::counts::Accesses;
 pub use observe::breakdown::Breakdown;
+pub use observe::phases::Phases;
 pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};

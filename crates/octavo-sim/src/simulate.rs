@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{Manager, MemoryConfig};
+use octavo_manager::{Kind, Manager, MemoryConfig};
 use octavo_node::NodeConfig;
-use octavo_program::{Workload, pages_of};
+use octavo_program::{Action, Program, WholeWorkload, Workload, pages_of};
 use octavo_units::Time;
 
 use crate::error::{MAX_BYTES, SimError};
@@ -36,6 +36,8 @@ pub struct RunOptions<'a> {
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
+    /// The whole program that is made of the workload; only the launches run if there is none.
+    pub program: Option<&'a Program>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -72,6 +74,12 @@ pub fn simulate(
     node.validate()?;
     let page_bytes = memory.decision_size()?.0;
     let capacity = capacity_pages(node, page_bytes, workload)?;
+    let whole = options.program.map(|program| WholeWorkload::new(workload, program));
+    let workload = whole.as_ref().map_or(workload, |whole| whole);
+    check_size(workload)?;
+    if let Some(program) = options.program {
+        check_program(node, workload, program)?;
+    }
     let programs = workload.applications().len();
     if programs > node.compute.units as usize {
         return Err(SimError::TooManyPrograms { programs, units: node.compute.units });
@@ -88,7 +96,7 @@ pub fn simulate(
     let kept = (Breakdown::default(), recorder);
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
     let Some(out) = options.timeline.take() else {
-        let mut running = Node::new(node, manager, page_bytes, workload, kept);
+        let mut running = Node::new(node, manager, page_bytes, (workload, options.program), kept);
         let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_REPORTS))?;
         running.check(workload, page_bytes)?;
         let (outcome, kept) = running.end();
@@ -96,7 +104,7 @@ pub fn simulate(
     };
     let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
     let spans = Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
-    let mut running = Node::new(node, manager, page_bytes, workload, (kept, spans));
+    let mut running = Node::new(node, manager, page_bytes, (workload, options.program), (kept, spans));
     let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_SAMPLES))?;
     running.check(workload, page_bytes)?;
     let (outcome, (kept, mut spans)) = running.end();
@@ -162,12 +170,43 @@ impl<L: Listen> Node<'_, L> {
 
 /// Pages each GPU can hold, `None` without a limit.
 fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -> Result<Option<u32>, SimError> {
-    let bytes = workload.address_end();
-    if bytes > MAX_BYTES {
-        return Err(SimError::TooLarge { bytes });
-    }
     let footprint = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
     Ok(node.capacity_pages(page_bytes, footprint)?)
+}
+
+fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
+    let bytes = workload.address_end();
+    if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
+}
+
+/// Refuses what a whole program cannot do on this node.
+fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) -> Result<(), SimError> {
+    let refuse = |reason: String| Err(SimError::Program { reason });
+    let programs = workload.applications().len();
+    if programs > 1 {
+        return refuse(format!("expected one program, found {programs}: mixes run as launches alone"));
+    }
+    for buffer in program.buffers() {
+        if u32::from(buffer.buffer.gpu) > node.gpus {
+            let gpu = buffer.buffer.gpu - 1;
+            let (name, gpus) = (&buffer.buffer.name, node.gpus);
+            return refuse(format!("buffer `{name}` lies on gpu{gpu}, but the node has {gpus} GPUs"));
+        }
+    }
+    let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;
+    for ordered in program.actions() {
+        match &ordered.action {
+            Action::Copy { from, to } if device(from.buffer) && device(to.buffer) => {
+                let name = &program.buffers()[to.buffer.index()].buffer.name;
+                return refuse(format!("the copy to `{name}` is between GPUs, which is not simulated"));
+            }
+            Action::Prefetch { .. } | Action::Advise { .. } => {
+                return refuse(format!("`{}` is not simulated", ordered.action.name()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.

@@ -1,3 +1,6 @@
-//! The host's side of translation.
+//! The host: its cores, its memory, and its walks for far faults.
 
+pub(crate) mod cores;
+pub(crate) mod thread;
+mod tlb;
 pub(crate) mod walkers;

@@ -38,9 +38,23 @@ pub(crate) enum Kind {
     Sample,
     /// The next kernel launch of a program begins, or the program has ended; index: program.
     Launch,
+    /// An action of a whole program begins; index: action.
+    Action,
+    /// It is over.
+    ActionEnds,
+    /// A thread of the host goes on; index: thread.
+    HostThread,
+    /// The kernel looks at what a thread of the host needs; index: thread.
+    HostFault,
+    /// A fault of the host is served; index: fault.
+    HostWakes,
+    /// A copy goes on with its next piece; index: stream.
+    CopyPiece,
+    /// The pages that an action frees are free; index: action.
+    Freed,
 }
 
-const KINDS: [Kind; 17] = [
+const KINDS: [Kind; 24] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -58,6 +72,13 @@ const KINDS: [Kind; 17] = [
     Kind::ReportArrives,
     Kind::Sample,
     Kind::Launch,
+    Kind::Action,
+    Kind::ActionEnds,
+    Kind::HostThread,
+    Kind::HostFault,
+    Kind::HostWakes,
+    Kind::CopyPiece,
+    Kind::Freed,
 ];
 
 /// An event: what happens to which object.

@@ -26,12 +26,14 @@ pub(crate) enum Traffic {
     Prefetch,
     /// Faults, notifications, reports and their answers.
     Control,
+    /// Copies that a program asks for.
+    Copies,
 }
 
 impl Traffic {
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
     pub const NAMES: [&str; Self::COUNT] =
-        ["lines", "migration", "duplication", "write_collapse", "eviction", "prefetch", "control"];
+        ["lines", "migration", "duplication", "write_collapse", "eviction", "prefetch", "control", "copies"];
 
     pub const fn of(cause: Cause) -> Self {
         match cause {

@@ -9,6 +9,7 @@ use octavo_manager::{AttributeChange, Cause, Manager, PageRun, ProcessorId, Step
 
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
+use crate::machine::program::Phase;
 
 /// What the time of accesses is spent on, faults aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub(crate) enum Happening<'a> {
     /// What the driver says.
     Driver(octavo_driver::Happening<'a>),
 
+    /// An action of a whole program is over.
+    Phase { action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
     /// A kernel began and will have ended at these times.
     Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
     /// The [interval](Listen::interval) is over.

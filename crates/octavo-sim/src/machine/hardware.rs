@@ -5,6 +5,7 @@ use octavo_driver::slab::Slab;
 use octavo_manager::Manager;
 use octavo_program::{LINE_BYTES, Workload};
 
+use crate::cpu::cores::Cpu;
 use crate::cpu::walkers::HostWalkers;
 use crate::engine::clock::Clock;
 use crate::engine::costs::Costs;
@@ -46,6 +47,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) broadcast: Broadcast,
     pub(super) trans_fw: Option<TransFw>,
     pub(super) host_walkers: HostWalkers,
+    /// The host's cores, if the host computes.
+    pub(super) cpu: Option<Cpu>,
     pub(super) walks: Walks,
     /// Who has heard what of the plans under way.
     pub(super) told: Told,
@@ -60,7 +63,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
         config: &'a NodeConfig,
         manager: &Manager,
         page_bytes: u64,
-        workload: &dyn Workload,
+        (workload, host_computes): (&dyn Workload, bool),
         listeners: L,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
@@ -87,6 +90,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
+            cpu: host_computes.then(|| Cpu::new(&config.host.cpu, pages)),
             walks: Walks {
                 in_memory: config.walker.in_memory,
                 tables: table_lines(workload, page_bytes),

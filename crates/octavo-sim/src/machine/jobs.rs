@@ -64,13 +64,28 @@ impl Jobs {
         }
     }
 
+    /// Only this launch of the only program runs next.
+    pub(super) fn only_launch(&mut self, launch: u32) {
+        let program = &mut self.running[0];
+        program.launch = launch;
+        program.program.launches = launch..launch + 1;
+    }
+
+    /// The only program is over, with all that it did beside its launches.
+    pub(super) fn end_all(&mut self, now: u64) {
+        let program = &mut self.running[0];
+        program.finished = Some(now);
+        program.rounds = 1;
+        self.ended = now;
+    }
+
     /// Whether every program has ended once.
     fn all_ended(&self) -> bool {
         self.running.iter().all(|program| program.finished.is_some())
     }
 
     /// A program that has ended still has its memory; one that has begun anew has little of it yet.
-    fn note_memory_use(&mut self, manager: &Manager) {
+    pub(super) fn note_memory_use(&mut self, manager: &Manager) {
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
             let used = manager.memory_use(ProcessorId::gpu(gpu));
             let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
@@ -132,6 +147,9 @@ impl<L: Listen> Node<'_, L> {
     /// The last kernel of a program has ended: the node is done when every program has ended once; until then, this
     /// one runs again, as a new process with memory of its own.
     pub fn end_application(&mut self, application: usize) {
+        if self.whole.is_some() {
+            return self.end_whole_launch();
+        }
         if !self.jobs.running[application].restarting {
             self.jobs.note_memory_use(self.driver.manager());
             let state = &mut self.jobs.running[application];

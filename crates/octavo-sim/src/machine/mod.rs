@@ -15,6 +15,7 @@ pub(crate) mod jobs;
 pub(crate) mod node;
 mod notices;
 pub(crate) mod outcome;
+pub(crate) mod program;
 mod remote;
 mod serve;
 mod step;

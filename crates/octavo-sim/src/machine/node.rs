@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use octavo_driver::{Driver, Service};
 use octavo_manager::{Manager, Needs};
-use octavo_program::Workload;
+use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
 use crate::engine::event::Kind;
@@ -12,6 +12,7 @@ use crate::machine::faults::Waiters;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Jobs;
+use crate::machine::program::Whole;
 use octavo_node::NodeConfig;
 
 /// A node that runs one workload under one memory manager.
@@ -24,6 +25,8 @@ pub(crate) struct Node<'a, L> {
     pub(super) needs: Needs,
 
     pub(super) jobs: Jobs,
+    /// The whole program, if more than its launches runs.
+    pub(super) whole: Option<Whole<'a>>,
     pub(super) groups_per_cycle: u32,
     pub(super) finished: bool,
 }
@@ -33,16 +36,17 @@ impl<'a, L: Listen> Node<'a, L> {
         config: &'a NodeConfig,
         manager: Manager,
         page_bytes: u64,
-        workload: &'a dyn Workload,
+        (workload, program): (&'a dyn Workload, Option<&'a Program>),
         listeners: L,
     ) -> Self {
         let mut node = Self {
             workload,
-            hardware: Hardware::new(config, &manager, page_bytes, workload, listeners),
+            hardware: Hardware::new(config, &manager, page_bytes, (workload, program.is_some()), listeners),
             waiters: Waiters::default(),
             needs: manager.needs(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
             jobs: Jobs::new(workload, config),
+            whole: program.map(Whole::new),
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
             finished: false,
         };
@@ -50,20 +54,29 @@ impl<'a, L: Listen> Node<'a, L> {
         node
     }
 
-    /// Tells the manager about the workload's buffers and schedules the first events.
+    /// Schedules the first events.
     fn begin(&mut self) {
         if self.hardware.listeners.wants_attributes() {
             self.driver.manager_mut().keep_attribute_changes();
         }
-        for application in 0..self.jobs.running.len() {
-            self.allocate(application);
-            self.hardware.clock.schedule(0, Kind::Launch, application as u32);
+        if self.whole.is_some() {
+            self.begin_program();
+        } else {
+            self.begin_launches();
         }
         if let Some(period) = self.hardware.reports.period(self.hardware.costs.cycle) {
             self.hardware.clock.schedule_periodic(period, Kind::ReportDue);
         }
         if let Some(interval) = self.hardware.listeners.interval() {
             self.hardware.clock.schedule_periodic(interval, Kind::Sample);
+        }
+    }
+
+    /// Only the launches run: all memory is there, and the first launch of each program begins.
+    fn begin_launches(&mut self) {
+        for application in 0..self.jobs.running.len() {
+            self.allocate(application);
+            self.hardware.clock.schedule(0, Kind::Launch, application as u32);
         }
     }
 

@@ -3,6 +3,7 @@
 use octavo_driver::Driver;
 use octavo_manager::{Manager, MemoryUse};
 
+use crate::cpu::cores::{Cpu, HostAccesses};
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
 use crate::machine::happening::{Happening, Listen};
@@ -17,6 +18,8 @@ pub(crate) struct Outcome {
     /// Launches that have ended, of all programs.
     pub launches: u32,
     pub accesses: Accesses,
+    /// What the host's cores did, if the host computed.
+    pub host: Option<HostAccesses>,
     pub driver: Driver,
     pub links: Vec<LinkUse>,
     pub programs: Vec<Running>,
@@ -81,6 +84,7 @@ impl<L: Listen> Node<'_, L> {
             ended: self.jobs.ended,
             launches: self.jobs.launches_done,
             accesses: hardware.accesses,
+            host: hardware.cpu.as_ref().map(Cpu::accesses),
             driver: self.driver,
             links: hardware.links.usage(),
             programs: self.jobs.running,

@@ -39,6 +39,13 @@ impl<L: Listen> Node<'_, L> {
                 self.sample();
             }
             Kind::Launch => self.begin_launch(event.index as usize),
+            Kind::Action => self.begin_action(event.index),
+            Kind::ActionEnds => self.end_action(event.index),
+            Kind::HostThread => self.run_host_thread(event.index),
+            Kind::HostFault => self.host_faults(event.index),
+            Kind::HostWakes => self.host_wakes(event.index),
+            Kind::CopyPiece => self.copy_piece(event.index),
+            Kind::Freed => self.freed(event.index),
         }
         true
     }

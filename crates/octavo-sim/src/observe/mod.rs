@@ -1,6 +1,7 @@
 //! What a run leaves behind: tables, a timeline, totals.
 
 pub(crate) mod breakdown;
+pub(crate) mod phases;
 pub(crate) mod programs;
 pub(crate) mod record;
 pub(crate) mod result;

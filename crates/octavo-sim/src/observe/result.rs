@@ -4,9 +4,11 @@ use octavo_manager::{Manager, MemoryUse, Statistics};
 use octavo_program::Workload;
 use serde::Serialize;
 
+use crate::cpu::cores::HostAccesses;
 use crate::gpu::counts::Accesses;
 use crate::machine::outcome::Outcome;
 use crate::observe::breakdown::Breakdown;
+use crate::observe::phases::Phases;
 use crate::observe::programs::applications_table;
 use crate::observe::record::Recorder;
 use crate::observe::table::Table;
@@ -24,7 +26,7 @@ pub struct RunResult {
 /// Totals of a run. Times are picoseconds of simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// From the first launch to the end of the last kernel.
+    /// From the first launch to the end of the last kernel; of a whole program, to the end of its last action.
     pub time_ps: u64,
     /// Kernel launches.
     pub launches: u32,
@@ -46,6 +48,12 @@ pub struct Summary {
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_use: Vec<FrameUse>,
+    /// How long the phases of a whole program took; `None` if only its launches ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
+    /// What the host's cores did in a whole program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostAccesses>,
 }
 
 /// How a memory is used, in frames.
@@ -84,6 +92,8 @@ impl RunResult {
             manager_state_bytes: manager.state_bytes() as u64,
             manager: manager.statistics(),
             memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
+            phases: recorder.phases(),
+            host: outcome.host,
         };
         let programs = (outcome.programs.iter().any(|program| !program.program.name.is_empty()))
             .then(|| applications_table(&outcome.programs));

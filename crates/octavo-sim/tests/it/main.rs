@@ -22,4 +22,5 @@ mod support;
 mod timeline;
 mod trans_fw;
 mod translation;
+mod whole;
 mod workloads;

@@ -1,6 +1,6 @@
 //! What steps change: page tables, translations, caches. Nothing here takes time.
 
-use octavo_manager::{Cause, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask};
+use octavo_manager::{Cause, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask};
 
 use crate::gpu::translate::entry::Entry;
 use crate::machine::happening::{Happening, Listen};
@@ -9,6 +9,11 @@ use crate::machine::hardware::Hardware;
 impl<L: Listen> Hardware<'_, L> {
     /// Removes (or write-protects) entries, and the translations made from them.
     pub(super) fn withdraw(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) {
+        if processors.contains(HOST)
+            && let Some(cpu) = &mut self.cpu
+        {
+            cpu.withdraw(pages, protect);
+        }
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
             if protect {
                 self.gpus[gpu].protect(pages);
@@ -30,7 +35,10 @@ impl<L: Listen> Hardware<'_, L> {
         let mut stale = false;
         let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
         for processor in processors.iter() {
-            let Some(gpu) = processor.gpu_index() else { continue };
+            let Some(gpu) = processor.gpu_index() else {
+                self.map_on_host(pages, writable);
+                continue;
+            };
             let target = target.unwrap_or(processor);
             if target != processor {
                 self.say(Happening::MappedRemotely { pages, by: processor, at: target });
@@ -42,6 +50,12 @@ impl<L: Listen> Hardware<'_, L> {
             }
         }
         stale
+    }
+
+    fn map_on_host(&mut self, pages: PageRun, writable: bool) {
+        if let Some(cpu) = &mut self.cpu {
+            cpu.map(pages, writable);
+        }
     }
 
     /// A copy is given up that was the source of none; nothing is written back.
@@ -80,11 +94,12 @@ impl<L: Listen> Hardware<'_, L> {
             self.drop_lines(processor, run);
             self.gpus[gpu].invalidate(run);
         }
+        self.withdraw(ProcessorMask::only(HOST), run, false);
         self.counters.clear(run);
     }
 
     /// First line and count of lines of a run of pages.
-    pub(super) fn lines(&self, pages: PageRun) -> (u64, u64) {
+    pub(in crate::machine) fn lines(&self, pages: PageRun) -> (u64, u64) {
         let PageId(first) = pages.first;
         (u64::from(first) << self.page_line_shift, u64::from(pages.count) << self.page_line_shift)
     }

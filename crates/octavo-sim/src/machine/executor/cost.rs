@@ -1,11 +1,13 @@
 //! How long steps take.
 
-use octavo_manager::{Cause, PageRun, ProcessorId, ProcessorMask, Step};
+use octavo_manager::{Cause, HOST, PageRun, ProcessorId, ProcessorMask, Step};
 
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::program::costs::zeroing;
 use octavo_node::DrainScope;
+use octavo_program::LINE_BYTES;
 
 impl<L: Listen> Hardware<'_, L> {
     /// Reads and writes of policy metadata: those beside the host's walk cost only what exceeds it.
@@ -36,7 +38,9 @@ impl<L: Listen> Hardware<'_, L> {
             Step::Map { processors, pages, target, permission, mode } => {
                 let stale = self.map(processors, pages, target, permission, mode);
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
-                self.clock.now() + self.costs.entry_write + shootdown
+                // What the host's own entries cost is in the time of its faults.
+                let write = if processors == ProcessorMask::only(HOST) { 0 } else { self.costs.entry_write };
+                self.clock.now() + write + shootdown
             }
             Step::Coalesce { processor, block } => {
                 self.set_large(processor, block);
@@ -86,12 +90,15 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Removes (or write-protects) entries and translations; the answers come back to the host.
     fn shoot_down(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+        if processors == ProcessorMask::only(HOST) {
+            return self.unmap_on_host(pages, protect);
+        }
         let message = if self.told.forget(slot, processors) { 0 } else { self.costs.host_link };
         self.withdraw(processors, pages, protect);
         self.clock.now() + message + self.costs.shootdown + self.costs.host_link
     }
 
-    /// Pages get frames: the host commands a GPU to clear them; its own are cleared by the fault that takes them.
+    /// Pages get frames: the host commands a GPU to clear them, and clears its own.
     fn populate(&mut self, pages: PageRun, memory: ProcessorId, zeroed: bool) -> u64 {
         self.say(Happening::Placed { pages, from: memory, to: memory });
         let (first, count) = self.lines(pages);
@@ -100,8 +107,15 @@ impl<L: Listen> Hardware<'_, L> {
                 let command = self.message();
                 self.gpus[gpu].stream(self.clock.now(), command, first, count)
             }
+            None if zeroed => self.clock.now() + zeroing(&self.config.host.costs, count * LINE_BYTES),
             None => self.clock.now(),
         }
+    }
+
+    /// The host's own entries change at once, for so much a page.
+    fn unmap_on_host(&mut self, pages: PageRun, protect: bool) -> u64 {
+        self.withdraw(ProcessorMask::only(HOST), pages, protect);
+        self.clock.now() + u64::from(pages.count) * self.config.host.costs.unmap_page.0
     }
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.

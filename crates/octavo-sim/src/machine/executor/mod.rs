@@ -7,7 +7,7 @@ mod large;
 pub(crate) mod told;
 
 use octavo_driver::{Alarm, Begun, Executor, FaultId, Happening, Outstanding, Ticket, Wake};
-use octavo_manager::{Manager, PageRun, Plan, Step};
+use octavo_manager::{HOST, Manager, PageRun, Plan, Step};
 use octavo_units::Time;
 
 pub(crate) use free::Free;
@@ -43,12 +43,20 @@ impl<L: Listen> Executor for Hardware<'_, L> {
     }
 
     fn wake(&mut self, _now: Time, id: FaultId, fault: &Outstanding) -> Wake {
-        self.send_wake(id, fault.processor);
+        if fault.processor == HOST {
+            self.clock.schedule(self.clock.now(), Kind::HostWakes, id.0);
+        } else {
+            self.send_wake(id, fault.processor);
+        }
         Wake::UnderWay
     }
 
-    fn free(&mut self, _now: Time, run: PageRun, _token: u64, manager: &Manager) {
+    /// A token is the action that frees, from one on; nobody waits for zero.
+    fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
         self.forget(run, manager);
+        if let Some(action) = token.checked_sub(1) {
+            self.clock.schedule(now.0, Kind::Freed, action as u32);
+        }
     }
 
     fn remind(&mut self, at: Time, alarm: Alarm) -> bool {

@@ -13,6 +13,7 @@ use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::machine::happening::{Happening, Listen};
+use crate::observe::phases::{PhaseLog, Phases};
 use crate::observe::table::{Column, Table};
 
 /// Names of the kinds of rows in the `events` table, by code.
@@ -39,6 +40,7 @@ pub(crate) struct Recorder {
     kernels: Vec<(Cow<'static, str>, u64, u64)>,
     samples: Samples,
     timeline: Option<Timeline>,
+    phases: PhaseLog,
 }
 
 impl Recorder {
@@ -52,6 +54,7 @@ impl Recorder {
             kernels: Vec::new(),
             samples: Samples::default(),
             timeline: events.then(Timeline::default),
+            phases: PhaseLog::default(),
         }
     }
 
@@ -128,11 +131,17 @@ impl Recorder {
         }
     }
 
+    /// How long each kind of phase of a whole program took.
+    pub fn phases(&self) -> Option<Phases> {
+        self.phases.summed_up().map(|(sums, _)| sums)
+    }
+
     /// The tables of the run.
     pub fn tables(self, workload: &dyn Workload, links: &[LinkUse]) -> Vec<Table> {
         let buffers = workload.buffers();
         let mut tables =
             vec![self.allocations(buffers), self.page_groups(buffers), link_table(links), kernel_table(&self.kernels)];
+        tables.extend(self.phases.summed_up().map(|(_, table)| table));
         if self.interval.is_some() {
             tables.extend(self.samples.tables());
         }
@@ -193,6 +202,9 @@ impl Listen for Recorder {
             Happening::Discarded { pages, processor } => self.discard(now, pages, processor),
             Happening::Attribute(change) => self.attribute(now, change),
             Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
+            Happening::Phase { action, phase, name, began, ended } => {
+                self.phases.push(action, phase, name, began, ended);
+            }
             Happening::Sample { accesses, manager, links } => {
                 self.samples.push(now, accesses, manager, &links.usage());
             }

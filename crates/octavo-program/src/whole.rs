@@ -1,0 +1,76 @@
+//! The launches of a whole program, with all of its buffers.
+
+use crate::buffer::Buffer;
+use crate::host_side::HostSide;
+use crate::launches::{Application, Cursor, Launch, Resources, Workload};
+use crate::op::OpSink;
+use crate::program::Program;
+
+/// A workload whose buffers are those of a whole program made of it: its own, and memory of the host behind them.
+pub struct WholeWorkload<'a> {
+    launches: &'a dyn Workload,
+    buffers: Vec<Buffer>,
+}
+
+impl<'a> WholeWorkload<'a> {
+    /// The launches of `workload`, with the buffers of `program`.
+    #[must_use]
+    pub fn new(workload: &'a dyn Workload, program: &Program) -> Self {
+        Self { launches: workload, buffers: program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect() }
+    }
+}
+
+impl Workload for WholeWorkload<'_> {
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    fn applications(&self) -> Vec<Application> {
+        let mut applications = self.launches.applications();
+        if let [alone] = applications.as_mut_slice() {
+            alone.buffers = 0..self.buffers.len();
+        }
+        applications
+    }
+
+    fn launches(&self) -> u32 {
+        self.launches.launches()
+    }
+
+    fn launch(&self, index: u32) -> Launch {
+        self.launches.launch(index)
+    }
+
+    fn resources(&self, index: u32) -> Resources {
+        self.launches.resources(index)
+    }
+
+    fn flushed_before(&self, index: u32) -> bool {
+        self.launches.flushed_before(index)
+    }
+
+    fn code_bytes(&self, index: u32) -> u64 {
+        self.launches.code_bytes(index)
+    }
+
+    fn waits_for_some(&self) -> bool {
+        self.launches.waits_for_some()
+    }
+
+    fn host_side(&self) -> HostSide {
+        self.launches.host_side()
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        self.launches.fill(launch, group, wavefront, cursor, out);
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.launches.failure()
+    }
+
+    /// Of the workload alone: what the host keeps beside it is not counted.
+    fn footprint(&self) -> u64 {
+        self.launches.footprint()
+    }
+}

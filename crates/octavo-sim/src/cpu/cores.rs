@@ -1,0 +1,197 @@
+//! Cores of the host: which pages they reach, and the time of the lines that they read and write.
+
+use octavo_manager::{HOST, PageRun};
+use octavo_node::CpuConfig;
+use octavo_program::LINE_BYTES;
+use serde::Serialize;
+
+use crate::cpu::thread::Chunk;
+use crate::cpu::tlb::CoreTlb;
+use crate::engine::lane::Lane;
+use crate::engine::slots::Slots;
+use crate::gpu::translate::entry::{Entry, PageTable};
+
+/// Host memory is booked in buckets of 65.5 ns, as links are.
+const BUCKET_SHIFT: u32 = 16;
+
+/// What the host's cores did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostAccesses {
+    /// Lines of 64 bytes that they read.
+    pub load_lines: u64,
+    /// Lines that they wrote.
+    pub store_lines: u64,
+    /// Translations that they had to walk the page table for.
+    pub walks: u64,
+    /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
+    pub faults: u64,
+}
+
+/// The host's cores and its memory.
+pub(crate) struct Cpu {
+    cores: Vec<Core>,
+    table: PageTable,
+    memory: Lane,
+    /// Picoseconds of a byte at the memory's bandwidth, in 2⁻¹⁶.
+    byte: u64,
+    latency: u64,
+    issue: u64,
+    walk: u64,
+    accesses: HostAccesses,
+}
+
+struct Core {
+    in_flight: Slots,
+    tlb: CoreTlb,
+}
+
+/// What became of lines that a core was to touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// When the core can issue the next line.
+    pub next: u64,
+    /// When the last line is there.
+    pub done: u64,
+}
+
+impl Cpu {
+    /// A host whose page table has so many pages, none of them mapped.
+    pub fn new(config: &CpuConfig, pages: usize) -> Self {
+        let core = || Core { in_flight: Slots::new(config.lines_in_flight), tlb: CoreTlb::new(&config.tlb) };
+        let byte = (1_000_000_000_000u128 << 16) / u128::from(config.memory_bandwidth.0);
+        Self {
+            cores: (0..config.cores).map(|_| core()).collect(),
+            table: PageTable::new(pages),
+            memory: Lane::new(BUCKET_SHIFT),
+            byte: u64::try_from(byte).unwrap_or(u64::MAX),
+            latency: config.memory_latency.0,
+            issue: config.line_issue.0,
+            walk: config.tlb.walk.0,
+            accesses: HostAccesses::default(),
+        }
+    }
+
+    pub const fn accesses(&self) -> HostAccesses {
+        self.accesses
+    }
+
+    /// Whether cores can touch `page` without the kernel.
+    pub fn allows(&self, page: u32, write: bool) -> bool {
+        self.table.get(page).allows(write)
+    }
+
+    /// A core needs the kernel.
+    pub fn count_fault(&mut self) {
+        self.accesses.faults += 1;
+    }
+
+    /// Cores can touch these pages from now on.
+    pub fn map(&mut self, pages: PageRun, writable: bool) {
+        let entry = Entry::new(HOST, writable, false);
+        pages.iter().for_each(|page| _ = self.table.set(page, entry));
+    }
+
+    /// Cores can no longer touch (or write) these pages.
+    pub fn withdraw(&mut self, pages: PageRun, protect: bool) {
+        if protect {
+            self.table.protect(pages);
+        } else {
+            self.table.invalidate(pages);
+        }
+        for core in &mut self.cores {
+            pages.iter().for_each(|page| core.tlb.forget(page.0));
+        }
+    }
+
+    /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
+    /// it passes the memory's bandwidth twice.
+    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk) -> Touched {
+        let state = &mut self.cores[core];
+        let mut next = time;
+        if !state.tlb.look_up(chunk.page) {
+            self.accesses.walks += 1;
+            next += self.walk;
+        }
+        let passes = if chunk.write { 2 } else { 1 };
+        let cost = (passes * LINE_BYTES * self.byte) >> 16;
+        let mut done = next;
+        for _ in 0..chunk.lines {
+            let start = state.in_flight.available(next);
+            let there = self.memory.reserve(now, start, cost) + self.latency;
+            state.in_flight.take(there);
+            (next, done) = (start + self.issue, done.max(there));
+        }
+        let counter = if chunk.write { &mut self.accesses.store_lines } else { &mut self.accesses.load_lines };
+        *counter += chunk.lines;
+        Touched { next, done }
+    }
+
+    /// A copy reads or writes `bytes` of host memory from `time` on; returns when the last of them are there.
+    pub fn stream(&mut self, now: u64, time: u64, bytes: u64) -> u64 {
+        self.memory.reserve(now, time, (bytes * self.byte) >> 16) + self.latency
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_manager::PageId;
+    use octavo_node::CpuTlbConfig;
+    use octavo_units::{Bandwidth, Bytes, Time};
+
+    use super::*;
+
+    /// 8 lines in flight, 100 ns to memory, 64 GB/s (1 ns a line), walks of 50 ns.
+    fn cpu(cores: u32) -> Cpu {
+        let config = CpuConfig {
+            cores,
+            lines_in_flight: 8,
+            line_issue: Time(1_000),
+            memory_latency: Time(100_000),
+            memory_bandwidth: Bandwidth(64_000_000_000),
+            tlb: CpuTlbConfig { entries: 16, ways: 4, walk: Time(50_000) },
+            capacity: Bytes(0),
+        };
+        Cpu::new(&config, 64)
+    }
+
+    fn page(number: u32, write: bool) -> Chunk {
+        Chunk { page: number, lines: 64, write }
+    }
+
+    #[test]
+    fn a_core_alone_waits_for_its_lines_in_flight() {
+        let mut cpu = cpu(1);
+        let done = cpu.touch(0, 0, 0, &page(0, false)).done;
+        // A walk, then eight rounds of eight lines: 100 ns and what their issue takes.
+        let (low, high) = (50_000 + 8 * 100_000, 50_000 + 8 * 110_000);
+        assert!((low..=high).contains(&done), "{done}");
+        assert_eq!((cpu.accesses().load_lines, cpu.accesses().walks), (64, 1));
+    }
+
+    #[test]
+    fn many_cores_share_the_bandwidth_and_stores_take_it_twice() {
+        let time = |write: bool| {
+            let mut cpu = cpu(32);
+            let ends = (0..32).map(|core| cpu.touch(0, core, 0, &page(core as u32, write)).done);
+            ends.max().unwrap()
+        };
+        // 2,048 lines of 1 ns each, or 2 ns.
+        assert!((2_048_000..2_400_000).contains(&time(false)), "{}", time(false));
+        assert!((4_096_000..4_500_000).contains(&time(true)), "{}", time(true));
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_walked_for_again() {
+        let mut cpu = cpu(2);
+        let run = PageRun::one(PageId(3));
+        assert!(!cpu.allows(3, false));
+        cpu.map(run, true);
+        cpu.touch(0, 1, 0, &page(3, true));
+        cpu.withdraw(run, true);
+        assert_eq!([false, true].map(|write| cpu.allows(3, write)), [true, false]);
+        cpu.touch(0, 1, 0, &page(3, false));
+        cpu.withdraw(run, false);
+        assert!(!cpu.allows(3, false));
+        assert_eq!(cpu.accesses().walks, 2);
+    }
+}

@@ -1,0 +1,162 @@
+//! Copies between host memory and GPU memory (`cudaMemcpy`): one stream for each GPU that has some of the bytes, piece by
+//! piece, so that memory of the host, link and memory of the GPU work at the same time.
+
+use octavo_driver::slab::Slab;
+use octavo_manager::{HOST, Kind, PageId, PageRun, ProcessorId};
+use octavo_program::{ActionId, Span};
+
+use crate::engine::event::Kind as EventKind;
+use crate::fabric::links::Traffic;
+use crate::machine::happening::Listen;
+use crate::machine::hardware::Hardware;
+use crate::machine::node::Node;
+
+/// Bytes of a piece: long beside the latency of a link, short beside what is booked ahead of the clock.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// Streams under way.
+pub(super) type Copies = Slab<Stream>;
+
+/// What one GPU has of a copy.
+pub(super) struct Stream {
+    action: ActionId,
+    gpu: usize,
+    direction: Direction,
+    /// What is left, the last first, with its bytes.
+    left: Vec<(PageRun, u64)>,
+    /// When the last byte so far is there.
+    last: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    In,
+    Out,
+}
+
+impl Stream {
+    /// The next runs, up to a piece.
+    fn take_piece(&mut self) -> Vec<(PageRun, u64)> {
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        while bytes < PIECE_BYTES
+            && let Some(run) = self.left.pop()
+        {
+            bytes += run.1;
+            piece.push(run);
+        }
+        piece
+    }
+}
+
+/// When a piece is there, and when the next can begin so that the link never waits.
+struct Piece {
+    arrives: u64,
+    next: u64,
+}
+
+impl<L: Listen> Node<'_, L> {
+    /// The call, then a stream for each GPU that has some of the bytes.
+    pub(super) fn begin_copies(&mut self, id: ActionId, from: &Span, to: &Span) {
+        let buffers = self.whole().program.buffers();
+        let inward = buffers[to.buffer.index()].kind == Kind::Device;
+        let (span, direction) = if inward { (to, Direction::In) } else { (from, Direction::Out) };
+        let base = buffers[span.buffer.index()].buffer.base;
+        let shares = self.shares(base + span.bytes.start, base + span.bytes.end);
+        let begins = self.hardware.clock.now() + self.hardware.config.host.costs.copy_call.0;
+        let whole = self.whole();
+        whole.progress[id.index()].parts = shares.len() as u32;
+        for (gpu, mut left) in shares {
+            left.reverse();
+            let number = self.whole().copies.insert(Stream { action: id, gpu, direction, left, last: 0 });
+            self.hardware.clock.schedule(begins, EventKind::CopyPiece, number);
+        }
+    }
+
+    /// By GPU: the runs of pages between two addresses that it holds, none longer than a piece, and the bytes of each.
+    fn shares(&self, start: u64, end: u64) -> Vec<(usize, Vec<(PageRun, u64)>)> {
+        let page_bytes = self.hardware.page_bytes();
+        let most = (PIECE_BYTES / page_bytes).max(1);
+        let mut shares: Vec<Vec<(PageRun, u64)>> = vec![Vec::new(); self.hardware.gpus.len()];
+        for page in start / page_bytes..end.div_ceil(page_bytes) {
+            let view = self.driver.manager().page(PageId(page as u32));
+            let bytes = ((page + 1) * page_bytes).min(end) - (page * page_bytes).max(start);
+            let share = &mut shares[view.owner.gpu_index().expect("device memory lies on a GPU")];
+            match share.last_mut() {
+                Some((run, sum)) if u64::from(run.first.0 + run.count) == page && u64::from(run.count) < most => {
+                    run.count += 1;
+                    *sum += bytes;
+                }
+                _ => share.push((PageRun::one(PageId(page as u32)), bytes)),
+            }
+        }
+        shares.into_iter().enumerate().filter(|(_, runs)| !runs.is_empty()).collect()
+    }
+
+    /// A stream goes on with its next piece.
+    pub(in crate::machine) fn copy_piece(&mut self, number: u32) {
+        let whole = self.whole.as_mut().expect("copies are a program's");
+        let stream = &mut whole.copies[number];
+        let runs = stream.take_piece();
+        let Piece { arrives, next } = match stream.direction {
+            Direction::In => self.hardware.copy_in(stream.gpu, &runs),
+            Direction::Out => self.hardware.copy_out(stream.gpu, &runs),
+        };
+        stream.last = stream.last.max(arrives);
+        if !stream.left.is_empty() {
+            return self.hardware.clock.schedule(next, EventKind::CopyPiece, number);
+        }
+        let stream = whole.copies.remove(number);
+        if let Some(over) = whole.part_over(stream.action, stream.last) {
+            self.hardware.clock.schedule(over, EventKind::ActionEnds, stream.action.0);
+        }
+    }
+}
+
+impl<L: Listen> Hardware<'_, L> {
+    /// Memory of the host, link, memory of the GPU. What the GPU's caches have of the pages is old.
+    fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)]) -> Piece {
+        let (now, bytes) = (self.clock.now(), total(runs));
+        let read = self.stream_host(now, bytes);
+        let path = (HOST, ProcessorId::gpu(gpu));
+        let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
+        let mut arrives = arrived;
+        for (pages, _) in runs {
+            let (first, count) = self.lines(*pages);
+            self.gpus[gpu].drop_lines(first, count);
+            arrives = arrives.max(self.gpus[gpu].stream(now, arrived, first, count));
+        }
+        Piece { arrives, next: self.next_piece(read, arrived) }
+    }
+
+    /// Memory of the GPU, once dirty lines of its caches are there, link, memory of the host.
+    fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)]) -> Piece {
+        let (now, bytes) = (self.clock.now(), total(runs));
+        let mut read = now;
+        for (pages, _) in runs {
+            let (first, count) = self.lines(*pages);
+            let dirty = self.gpus[gpu].clean_lines(first, count);
+            self.accesses.dram_writes += dirty;
+            let clean = if dirty == 0 { now } else { self.gpus[gpu].stream(now, now, first, dirty) };
+            read = read.max(self.gpus[gpu].stream(now, clean, first, count));
+        }
+        let path = (ProcessorId::gpu(gpu), HOST);
+        let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
+        Piece { arrives: self.stream_host(arrived, bytes), next: self.next_piece(read, arrived) }
+    }
+
+    fn stream_host(&mut self, time: u64, bytes: u64) -> u64 {
+        let now = self.clock.now();
+        self.cpu.as_mut().map_or(time, |cpu| cpu.stream(now, time, bytes))
+    }
+
+    /// When the next piece is to be read so that it is there when the link has let go of the one before.
+    fn next_piece(&self, read: u64, arrived: u64) -> u64 {
+        let now = self.clock.now();
+        let left = arrived.saturating_sub(self.costs.host_link);
+        left.saturating_sub(read - now).max(now + 1)
+    }
+}
+
+fn total(runs: &[(PageRun, u64)]) -> u64 {
+    runs.iter().map(|(_, bytes)| bytes).sum()
+}

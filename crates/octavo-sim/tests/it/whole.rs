@@ -1,0 +1,178 @@
+//! Whole programs: allocation, the host's phases, copies, launches and frees, held to sums by hand.
+
+use octavo_program::{Lowering, Program, ProgramKind, Size, Workload, lower};
+use octavo_registry::Choice;
+use octavo_sim::{Phases, RunOptions, RunResult, Values, simulate};
+use octavo_workload::WORKLOADS;
+
+use crate::support::*;
+
+/// The eight kernels of the GRIT study.
+const KERNELS: [&str; 8] = ["bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st"];
+
+/// Of the test node: a call, a chunk of GPU memory, a pinned page, an unmapped page, a copy's call; picoseconds.
+const CALL: u64 = 1_000_000;
+const CHUNK: u64 = 10_000_000;
+const PIN: u64 = 1_000_000;
+const COPY_CALL: u64 = 5_000_000;
+/// Picoseconds a byte takes on the host link of 32 GB/s, in thousandths.
+const LINK_BYTE_MILLI: u64 = 31_250;
+/// Picoseconds from one end of it to the other.
+const LINK_LATENCY: u64 = 500_000;
+
+fn kernel(name: &str) -> Box<dyn Workload> {
+    WORKLOADS.build(&Choice::named(name), &Size { scale: 0.002, seed: 1 }).unwrap()
+}
+
+fn lowered(workload: &dyn Workload, kind: ProgramKind) -> Program {
+    lower(workload, &Lowering { kind, ..Lowering::default() }).unwrap()
+}
+
+fn run_whole(workload: &dyn Workload, program: &Program, gpus: u32) -> RunResult {
+    let options = RunOptions { program: Some(program), ..RunOptions::default() };
+    simulate(&roomy(gpus), &memory("on-touch"), workload, options).unwrap()
+}
+
+/// The test node with units large enough for all kernels.
+fn roomy(gpus: u32) -> octavo_node::NodeConfig {
+    let mut node = node(gpus);
+    node.compute.vector_registers = 256;
+    node.compute.scalar_registers = 3200;
+    node.compute.local_data = octavo_units::Bytes(64 << 10);
+    node
+}
+
+/// Duration, phase and name of each action.
+fn actions(result: &RunResult) -> Vec<(String, String, u64)> {
+    let table = result.tables.iter().find(|table| table.name == "phases").unwrap();
+    let column = |name: &str| &table.columns.iter().find(|column| column.name == name).unwrap().values;
+    let times = |name: &str| match column(name) {
+        Values::U64(values) => values.clone(),
+        other => panic!("{other:?}"),
+    };
+    let texts = |name: &str| match column(name) {
+        Values::Text(values) => values.clone(),
+        other => panic!("{other:?}"),
+    };
+    let spans = times("began_ps").into_iter().zip(times("ended_ps")).map(|(began, ended)| ended - began);
+    let labels = texts("phase").into_iter().zip(texts("name"));
+    labels.zip(spans).map(|((phase, name), time)| (phase, name, time)).collect()
+}
+
+fn sum(phases: &Phases) -> u64 {
+    phases.allocation_ps
+        + phases.host_initialisation_ps
+        + phases.copies_ps
+        + phases.kernels_ps
+        + phases.host_results_ps
+        + phases.deallocation_ps
+}
+
+#[test]
+fn phases_of_a_chain_add_up_to_the_time_of_the_run() {
+    for kind in ProgramKind::ALL {
+        let workload = kernel("fir");
+        let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), kind), 2);
+        let phases = result.summary.phases.unwrap();
+        assert_eq!(sum(&phases), result.summary.time_ps, "{}: {phases:?}", kind.name());
+        assert!(phases.kernels_ps > 0 && phases.host_initialisation_ps > 0 && phases.deallocation_ps > 0, "{phases:?}");
+        assert_eq!(phases.copies_ps > 0, kind == ProgramKind::Explicit, "{}", kind.name());
+    }
+}
+
+#[test]
+fn explicit_copies_take_a_call_and_their_bytes_over_the_links() {
+    for name in KERNELS {
+        let workload = kernel(name);
+        for gpus in [1, 2] {
+            let program = lowered(workload.as_ref(), ProgramKind::Explicit);
+            let result = run_whole(workload.as_ref(), &program, gpus);
+            let (mut copies, mut bytes) = (0, 0);
+            for ordered in program.actions() {
+                if let octavo_program::Action::Copy { to, .. } = &ordered.action {
+                    copies += 1;
+                    bytes += to.len();
+                }
+            }
+            // Each GPU's link carries its share, the largest of which is at most a page more than the others'.
+            let found = result.summary.phases.unwrap().copies_ps;
+            let share = bytes / u64::from(gpus);
+            let least = copies * (COPY_CALL + LINK_LATENCY) + share * LINK_BYTE_MILLI / 1000;
+            // Beside it, for each copy: memory of the host and the GPU fill and empty the pipeline, and a page more.
+            let most = least + copies * (10_000_000 + 4096 * LINK_BYTE_MILLI / 1000);
+            assert!((least..=most).contains(&found), "{name} on {gpus}: {found}, expected {least} to {most}");
+            assert_eq!(result.summary.accesses.faults, 0, "{name}: device memory never faults");
+            assert_eq!(result.summary.manager.migrations, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn explicit_programs_allocate_and_free_by_chunks() {
+    let workload = kernel("mm");
+    let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), ProgramKind::Explicit), 1);
+    for buffer in workload.buffers() {
+        let expected = CALL + buffer.bytes.div_ceil(2 << 20) * CHUNK;
+        for phase in ["allocation", "deallocation"] {
+            let all = actions(&result);
+            let found = all.iter().find(|(found, name, _)| found == phase && *name == buffer.name).unwrap().2;
+            assert!((expected..expected + 2_000_000).contains(&found), "{phase} of {}: {found}", buffer.name);
+        }
+    }
+}
+
+#[test]
+fn pinned_memory_is_read_over_the_host_link_and_never_faults() {
+    for name in KERNELS {
+        let workload = kernel(name);
+        let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), ProgramKind::Pinned), 1);
+        let (accesses, phases) = (&result.summary.accesses, result.summary.phases.unwrap());
+        assert_eq!((accesses.faults, result.summary.manager.migrations), (0, 0), "{name}");
+        assert_eq!(accesses.dram_reads + accesses.dram_writes, 0, "{name}: nothing lies in GPU memory");
+        assert!(accesses.remote_host_lines > 0, "{name}");
+        // A line, with its header and the request's: at least its 64 bytes pass the link.
+        let least = accesses.remote_host_lines * 64 * LINK_BYTE_MILLI / 1000 / 2;
+        assert!(phases.kernels_ps >= least, "{name}: {} is less than {least}", phases.kernels_ps);
+        let pages: u64 = workload.buffers().iter().map(|buffer| buffer.bytes.div_ceil(4096)).sum();
+        let buffers = workload.buffers().len() as u64;
+        let zeroing = workload.buffers().iter().map(|buffer| buffer.bytes / 8 * 1000).sum::<u64>();
+        let expected = buffers * CALL + pages * PIN + zeroing;
+        let found = phases.allocation_ps;
+        assert!((expected..=expected + buffers * 2_000_000).contains(&found), "{name}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn the_host_touches_every_line_of_its_inputs_and_outputs_once() {
+    for kind in ProgramKind::ALL {
+        let workload = kernel("fir");
+        let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), kind), 1);
+        let host = result.summary.host.unwrap();
+        let side = workload.host_side();
+        let lines = |wanted: fn(&octavo_program::Role) -> bool| -> u64 {
+            let buffers = workload.buffers().iter().zip(side.roles());
+            buffers.filter(|(_, role)| wanted(role)).map(|(buffer, _)| buffer.bytes.div_ceil(64)).sum()
+        };
+        assert_eq!(host.store_lines, lines(|role| role.input), "{}", kind.name());
+        assert_eq!(host.load_lines, lines(|role| role.output), "{}", kind.name());
+    }
+}
+
+#[test]
+fn managed_pages_go_to_the_gpu_and_back_to_the_host_that_reads_them() {
+    let workload = kernel("fir");
+    let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), ProgramKind::Managed), 1);
+    let links = result.tables.iter().find(|table| table.name == "links").unwrap();
+    let moved = |link: usize| match &links.columns.iter().find(|column| column.name == "migration").unwrap().values {
+        Values::U64(values) => values[link],
+        other => panic!("{other:?}"),
+    };
+    let side = workload.host_side();
+    let bytes = |wanted: fn(&octavo_program::Role) -> bool| -> u64 {
+        let buffers = workload.buffers().iter().zip(side.roles());
+        buffers.filter(|(_, role)| wanted(role)).map(|(buffer, _)| buffer.bytes.next_multiple_of(4096)).sum()
+    };
+    // The first row is gpu0->host, the second host->gpu0. What the kernel alone writes is not copied in.
+    assert_eq!(moved(1), bytes(|role| role.input), "inputs go to the GPU");
+    assert_eq!(moved(0), bytes(|role| role.output), "outputs come back");
+}
