@@ -80,6 +80,21 @@ pub enum Event<'a> {
     Allocate(Allocation),
     /// Memory was freed; its frames become free everywhere. Pages of an unfinished plan must not be freed.
     Free(PageRun),
+    /// A program says how it uses managed pages (`cudaMemAdvise`); what was said about them before holds no longer.
+    Advise {
+        /// Which pages.
+        pages: PageRun,
+        /// What is said.
+        advice: Advice,
+    },
+    /// A program wants pages in a processor's memory (`cudaMemPrefetchAsync`). Those that are in unfinished plans, that
+    /// stay where they are, or for which there is no room are passed over.
+    Prefetch {
+        /// Which pages.
+        pages: PageRun,
+        /// In whose memory.
+        to: ProcessorId,
+    },
     /// Faults in the order the driver services them.
     Faults(&'a [Fault]),
     /// An access counter reached its threshold.

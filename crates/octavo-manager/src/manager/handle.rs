@@ -12,6 +12,8 @@ impl Manager {
         match event {
             Event::Allocate(allocation) => self.allocate(&allocation, plans),
             Event::Free(run) => self.free(run, plans),
+            Event::Advise { pages, advice } => self.advise(pages, advice, plans),
+            Event::Prefetch { pages, to } => self.prefetch(pages, to, plans),
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
             Event::Report(counts) => self.report(counts, plans),

@@ -1,5 +1,6 @@
 //! The manager: what it holds, and how it is made. What it does about each kind of event has a file of its own.
 
+mod advice;
 mod allocations;
 mod background;
 mod capacity;
@@ -50,7 +51,7 @@ use crate::transaction::state::Memory;
 ///
 /// # Panics
 /// Its methods panic when the caller breaks the contract: a page that is not allocated, allocated twice, or freed
-/// while a plan holds it; device memory touched by the host that cannot map it; a processor that the node does not have; a plan acknowledged twice.
+/// while a plan holds it; advice about memory that is not managed; device memory touched by the host that cannot map it; a processor that the node does not have; a plan acknowledged twice.
 pub struct Manager {
     memory: Memory,
     policies: Policies,

@@ -155,6 +155,9 @@ impl Manager {
         statistics.protection_faults += u64::from(protection);
         statistics.far_faults += u64::from(!protection);
         statistics.cold_faults += u64::from(self.memory.pages.touch(fault));
+        if let Some(decision) = self.advised(fault) {
+            return (decision, Charges::default());
+        }
         self.ask_placement(view.kind, |placement, context| placement.on_fault(fault, &view, context))
     }
 
@@ -184,7 +187,9 @@ impl Manager {
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
-            migrate::may_come(&view, fault.processor) && placement.may_prefetch(&view)
+            let preferred = self.memory.pages.advised().of(page).preferred;
+            let wanted_here = preferred.is_none_or(|memory| memory == fault.processor);
+            wanted_here && migrate::may_come(&view, fault.processor) && placement.may_prefetch(&view)
         }));
         let mut tx = Transaction { memory: &mut self.memory, draft };
         migrate::move_all(&mut tx, &list, fault.processor, Cause::Prefetch);

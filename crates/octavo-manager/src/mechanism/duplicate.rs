@@ -17,6 +17,14 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Res
     replicate(tx, fault, drain)
 }
 
+/// A page on the host is no exception.
+pub(super) fn replicate_anywhere(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
+    if tx.state(fault.page).mode == Mode::Everywhere || fault.access == Access::Write {
+        return migrate::serve(tx, fault);
+    }
+    replicate(tx, fault, true)
+}
+
 /// A load, of a page that some GPU holds: remote mappings go, the owner can no longer write.
 fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);

@@ -1,7 +1,7 @@
 //! A page moves to the processor that faulted on it, or that a strategy chose.
 
 use super::upgrade::{map_local, upgrade};
-use super::{collapse, everywhere, map_remote};
+use super::{accessors, collapse, everywhere, map_remote};
 use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::{Mode, PageView};
@@ -39,6 +39,7 @@ pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, 
         tx.populate(run, to, true);
     }
     map_local(tx, run, to);
+    accessors::map(tx, run);
     let statistics = &mut tx.memory.statistics;
     statistics.prefetched += u64::from(run.count) * u64::from(cause == Cause::Prefetch);
     statistics.migrations += u64::from(run.count) * u64::from(page.populated() && cause != Cause::Prefetch);

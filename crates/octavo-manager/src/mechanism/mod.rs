@@ -1,6 +1,7 @@
 //! How decisions are carried out, one file for each mechanism. Mechanisms know no strategy: they take a page from
 //! whatever state it is in to the one that was decided.
 
+pub(crate) mod accessors;
 mod at_home;
 mod collapse;
 mod duplicate;
@@ -9,6 +10,7 @@ mod everywhere;
 mod evict;
 mod map_remote;
 pub(crate) mod migrate;
+mod move_to;
 mod populate;
 mod reach;
 pub(crate) mod room;
@@ -35,6 +37,8 @@ pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
         Decision::Migrate => migrate::serve(tx, fault),
         Decision::MapRemote => Ok(map_remote::serve(tx, fault)),
         Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),
+        Decision::Replicate => duplicate::replicate_anywhere(tx, fault),
+        Decision::To(memory) => move_to::serve(tx, fault, memory),
         Decision::Subscribe => subscribe::serve(tx, fault),
         Decision::At(home) => at_home::serve(tx, fault, home),
         Decision::Everywhere => Ok(everywhere::serve(tx, fault)),

@@ -27,7 +27,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
 fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> ProcessorId {
     let has_room = |processor| processor == HOST || tx.memory.frames.capacity(processor) > 0;
     match decision {
-        Decision::At(home) if has_room(home) && tx.memory.reach.can_map(toucher, home) => home,
+        Decision::At(home) | Decision::To(home) if has_room(home) && tx.memory.reach.can_map(toucher, home) => home,
         _ if has_room(toucher) => toucher,
         _ => HOST,
     }

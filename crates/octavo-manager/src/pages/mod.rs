@@ -1,5 +1,6 @@
 //! State of every page: flat arrays that grow with allocations.
 
+mod advice;
 mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod census;
@@ -14,8 +15,9 @@ use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
-use crate::contract::kind::Kind;
+use crate::contract::kind::{Advice, Kind};
 use crate::contract::page::{Mode, PageView};
+use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::planes::{Plane, Planes};
@@ -53,6 +55,7 @@ pub(crate) struct Pages {
     records: Vec<Record>,
     allocations: Allocations,
     attributes: Attributes,
+    advised: Advised,
 }
 
 impl Pages {
@@ -63,7 +66,7 @@ impl Pages {
     pub fn new(geometry: Geometry, attributes: &'static [&'static Attribute]) -> Result<Self, ConfigError> {
         let (planes, allocations) = (Planes::new(&geometry), Allocations::default());
         let attributes = Attributes::new(attributes)?;
-        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes })
+        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes, advised: Advised::default() })
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -99,6 +102,16 @@ impl Pages {
         self.allocations.managed()
     }
 
+    /// What was said about pages.
+    pub fn advised(&self) -> &Advised {
+        &self.advised
+    }
+
+    /// Something is said about pages.
+    pub fn advise(&mut self, run: PageRun, advice: Advice) {
+        self.advised.set(run, advice);
+    }
+
     /// Whether all allocated pages are managed.
     pub fn all_managed(&self) -> bool {
         self.allocations.managed().len() == self.allocations.runs().len()
@@ -131,7 +144,7 @@ impl Pages {
     }
 
     /// Puts new pages on the host, or nowhere if nobody touched them.
-    pub fn allocate(&mut self, &Allocation { run, space, populated, kind, .. }: &Allocation) {
+    pub fn allocate(&mut self, &Allocation { run, space, populated, kind, advice, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
         let resident = if populated && !kind.stays() { ProcessorMask::only(HOST) } else { ProcessorMask::EMPTY };
@@ -142,6 +155,8 @@ impl Pages {
         }
         self.attributes.created(run.count);
         self.allocations.insert(run, space, kind);
+        assert!(kind == Kind::Managed || advice == Advice::default(), "advice is about managed memory, not {kind:?}");
+        self.advised.set(run, advice);
     }
 
     fn grow(&mut self, pages: usize) {
@@ -163,6 +178,7 @@ impl Pages {
     /// Takes `run` out of the list of allocations; what is left of one on either side stays.
     pub fn deallocate(&mut self, run: PageRun) {
         self.allocations.remove(run);
+        self.advised.forget(run);
     }
 
     /// The part of `page`'s allocation that lies in its 2 MiB block.

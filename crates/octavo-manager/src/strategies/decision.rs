@@ -17,6 +17,12 @@ pub enum Decision {
         /// Whether processors that lose the right to write, or their mapping, are drained first.
         drain: bool,
     },
+    /// The same, without making the host an exception: a load of a page on the host leaves the host a replica too.
+    /// Processors that lose the right to write are drained.
+    Replicate,
+    /// The page moves to that memory, and the faulting processor maps it there. If it has replicas, it moves to the
+    /// faulting processor.
+    To(ProcessorId),
     /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
     Subscribe,
     /// The page is at home on a processor from its allocation on; the faulting processor maps it there.

@@ -1,5 +1,6 @@
 //! Who decides, each kind behind a trait with its list of implementations, and how a memory system is composed of them.
 
+pub(crate) mod advice;
 pub(crate) mod allocator;
 pub(crate) mod composition;
 pub(crate) mod config;

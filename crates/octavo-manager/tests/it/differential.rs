@@ -4,8 +4,8 @@ use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
 use octavo_manager::{
-    EVICTIONS, Fragmentation, HOST, Kind, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorMask, Reach,
-    Topology,
+    Advice, EVICTIONS, Fragmentation, HOST, Kind, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorId,
+    ProcessorMask, Reach, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -240,6 +240,21 @@ proptest! {
         let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
         harness.second_kind = kind;
         play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, LIVELY, &ops);
+    }
+
+    /// The second application gave advice about its pages.
+    #[test]
+    fn advised_pages_on_the_machine(
+        config in registered(),
+        (preferred, accessed_by, read_mostly) in (proptest::option::of(0u8..6), 0u32..64, any::<bool>()),
+        capacity in vec(1u32..30, 5),
+        ops in vec(op(RESIZED), 1..60),
+    ) {
+        let topology = Topology::of(capacity);
+        let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
+        let (preferred, accessed_by) = (preferred.map(ProcessorId), ProcessorMask(accessed_by));
+        harness.second_advice = Advice { preferred, accessed_by, read_mostly };
+        play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, RESIZED, &ops);
     }
 
     /// Some processors cannot map some memories; every GPU can map the host's.

@@ -2,6 +2,7 @@
 //! compile the helpers and be linked.
 
 mod access_counter;
+mod advice;
 mod common;
 mod conformance;
 mod differential;

@@ -8,7 +8,7 @@ pub mod script;
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId,
+    Advice, Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId,
     ProcessorId, SpaceId, Step, Topology,
 };
 
@@ -32,6 +32,8 @@ pub struct Harness {
     pub metadata: u64,
     /// Capacities that the machine takes over once nothing is under way.
     capacity: Vec<u32>,
+    /// What the second application said about its pages.
+    pub second_advice: Advice,
     /// What the second application asked for.
     pub second_kind: Kind,
     /// The first page of the second application.
@@ -57,6 +59,7 @@ impl Harness {
             running: Vec::new(),
             metadata: 0,
             capacity: topology.capacity_pages.clone(),
+            second_advice: Advice::default(),
             second_kind: Kind::default(),
             second_space: u32::MAX,
             laws: laws(config, topology),
@@ -70,7 +73,9 @@ impl Harness {
         let populated = run.first.0 < self.second_space;
         run.iter().for_each(|page| self.machine.allocate(page, populated));
         let kind = self.kind(run.first);
-        let allocation = Allocation { space: SpaceId(self.space(run.first)), populated, kind, ..run.into() };
+        let advice = if populated { Advice::default() } else { self.second_advice };
+        let space = SpaceId(self.space(run.first));
+        let allocation = Allocation { space, populated, kind, advice, ..run.into() };
         self.event(Event::Allocate(allocation));
         if kind.stays() {
             self.settle();

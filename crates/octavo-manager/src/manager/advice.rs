@@ -1,0 +1,65 @@
+//! What programs say about their pages, and pages that they want somewhere.
+
+use crate::contract::event::Fault;
+use crate::contract::ids::{Access, PageId, PageRun, ProcessorId};
+use crate::contract::kind::{Advice, Kind};
+use crate::contract::plan::{Cause, Plan};
+use crate::manager::Manager;
+use crate::mechanism::{self, accessors, migrate};
+use crate::strategies::decision::Decision;
+use crate::transaction::Transaction;
+
+impl Manager {
+    /// Who is said to access the pages maps those that are there; those in unfinished plans when they move next.
+    pub(super) fn advise(&mut self, pages: PageRun, advice: Advice, plans: &mut Vec<Plan>) {
+        let managed = pages.iter().all(|page| self.memory.pages.is_managed(page));
+        assert!(managed, "advice is about managed memory, {pages:?} is not");
+        self.memory.pages.advise(pages, advice);
+        let list: Vec<PageId> = pages.iter().collect();
+        let mut draft = self.unfinished.open();
+        draft.cause = Some(Cause::RemoteMap);
+        let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
+        tx.each_uniform_run(&list, accessors::map);
+        self.unfinished.commit(&mut self.memory, draft, plans);
+    }
+
+    /// Brings pages to a processor before they are asked for, block by block. Those in unfinished plans, those that stay
+    /// where they are and those for which there is no room are passed over; those that are mostly read are replicated.
+    pub(super) fn prefetch(&mut self, pages: PageRun, to: ProcessorId, plans: &mut Vec<Plan>) {
+        let list: Vec<PageId> = pages.iter().collect();
+        let block = |page: &PageId| self.memory.pages.block(*page).first;
+        let blocks: Vec<&[PageId]> = list.chunk_by(|one, next| block(one) == block(next)).collect();
+        for block in blocks {
+            self.prefetch_block(block, to, plans);
+        }
+    }
+
+    fn prefetch_block(&mut self, block: &[PageId], to: ProcessorId, plans: &mut Vec<Plan>) {
+        let (read, others): (Vec<PageId>, Vec<PageId>) = block.iter().partition(|&&page| {
+            let view = self.page(page);
+            view.allocated && view.populated() && self.memory.pages.advised().of(page).read_mostly
+        });
+        let moved: Vec<PageId> = others.into_iter().filter(|&page| migrate::may_come(&self.page(page), to)).collect();
+        let mut draft = self.unfinished.open();
+        draft.cause = Some(Cause::Prefetch);
+        let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
+        migrate::move_all(&mut tx, &moved, to, Cause::Prefetch);
+        for page in read {
+            let wish = Fault { processor: to, page, access: Access::Read };
+            if tx.memory.pages.slot(page).is_none() && !tx.state(page).resident.contains(to) {
+                _ = mechanism::serve(&mut tx, &wish, Decision::Replicate);
+            }
+        }
+        self.unfinished.commit(&mut self.memory, draft, plans);
+    }
+
+    /// What advice about the page of a fault decides, of managed memory.
+    pub(super) fn advised(&self, fault: &Fault) -> Option<Decision> {
+        let pages = &self.memory.pages;
+        if pages.advised().is_empty() || pages.kind(fault.page) != Kind::Managed {
+            return None;
+        }
+        let (page, advice) = (pages.view(fault.page), pages.advised().of(fault.page));
+        crate::strategies::advice::decide(fault, &page, &advice, &self.memory.reach)
+    }
+}

@@ -1,0 +1,43 @@
+//! What programs said about the use of their pages.
+
+use crate::contract::ids::{PageId, PageRun};
+use crate::contract::kind::Advice;
+
+/// Runs of pages about which something was said, ascending and disjoint.
+#[derive(Clone, Default)]
+pub(crate) struct Advised(Vec<(PageRun, Advice)>);
+
+impl Advised {
+    /// Whether nobody said anything about any page.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What was said about `page` last.
+    pub fn of(&self, page: PageId) -> Advice {
+        let after = self.0.partition_point(|(run, _)| run.first <= page);
+        let below = after.checked_sub(1).map(|at| self.0[at]);
+        below.filter(|(run, _)| page.0 - run.first.0 < run.count).map(|(_, advice)| advice).unwrap_or_default()
+    }
+
+    /// From now on, this holds for these pages and nothing else does.
+    pub fn set(&mut self, pages: PageRun, advice: Advice) {
+        self.forget(pages);
+        if advice != Advice::default() {
+            let at = self.0.partition_point(|(run, _)| run.first < pages.first);
+            self.0.insert(at, (pages, advice));
+        }
+    }
+
+    /// Nothing is said about these pages any more.
+    pub fn forget(&mut self, pages: PageRun) {
+        let (first, end) = (pages.first.0, pages.first.0 + pages.count);
+        let left = |&(run, advice): &(PageRun, Advice)| {
+            let (from, to) = (run.first.0, run.first.0 + run.count);
+            let pieces = [(from, to.min(first)), (from.max(end), to)];
+            let pieces = pieces.into_iter().filter(|(from, to)| from < to);
+            pieces.map(move |(from, to)| (PageRun { first: PageId(from), count: to - from }, advice))
+        };
+        self.0 = self.0.iter().flat_map(left).collect();
+    }
+}

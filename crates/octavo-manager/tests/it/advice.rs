@@ -1,0 +1,97 @@
+//! Advice decides before the placement strategy does, as in the stock driver; prefetch calls bring pages.
+
+use crate::common::{Node, fault, placement};
+use octavo_manager::{
+    Access, Advice, Event, Fault, HOST, PLACEMENTS, PageId, PageRun, ProcessorId, ProcessorMask, Topology,
+};
+
+const GPU0: ProcessorId = ProcessorId::gpu(0);
+const GPU1: ProcessorId = ProcessorId::gpu(1);
+
+fn advised(name: &str, advice: Advice) -> Node {
+    let mut node = Node::new(&placement(name, "{}"));
+    node.event(Event::Advise { pages: PageRun { first: PageId(0), count: 16 }, advice });
+    node
+}
+
+fn on_host(node: &mut Node, page: u32, access: Access) -> Vec<String> {
+    node.event(Event::Faults(&[Fault { processor: HOST, page: PageId(page), access }]))
+}
+
+#[test]
+fn pages_go_to_their_preferred_location_and_are_mapped_there() {
+    for name in PLACEMENTS.names() {
+        let mut node = advised(name, Advice { preferred: Some(GPU1), ..Advice::default() });
+        let expected = [
+            "copy 3 host gpu1 migration",
+            "release host 3",
+            "map gpu1 3 -> gpu1 rw",
+            "map gpu0 3 -> gpu1 rw",
+            "wake gpu0 3",
+        ];
+        assert_eq!(node.read(0, 3), expected, "{name}");
+        // The host cannot map it there: it gets it; the next GPU brings it back.
+        assert!(on_host(&mut node, 3, Access::Write).contains(&"copy 3 gpu1 host migration".to_owned()), "{name}");
+        assert!(node.read(0, 3).contains(&"copy 3 host gpu1 migration".to_owned()), "{name}");
+    }
+}
+
+#[test]
+fn who_accesses_pages_maps_them_wherever_they_are() {
+    let both = ProcessorMask::only(GPU0).with(GPU1).with(HOST);
+    let mut node = Node::new(&placement("on-touch", "{}"));
+    let pages = PageRun { first: PageId(0), count: 4 };
+    let advice = Advice { accessed_by: both, ..Advice::default() };
+    assert_eq!(node.event(Event::Advise { pages, advice }), ["map host+gpu0+gpu1 0x4 -> host rw"]);
+    // Pages that nobody was said to access migrate, and are not mapped by others.
+    assert!(!node.write(0, 7).contains(&"map gpu1 7 -> gpu0 rw".to_owned()));
+    let moved = node.event(Event::Prefetch { pages, to: GPU0 });
+    assert!(moved.contains(&"map gpu1 0x4 -> gpu0 rw".to_owned()), "{moved:?}");
+    assert_eq!(node.write(1, 2), ["wake gpu1 2"], "no fault is left to serve");
+}
+
+#[test]
+fn pages_that_are_mostly_read_are_replicated_and_collapse_at_a_write() {
+    for name in PLACEMENTS.names() {
+        let mut node = advised(name, Advice { read_mostly: true, ..Advice::default() });
+        assert!(node.read(0, 3).contains(&"copy 3 host gpu0 duplication".to_owned()), "{name}");
+        assert!(node.read(1, 3).contains(&"copy 3 host gpu1 duplication".to_owned()), "{name}");
+        assert_eq!(node.manager.page(PageId(3)).resident, ProcessorMask(0b111), "{name}");
+        node.write(1, 3);
+        assert_eq!(node.manager.page(PageId(3)).resident, ProcessorMask::only(GPU1), "{name}");
+        let brought = node.event(Event::Prefetch { pages: PageRun { first: PageId(3), count: 2 }, to: GPU0 });
+        assert!(brought.contains(&"copy 3 gpu1 gpu0 duplication".to_owned()), "{name}: {brought:?}");
+    }
+}
+
+#[test]
+fn a_prefetch_call_brings_each_block_by_a_plan_of_its_own() {
+    let mut node = Node::with(&placement("first-touch", "{}"), &Topology::of(vec![600, 600]));
+    let mut plans = Vec::new();
+    let pages = PageRun { first: PageId(500), count: 100 };
+    node.manager.handle(Event::Prefetch { pages, to: GPU0 }, &mut plans);
+    assert_eq!(plans.len(), 2);
+    plans.drain(..).for_each(|plan| node.manager.complete(plan.id, &mut Vec::new()));
+    assert_eq!((node.manager.statistics().prefetched, node.manager.frames_held(GPU0)), (100, 100));
+    assert_eq!(node.event(Event::Faults(&[fault(0, 520, Access::Write)])), ["wake gpu0 520"]);
+    assert!(node.event(Event::Prefetch { pages, to: GPU0 }).is_empty(), "they are there");
+    assert_eq!(
+        node.event(Event::Prefetch { pages, to: HOST }).iter().filter(|line| line.starts_with("copy")).count(),
+        2
+    );
+}
+
+#[test]
+fn advice_is_forgotten_with_the_pages_and_replaced_by_new_advice() {
+    let prefers = |preferred| Advice { preferred: Some(preferred), ..Advice::default() };
+    let mut node = advised("on-touch", prefers(GPU1));
+    node.event(Event::Advise { pages: PageRun { first: PageId(4), count: 2 }, advice: Advice::default() });
+    let lands = |node: &mut Node, page| {
+        node.read(0, page);
+        node.manager.page(PageId(page)).owner
+    };
+    assert_eq!([3, 4, 5, 6].map(|page| lands(&mut node, page)), [GPU1, GPU0, GPU0, GPU1]);
+    node.event(Event::Free(PageRun { first: PageId(8), count: 1 }));
+    node.event(Event::Allocate(PageRun { first: PageId(8), count: 1 }.into()));
+    assert_eq!([7, 8, 9].map(|page| lands(&mut node, page)), [GPU1, GPU0, GPU1]);
+}
