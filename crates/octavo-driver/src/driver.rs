@@ -1,7 +1,7 @@
 //! The driver's outside: what happens comes in, and calls of an executor go out.
 
 use octavo_manager::{
-    AccessCount, Allocation, CounterNotification, Event, Fault, Manager, PageId, PageRun, Plan, ProcessorId,
+    AccessCount, Advice, Allocation, CounterNotification, Event, Fault, Manager, PageId, PageRun, Plan, ProcessorId,
 };
 use octavo_units::Time;
 
@@ -111,6 +111,16 @@ impl Driver {
     /// A periodic report: see [`Event::Report`].
     pub fn report(&mut self, now: Time, counts: &[AccessCount], to: &mut impl Executor) {
         self.event(now, Event::Report(counts), to);
+    }
+
+    /// A program says how it uses pages: see [`Event::Advise`].
+    pub fn advise(&mut self, now: Time, pages: PageRun, advice: Advice, to: &mut impl Executor) {
+        self.event(now, Event::Advise { pages, advice }, to);
+    }
+
+    /// A program wants pages in the memory of `whose`: see [`Event::Prefetch`].
+    pub fn prefetch(&mut self, now: Time, pages: PageRun, whose: ProcessorId, to: &mut impl Executor) {
+        self.event(now, Event::Prefetch { pages, to: whose }, to);
     }
 
     /// A kernel ended: see [`Event::KernelEnd`].

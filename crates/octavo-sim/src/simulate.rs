@@ -195,15 +195,12 @@ fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) 
     }
     let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;
     for ordered in program.actions() {
-        match &ordered.action {
-            Action::Copy { from, to } if device(from.buffer) && device(to.buffer) => {
-                let name = &program.buffers()[to.buffer.index()].buffer.name;
-                return refuse(format!("the copy to `{name}` is between GPUs, which is not simulated"));
-            }
-            Action::Prefetch { .. } | Action::Advise { .. } => {
-                return refuse(format!("`{}` is not simulated", ordered.action.name()));
-            }
-            _ => {}
+        if let Action::Copy { from, to } = &ordered.action
+            && device(from.buffer)
+            && device(to.buffer)
+        {
+            let name = &program.buffers()[to.buffer.index()].buffer.name;
+            return refuse(format!("the copy to `{name}` is between GPUs, which is not simulated"));
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Whole programs: allocation, the host's phases, copies, launches and frees, held to sums by hand.
 
-use octavo_program::{Lowering, Program, ProgramKind, Size, Workload, lower};
+use octavo_manager::{Advice, ProcessorId, ProcessorMask};
+use octavo_program::{Action, BufferId, Lowering, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower};
 use octavo_registry::Choice;
 use octavo_sim::{Phases, RunOptions, RunResult, Values, simulate};
 use octavo_workload::WORKLOADS;
@@ -175,4 +176,51 @@ fn managed_pages_go_to_the_gpu_and_back_to_the_host_that_reads_them() {
     // The first row is gpu0->host, the second host->gpu0. What the kernel alone writes is not copied in.
     assert_eq!(moved(1), bytes(|role| role.input), "inputs go to the GPU");
     assert_eq!(moved(0), bytes(|role| role.output), "outputs come back");
+}
+
+/// The managed program of a workload with an action for each of its buffers before the first launch.
+fn before_launch(workload: &dyn Workload, action: impl Fn(Span) -> Action) -> Program {
+    let plain = lowered(workload, ProgramKind::Managed);
+    let mut builder = ProgramBuilder::default();
+    for buffer in plain.buffers() {
+        builder.buffer(buffer.buffer.clone(), buffer.kind, buffer.spread);
+    }
+    let mut launched = false;
+    for ordered in plain.actions() {
+        if !launched && matches!(ordered.action, Action::Launch { .. }) {
+            launched = true;
+            for (index, buffer) in workload.buffers().iter().enumerate() {
+                builder.then(action(Span { buffer: BufferId(index as u32), bytes: 0..buffer.bytes }));
+            }
+        }
+        builder.then(ordered.action.clone());
+    }
+    builder.build(workload.launches()).unwrap()
+}
+
+#[test]
+fn prefetched_inputs_do_not_fault() {
+    let workload = kernel("fir");
+    let plain = run_whole(workload.as_ref(), &lowered(workload.as_ref(), ProgramKind::Managed), 1);
+    let program = before_launch(workload.as_ref(), |span| Action::Prefetch { span, to: ProcessorId::gpu(0) });
+    let brought = run_whole(workload.as_ref(), &program, 1);
+    let inputs: u64 = workload
+        .buffers()
+        .iter()
+        .zip(workload.host_side().roles())
+        .filter(|(_, role)| role.input)
+        .map(|(buffer, _)| buffer.bytes.div_ceil(4096))
+        .sum();
+    assert!(brought.summary.manager.prefetched >= inputs, "{} of {inputs}", brought.summary.manager.prefetched);
+    assert!(brought.summary.accesses.faults + inputs <= plain.summary.accesses.faults);
+}
+
+#[test]
+fn pages_that_a_gpu_is_advised_to_access_stay_on_the_host() {
+    let workload = kernel("fir");
+    let advice = Advice { accessed_by: ProcessorMask::only(ProcessorId::gpu(0)), ..Advice::default() };
+    let program = before_launch(workload.as_ref(), |span| Action::Advise { span, advice });
+    let result = run_whole(workload.as_ref(), &program, 1);
+    assert!(result.summary.accesses.remote_host_lines > 0, "inputs are read where they are");
+    assert!(actions(&result).iter().any(|(phase, _, time)| phase == "other" && *time == CALL), "the call costs");
 }

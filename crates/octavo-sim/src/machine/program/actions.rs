@@ -1,7 +1,7 @@
 //! Actions begin when all that they wait for are done, and end: what each kind of them does in between.
 
-use octavo_manager::{Access, Allocation, Kind, PageId, PageRun, ProcessorId};
-use octavo_program::{Action, ActionId, BufferId, HostPhase, ProgramBuffer};
+use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, ProcessorId};
+use octavo_program::{Action, ActionId, BufferId, HostPhase, ProgramBuffer, Span};
 
 use crate::engine::event::Kind as EventKind;
 use crate::machine::happening::{Happening, Listen};
@@ -34,7 +34,8 @@ impl<'a, L: Listen> Node<'a, L> {
             Action::Copy { from, to } => self.begin_copies(id, from, to),
             Action::Launch { launch, .. } => self.launch(id, *launch),
             Action::Free(buffer) => self.free_buffer(id, &program.buffers()[buffer.index()]),
-            Action::Prefetch { .. } | Action::Advise { .. } => unreachable!("refused before the run"),
+            Action::Prefetch { span, to } => self.prefetch(id, span, *to),
+            Action::Advise { span, advice } => self.advise(id, span, *advice),
             Action::Synchronise => self.end_action(number),
         }
     }
@@ -42,7 +43,7 @@ impl<'a, L: Listen> Node<'a, L> {
     /// An action is over: those that waited for it last begin.
     pub(in crate::machine) fn end_action(&mut self, number: u32) {
         let (id, now) = (ActionId(number), self.hardware.clock.now());
-        if self.is_allocating(id) {
+        if self.waits_for_plans(id) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::ActionEnds, number);
         }
         let whole = self.whole();
@@ -73,12 +74,38 @@ impl<'a, L: Listen> Node<'a, L> {
         self.hardware.clock.schedule(self.hardware.clock.now() + cost, EventKind::ActionEnds, id.0);
     }
 
-    /// Whether an action is an allocation whose mappings are still being made.
-    fn is_allocating(&mut self, id: ActionId) -> bool {
+    fn prefetch(&mut self, id: ActionId, span: &Span, to: ProcessorId) {
+        let pages = self.pages_of_span(span);
+        self.drive(|driver, now, hardware| driver.prefetch(now, pages, to, hardware));
+        self.end_call(id);
+    }
+
+    fn advise(&mut self, id: ActionId, span: &Span, advice: Advice) {
+        let pages = self.pages_of_span(span);
+        self.drive(|driver, now, hardware| driver.advise(now, pages, advice, hardware));
+        self.end_call(id);
+    }
+
+    fn end_call(&mut self, id: ActionId) {
+        let over = self.hardware.clock.now() + self.hardware.config.host.costs.advice_call.0;
+        self.hardware.clock.schedule(over, EventKind::ActionEnds, id.0);
+    }
+
+    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought. What comes
+    /// after a prefetch waits for it, as on one stream.
+    fn waits_for_plans(&mut self, id: ActionId) -> bool {
         let program = self.whole().program;
-        let Action::Allocate(BufferId(buffer)) = program.actions()[id.index()].action else { return false };
-        let buffer = &program.buffers()[buffer as usize];
-        matches!(buffer.kind, Kind::Device | Kind::Pinned) && self.driver.is_busy(self.pages_of_buffer(buffer))
+        match &program.actions()[id.index()].action {
+            Action::Allocate(buffer) => {
+                let buffer = &program.buffers()[buffer.index()];
+                buffer.kind.stays() && self.driver.is_busy(self.pages_of_buffer(buffer))
+            }
+            Action::Prefetch { span, .. } => {
+                let pages = self.pages_of_span(span);
+                self.driver.is_busy(pages)
+            }
+            _ => false,
+        }
     }
 
     fn free_buffer(&mut self, id: ActionId, buffer: &ProgramBuffer) {
@@ -109,10 +136,18 @@ impl<'a, L: Listen> Node<'a, L> {
         self.end_action(launched.expect("a launch was running").0);
     }
 
-    pub(super) fn pages_of_buffer(&self, buffer: &ProgramBuffer) -> PageRun {
+    fn pages_of_span(&mut self, span: &Span) -> PageRun {
+        let base = self.whole().program.buffers()[span.buffer.index()].buffer.base;
+        self.pages_between(base + span.bytes.start, base + span.bytes.end)
+    }
+
+    fn pages_of_buffer(&self, buffer: &ProgramBuffer) -> PageRun {
+        self.pages_between(buffer.buffer.base, buffer.buffer.base + buffer.buffer.bytes)
+    }
+
+    fn pages_between(&self, start: u64, end: u64) -> PageRun {
         let page = self.hardware.page_bytes();
-        let first = buffer.buffer.base / page;
-        let end = (buffer.buffer.base + buffer.buffer.bytes).div_ceil(page);
+        let (first, end) = (start / page, end.div_ceil(page));
         PageRun { first: PageId(first as u32), count: (end - first) as u32 }
     }
 }
