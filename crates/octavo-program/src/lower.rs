@@ -1,9 +1,10 @@
 //! From a workload to a whole program, for each kind of memory.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use octavo_manager::{Access, Kind, Spread};
+use octavo_manager::{Access, Advice, Kind, Spread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +56,17 @@ impl ProgramKind {
     }
 }
 
+/// How a buffer differs from the others of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exception {
+    /// What it is, unless it is what the others are.
+    pub kind: Option<Kind>,
+    /// What the program says about it once it is allocated.
+    pub advice: Advice,
+}
+
 /// How a workload becomes a whole program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowering {
     /// Which memory the buffers are in.
     pub kind: ProgramKind,
@@ -64,23 +74,39 @@ pub struct Lowering {
     pub spread: Spread,
     /// Threads of the host that write inputs and read outputs, at least one.
     pub host_threads: u32,
+    /// Buffers that differ, by their place among the workload's.
+    pub exceptions: BTreeMap<usize, Exception>,
+}
+
+impl Lowering {
+    /// What a buffer of the workload is.
+    #[must_use]
+    pub fn kind_of(&self, buffer: usize) -> Kind {
+        let own = self.exceptions.get(&buffer).and_then(|exception| exception.kind);
+        own.unwrap_or(self.kind.buffers())
+    }
+
+    fn is_device(&self, buffer: usize) -> bool {
+        self.kind_of(buffer) == Kind::Device
+    }
 }
 
 impl Default for Lowering {
     /// As the kernels' original programs do it, most of which have a host of one thread.
     fn default() -> Self {
-        Self { kind: ProgramKind::default(), spread: Spread::default(), host_threads: 1 }
+        Self { kind: ProgramKind::default(), spread: Spread::default(), host_threads: 1, exceptions: BTreeMap::new() }
     }
 }
 
 /// The whole program: allocate, write inputs, launch, read outputs, free, as the workload's
-/// [host side](Workload::host_side) says. The first buffers are those of the workload; in an explicit program, memory of
-/// the host lies behind them.
+/// [host side](Workload::host_side) says. The first buffers are those of the workload; memory of the host, through which
+/// the host sees device buffers, lies behind them.
 ///
 /// Each application of a mix is a chain of actions; they do not wait for each other.
 ///
 /// # Errors
-/// When the host's side cannot be: bytes beyond the end of a buffer, a host without threads.
+/// When the host's side cannot be: bytes beyond the end of a buffer, a host without threads; or when something is said
+/// about a buffer that does not move.
 pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, ProgramError> {
     let side = workload.host_side();
     let mut program = ProgramBuilder::default();
@@ -99,14 +125,14 @@ fn views(
     side: &HostSide,
     lowering: &Lowering,
 ) -> Vec<Option<BufferId>> {
-    for buffer in buffers {
-        program.buffer(buffer.clone(), lowering.kind.buffers(), lowering.spread);
+    for (index, buffer) in buffers.iter().enumerate() {
+        program.buffer(buffer.clone(), lowering.kind_of(index), lowering.spread);
     }
     let mut base = buffers.last().map_or(0, |last| (last.base + last.bytes).next_multiple_of(BUFFER_ALIGNMENT));
     let mut seen: Vec<bool> = side.roles().iter().map(|role| role.input || role.output).collect();
     side.exchanges().iter().for_each(|exchange| seen[exchange.buffer] = true);
     let view = |(index, buffer): (usize, &Buffer)| {
-        if !seen[index] || lowering.kind != ProgramKind::Explicit {
+        if !seen[index] || !lowering.is_device(index) {
             return seen[index].then_some(BufferId(index as u32));
         }
         let on_host = Buffer { name: format!("{}@host", buffer.name), base, bytes: buffer.bytes, gpu: 0 };
@@ -145,15 +171,14 @@ impl Chain<'_> {
     }
 
     fn push(mut self, launches: Range<u32>) {
-        let explicit = self.lowering.kind == ProgramKind::Explicit;
         let used = Arc::clone(&self.used);
-        let on_host: Vec<_> = used.iter().filter_map(|id| self.views[id.index()]).collect();
+        let device: Vec<_> = used.iter().copied().filter(|id| self.lowering.is_device(id.index())).collect();
+        let on_host = self.allocated_first();
         let [inputs, outputs] = [|role: &Role| role.input, |role: &Role| role.output].map(|wanted| self.whole(wanted));
-        self.each(if explicit { &on_host } else { &used }, Action::Allocate);
+        self.each(&on_host, Action::Allocate);
+        self.advise();
         self.host("initialise", Access::Write, &inputs);
-        if explicit {
-            self.each(&used, Action::Allocate);
-        }
+        self.each(&device, Action::Allocate);
         self.copy_in(&inputs);
         for launch in launches.clone() {
             self.exchanges(launch);
@@ -163,11 +188,28 @@ impl Chain<'_> {
         self.exchanges(launches.end);
         self.wait_for_launches();
         self.copy_out(&outputs);
-        if explicit {
-            self.each(&used, Action::Free);
-        }
+        self.each(&device, Action::Free);
         self.host("read results", Access::Read, &outputs);
-        self.each(if explicit { &on_host } else { &used }, Action::Free);
+        self.each(&on_host, Action::Free);
+    }
+
+    /// What there is before the host writes its inputs: all buffers but those in GPU memory, whose memory on the host
+    /// stands for them.
+    fn allocated_first(&self) -> Vec<BufferId> {
+        let first =
+            |id: &BufferId| if self.lowering.is_device(id.index()) { self.views[id.index()] } else { Some(*id) };
+        self.used.iter().filter_map(first).collect()
+    }
+
+    /// Says of whole buffers what is to be said.
+    fn advise(&mut self) {
+        for &buffer in Arc::clone(&self.used).iter() {
+            let said = self.lowering.exceptions.get(&buffer.index()).map(|exception| exception.advice);
+            if let Some(advice) = said.filter(|advice| *advice != Advice::default()) {
+                let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
+                self.then(Action::Advise { span, advice });
+            }
+        }
     }
 
     /// All bytes of the application's buffers with such roles.
@@ -200,10 +242,11 @@ impl Chain<'_> {
         }
     }
 
-    /// The host waits for the GPUs if anything was launched. An explicit program does so with the copy that follows.
+    /// The host waits for the GPUs if anything was launched. If all buffers are in GPU memory, it does so with the copy
+    /// that follows.
     fn wait_for_launches(&mut self) {
         let running = std::mem::replace(&mut self.running, false);
-        if running && self.lowering.kind != ProgramKind::Explicit {
+        if running && !self.buffers.clone().all(|index| self.lowering.is_device(index)) {
             self.then(Action::Synchronise);
         }
     }
@@ -230,12 +273,10 @@ impl Chain<'_> {
         self.copies(spans, |device, host| Action::Copy { from: device, to: host });
     }
 
-    /// A copy between GPUs and host for each of `spans`, if the two do not share memory.
+    /// A copy between GPUs and host for each of `spans` that the two do not share.
     fn copies(&mut self, spans: &[Span], copy: impl Fn(Span, Span) -> Action) {
-        if self.lowering.kind != ProgramKind::Explicit {
-            return;
-        }
-        for span in spans {
+        let lowering = self.lowering;
+        for span in spans.iter().filter(|span| lowering.is_device(span.buffer.index())) {
             let action = copy(span.clone(), self.on_host(span));
             self.then(action);
         }

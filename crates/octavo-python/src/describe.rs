@@ -51,7 +51,7 @@ pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str
     let spread = named::<Spread>("spread", spread)?;
     let listing = py.detach(|| {
         let (_, workload) = load(resolved)?;
-        let lowering = Lowering { kind, spread, host_threads: threads };
+        let lowering = Lowering { kind, spread, host_threads: threads, ..Lowering::default() };
         let program =
             lower(workload.as_ref(), &lowering).map_err(|error| SimulationError::new_err(error.to_string()))?;
         match workload.failure() {

@@ -1,8 +1,8 @@
 //! Every workload as a whole program of every kind.
 
-use octavo_manager::{Access, Kind, Spread};
+use octavo_manager::{Access, Advice, HOST, Kind, Spread};
 use octavo_program::{
-    Action, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Size, Span, Workload, lower,
+    Action, Exception, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Size, Span, Workload, lower,
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
@@ -84,7 +84,7 @@ proptest! {
         let workload = build(WORKLOADS.entries[index].name, scale);
         let launched: Vec<_> = (0..workload.launches()).collect();
         for kind in ProgramKind::ALL {
-            let lowering = Lowering { kind, spread: Spread::Split, host_threads: threads };
+            let lowering = Lowering { kind, spread: Spread::Split, host_threads: threads, ..Lowering::default() };
             let program = lower(workload.as_ref(), &lowering).unwrap();
             assert_alive_once(&program);
             let launches: Vec<_> = program.actions().iter().filter_map(|ordered| match ordered.action {
@@ -98,6 +98,36 @@ proptest! {
             prop_assert_eq!(moved(&program), expected);
         }
     }
+}
+
+#[test]
+fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_own() {
+    let workload = build("vectoradd", 0.003);
+    let side = workload.host_side();
+    let input = side.roles().iter().position(|role| role.input && !role.output).unwrap();
+    let advised = side.roles().iter().position(|role| role.output).unwrap();
+    let device = Exception { kind: Some(Kind::Device), ..Exception::default() };
+    let advice = Advice { preferred: Some(HOST), ..Advice::default() };
+    let exceptions = [(input, device), (advised, Exception { kind: None, advice })].into();
+    let program = lower(workload.as_ref(), &Lowering { exceptions, ..Lowering::default() }).unwrap();
+    assert_alive_once(&program);
+    let own = workload.buffers().len();
+    let kinds: Vec<_> = program.buffers().iter().map(|buffer| buffer.kind).collect();
+    let expected: Vec<_> = (0..own).map(|index| if index == input { Kind::Device } else { Kind::Managed }).collect();
+    assert_eq!((&kinds[..own], &kinds[own..]), (&expected[..], &[Kind::System][..]));
+    let moved = moved(&program);
+    assert_eq!((moved.copied_in, moved.copied_out), (workload.buffers()[input].bytes, 0));
+    assert_eq!(moved.written, stated_bytes(workload.as_ref(), true));
+    let said: Vec<_> = program
+        .actions()
+        .iter()
+        .filter_map(|ordered| match &ordered.action {
+            Action::Advise { span, advice } => Some((span.buffer.index(), *advice)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, [(advised, advice)]);
+    assert!(program.actions().iter().any(|ordered| ordered.action == Action::Synchronise), "the host reads in place");
 }
 
 #[test]
