@@ -31,7 +31,12 @@ pub fn run(
     timeline: Option<PathBuf>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let mut timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
-    let (scenario, workload) = py.detach(|| load(resolved))?;
+    let (scenario, workload, program) = py.detach(|| {
+        let (scenario, workload) = load(resolved)?;
+        let program = scenario.program(workload.as_ref());
+        let program = program.map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        Ok::<_, PyErr>((scenario, workload, program))
+    })?;
     drop(take_raised()); // Of an earlier run that could not end in it.
     let mut raised = None;
     let mut told = Instant::now();
@@ -51,7 +56,7 @@ pub fn run(
             }
         };
         let options = RunOptions {
-            program: None,
+            program: program.as_ref(),
             record_events: scenario.record.events,
             interval: scenario.record.interval,
             timeline: timeline.as_mut().map(|file| file as &mut dyn Write),

@@ -23,6 +23,9 @@ pub(crate) fn check(key: &str, value: &Value, schema: &Value) -> Result<(), Prob
     if let Some(alternatives) = alternatives(schema) {
         return check_alternatives(key, value, alternatives);
     }
+    if let (Value::Object(table), Some(each)) = (value, entries(schema)) {
+        return table.iter().try_for_each(|(name, value)| check(&join(key, name), value, each));
+    }
     match (value, schema.get("properties").and_then(Value::as_object)) {
         (Value::Object(table), Some(properties)) => return check_table(key, table, properties, schema),
         (_, Some(_)) => return Err(mismatch(key, value, "a table")),
@@ -55,6 +58,11 @@ fn check_table(
         }
         None => Ok(()),
     }
+}
+
+/// What every value of a table must be whose keys are free.
+fn entries(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|each| each.is_object() && schema.get("properties").is_none())
 }
 
 fn unknown(key: &str, name: &str, properties: &Map<String, Value>) -> Problem {

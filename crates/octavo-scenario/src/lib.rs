@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod check_program;
 mod error;
 mod layer;
 mod listing;
@@ -15,6 +16,7 @@ mod mix;
 mod nodes;
 mod origin;
 pub mod presets;
+mod program;
 mod resolve;
 mod scenario;
 mod schema;
@@ -24,6 +26,7 @@ pub use error::ScenarioError;
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;
+pub use program::{BufferChoice, ProgramChoice, ProgramRefused, RunKind};
 pub use resolve::{Resolved, Source, resolve, resolve_with};
 pub use scenario::{Record, Scenario, WorkloadChoice};
 pub use schema::schema;

@@ -5,6 +5,7 @@ use octavo_registry::{Choice, Options};
 use serde_json::Value;
 
 use crate::check::{check, inline_schema};
+use crate::check_program::check_program;
 use crate::error::Problem;
 use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
@@ -184,7 +185,7 @@ fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
     let workload = WORKLOADS.resolve(&scenario.workload.choice());
     let options = workload.map_err(|error| Problem::found_below("workload", &error.key, &error.message))?.options;
     scenario.workload.options = without_nulls(options);
-    Ok(())
+    check_program(scenario)
 }
 
 /// TOML has no null: an option that is not set is left out.

@@ -8,6 +8,8 @@ use octavo_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::program::ProgramChoice;
+
 /// One run: a node, a memory system, a workload and a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +22,9 @@ pub struct Scenario {
     pub seed: i64,
     /// What runs.
     pub workload: WorkloadChoice,
+    /// What is around the workload's launches.
+    #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
+    pub program: ProgramChoice,
     /// How pages are managed.
     pub memory: MemoryConfig,
     /// What is recorded besides totals.

@@ -1,0 +1,188 @@
+//! `[program]`: what is around the launches of a workload, and which memory its buffers are in.
+
+use std::collections::BTreeMap;
+
+use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
+use octavo_program::{Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Scenario;
+
+/// What is around the launches of a workload, and which memory its buffers are in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProgramChoice {
+    /// What runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
+    /// program, with all buffers of one kind.
+    pub kind: RunKind,
+    /// On which GPUs the bytes of device memory lie.
+    pub devices: Spread,
+    /// Threads of the host that write inputs and read outputs.
+    #[schemars(range(min = 1))]
+    pub host_threads: u32,
+    /// Buffers that differ from the others, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub buffers: BTreeMap<String, BufferChoice>,
+}
+
+/// What runs of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// The launches alone, on managed memory.
+    #[default]
+    Launches,
+    /// The whole program, with its buffers in GPU memory and copies from and to the host.
+    Explicit,
+    /// The whole program, with its buffers in managed memory.
+    Managed,
+    /// The whole program, with its buffers in pinned memory of the host.
+    Pinned,
+    /// The whole program, with its buffers in system memory.
+    System,
+}
+
+/// How one buffer differs from the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BufferChoice {
+    /// Which memory it is in; as `program.kind` says if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Advice: in whose memory its pages should be (`host`, `gpu0`, …).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred: Option<String>,
+    /// Advice: who should be able to access its pages without a fault, wherever they are (`host`, `gpu0`, …).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accessed_by: Vec<String>,
+    /// Advice: whether its pages are mostly read, so that every reader should have a copy.
+    #[serde(skip_serializing_if = "is_false")]
+    pub read_mostly: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Default for ProgramChoice {
+    /// The launches alone.
+    fn default() -> Self {
+        Self { kind: RunKind::default(), devices: Spread::default(), host_threads: 1, buffers: BTreeMap::new() }
+    }
+}
+
+impl ProgramChoice {
+    /// Whether nothing was chosen.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl RunKind {
+    /// The kind of the whole program, unless only its launches run.
+    #[must_use]
+    pub const fn whole(self) -> Option<ProgramKind> {
+        match self {
+            Self::Launches => None,
+            Self::Explicit => Some(ProgramKind::Explicit),
+            Self::Managed => Some(ProgramKind::Managed),
+            Self::Pinned => Some(ProgramKind::Pinned),
+            Self::System => Some(ProgramKind::System),
+        }
+    }
+}
+
+impl BufferChoice {
+    /// What is said about the buffer.
+    fn advice(&self) -> Advice {
+        let named = |name: &String| processor(name);
+        Advice {
+            preferred: self.preferred.as_ref().and_then(named),
+            accessed_by: self.accessed_by.iter().filter_map(named).fold(ProcessorMask::EMPTY, ProcessorMask::with),
+            read_mostly: self.read_mostly,
+        }
+    }
+}
+
+/// The processor that a user calls `name`.
+fn processor(name: &str) -> Option<ProcessorId> {
+    processors(octavo_manager::MAX_PROCESSORS - 1).find(|processor| processor.to_string() == name)
+}
+
+/// The host and so many GPUs.
+pub(crate) fn processors(gpus: usize) -> impl Iterator<Item = ProcessorId> {
+    [octavo_manager::HOST].into_iter().chain((0..gpus).map(ProcessorId::gpu))
+}
+
+/// Why there is no whole program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramRefused {
+    /// Device memory does not fit the GPUs.
+    #[error(
+        "`{key}`: {found} bytes of device memory up to `{buffer}`, expected at most {expected}, which `node.capacity` \
+         gives all GPUs together"
+    )]
+    TooLarge {
+        /// Key that puts the buffer there.
+        key: String,
+        /// The first buffer that does not fit.
+        buffer: String,
+        /// Bytes of device buffers up to its end, in whole pages.
+        found: u64,
+        /// Bytes of all GPUs' memory.
+        expected: u64,
+    },
+    /// The workload says something of its host that cannot be.
+    #[error("`program.kind`: {0}")]
+    Program(#[from] ProgramError),
+}
+
+impl Scenario {
+    /// The whole program that runs, none if the scenario is of launches alone.
+    ///
+    /// # Errors
+    /// When its device memory does not fit the GPUs, or when it cannot be lowered.
+    pub fn program(&self, workload: &dyn Workload) -> Result<Option<Program>, ProgramRefused> {
+        let Some(kind) = self.program.kind.whole() else { return Ok(None) };
+        let lowering = self.lowering(kind, workload);
+        self.check_room(&lowering, workload)?;
+        Ok(Some(lower(workload, &lowering)?))
+    }
+
+    fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
+        let exception = |(index, name): (usize, &String)| {
+            let own = self.program.buffers.get(name)?;
+            Some((index, Exception { kind: own.kind, advice: own.advice() }))
+        };
+        let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
+        Lowering {
+            kind,
+            spread: self.program.devices,
+            host_threads: self.program.host_threads,
+            exceptions: names.filter_map(exception).collect(),
+        }
+    }
+
+    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
+    /// whoever runs it.
+    fn check_room(&self, lowering: &Lowering, workload: &dyn Workload) -> Result<(), ProgramRefused> {
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let pages: Vec<u64> = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).collect();
+        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, pages.iter().sum()) else { return Ok(()) };
+        let (expected, mut found) = (u64::from(room) * u64::from(self.node.gpus) * page_bytes, 0);
+        for (index, (buffer, pages)) in workload.buffers().iter().zip(pages).enumerate() {
+            if lowering.kind_of(index) != Kind::Device {
+                continue;
+            }
+            found += pages * page_bytes;
+            if found > expected {
+                let own = self.program.buffers.get(&buffer.name).is_some_and(|own| own.kind.is_some());
+                let key = if own { format!("program.buffers.{}.kind", buffer.name) } else { "program.kind".to_owned() };
+                return Err(ProgramRefused::TooLarge { key, buffer: buffer.name.clone(), found, expected });
+            }
+        }
+        Ok(())
+    }
+}
