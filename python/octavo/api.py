@@ -17,7 +17,7 @@ from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, Variant, slug
 from octavo.runs.folder import check_writable
 from octavo.scenarios.nodes import node_name
-from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, overrides_of, trace_name
+from octavo.scenarios.scenario import DEFAULT_NODE, LAUNCHES, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
+_PLACED_KINDS = (LAUNCHES, "managed")
+"""Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
 
 
 def recipe(  # noqa: PLR0913 - one for each thing that can be named
@@ -35,6 +37,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     placement: Strategy | None = None,
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
+    kind: str | None = None,
     node: str | Path | None = None,
     scale: float | None = None,
     seed: int | None = None,
@@ -48,9 +51,9 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     """
     strategies = {"memory.placement": placement, "memory.prefetch": prefetch, "memory.eviction": eviction}
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
-    numbers = {"workload.scale": scale, "seed": seed}
-    # Options of a strategy follow its name; the arguments that are numbers win over `overrides`.
-    changes = [*_given(named), *overrides_of(overrides), *_given(numbers)]
+    others = {"workload.scale": scale, "seed": seed, "program.kind": kind}
+    # Options of a strategy follow its name; the other arguments win over `overrides`.
+    changes = [*_given(named), *overrides_of(overrides), *_given(others)]
     workload = trace_name(workload) if isinstance(workload, Path) else workload
     node = None if node is None else node_name(node)
     if source is None:
@@ -72,9 +75,11 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
         source: a TOML file, or a scenario to change.
         **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
             such as a machine file; `placement`, `prefetch`, `eviction`: strategies by name, as a Python file, or as a
-            class of `octavo.policies`; `scale`: footprint relative to the published one; `seed`: seed of everything
-            random; `overrides`: further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as
-            the command line takes them, such as `["node.gpu_link.bandwidth=600GB/s"]`.
+            class of `octavo.policies`; `kind`: what runs, `launches` or a whole program whose buffers are `explicit`,
+            `managed`, `pinned` or `system` memory; `scale`: footprint relative to the published one; `seed`: seed of
+            everything random; `overrides`: further values by dotted key, such as
+            `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
+            `["node.gpu_link.bandwidth=600GB/s"]`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -116,18 +121,19 @@ def run(
     resolved = scenario(source, **arguments)
     folder, keep = _folder(output)
     timeline = None if perfetto is None else Path(perfetto)
-    label = f"{resolved.label} {resolved.placement}"
+    label = f"{resolved.label} {resolved.system}"
     point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
     result = execute([point], jobs=1, force=force, watch=watch)[0]
     keep(result)
     return result
 
 
-def compare(
+def compare(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
     workloads: Sequence[str] | None = None,
-    placements: Sequence[Strategy] = DEFAULT_PLACEMENTS,
+    placements: Sequence[Strategy] | None = None,
+    kinds: Sequence[str] | None = None,
     baseline: str | None = None,
     output: str | Path | None = None,
     jobs: int | None = None,
@@ -135,14 +141,16 @@ def compare(
     watch: Callable[[Progress], None] | None = None,
     **arguments: Any,
 ) -> Comparison:
-    """Run placements side by side.
+    """Run placements, or whole programs by the kind of their memory, side by side.
 
     Args:
         source: a TOML file or a scenario; or leave it out and name `workloads`.
         workloads: names of workloads; the scenario's own if left out.
         placements: placement strategies by name, as Python files, or as classes of `octavo.policies`, which their own
-            names stand for.
-        baseline: the placement that speed-ups are relative to; the first if left out.
+            names stand for; `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
+        kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
+            placement means something to (`managed`, `launches`) run with each of `placements`.
+        baseline: the variant that speed-ups are relative to; the first if left out.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
         jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
@@ -153,7 +161,9 @@ def compare(
         OctavoError: a scenario cannot be used or simulated, or the folder cannot be written.
 
     """
-    planned = plan_comparison(source, workloads=workloads, placements=placements, baseline=baseline, **arguments)
+    planned = plan_comparison(
+        source, workloads=workloads, placements=placements, kinds=kinds, baseline=baseline, **arguments
+    )
     root, keep = _folder(output)
     comparison = planned.run(root, jobs=jobs, force=force, watch=watch, report=output is not None)
     keep(comparison)
@@ -191,23 +201,37 @@ def plan_comparison(
     source: str | Path | Scenario | None = None,
     *,
     workloads: Sequence[str] | None = None,
-    placements: Sequence[Strategy] = DEFAULT_PLACEMENTS,
+    placements: Sequence[Strategy] | None = None,
+    kinds: Sequence[str] | None = None,
     baseline: str | None = None,
     **arguments: Any,
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
-    labels = [label(placement) for placement in placements]
+    variants = _variants(placements, kinds)
+    labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
-        raise ScenarioError(f"baseline `{baseline}` is none of the placements {', '.join(labels)}")
+        raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
     workloads = [arguments.pop("workload")] if not workloads and "workload" in arguments else workloads
     base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
     workloads = workloads or [base.resolve().workload]
-    variants = [
-        Variant(name, (f"memory.placement={strategy_name(placement)}",))
-        for name, placement in zip(labels, placements, strict=True)
-    ]
     experiment = Experiment(base, workloads, variants)
     return PlannedComparison(experiment, baseline, f"compare-{slug('-'.join(workloads))}-{experiment.digest}")
+
+
+def _variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
+    """A variant for each placement; or for each kind, and each placement of a kind that asks one."""
+    if placements is None:
+        placements = () if kinds else DEFAULT_PLACEMENTS
+    placed = [Variant(label(placement), (f"memory.placement={strategy_name(placement)}",)) for placement in placements]
+    if not kinds:
+        return placed
+    variants = []
+    for kind in kinds:
+        chosen = f"program.kind={kind}"
+        asked = placed if kind in _PLACED_KINDS else []
+        own = [Variant(f"{kind} {variant.label}", (chosen, *variant.overrides)) for variant in asked]
+        variants += own or [Variant(kind, (chosen,))]
+    return variants
 
 
 def inspect_workload(source: Scenario) -> dict[str, Any]:

@@ -23,6 +23,7 @@ EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
     "octavo compare -w bfs -w st -p on-touch,grit,ideal --node grit-8gpu -o runs/eight",
     "octavo compare scenario.toml -p duplication,grit --baseline duplication --json",
+    "octavo compare --workload fir --node cuda-sm90 --kind explicit,managed,pinned,system --scale 0.0625",
     "octavo compare --workload st -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
 )
 
@@ -35,11 +36,22 @@ Placements = Annotated[
         "--placement",
         "-p",
         help="Placements by name, or Python files, repeated or separated by commas; "
-        f"{','.join(api.DEFAULT_PLACEMENTS)} if left out.",
+        f"{','.join(api.DEFAULT_PLACEMENTS)} if left out. "
+        "Beside --kind, of managed memory; the scenario's own if left out.",
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        "-k",
+        help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, repeated or "
+        "separated by commas; launches is a run without a program around it.",
     ),
 ]
 Baseline = Annotated[
-    str | None, typer.Option("--baseline", help="What speed-ups are relative to; the first placement if left out.")
+    str | None,
+    typer.Option("--baseline", help="What speed-ups are relative to; the first placement or kind if left out."),
 ]
 
 
@@ -47,6 +59,7 @@ def compare(
     scenario: options.Source = None,
     workload: Workloads = None,
     placement: Placements = None,
+    kind: Kinds = None,
     baseline: Baseline = None,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
@@ -60,7 +73,7 @@ def compare(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run placements side by side: time, speed-up, faults, migrations, and where the time goes.
+    """Run placements, or kinds of memory, side by side: time, speed-up, faults, and where the time goes.
 
     What is finished is kept: the same command goes on where it was stopped.
     """
@@ -70,7 +83,8 @@ def compare(
     planned = api.plan_comparison(
         scenario,
         workloads=workloads,
-        placements=options.listed(placement) or api.DEFAULT_PLACEMENTS,
+        placements=options.listed(placement) or None,
+        kinds=options.listed(kind) or None,
         baseline=baseline,
         prefetch=prefetch,
         eviction=eviction,
@@ -89,9 +103,14 @@ def compare(
 
 def show(sink: Sink, comparison: Comparison) -> None:
     """Tables of a comparison: one for each workload, and the speed-ups if there are several."""
+    whole = measures.has_phases(comparison.points)
+    if whole:
+        _show_phases(sink, comparison)
     for workload in comparison.workloads:
         points = [point for point in comparison.points.to_dicts() if point["workload"] == workload]
-        _show_workload(sink, workload, points)
+        if not whole:
+            _show_counts(sink, workload, points)
+        _show_shares(sink, workload, points)
     if len(comparison.workloads) > 1:
         show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
 
@@ -103,7 +122,50 @@ def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
     sink.table(title, table.columns, rows)
 
 
-def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
+_PHASES = {
+    "allocation": "allocate",
+    "host_initialisation": "initialise",
+    "copies": "copies",
+    "kernels": "kernels",
+    "host_results": "results",
+    "deallocation": "free",
+    "other": "other",
+}
+"""Shorter names of phases, for narrow tables."""
+
+
+def _show_phases(sink: Sink, comparison: Comparison) -> None:
+    """Whole programs: what each kind does and where its time goes, one row for each workload and kind."""
+    points = comparison.points.to_dicts()
+    totals = [
+        [
+            point["workload"],
+            point["variant"],
+            milliseconds(point["time_ps"]),
+            f"{point['speedup']:.2f}",
+            f"{point['faults']:,}",
+            *(_mebibytes(point[name]) for name in ("migrated_bytes", "copied_bytes")),
+        ]
+        for point in points
+    ]
+    columns = ["workload", "kind", "time", "speed-up", "faults", "MiB moved", "MiB copied"]
+    sink.table(f"Whole programs, speed-up over {comparison.baseline}", columns, totals)
+    found = [measures.phases(point) for point in points]
+    used = [phase for phase in _PHASES if any(times[phase] for times in found)]
+    rows = [
+        [point["workload"], point["variant"], *(f"{times[phase] * 1e-9:.3f}" for phase in used)]
+        for point, times in zip(points, found, strict=True)
+    ]
+    names = [_PHASES[phase] for phase in used]
+    sink.table("Whole programs: milliseconds of each phase", ["workload", "kind", *names], rows)
+
+
+def _mebibytes(count: int | None) -> str:
+    """Bytes for tables; launches alone do not tell."""
+    return "–" if count is None else f"{count / (1 << 20):.1f}"
+
+
+def _show_counts(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
     counts = [
         [
             point["variant"],
@@ -115,6 +177,9 @@ def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) 
     ]
     columns = ["placement", "time", "speed-up", "faults", "migrated", "duplicated", "collapsed"]
     sink.table(f"{workload}: what each placement does", columns, counts)
+
+
+def _show_shares(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) -> None:
     splits = [measures.shares(point) for point in points]
     causes = [cause for cause in measures.CAUSES if any(split[cause] >= 0.0005 for split in splits)]
     shares = [
@@ -122,4 +187,4 @@ def _show_workload(sink: Sink, workload: str, points: Sequence[dict[str, Any]]) 
         for point, split in zip(points, splits, strict=True)
     ]
     names = [measures.SHORT.get(cause, cause) for cause in causes]
-    sink.table(f"{workload}: where the time of its accesses goes", ["placement", *names], shares)
+    sink.table(f"{workload}: where the time of its accesses goes", ["variant", *names], shares)

@@ -30,6 +30,14 @@ Prefetch = Annotated[
 Eviction = Annotated[
     str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
 ]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        "-k",
+        help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
@@ -59,9 +67,13 @@ def require_source(scenario: Path | None, workload: str | list[str] | None) -> N
         )
 
 
-def overrides(assignments: list[str] | None, scale: float | None = None, seed: int | None = None) -> list[str]:
-    """All changes as `key=value`; `--scale` and `--seed` win over `--set`."""
+def overrides(
+    assignments: list[str] | None, scale: float | None = None, seed: int | None = None, kind: str | None = None
+) -> list[str]:
+    """All changes as `key=value`; `--scale`, `--seed` and `--kind` win over `--set`."""
     changes = list(assignments or [])
+    if kind is not None:
+        changes.append(f"program.kind={kind}")
     if scale is not None:
         changes.append(f"workload.scale={scale}")
     if seed is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ EXAMPLES = options.examples(
     "octavo run --workload fir --node machine.toml",
     "octavo run --workload mm --scale 0.015625 --perfetto mm.pftrace",
     "octavo run --workload st --placement my_policy.py --set memory.placement.moves=4",
+    "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -43,6 +44,7 @@ def run(
     placement: Placement = None,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
+    kind: options.Kind = None,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -62,12 +64,13 @@ def run(
         placement=placement,
         prefetch=prefetch,
         eviction=eviction,
+        kind=kind,
         node=node,
         scale=scale,
         seed=seed,
         overrides=assignments,
     )
-    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.placement}-{resolved.digest}")
+    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     with watching(quiet=quiet) as watch:
         result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
     _show(sink, result)
@@ -83,6 +86,7 @@ def _show(sink: Sink, result: RunResult) -> None:
     point = measures.row(scenario.workload, scenario.placement, result)
     rows = [
         ("simulated time", milliseconds(point["time_ps"])),
+        *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
         *((name, f"{count:,}") for name, count in _large_pages(result).items() if count),
@@ -92,9 +96,13 @@ def _show(sink: Sink, result: RunResult) -> None:
             if share
         ),
     ]
-    sink.table(f"{scenario.label} under {scenario.placement}", ["measure", "value"], rows)
+    sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_applications(sink, result)
     sink.say(f"Results: {result.folder}")
+
+
+def _phases(result: RunResult, point: dict[str, Any]) -> dict[str, int]:
+    return measures.phases(point) if "phases" in result.summary else {}
 
 
 def _large_pages(result: RunResult) -> dict[str, int]:

@@ -75,6 +75,7 @@ def sweep(
     seed: RandomSeed = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
+    kind: options.Kind = None,
     on: On = "local",
     jobs: options.Jobs = None,
     output: options.Output = None,
@@ -88,7 +89,7 @@ def sweep(
     again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale))
+    planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale, kind=kind))
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     with watching(quiet=quiet) as watch:
         table = carry_out(planned, root, jobs=jobs, on=on, force=force, watch=watch)

@@ -114,3 +114,5 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
     table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
     pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
     pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
+    if measures.has_phases(comparison.points):
+        pictures.phases(root / "phases.png", comparison.points, title="Time of whole programs by phase")

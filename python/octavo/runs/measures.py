@@ -31,6 +31,17 @@ SHORT = {"remote_access": "remote", "duplication": "duplicate", "write_collapse"
 SCHEMES = ("on_touch", "access_counter", "duplication")
 """Schemes a page can have under GRIT."""
 
+PHASES = ("allocation", "host_initialisation", "copies", "kernels", "host_results", "deallocation")
+"""What a whole program does, in order, as the engine names it."""
+
+OTHER = "other"
+"""What stands for a program's time outside of these: waiting for the GPUs, advice."""
+
+_MOVED = ("migration", "duplication", "write_collapse", "eviction", "prefetch")
+"""What links say of bytes that the driver moves."""
+_COPIED = "copies"
+"""What links say of bytes that a program copies."""
+
 _COUNTS = (
     "far_faults",
     "protection_faults",
@@ -53,11 +64,14 @@ NAMES = (
     *(f"{cause}_ps" for cause in CAUSES),
     *(f"pages_{scheme}" for scheme in SCHEMES),
 )
-"""Every measure of a run, in the order of `row`."""
+"""Every measure of a run, in the order of `row`; whole programs have `PROGRAM_NAMES` besides."""
+
+PROGRAM_NAMES = (*(f"{phase}_ps" for phase in PHASES), f"{OTHER}_ps", "migrated_bytes", "copied_bytes")
+"""Measures that only whole programs have."""
 
 
 def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
-    """One run as a row: times in picoseconds, counts, and pages by scheme at the end."""
+    """One run as a row: times in picoseconds, counts, and pages by scheme at the end; of whole programs, phases."""
     summary = result.summary
     manager = summary["manager"]
     counts = {name: manager[name] for name in _COUNTS}
@@ -73,7 +87,33 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
         "remote_host_lines": accesses["remote_host_lines"],
         **{f"{cause}_ps": summary["breakdown"][f"{cause}_ps"] for cause in CAUSES},
         **{f"pages_{scheme}": manager["pages_by_scheme"][scheme] for scheme in SCHEMES},
+        **(_program(result) if "phases" in summary else {}),
     }
+
+
+def _program(result: RunResult) -> dict[str, int]:
+    summary = result.summary
+    phases = {f"{phase}_ps": summary["phases"][f"{phase}_ps"] for phase in PHASES}
+    # Each byte counts once: on the link of who sends it.
+    links = result.table("links").filter(pl.col("link").str.contains("^(host|gpu)"))
+    return {
+        **phases,
+        f"{OTHER}_ps": max(summary["time_ps"] - sum(phases.values()), 0),
+        "migrated_bytes": sum(int(links[cause].sum()) for cause in _MOVED),
+        "copied_bytes": int(links[_COPIED].sum()),
+    }
+
+
+def phases(point: dict[str, Any]) -> dict[str, int]:
+    """Time of each phase of a point; launches alone are all kernels."""
+    if point.get("kernels_ps") is None:
+        return dict.fromkeys((*PHASES, OTHER), 0) | {"kernels": point["time_ps"]}
+    return {phase: point[f"{phase}_ps"] for phase in (*PHASES, OTHER)}
+
+
+def has_phases(points: pl.DataFrame) -> bool:
+    """Whether any point is a whole program."""
+    return "kernels_ps" in points.columns
 
 
 def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#9c755f", "#edc948", "#e15759", "#bab0ac", "#76b7b2")
 """Distinct for most readers with a colour-vision deficiency, too."""
 
+_PHASE_COLOURS = ("#edc948", "#f28e2b", "#b07aa1", "#4e79a7", "#76b7b2", "#9c755f", "#bab0ac")
+"""Of the phases of a program in order, and of the rest of its time: neighbours differ in lightness, too."""
+
 _DARK = 1.4
 """Sum of red, green and blue below which white text is read more easily than black."""
 _LOGARITHMIC = 10.0
@@ -214,6 +217,55 @@ def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[flo
         for cause in measures.CAUSES
         if cause in used
     }
+
+
+def phases(path: Path, points: pl.DataFrame, *, title: str) -> None:
+    """Where the time of whole programs goes: a panel for each workload, a bar and its total for each variant."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - as below
+
+    panels = {str(name): rows.to_dicts() for (name,), rows in points.group_by("workload", maintain_order=True)}
+    sizes = [len(rows) for rows in panels.values()]
+    figure = Figure(figsize=(7.4, 1.1 + sum(0.75 + 0.3 * size for size in sizes)), layout="constrained")
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=[2 + size for size in sizes])
+    found = [measures.phases(point) for rows in panels.values() for point in rows]
+    used = [name for name in (*measures.PHASES, measures.OTHER) if any(times[name] for times in found)]
+    for axes, (name, rows) in zip(grid.flat, panels.items(), strict=True):
+        _phase_bars(axes, rows, used)
+        tidy(axes, name)
+        axes.grid(axis="y", visible=False)
+        axes.grid(axis="x", linewidth=0.4, alpha=0.6)
+    figure.suptitle(title, fontsize=11)
+    handles, names = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    write(figure, path)
+
+
+def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:
+    """A stacked bar for each point, the first on top, with its whole time behind it."""
+    totals = [point["time_ps"] for point in rows]
+    unit, per_unit = _time_unit(max(totals))
+    left = [0.0] * len(rows)
+    for name, colour in zip((*measures.PHASES, measures.OTHER), _PHASE_COLOURS, strict=True):
+        if name not in used:
+            continue
+        times = [measures.phases(point)[name] / per_unit for point in rows]
+        label = name.replace("_", " ")
+        axes.barh(range(len(rows)), times, 0.72, left=left, label=label, color=colour, edgecolor="white", linewidth=0.4)
+        left = [start + time for start, time in zip(left, times, strict=True)]
+    for index, total in enumerate(totals):
+        text = f" {total / per_unit:.3g} {unit}"
+        axes.text(total / per_unit, index, text, va="center", ha="left", fontsize=8)
+    axes.set_yticks(range(len(rows)), [point["variant"] for point in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.14 * max(totals) / per_unit)
+    axes.set_xlabel(f"time in {unit}", fontsize=8)
+    axes.tick_params(labelsize=8)
+
+
+def _time_unit(picoseconds: float) -> tuple[str, float]:
+    """The unit in which a time is easy to read, and how many picoseconds it has."""
+    units = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
+    return next((found for found in units if picoseconds >= found[1]), ("ns", 1e3))
 
 
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:

@@ -89,7 +89,7 @@ class RunResult:
 
     @property
     def seconds(self) -> float:
-        """Simulated time from the first launch to the end of the last kernel."""
+        """Simulated time from the first launch to the end of the last kernel; of whole programs, of all actions."""
         return float(self.summary["time_ps"]) * 1e-12
 
     @property

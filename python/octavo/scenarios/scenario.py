@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DEFAULT_NODE = "grit-4gpu"
+LAUNCHES = "launches"
+"""The kind of a run without a program around its launches."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,16 @@ class Scenario:
     def placement(self) -> str:
         """Name of the placement strategy."""
         return str(self.values["memory"]["placement"]["name"])
+
+    @property
+    def kind(self) -> str:
+        """What runs: `launches`, or the kind of the whole program."""
+        return str(self.values.get("program", {}).get("kind", LAUNCHES))
+
+    @property
+    def system(self) -> str:
+        """The placement strategy, behind the kind of the whole program if one runs."""
+        return self.placement if self.kind == LAUNCHES else f"{self.kind} {self.placement}"
 
     @property
     def digest(self) -> str:
