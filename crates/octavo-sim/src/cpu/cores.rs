@@ -175,9 +175,10 @@ mod tests {
             let ends = (0..32).map(|core| cpu.touch(0, core, 0, &page(core as u32, write)).done);
             ends.max().unwrap()
         };
-        // 2,048 lines of 1 ns each, or 2 ns.
-        assert!((2_048_000..2_400_000).contains(&time(false)), "{}", time(false));
-        assert!((4_096_000..4_500_000).contains(&time(true)), "{}", time(true));
+        // 2,048 lines of 1 ns each, or 2 ns; at most what the last core alone takes comes on top.
+        let alone = 850_000;
+        assert!((2_048_000..2_048_000 + alone).contains(&time(false)), "{}", time(false));
+        assert!((4_096_000..4_096_000 + alone).contains(&time(true)), "{}", time(true));
     }
 
     #[test]
