@@ -38,8 +38,6 @@ pub struct CpuConfig {
     pub memory_bandwidth: Bandwidth,
     /// Translations that a core keeps.
     pub tlb: CpuTlbConfig,
-    /// Host memory available to the workload; `0B` for no limit.
-    pub capacity: Bytes,
 }
 
 /// Translations that a core keeps, of its last level.

@@ -136,7 +136,7 @@ impl Cpu {
 mod tests {
     use octavo_manager::PageId;
     use octavo_node::CpuTlbConfig;
-    use octavo_units::{Bandwidth, Bytes, Time};
+    use octavo_units::{Bandwidth, Time};
 
     use super::*;
 
@@ -149,7 +149,6 @@ mod tests {
             memory_latency: Time(100_000),
             memory_bandwidth: Bandwidth(64_000_000_000),
             tlb: CpuTlbConfig { entries: 16, ways: 4, walk: Time(50_000) },
-            capacity: Bytes(0),
         };
         Cpu::new(&config, 64)
     }

@@ -307,7 +307,6 @@ fn host() -> HostConfig {
             memory_latency: Time(100_000),
             memory_bandwidth: Bandwidth(64_000_000_000),
             tlb: CpuTlbConfig { entries: 64, ways: 4, walk: Time(50_000) },
-            capacity: Bytes(0),
         },
         costs: HostCosts {
             call: Time(1_000_000),
