@@ -5,6 +5,7 @@
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
+# make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make traces record traces/ again (needs Go)
 # make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
 
@@ -18,7 +19,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint lint-rust lint-python bench wheel docs schema traces validation clean
+.PHONY: demo test lint lint-rust lint-python bench wheel docs schema kernels traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -63,6 +64,13 @@ docs: $(VENV)/built $(VENV)/checks
 
 schema:
 	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema
+
+# The oldest compiler whose text the oldest driver knows that the probes run on (CUDA 12.2).
+kernels:
+	$(PYTHON) -m venv target/nvrtc
+	target/nvrtc/bin/python -m pip install --quiet nvidia-cuda-nvrtc-cu12==12.2.140
+	LD_LIBRARY_PATH="$$(echo "$(CURDIR)"/target/nvrtc/lib/python*/site-packages/nvidia/cuda_nvrtc/lib)" \
+	    cargo run --quiet --package octavo-gpu --example ptx -- crates/octavo-probe/kernels
 
 # The commands stand in the README of the traces.
 traces:

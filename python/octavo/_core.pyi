@@ -29,6 +29,7 @@ __all__ = [
     "event_kinds",
     "gpu_compile",
     "gpu_describe",
+    "gpu_host",
     "gpu_probe",
     "gpu_probes",
     "inspect_workload",
@@ -97,10 +98,13 @@ def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str
     """The workload of a resolved scenario as a whole program of that kind, as JSON."""
 
 def gpu_probes() -> list[dict[str, Any]]:
-    """Name, title, description (`about`) and kernels (`source`) of every probe, in the order in which they run."""
+    """Name, title, description (`about`), kernels (`source`) and digest of every probe, in the order of running."""
 
 def gpu_describe() -> list[dict[str, Any]]:
     """What the driver says about every GPU of this machine; raises GpuError without a driver or a GPU."""
+
+def gpu_host(pci_bus_id: str) -> dict[str, Any]:
+    """What the host says about itself, and about the place of the GPU with that number on the PCI bus."""
 
 def gpu_probe(name: str, gpu: int, quick: bool, progress: Callable[[int, int, str], object]) -> dict[str, Any]:
     """Run one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe."""

@@ -109,7 +109,7 @@ class SyntheticGpu:
     nvrtc: str | None = "12.9"
 
     def probes(self) -> list[Row]:
-        return [{"name": name, "title": name, "about": name, "source": f"// {name}"} for name in TABLES]
+        return [{"name": name, "title": name, "about": name, "source": f"// {name}", "digest": name} for name in TABLES]
 
     def describe(self) -> list[Row]:
         return [
@@ -127,6 +127,9 @@ class SyntheticGpu:
             }
             for index in range(self.gpus)
         ]
+
+    def host(self, pci_bus_id: str) -> Row:
+        return {"host": "Synthetic CPU", "page_bytes": 4096}
 
     def measure(self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]) -> Row:
         self.measured.append(probe)

@@ -15,7 +15,7 @@ from synthetic_gpu import SyntheticGpu
 
 from octavo.cli import main
 from octavo.errors import CalibrationError
-from octavo.measured.calibrate import engine, host, machine
+from octavo.measured.calibrate import engine, machine
 from octavo.measured.calibrate.tables import TABLES
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def test_another_measurement_in_the_way_is_refused_unless_forced(other, argument
 def test_samples_of_another_version_of_a_probe_are_refused(calibrate, monkeypatch):
     calibrate(SyntheticGpu(), "-o", "machine.toml", "-q")
     changed = SyntheticGpu()
-    changed.probes = lambda: [probe | {"source": "// new"} for probe in SyntheticGpu().probes()]  # type: ignore[method-assign]
+    changed.probes = lambda: [probe | {"digest": "new"} for probe in SyntheticGpu().probes()]  # type: ignore[method-assign]
     done = calibrate(changed, "-o", "machine.toml", "-q")
     assert done.status == 2
     assert "from version of the probe" in done.err
@@ -339,19 +339,3 @@ def test_installed_libraries_are_found_by_name():
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert "ELF" in run.stdout, run.stderr
-
-
-def test_the_host_says_what_its_memory_depends_on(tmp_path: Path) -> None:
-    for node in ("node0", "node1"):
-        (tmp_path / "devices/system/node" / node).mkdir(parents=True)
-    (tmp_path / "kernel/mm/transparent_hugepage").mkdir(parents=True)
-    (tmp_path / "kernel/mm/transparent_hugepage/enabled").write_text("always [madvise] never\n")
-    gpu = tmp_path / "bus/pci/devices/0000:1b:00.0"
-    gpu.mkdir(parents=True)
-    (gpu / "numa_node").write_text("1\n")
-    found = host.describe("0000:1B:00.0", tmp_path)
-    assert found["transparent_huge_pages"] == "madvise"
-    assert (found["numa_nodes"], found["numa_node"]) == (2, 1)
-    (gpu / "numa_node").write_text("-1\n")
-    assert "numa_node" not in host.describe("0000:1B:00.0", tmp_path)
-    assert not {"numa_nodes", "numa_node", "transparent_huge_pages"} & set(host.describe(None, tmp_path / "nothing"))

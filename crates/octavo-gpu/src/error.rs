@@ -22,6 +22,14 @@ pub enum GpuError {
     /// There is a driver, and nothing to drive.
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
+    /// The GPU is older than what kernels were made for.
+    #[error("the GPU has compute capability {}.{}, and {}.{} or newer is needed", found.0, found.1, needed.0, needed.1)]
+    OldGpu {
+        /// What it has, such as (6, 1).
+        found: (i32, i32),
+        /// What is needed.
+        needed: (i32, i32),
+    },
     /// No GPU of that number.
     #[error("no GPU {asked}: this machine has {found}, counted from 0")]
     UnknownGpu {

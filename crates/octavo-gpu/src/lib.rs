@@ -9,18 +9,23 @@
 mod cupti;
 mod driver;
 mod error;
+mod facts;
+mod host;
 mod probes;
 mod session;
 
 pub use cupti::activity::Activity;
-pub use driver::code::Code;
-pub use driver::compile::{Architecture, compile, compiler_version};
+pub use driver::architecture::Architecture;
+pub use driver::code::{Code, Kernels};
+pub use driver::compile::{Nvrtc, compile, compile_text};
 pub use driver::describe::{Description, describe};
 pub use driver::gpu::Gpu;
 pub use driver::source::Source;
 pub use error::GpuError;
+pub use facts::{Fact, Facts};
+pub use host::describe_host;
 pub use probes::{Measured, find, measure, probes};
-pub use session::effort::Effort;
+pub use session::effort::{Effort, Request};
 pub use session::probe::Probe;
 pub use session::samples::{Column, Samples};
 pub use session::{Progress, Session};

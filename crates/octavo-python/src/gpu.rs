@@ -1,12 +1,12 @@
 //! Probes of real GPUs: columns of samples out.
 
-use octavo_gpu::{Architecture, Column, Description, Effort, Gpu, GpuError, Measured, Probe};
+use octavo_gpu::{Architecture, Column, Effort, Fact, Facts, Gpu, GpuError, Kernels, Measured, Nvrtc, Probe, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::{self, UnknownGpuProbe};
 
-/// Name, title, description and kernels of every probe, in the order in which they run.
+/// Name, title, description, kernels and digest of every probe, in the order in which they run.
 #[pyfunction]
 pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let probes = octavo_gpu::probes().iter().map(|probe| {
@@ -15,6 +15,7 @@ pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("title", probe.title())?;
         entry.set_item("about", probe.about())?;
         entry.set_item("source", probe.source().text())?;
+        entry.set_item("digest", probe.digest())?;
         Ok(entry)
     });
     PyList::new(py, probes.collect::<PyResult<Vec<_>>>()?)
@@ -24,33 +25,32 @@ pub fn gpu_probes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 #[pyfunction]
 pub fn gpu_describe(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let found = octavo_gpu::describe().map_err(|error| errors::gpu(&error))?;
-    let nvrtc = octavo_gpu::compiler_version().ok();
-    let entries = found.iter().map(|description| entry(py, description, nvrtc.as_deref()));
+    let compiler = Nvrtc.compiler();
+    let entries = found.iter().map(|description| {
+        // None where the GPU takes nobody else, which need not be the one that is wanted.
+        let free = Gpu::open(description.index, &Nvrtc).and_then(|gpu| gpu.free_memory()).ok();
+        dictionary(py, description.facts(free, compiler.clone()))
+    });
     PyList::new(py, entries.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn entry<'py>(py: Python<'py>, description: &Description, nvrtc: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
-    let entry = PyDict::new(py);
-    entry.set_item("index", description.index)?;
-    entry.set_item("name", &description.name)?;
-    entry.set_item("uuid", &description.uuid)?;
-    let (major, minor) = description.capability;
-    entry.set_item("compute_capability", format!("{major}.{minor}"))?;
-    entry.set_item("pci_bus_id", &description.pci_bus_id)?;
-    entry.set_item("memory_bytes", description.memory_bytes)?;
-    // None where the GPU takes nobody else, which need not be the one that is wanted.
-    entry.set_item("free_bytes", Gpu::open(description.index).and_then(|gpu| gpu.free_memory()).ok())?;
-    entry.set_item("driver", driver_release())?;
-    entry.set_item("cuda", &description.cuda)?;
-    entry.set_item("nvrtc", nvrtc)?;
-    description.numbers.iter().try_for_each(|(name, value)| entry.set_item(name, value))?;
-    description.abilities.iter().try_for_each(|(name, value)| entry.set_item(name, value))?;
-    Ok(entry)
+/// What the host says about itself, and about the place of the GPU with that number on the PCI bus.
+#[pyfunction]
+pub fn gpu_host<'py>(py: Python<'py>, pci_bus_id: &str) -> PyResult<Bound<'py, PyDict>> {
+    dictionary(py, octavo_gpu::describe_host(pci_bus_id))
 }
 
-/// The kernel module's own word; elsewhere than on Linux there is none.
-fn driver_release() -> Option<String> {
-    std::fs::read_to_string("/sys/module/nvidia/version").ok().map(|text| text.trim().to_owned())
+fn dictionary(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
+    let entry = PyDict::new(py);
+    for (name, fact) in facts {
+        match fact {
+            Some(Fact::Number(number)) => entry.set_item(name, number)?,
+            Some(Fact::Words(words)) => entry.set_item(name, words)?,
+            Some(Fact::Is(so)) => entry.set_item(name, so)?,
+            None => entry.set_item(name, py.None())?,
+        }
+    }
+    Ok(entry)
 }
 
 /// Runs one probe; `progress(done, of, what)` is told of each step, and what it raises ends the probe.
@@ -64,7 +64,8 @@ pub fn gpu_probe<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let probe = octavo_gpu::find(name).map_err(|error| UnknownGpuProbe::new_err(error.to_string()))?;
     let effort = if quick { Effort::Quick } else { Effort::Full };
-    let measured = py.detach(|| measure(probe, gpu, effort, &progress))?;
+    let request = Request { effort, recording: true };
+    let measured = py.detach(|| measure(probe, gpu, request, &progress))?;
     let columns = PyDict::new(py);
     for (name, column) in measured.samples.columns() {
         match column {
@@ -81,13 +82,13 @@ pub fn gpu_probe<'py>(
 }
 
 /// Without Python's lock between the steps, so that others may show how far it is.
-fn measure(probe: &dyn Probe, gpu: usize, effort: Effort, progress: &Py<PyAny>) -> PyResult<Measured> {
+fn measure(probe: &dyn Probe, gpu: usize, request: Request, progress: &Py<PyAny>) -> PyResult<Measured> {
     let mut raised = None;
     let mut tell = |done: usize, of: usize, what: &str| {
         let told = Python::attach(|py| progress.call1(py, (done, of, what)).and_then(|_| py.check_signals()));
         told.map_err(|error| raised = Some(error)).is_ok()
     };
-    let measured = Gpu::open(gpu).and_then(|gpu| octavo_gpu::measure(probe, &gpu, effort, &mut tell));
+    let measured = Gpu::open(gpu, &Nvrtc).and_then(|gpu| octavo_gpu::measure(probe, &gpu, request, &mut tell));
     measured.map_err(|error| raised.unwrap_or_else(|| errors::gpu(&error)))
 }
 

@@ -35,7 +35,7 @@ mod _core {
         GpuError, Interrupted, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,
     };
     #[pymodule_export]
-    use crate::gpu::{gpu_compile, gpu_describe, gpu_probe, gpu_probes};
+    use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};
     #[pymodule_export]
     use crate::policies::{
         AccessCount, CounterNotification, Decision, Fault, Memory, Move, Needs, Node, OptionError, Page, Residency,

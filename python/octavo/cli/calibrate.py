@@ -14,8 +14,9 @@ from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import CalibrationError, OctavoError
-from octavo.measured.calibrate import engine, grid, machine, quantities, recorded, suite
+from octavo.measured.calibrate import brought, engine, grid, machine, made, quantities, recorded, suite
 from octavo.measured.calibrate import show as pictures
+from octavo.measured.calibrate.samples import beside
 from octavo.measured.calibrate.values import VALUES
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ EXAMPLES = options.examples(
     "octavo calibrate -o machine.toml",
     "octavo calibrate -o machine.toml --quick",
     "octavo calibrate -o machine.toml --probe copies,launches --force",
+    "octavo calibrate --samples samples -o machine.toml",
     "octavo calibrate show machine.toml -o pictures",
     "octavo calibrate probes",
 )
@@ -52,6 +54,12 @@ def calibrate(
         list[str] | None,
         typer.Option("--probe", metavar="NAME", help="Probes, repeated or separated by commas; all if left out."),
     ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--samples", metavar="DIR", help="Measure nothing: evaluate what octavo-probe wrote on another machine."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Measure finished probes anew.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -62,30 +70,53 @@ def calibrate(
     repetitions and the probe that gave it. Peer copies and loads are measured between all GPUs, everything else on one.
 
     What is finished is kept: the same command goes on where it was stopped.
+
+    Where Octavo cannot be installed, `octavo-probe` takes the same samples; with --samples they are evaluated here.
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
     sink = Sink(as_json=as_json, quiet=quiet)
+    if samples is not None:
+        _refuse_measuring(context)
+        _finish(sink, brought.evaluate(samples, output, force=force))
+        return
     plan = suite.Plan(output, engine.compiled(), quick, gpu, tuple(options.listed(probe)), force)
     chosen = suite.choose_gpu(plan)
     _announce(plan, chosen, quiet=quiet)
     with watching(quiet=quiet, what="probes") as watch:
         outcome = suite.calibrate(plan, chosen, watch)
+    _finish(sink, outcome)
+
+
+def _finish(sink: Sink, outcome: made.Outcome) -> None:
     sink.document(_document(outcome.machine) | {"file": str(outcome.path), "failed": dict(outcome.failed)})
     _show(sink, outcome.machine)
-    sink.say(f"Machine file: {outcome.path}, samples: {plan.samples}")
+    sink.say(f"Machine file: {outcome.path}, samples: {beside(outcome.path)}")
     _complain(outcome)
+
+
+def _given(context: typer.Context) -> list[str]:
+    """Names of the options that were typed."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source is not None and source.name != "DEFAULT"]
 
 
 def _refuse_options(context: typer.Context) -> None:
     """Options before a subcommand would do nothing."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
+    if _given(context):
+        raise CalibrationError(
+            f"options before `{context.invoked_subcommand}` say how to measure",
+            f"put them behind it: octavo calibrate {context.invoked_subcommand} ...",
+        )
+
+
+def _refuse_measuring(context: typer.Context) -> None:
+    """Options that say how to measure would do nothing."""
+    for name in ("quick", "gpu", "probe"):
+        if name in _given(context):
             raise CalibrationError(
-                f"options before `{context.invoked_subcommand}` say how to measure",
-                f"put them behind it: octavo calibrate {context.invoked_subcommand} ...",
+                f"--{name} says how to measure, and with --samples nothing is", "leave one of them out"
             )
 
 
@@ -93,12 +124,12 @@ def _announce(plan: suite.Plan, gpu: Mapping[str, Any], *, quiet: bool) -> None:
     console = Console(stderr=True, highlight=False, quiet=quiet)
     others = f" of {gpu['gpus']}" if gpu["gpus"] > 1 else ""
     console.print(f"Measuring GPU {plan.gpu}{others}: {escape(gpu['name'])}", soft_wrap=True)
-    if suite.is_shared(gpu):
+    if made.is_shared(gpu):
         used = (gpu["memory_bytes"] - gpu["free_bytes"]) >> 20
         console.print(f"(!) {used:,} MiB of its memory are in use: what uses them may disturb this", soft_wrap=True)
 
 
-def _complain(outcome: suite.Outcome) -> None:
+def _complain(outcome: made.Outcome) -> None:
     if outcome.failed:
         reasons = "".join(f"\n  {name}: {reason}" for name, reason in outcome.failed.items())
         raise FailedProbes(
@@ -146,7 +177,7 @@ def show(
     sink = Sink(as_json=as_json, quiet=quiet)
     found, samples = pictures.read(path)
     if output is not None and not samples:
-        raise CalibrationError(f"nothing to draw: no samples in {pictures.samples_of(path)}", "they are made beside it")
+        raise CalibrationError(f"nothing to draw: no samples in {beside(path)}", "they are made beside it")
     drawn = pictures.draw(found, samples, output or path.with_name(f"{path.stem}.pictures")) if samples else []
     reached = grid.summary(samples, found.measured)
     happened = recorded.summary(samples)
@@ -155,7 +186,7 @@ def show(
     _show(sink, found)
     _show_roofline(sink, reached)
     _show_events(sink, happened)
-    sink.say(f"Pictures: {drawn[0].parent}" if drawn else f"No samples in {pictures.samples_of(path)}: no pictures")
+    sink.say(f"Pictures: {drawn[0].parent}" if drawn else f"No samples in {beside(path)}: no pictures")
 
 
 def _show_roofline(sink: Sink, reached: pl.DataFrame) -> None:

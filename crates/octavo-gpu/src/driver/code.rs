@@ -3,6 +3,22 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
+use crate::driver::architecture::Architecture;
+use crate::driver::source::Source;
+use crate::error::GpuError;
+
+/// Where compiled kernels come from.
+pub trait Kernels {
+    /// A source's kernels, for a GPU of that architecture.
+    ///
+    /// # Errors
+    /// There are none, or they do not compile.
+    fn code(&self, source: &Source, architecture: Architecture) -> Result<Code, GpuError>;
+
+    /// Version of the compiler that makes or made them, such as `12.9`; `None` where there is none.
+    fn compiler(&self) -> Option<String>;
+}
+
 /// What a source was compiled to.
 #[derive(Clone, Debug)]
 pub enum Code {

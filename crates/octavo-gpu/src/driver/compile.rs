@@ -4,31 +4,22 @@ use std::ffi::{CStr, CString, c_char};
 
 use cudarc::nvrtc::{result, sys};
 
-use crate::driver::code::Code;
+use crate::driver::architecture::Architecture;
+use crate::driver::code::{Code, Kernels};
 use crate::driver::source::Source;
 use crate::error::GpuError;
 
-/// What kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Architecture {
-    /// Compute capability, such as (9, 0).
-    pub capability: (i32, i32),
-}
+/// Kernels compiled when they are needed, by NVRTC.
+#[derive(Clone, Copy, Debug)]
+pub struct Nvrtc;
 
-impl Architecture {
-    /// Reads `sm_90`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix("sm_")?;
-        if digits.len() < 2 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let (major, minor) = digits.split_at(digits.len() - 1);
-        Some(Self { capability: (major.parse().ok()?, minor.parse().ok()?) })
+impl Kernels for Nvrtc {
+    fn code(&self, source: &Source, architecture: Architecture) -> Result<Code, GpuError> {
+        compile(source, architecture)
     }
 
-    fn number(self) -> i32 {
-        self.capability.0 * 10 + self.capability.1
+    fn compiler(&self) -> Option<String> {
+        compiler_version().ok()
     }
 }
 
@@ -38,11 +29,23 @@ impl Architecture {
 /// # Errors
 /// No compiler; source that does not compile, with the compiler's words.
 pub fn compile(source: &Source, architecture: Architecture) -> Result<Code, GpuError> {
-    let target = target(&supported()?, architecture.number());
+    compile_for(source, &target(&supported()?, architecture.number()))
+}
+
+/// Text that drivers translate for this architecture and every later one.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_text(source: &Source, architecture: Architecture) -> Result<Code, GpuError> {
+    present()?;
+    compile_for(source, &format!("compute_{}", architecture.number()))
+}
+
+fn compile_for(source: &Source, target: &str) -> Result<Code, GpuError> {
     let program = Program::new(source)?;
-    program.compile(source, &target)?;
+    program.compile(source, target)?;
     let made = if target.starts_with("sm_") { program.machine_code() } else { program.ptx() };
-    made.map_err(|error| failure(source, &target, &error))
+    made.map_err(|error| failure(source, target, &error))
 }
 
 /// Older architectures than any that is known are left to the compiler to refuse.
@@ -148,7 +151,7 @@ fn failure(source: &Source, architecture: &str, log: &str) -> GpuError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Architecture, target};
+    use super::target;
 
     #[test]
     fn an_architecture_that_is_not_known_gets_code_of_the_one_before_it() {
@@ -157,14 +160,5 @@ mod tests {
         assert_eq!(target(&known, 110), "compute_103");
         assert_eq!(target(&known, 130), "compute_120");
         assert_eq!(target(&known, 70), "sm_70");
-    }
-
-    #[test]
-    fn architectures_are_read_and_nonsense_is_not() {
-        assert_eq!(Architecture::parse("sm_90").unwrap().capability, (9, 0));
-        assert_eq!(Architecture::parse("sm_120").unwrap().capability, (12, 0));
-        for wrong in ["sm_9", "90", "sm_9x", "compute_90", "sm_-90", ""] {
-            assert_eq!(Architecture::parse(wrong), None, "{wrong}");
-        }
     }
 }

@@ -5,6 +5,7 @@ use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute};
 
 use crate::driver::library;
 use crate::error::{Called, GpuError};
+use crate::facts::{Fact, Facts};
 
 /// One GPU in the driver's own numbers.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Description {
     pub pci_bus_id: String,
     /// Bytes of memory, free or not.
     pub memory_bytes: u64,
+    /// Release of the kernel's driver, such as `560.35.03`; elsewhere than on Linux it is not known.
+    pub driver: Option<String>,
     /// The newest CUDA version that the driver knows.
     pub cuda: String,
     /// Numbers by name, in the units the names say.
@@ -68,6 +71,27 @@ pub fn describe() -> Result<Vec<Description>, GpuError> {
 }
 
 impl Description {
+    /// All of it by name, with bytes that are free and the version of the kernels' compiler, where they are known.
+    #[must_use]
+    pub fn facts(&self, free_bytes: Option<u64>, compiler: Option<String>) -> Facts {
+        let (major, minor) = self.capability;
+        let mut facts: Facts = vec![
+            ("index", Some((self.index as u64).into())),
+            ("name", Some(self.name.clone().into())),
+            ("uuid", Some(self.uuid.clone().into())),
+            ("compute_capability", Some(format!("{major}.{minor}").into())),
+            ("pci_bus_id", Some(self.pci_bus_id.clone().into())),
+            ("memory_bytes", Some(self.memory_bytes.into())),
+            ("free_bytes", free_bytes.map(Fact::from)),
+            ("driver", self.driver.clone().map(Fact::from)),
+            ("cuda", Some(self.cuda.clone().into())),
+            ("nvrtc", compiler.map(Fact::from)),
+        ];
+        facts.extend(self.numbers.iter().map(|&(name, value)| (name, Some(value.into()))));
+        facts.extend(self.abilities.iter().map(|&(name, can)| (name, Some(can.into()))));
+        facts
+    }
+
     /// One of the numbers.
     ///
     /// # Panics
@@ -105,6 +129,7 @@ fn one(index: usize, cuda: &str) -> Result<Description, GpuError> {
         pci_bus_id: pci_bus_id(device)?,
         // SAFETY: the device comes from the driver.
         memory_bytes: unsafe { device::total_mem(device) }.called("cuDeviceTotalMem")? as u64,
+        driver: release(),
         cuda: cuda.to_owned(),
         numbers: NUMBERS
             .iter()
@@ -115,6 +140,11 @@ fn one(index: usize, cuda: &str) -> Result<Description, GpuError> {
             .map(|&(name, which)| Ok((name, attribute(device, which)? != 0)))
             .collect::<Result<_, _>>()?,
     })
+}
+
+/// The kernel module's own word.
+fn release() -> Option<String> {
+    std::fs::read_to_string("/sys/module/nvidia/version").ok().map(|text| text.trim().to_owned())
 }
 
 fn attribute(device: CUdevice, which: Attribute) -> Result<i32, GpuError> {

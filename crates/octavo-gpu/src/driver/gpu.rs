@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use cudarc::driver::{result, sys};
 
+use crate::driver::architecture::Architecture;
 use crate::driver::buffers::{DeviceMemory, HostMemory, ManagedMemory, PinnedMemory};
-use crate::driver::compile::{Architecture, compile};
+use crate::driver::code::Kernels;
 use crate::driver::context::Context;
 use crate::driver::describe::{self, Description};
 use crate::driver::event::Stopwatch;
@@ -21,6 +22,7 @@ use crate::error::{Called, GpuError};
 pub struct Gpu {
     /// What the driver says about it.
     pub description: Description,
+    kernels: &'static dyn Kernels,
     managed_limit: u64,
     managed: Rc<Cell<u64>>,
     modules: RefCell<BTreeMap<&'static str, Rc<Module>>>,
@@ -29,19 +31,25 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The GPU of that number.
+    /// The GPU of that number, for which kernels come from there.
     ///
     /// # Errors
     /// No driver, no such GPU, or the driver refuses a context.
-    pub fn open(index: usize) -> Result<Self, GpuError> {
+    pub fn open(index: usize, kernels: &'static dyn Kernels) -> Result<Self, GpuError> {
         let mut found = describe::describe()?;
         if index >= found.len() {
             return Err(GpuError::UnknownGpu { asked: index, found: found.len() });
         }
         let description = found.swap_remove(index);
         let context = Context::retain(describe::handle(index)?)?;
-        let mut gpu =
-            Self { description, managed_limit: 0, managed: Rc::default(), modules: RefCell::default(), context };
+        let mut gpu = Self {
+            description,
+            kernels,
+            managed_limit: 0,
+            managed: Rc::default(),
+            modules: RefCell::default(),
+            context,
+        };
         gpu.make_current()?;
         gpu.managed_limit = gpu.free_memory()? / 2;
         Ok(gpu)
@@ -126,7 +134,7 @@ impl Gpu {
         HostMemory::new(bytes, None)
     }
 
-    /// The kernels of a source, compiled once for this GPU.
+    /// The kernels of a source, loaded once for this GPU.
     ///
     /// # Errors
     /// No compiler, or source that does not compile.
@@ -134,7 +142,7 @@ impl Gpu {
         if let Some(known) = self.modules.borrow().get(source.name) {
             return Ok(Rc::clone(known));
         }
-        let code = compile(source, Architecture { capability: self.description.capability })?;
+        let code = self.kernels.code(source, Architecture { capability: self.description.capability })?;
         let module = Rc::new(Module::load(source, &code)?);
         self.modules.borrow_mut().insert(source.name, Rc::clone(&module));
         Ok(module)
@@ -171,6 +179,11 @@ impl Gpu {
         let bytes = usize::try_from(bytes).expect("buffers fit the address space");
         // SAFETY: both buffers hold that many bytes.
         unsafe { sys::cuMemcpy(to.address(), from.address(), bytes) }.result().called("cuMemcpy")
+    }
+
+    /// Where its kernels come from.
+    pub(crate) fn kernels(&self) -> &'static dyn Kernels {
+        self.kernels
     }
 
     pub(crate) fn context(&self) -> &Context {

@@ -1,5 +1,6 @@
 //! The driver's calls and the compiler's, made safe: a GPU, its memory, kernels, streams, times.
 
+pub(crate) mod architecture;
 pub(crate) mod buffers;
 pub(crate) mod code;
 pub(crate) mod compile;

@@ -1,5 +1,7 @@
 //! What the compiler is given.
 
+use sha2::{Digest, Sha256};
+
 /// Kernels of a probe, in CUDA C++.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
@@ -18,4 +20,15 @@ impl Source {
     pub fn text(&self) -> String {
         format!("{SHARED}\n#line 1 \"{}\"\n{}", self.name, self.body)
     }
+
+    /// Tells versions of it apart.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(&self.text())
+    }
+}
+
+/// The first 16 digits of SHA-256.
+pub(crate) fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -39,7 +39,7 @@ pub(crate) struct Curve {
 /// Curves to be measured on this GPU.
 pub(crate) fn plan(session: &Session<'_>) -> Result<Vec<Curve>, GpuError> {
     let largest = (session.gpu.free_memory()? / 4).min(LARGEST);
-    Ok(curves(session.effort, session.gpu.l2(), largest))
+    Ok(curves(session.request.effort, session.gpu.l2(), largest))
 }
 
 /// Full takes about 90 s: half a second (the patience of repetitions) for each of the 32 footprints at stride 128 that

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::cupti::activity::Activity;
 use crate::driver::gpu::Gpu;
 use crate::error::GpuError;
-use crate::session::effort::Effort;
+use crate::session::effort::Request;
 use crate::session::probe::Probe;
 use crate::session::samples::Samples;
 use crate::session::{Progress, Session};
@@ -28,10 +28,10 @@ pub struct Measured {
 pub fn measure(
     probe: &dyn Probe,
     gpu: &Gpu,
-    effort: Effort,
+    request: Request,
     progress: &mut dyn Progress,
 ) -> Result<Measured, GpuError> {
-    let mut session = Session::begin(gpu, effort, probe.source(), progress)?;
+    let mut session = Session::begin(gpu, request, probe.source(), progress)?;
     warm_up(gpu)?;
     probe.measure(&mut session)?;
     gpu.wait()?;

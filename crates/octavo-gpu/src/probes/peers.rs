@@ -91,7 +91,7 @@ fn all_pairs(session: &mut Session<'_>, count: usize) -> Result<(), GpuError> {
 fn open_all(session: &mut Session<'_>, count: usize) -> Vec<Gpu> {
     let (mut open, mut closed) = (Vec::new(), Vec::new());
     for index in 0..count {
-        match Gpu::open(index) {
+        match Gpu::open(index, session.gpu.kernels()) {
             Ok(gpu) => open.push(gpu),
             Err(error) => closed.push(format!("without GPU {index}: {error}")),
         }

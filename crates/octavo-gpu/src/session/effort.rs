@@ -1,4 +1,13 @@
-//! How much is measured.
+//! What is asked of a probe.
+
+/// What is asked of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// How much is measured.
+    pub effort: Effort,
+    /// Whether CUPTI is opened, where it is, to record what the driver does.
+    pub recording: bool,
+}
 
 /// How much is measured; never how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

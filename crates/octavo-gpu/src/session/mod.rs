@@ -13,7 +13,7 @@ use crate::driver::kernel::Kernel;
 use crate::driver::source::Source;
 use crate::driver::stream::Stream;
 use crate::error::GpuError;
-use crate::session::effort::Effort;
+use crate::session::effort::Request;
 use crate::session::samples::{Row, Samples};
 
 /// Told which step begins; says whether to go on.
@@ -32,8 +32,8 @@ impl<F: FnMut(usize, usize, &str) -> bool> Progress for F {
 pub struct Session<'a> {
     /// The GPU.
     pub gpu: &'a Gpu,
-    /// How much is to be measured.
-    pub effort: Effort,
+    /// What is asked of it.
+    pub request: Request,
     /// A stream for the probe's work.
     pub stream: Stream,
     /// Time of that stream.
@@ -58,13 +58,13 @@ impl<'a> Session<'a> {
     /// The driver fails, or the source does not compile.
     pub(crate) fn begin(
         gpu: &'a Gpu,
-        effort: Effort,
+        request: Request,
         source: Source,
         progress: &'a mut dyn Progress,
     ) -> Result<Self, GpuError> {
         Ok(Self {
             gpu,
-            effort,
+            request,
             stream: gpu.stream()?,
             stopwatch: gpu.stopwatch(&source)?,
             activity: None,
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
 
     /// The one or the other, by effort.
     pub fn choose<T>(&self, quick: T, full: T) -> T {
-        self.effort.choose(quick, full)
+        self.request.effort.choose(quick, full)
     }
 
     /// Leaves a series out.

@@ -1,6 +1,6 @@
 //! What a probe is.
 
-use crate::driver::source::Source;
+use crate::driver::source::{Source, digest};
 use crate::error::GpuError;
 use crate::session::Session;
 
@@ -17,6 +17,11 @@ pub trait Probe: Sync {
 
     /// Its kernels.
     fn source(&self) -> Source;
+
+    /// Tells versions of the probe apart: by its kernels, and by Octavo's version for everything around them.
+    fn digest(&self) -> String {
+        digest(&[env!("CARGO_PKG_VERSION"), self.name(), &self.source().text()].join("\0"))
+    }
 
     /// Measures all its series. A series that this GPU cannot have is skipped with a reason ([`Session::skip`]).
     ///

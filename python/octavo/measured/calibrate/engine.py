@@ -16,11 +16,15 @@ class Engine(Protocol):
     """What measuring needs."""
 
     def probes(self) -> list[dict[str, Any]]:
-        """Every probe in the order of running: `name`, `title`, `about`, `source` (kernels)."""
+        """Every probe in the order of running: `name`, `title`, `about`, `source` (kernels), `digest`."""
         ...
 
     def describe(self) -> list[dict[str, Any]]:
         """Every GPU as its driver describes it."""
+        ...
+
+    def host(self, pci_bus_id: str) -> dict[str, Any]:
+        """What the host says about itself, and about the GPU's place in it."""
         ...
 
     def measure(
@@ -48,6 +52,10 @@ class Compiled:
             return _core.gpu_describe()
         except _core.GpuError as error:
             raise CalibrationError(str(error), "`octavo calibrate` needs an NVIDIA GPU; nothing was written") from None
+
+    def host(self, pci_bus_id: str) -> dict[str, Any]:
+        """What the host says about itself, and about the GPU's place in it."""
+        return _core.gpu_host(pci_bus_id)
 
     def measure(
         self, probe: str, gpu: int, *, quick: bool, progress: Callable[[int, int, str], None]

@@ -35,12 +35,12 @@ class Origin:
     gpus: int
     """GPUs in the machine."""
 
-    def difference(self, other: Origin) -> str | None:
-        """The first thing that differs, in words."""
+    def difference(self, other: Origin, but: str = "") -> str | None:
+        """The first thing that differs, in words; `but` may differ."""
         names = {"digest": "version of the probe", "uuid": "GPU", "gpus": "number of GPUs"}
         for key, mine in asdict(self).items():
             theirs = asdict(other)[key]
-            if mine != theirs:
+            if mine != theirs and key != but:
                 return f"{names.get(key, key)} `{mine}`, not `{theirs}`"
         return None
 
@@ -69,6 +69,8 @@ class Samples:
     """Day on which it was measured, such as `2026-11-21`."""
     device: Mapping[str, Any] = field(default_factory=dict)
     """The GPU as its driver describes it."""
+    host: Mapping[str, Any] = field(default_factory=dict)
+    """What the host said about itself; empty in samples of older versions."""
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Series that could not be measured here, each with the reason."""
     activity: Activity | None = None
@@ -155,6 +157,7 @@ def write(directory: Path, samples: Samples) -> None:
         "date": samples.date,
         "origin": asdict(samples.origin),
         "device": dict(samples.device),
+        "host": dict(samples.host),
         "skipped": dict(samples.skipped),
         "activity": _without_records(samples.activity),
     }
@@ -167,6 +170,11 @@ def write(directory: Path, samples: Samples) -> None:
     except OSError as error:
         raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
     folder.write_json(_sidecar(directory, samples.probe), sidecar)
+
+
+def beside(output: Path) -> Path:
+    """Where the samples of a machine file lie."""
+    return output.with_name(f"{output.stem}.samples")
 
 
 def activity_file(directory: Path, probe: str) -> Path:
@@ -221,6 +229,7 @@ def read(directory: Path, probe: str) -> Samples:
         Origin(**sidecar["origin"]),
         sidecar["date"],
         sidecar["device"],
+        sidecar.get("host", {}),
         sidecar["skipped"],
         _activity(directory, probe, sidecar["activity"]),
     )
@@ -276,6 +285,10 @@ def _read_sidecar(path: Path) -> dict[str, Any]:
         if key not in sidecar or not isinstance(sidecar[key], kind):
             found = type(sidecar[key]).__name__ if key in sidecar else "nothing"
             raise CalibrationError(f"{path}: key `{key}`: expected {_EXPECTED[key]}, found {found}", _AGAIN)
+    if not isinstance(sidecar.get("host", {}), dict):
+        raise CalibrationError(
+            f"{path}: key `host`: expected an object, found {type(sidecar['host']).__name__}", _AGAIN
+        )
     if sidecar["format"] != SAMPLES_FORMAT:
         raise CalibrationError(f"{path}: expected format {SAMPLES_FORMAT}, found {sidecar['format']}", _AGAIN)
     if set(sidecar["origin"]) != set(Origin.__dataclass_fields__):

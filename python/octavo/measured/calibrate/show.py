@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from octavo.measured.calibrate.samples import Samples
 
 
-def samples_of(path: Path) -> Path:
-    """Where the samples of a machine file lie: beside it."""
-    return path.with_name(f"{path.stem}.samples")
-
-
 def read(path: Path) -> tuple[Machine, list[Samples]]:
     """A machine file and the samples beside it, which may be missing.
 
@@ -28,7 +23,7 @@ def read(path: Path) -> tuple[Machine, list[Samples]]:
 
     """
     found = machine.read(path)
-    directory = samples_of(path)
+    directory = samples.beside(path)
     return found, [samples.read(directory, probe) for probe in TABLES if samples.is_finished(directory, probe)]
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
-from dataclasses import dataclass, replace
-from importlib.metadata import version
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import CalibrationError, InterruptedRun, OctavoError
-from octavo.measured.calibrate import host, machine, node, recorded, samples
-from octavo.measured.calibrate.evaluate import evaluate
+from octavo.errors import CalibrationError, InterruptedRun
+from octavo.measured.calibrate import made, samples
 from octavo.measured.calibrate.samples import Activity, Origin, Samples
-from octavo.runs import folder
 from octavo.runs.execute import Progress
 
 if TYPE_CHECKING:
@@ -23,12 +18,6 @@ if TYPE_CHECKING:
 
 _LEAST_FREE = 0.25
 """Share of GPU memory that has to be free: probes choose their sizes from it, and must not crowd out what is there."""
-_SHARED = 0.9
-"""Share of GPU memory that is free on an idle GPU at least; with less, others use it and disturb what is measured."""
-_NOT_OF_THE_DEVICE = {
-    *("index", "name", "uuid", "gpus", "compute_capability", "driver", "cuda", "nvrtc"),  # stand in `[machine]` itself
-    "free_bytes",  # is another one every time
-}
 _BETWEEN = "peers"
 """The probe that needs several GPUs."""
 
@@ -49,22 +38,12 @@ class Plan:
     @property
     def samples(self) -> Path:
         """Folder of the samples."""
-        return self.output.with_name(f"{self.output.stem}.samples")
+        return samples.beside(self.output)
 
     @property
     def effort(self) -> str:
         """As the machine file calls it."""
         return "quick" if self.quick else "full"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of it."""
-
-    path: Path
-    machine: machine.Machine
-    failed: Mapping[str, str]
-    """Probes that failed, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +81,7 @@ def choose_gpu(plan: Plan) -> dict[str, Any]:
     return chosen
 
 
-def is_shared(gpu: Mapping[str, Any]) -> bool:
-    """Whether something else uses the GPU's memory."""
-    free = gpu.get("free_bytes")
-    return free is not None and free < _SHARED * gpu["memory_bytes"]
-
-
-def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], None]) -> Outcome:
+def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], None]) -> made.Outcome:
     """Measure what is missing, and write the machine file.
 
     A probe that fails does not stop the others.
@@ -121,29 +94,21 @@ def calibrate(plan: Plan, gpu: Mapping[str, Any], watch: Callable[[Progress], No
     """
     tasks = _tasks(plan, gpu)
     wanted = _wanted(plan, tasks)
-    _check_output(plan, gpu)
+    subject = made.Subject(gpu, plan.engine.host(gpu.get("pci_bus_id") or ""), plan.effort)
+    made.check_output(plan.output, subject, force=plan.force and not plan.only)
     kept = _kept(plan, tasks, wanted)
     missing = {task.name: "not asked for" for task in tasks if task.name not in wanted | kept.keys()}
     if _BETWEEN in wanted and gpu["gpus"] < 2:
         wanted.remove(_BETWEEN)
         missing[_BETWEEN] = "there is one GPU"
     failed: dict[str, str] = {}
-    found = _measure(plan, gpu, [task for task in tasks if task.name in wanted], kept, failed, watch)
+    found = _measure(plan, subject, [task for task in tasks if task.name in wanted], kept, failed, watch)
     ordered = [found[task.name] for task in tasks if task.name in found]
-    missing |= failed | recorded.write_events(plan.samples, ordered)
-    made, text = _with_node(_machine(plan, gpu, ordered, missing), gpu)
-    folder.write_text(plan.output, text)
-    return Outcome(plan.output, made, failed)
+    return made.Outcome(plan.output, made.make(plan.output, subject, ordered, {**missing, **failed}), failed)
 
 
 def _tasks(plan: Plan, gpu: Mapping[str, Any]) -> list[_Task]:
-    return [_Task(probe["name"], _origin(plan, gpu, _digest(probe))) for probe in plan.engine.probes()]
-
-
-def _digest(probe: Mapping[str, Any]) -> str:
-    """Tells versions of a probe apart: by its kernels, and by Octavo's version for everything around them."""
-    text = "\0".join([version("octavo"), probe["name"], probe["source"]])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return [_Task(probe["name"], _origin(plan, gpu, probe["digest"])) for probe in plan.engine.probes()]
 
 
 def _origin(plan: Plan, gpu: Mapping[str, Any], digest: str) -> Origin:
@@ -159,18 +124,6 @@ def _wanted(plan: Plan, tasks: Sequence[_Task]) -> set[str]:
     return set(plan.only or names)
 
 
-def _check_output(plan: Plan, gpu: Mapping[str, Any]) -> None:
-    """Before anything is measured: results can be written, and nothing else is in their place."""
-    folder.check_file(plan.output)
-    if not plan.output.exists():
-        return
-    found = machine.read(plan.output).about
-    expected = {"uuid": gpu["uuid"], "effort": plan.effort, "gpus": gpu["gpus"]}
-    for key, value in expected.items():
-        if found[key] != value and not (plan.force and not plan.only):
-            raise _in_the_way(f"{plan.output} is of {key} `{found[key]}`, not `{value}`")
-
-
 def _kept(plan: Plan, tasks: Sequence[_Task], wanted: set[str]) -> dict[str, Samples]:
     """Finished probes that can be used as they are: all of them, or with --force those that were not asked for."""
     kept = {}
@@ -181,18 +134,14 @@ def _kept(plan: Plan, tasks: Sequence[_Task], wanted: set[str]) -> dict[str, Sam
             continue
         found = samples.read(plan.samples, task.name)
         if difference := found.origin.difference(task.origin):
-            raise _in_the_way(f"{plan.samples} holds samples of `{task.name}` from {difference}")
+            raise made.in_the_way(f"{plan.samples} holds samples of `{task.name}` from {difference}")
         kept[task.name] = found
     return kept
 
 
-def _in_the_way(what: str) -> CalibrationError:
-    return CalibrationError(what, "choose another file with -o, or measure everything anew with --force")
-
-
 def _measure(
     plan: Plan,
-    gpu: Mapping[str, Any],
+    subject: made.Subject,
     tasks: Sequence[_Task],
     kept: dict[str, Samples],
     failed: dict[str, str],
@@ -207,7 +156,7 @@ def _measure(
             if task.name in kept:
                 continue
             try:
-                found[task.name] = _run(plan, gpu, task, progress, watch)
+                found[task.name] = _run(plan, subject, task, progress, watch)
             except CalibrationError as error:
                 failed[task.name] = error.message
                 progress.failed.append(task.name)
@@ -223,7 +172,7 @@ def _measure(
 
 
 def _run(
-    plan: Plan, gpu: Mapping[str, Any], task: _Task, progress: Progress, watch: Callable[[Progress], None]
+    plan: Plan, subject: made.Subject, task: _Task, progress: Progress, watch: Callable[[Progress], None]
 ) -> Samples:
     def step(done: int, of: int, _what: str) -> None:
         progress.running[task.name] = done / of if of else 0.0
@@ -237,8 +186,9 @@ def _run(
         task.name,
         samples.table_of(task.name, result["columns"], f"probe `{task.name}`"),
         task.origin,
-        _today(),
-        dict(gpu),
+        made.today(),
+        subject.gpu,
+        subject.host,
         dict(result["skipped"]),
         Activity(**activity) if activity else None,
     )
@@ -256,31 +206,3 @@ def _discard_foreign(plan: Plan, task: _Task) -> None:
         own = False
     if not own:
         samples.discard(plan.samples, task.name)
-
-
-def _machine(plan: Plan, gpu: Mapping[str, Any], probes: Sequence[Samples], missing: dict[str, str]) -> machine.Machine:
-    found = evaluate(probes)
-    about = {
-        "gpu": gpu["name"],
-        "gpus": gpu["gpus"],
-        **{key: gpu[key] for key in ("uuid", "compute_capability", "driver", "cuda", "nvrtc") if gpu.get(key)},
-        **host.describe(gpu.get("pci_bus_id")),
-        "date": max((probe.date for probe in probes), default=_today()),
-        "octavo": version("octavo"),
-        "effort": plan.effort,
-        "device": {key: value for key, value in gpu.items() if key not in _NOT_OF_THE_DEVICE and value is not None},
-    }
-    return machine.Machine(about, found.measured, {**missing, **found.skipped})
-
-
-def _with_node(made: machine.Machine, gpu: Mapping[str, Any]) -> tuple[machine.Machine, str]:
-    """The machine and its file's text. What was measured is kept even if no node can be made of it."""
-    try:
-        return made, machine.machine_text(made, node.derive(gpu, made.measured).text)
-    except OctavoError as error:
-        without = replace(made, skipped={**made.skipped, "node": error.message})
-        return without, machine.machine_text(without)
-
-
-def _today() -> str:
-    return dt.datetime.now(tz=dt.timezone.utc).date().isoformat()

@@ -77,8 +77,10 @@ impl Probe for Roofline {
             session.skip("roofline", format!("{reason}: measured on the device alone"));
             session.skip("roofline_scattered", reason);
         }
-        let points: Vec<Point> =
-            grid(session.effort).into_iter().filter(|point| moves.is_none() || point.placement == "device").collect();
+        let points: Vec<Point> = grid(session.request.effort)
+            .into_iter()
+            .filter(|point| moves.is_none() || point.placement == "device")
+            .collect();
         session.steps(points.len());
         let work = Work::new(session)?;
         let device = structure::OnDevice::new(session.gpu, size)?;

@@ -49,7 +49,7 @@ impl<'a> Bench<'a> {
     pub(super) fn new(session: &Session<'a>, kind: Kind) -> Result<Self, GpuError> {
         let bench = Self {
             gpu: session.gpu,
-            effort: session.effort,
+            effort: session.request.effort,
             kind,
             mark: session.kernel("mark_pages")?,
             touch: session.kernel("touch_pages")?,

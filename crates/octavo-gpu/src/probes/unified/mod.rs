@@ -112,7 +112,7 @@ fn measure(session: &mut Session<'_>, kind: Kind) -> Result<(), GpuError> {
         duplication::plan(&bench),
         ping_pong::plan(&bench),
     ];
-    let recording = if kind == Kind::Managed { recording::plan(&bench) } else { Vec::new() };
+    let recording = if kind == Kind::Managed { recording::plan(&bench, session.request) } else { Vec::new() };
     let steps: Vec<Step<'_>> = plan.iter_mut().flat_map(std::mem::take).chain(recording).collect();
     session.steps(steps.len());
     for step in steps {

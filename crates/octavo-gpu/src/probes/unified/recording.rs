@@ -9,6 +9,7 @@ use crate::cupti;
 use crate::driver::memory::BLOCK;
 use crate::error::GpuError;
 use crate::session::Session;
+use crate::session::effort::Request;
 
 /// Small, so that the records are: a few blocks of the driver.
 const SIZE: u64 = 4 * BLOCK;
@@ -18,7 +19,10 @@ const BLOCKS: u32 = 4;
 
 const ROUNDS: u64 = 16;
 
-pub(super) fn plan<'a>(bench: &'a Bench<'a>) -> Vec<Step<'a>> {
+pub(super) fn plan<'a>(bench: &'a Bench<'a>, request: Request) -> Vec<Step<'a>> {
+    if !request.recording {
+        return Vec::new();
+    }
     vec![Step::new("faults and migrations as the driver reports them", move |session| {
         match cupti::record(bench.gpu, || accesses(bench, session))? {
             Ok(activity) => session.activity = Some(activity),

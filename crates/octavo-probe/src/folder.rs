@@ -1,0 +1,182 @@
+//! Samples in a folder, as `octavo calibrate` has them: a table, what it was measured on, and CUPTI's records.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use octavo_gpu::{Activity, Column, Fact, Facts};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tempfile::{Builder, NamedTempFile};
+
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::table;
+
+/// `SAMPLES_FORMAT` of `octavo.calibrate`.
+const FORMAT: u32 = 1;
+
+/// Files under construction begin so.
+const UNFINISHED: &str = ".octavo-probe-";
+
+/// What is said about a table, in a file beside it. Once it is there, the probe is finished.
+#[derive(Serialize)]
+pub struct Sidecar {
+    format: u32,
+    pub probe: &'static str,
+    /// Day on which it was measured, such as `2026-11-21`.
+    pub date: String,
+    pub origin: Origin,
+    pub device: Map<String, Value>,
+    pub host: Map<String, Value>,
+    /// Series that could not be measured here, each with the reason.
+    pub skipped: Map<String, Value>,
+    activity: Option<Recorded>,
+}
+
+/// What is said about CUPTI's records.
+#[derive(Serialize)]
+struct Recorded {
+    cupti: u32,
+    dropped: u64,
+    layout: &'static str,
+}
+
+/// What is read of another sidecar.
+#[derive(Deserialize)]
+struct Finished {
+    origin: Origin,
+}
+
+impl Sidecar {
+    pub fn new(probe: &'static str, date: String, origin: Origin, device: Facts, host: Facts) -> Self {
+        let (device, host, skipped) = (object(device), object(host), Map::new());
+        Self { format: FORMAT, probe, date, origin, device, host, skipped, activity: None }
+    }
+}
+
+fn object(facts: Facts) -> Map<String, Value> {
+    let value = |fact| match fact {
+        Some(Fact::Number(number)) => Value::from(number),
+        Some(Fact::Words(words)) => Value::from(words),
+        Some(Fact::Is(so)) => Value::from(so),
+        None => Value::Null,
+    };
+    facts.into_iter().map(|(name, fact)| (name.to_owned(), value(fact))).collect()
+}
+
+/// Where samples go.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// Makes it, and takes away what a measurement left that was ended.
+    pub fn prepare(&self) -> Result<(), Failure> {
+        self.try_to_prepare().map_err(|error| Failure::file(&self.0, error))
+    }
+
+    fn try_to_prepare(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.0)?;
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a finished probe was measured on.
+    pub fn origin_of(&self, probe: &str) -> Result<Option<Origin>, Failure> {
+        let path = self.path(probe, "json");
+        match fs::read(&path) {
+            Ok(text) => {
+                let found: Finished = serde_json::from_slice(&text)
+                    .map_err(|error| Failure::file(&path, format!("is damaged: {error}; --force measures it again")))?;
+                Ok(Some(found.origin))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::file(&path, error)),
+        }
+    }
+
+    /// A probe is no longer finished: it is about to be measured anew.
+    pub fn discard(&self, probe: &str) -> Result<(), Failure> {
+        let path = self.path(probe, "json");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::file(&path, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all of a probe; its sidecar comes last.
+    pub fn keep(
+        &self,
+        mut sidecar: Sidecar,
+        columns: Vec<(&'static str, Column)>,
+        activity: Option<&Activity>,
+    ) -> Result<(), Failure> {
+        self.discard(sidecar.probe)?;
+        self.write(sidecar.probe, "parquet", |file| table::write(file, columns).map_err(io::Error::other))?;
+        if let Some(activity) = activity {
+            self.write(sidecar.probe, "activity.bin", |mut file| file.write_all(&activity.records))?;
+            let Activity { cupti, dropped, layout, .. } = *activity;
+            sidecar.activity = Some(Recorded { cupti, dropped, layout });
+        }
+        self.write(sidecar.probe, "json", |mut file| {
+            serde_json::to_writer_pretty(file, &sidecar)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// A file is there whole or not at all.
+    fn write(&self, probe: &str, ending: &str, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<(), Failure> {
+        let path = self.path(probe, ending);
+        let written = || -> io::Result<()> {
+            let temporary: NamedTempFile = Builder::new().prefix(UNFINISHED).tempfile_in(&self.0)?;
+            fill(temporary.as_file())?;
+            temporary.as_file().sync_all()?;
+            temporary.persist(&path)?;
+            Ok(())
+        };
+        written().map_err(|error| Failure::file(&path, error))
+    }
+
+    fn path(&self, probe: &str, ending: &str) -> PathBuf {
+        self.0.join(format!("{probe}.{ending}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::Folder;
+
+    #[test]
+    fn leftovers_go_and_everything_else_stays() {
+        let place = tempfile::tempdir().unwrap();
+        for name in [".octavo-probe-x1", "copies.parquet", "notes.txt"] {
+            fs::write(place.path().join(name), "x").unwrap();
+        }
+        Folder::new(place.path()).prepare().unwrap();
+        let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["copies.parquet", "notes.txt"]);
+    }
+
+    #[test]
+    fn a_damaged_sidecar_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::new(place.path());
+        assert!(folder.origin_of("copies").unwrap().is_none());
+        fs::write(place.path().join("copies.json"), "{").unwrap();
+        let error = folder.origin_of("copies").unwrap_err().to_string();
+        assert!(error.contains("copies.json") && error.contains("is damaged"), "{error}");
+        folder.discard("copies").unwrap();
+        assert!(folder.origin_of("copies").unwrap().is_none());
+    }
+}

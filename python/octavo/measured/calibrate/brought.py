@@ -1,0 +1,74 @@
+"""Samples that were taken on another machine, by `octavo-probe`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.errors import CalibrationError
+from octavo.measured.calibrate import made, samples
+from octavo.measured.calibrate.tables import TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.measured.calibrate.samples import Samples
+
+
+def evaluate(directory: Path, output: Path, *, force: bool = False) -> made.Outcome:
+    """Make the machine file of the samples in a folder, and lay them beside it where they are not there already.
+
+    Raises:
+        CalibrationError: there are none, they are damaged or not of one machine, or something else lies where results
+            go.
+        OutputError: the place cannot be written to.
+
+    """
+    found = _read(directory)
+    subject = _subject(directory, found)
+    made.check_output(output, subject, force=force)
+    _lay_beside(directory, output, found, force=force)
+    names = {one.probe for one in found}
+    missing = {probe: "not measured" for probe in TABLES if probe not in names}
+    return made.Outcome(output, made.make(output, subject, found, missing), {})
+
+
+def _read(directory: Path) -> list[Samples]:
+    found = [samples.read(directory, probe) for probe in TABLES if samples.is_finished(directory, probe)]
+    if not found:
+        raise CalibrationError(
+            f"--samples: expected a folder with samples of probes, found none in {directory}",
+            "`octavo-probe run -o DIR` takes them",
+        )
+    return found
+
+
+def _subject(directory: Path, found: list[Samples]) -> made.Subject:
+    first = found[0]
+    for other in found:
+        if difference := other.origin.difference(first.origin, but="digest"):
+            raise CalibrationError(
+                f"{directory}: expected samples of one machine, found `{other.probe}` from {difference} "
+                f"as `{first.probe}`",
+                "every GPU and effort needs a folder of its own",
+            )
+    for one in found:
+        for key in ("name", "uuid", "gpus"):
+            if key not in one.device:
+                raise CalibrationError(
+                    f"{directory}: `{one.probe}`: key `device.{key}`: expected the GPU's, found nothing"
+                )
+    newest = max(found, key=lambda one: one.date)
+    return made.Subject(newest.device, newest.host, newest.origin.effort)
+
+
+def _lay_beside(directory: Path, output: Path, found: list[Samples], *, force: bool) -> None:
+    place = samples.beside(output)
+    if place.exists() and place.samefile(directory):
+        return
+    for one in found:
+        if samples.is_finished(place, one.probe) and not force:
+            there = samples.read(place, one.probe)
+            if difference := there.origin.difference(one.origin):
+                raise made.in_the_way(f"{place} holds samples of `{one.probe}` from {difference}")
+    for one in found:
+        samples.write(place, one)
