@@ -18,6 +18,8 @@ pub enum Alarm {
     BatchServed,
     /// A plan goes on, by its slot.
     Plan(u32),
+    /// A strategy of the manager wants to be asked.
+    Strategies,
 }
 
 /// Alarms in order of time; those of one time in the order in which they were set.

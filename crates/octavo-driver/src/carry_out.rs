@@ -130,14 +130,14 @@ impl Driver {
         }
         to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
         let plan = self.plans.remove(slot);
-        self.acknowledge(plan);
+        self.acknowledge(now, plan);
         self.admit_made(now, to);
         self.end_batch_if_done(now, to);
         self.free_what_is_idle(now, to);
     }
 
-    fn acknowledge(&mut self, plan: Plan) {
-        self.manager.complete(plan.id, &mut self.made);
+    fn acknowledge(&mut self, now: Time, plan: Plan) {
+        self.manager.complete(now, plan.id, &mut self.made);
         self.manager.recycle(plan);
     }
 
@@ -149,7 +149,7 @@ impl Driver {
     /// If `free` takes time.
     pub fn resolve_at_once(&mut self, now: Time, faults: &[Fault], free: &mut impl Executor) {
         debug_assert!(self.made.is_empty(), "plans are begun when they are made");
-        self.manager.handle(Event::Faults(faults), &mut self.made);
+        self.manager.handle(now, Event::Faults(faults), &mut self.made);
         for plan in std::mem::take(&mut self.made) {
             let mut next = 0;
             while let Some(&step) = plan.steps.get(next) {
@@ -164,7 +164,7 @@ impl Driver {
                 };
                 next += steps as usize;
             }
-            self.acknowledge(plan);
+            self.acknowledge(now, plan);
         }
     }
 

@@ -1,7 +1,8 @@
 //! The driver's outside: what happens comes in, and calls of an executor go out.
 
 use octavo_manager::{
-    AccessCount, Advice, Allocation, CounterNotification, Event, Fault, Manager, PageId, PageRun, Plan, ProcessorId,
+    AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, PageId, PageRun, Plan,
+    ProcessorId,
 };
 use octavo_units::Time;
 
@@ -41,6 +42,8 @@ pub struct Driver {
     /// Faults about to be handed to the manager, kept for its capacity.
     pub(crate) batch: Vec<Fault>,
     pub(crate) halted: bool,
+    /// When the manager is asked next because a strategy wants it.
+    pub(crate) reminded: Option<Time>,
 }
 
 impl Driver {
@@ -59,6 +62,7 @@ impl Driver {
             ready: Ready::default(),
             batch: Vec::new(),
             halted: false,
+            reminded: None,
         }
     }
 
@@ -124,8 +128,8 @@ impl Driver {
     }
 
     /// A kernel ended: see [`Event::KernelEnd`].
-    pub fn kernel_end(&mut self, now: Time, to: &mut impl Executor) {
-        self.event(now, Event::KernelEnd, to);
+    pub fn kernel_end(&mut self, now: Time, end: KernelEnd, to: &mut impl Executor) {
+        self.event(now, Event::KernelEnd(end), to);
     }
 
     /// A processor's memory now holds this many pages: see [`Event::Capacity`].
@@ -188,6 +192,7 @@ impl Driver {
             Alarm::BatchTaken => self.batch_taken(now, to),
             Alarm::BatchServed => self.batch_served(now, to),
             Alarm::Plan(slot) => self.advance(now, slot, to),
+            Alarm::Strategies => self.strategies_are_due(now, to),
         }
         self.run(now, to);
     }

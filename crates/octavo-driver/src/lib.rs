@@ -33,6 +33,9 @@
 //! [`Driver::alarm`] when its turn comes: so alarms keep their place among all other events of that time, in the order
 //! in which they were set. Whoever answers `false` asks [`Driver::deadline`] and calls [`Driver::tick`].
 //!
+//! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
+//! times, and none if nobody wants it.
+//!
 //! # What else comes in
 //!
 //! Counter notifications are requests like faults ([`Driver::counter`]); allocations, reports, ends of kernels and
@@ -75,6 +78,7 @@ mod alarm;
 mod batch;
 mod carry_out;
 pub mod config;
+mod deadline;
 mod driver;
 mod executor;
 mod faults;

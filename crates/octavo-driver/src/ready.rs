@@ -24,5 +24,8 @@ impl Driver {
         while let Some(slot) = self.ready.0.pop_front() {
             self.advance(now, slot, to);
         }
+        if let Some(deadline) = self.manager.deadline() {
+            self.keep(now, deadline, to);
+        }
     }
 }

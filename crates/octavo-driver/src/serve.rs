@@ -19,7 +19,7 @@ impl Driver {
 
     /// The manager reacts, and its plans are begun.
     pub(crate) fn tell(&mut self, now: Time, event: Event<'_>, to: &mut impl Executor) {
-        self.manager.handle(event, &mut self.made);
+        self.manager.handle(now, event, &mut self.made);
         self.admit_made(now, to);
     }
 

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use octavo_manager::{Access, Event, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Topology};
 use octavo_registry::Choice;
+use octavo_units::Time;
 
 const PAGES: u32 = 16 << 10;
 const FAULTS: u64 = 100_000;
@@ -24,10 +25,10 @@ fn serve(manager: &mut Manager, random: &mut Random) {
         let access = if random.below(4) == 0 { Access::Write } else { Access::Read };
         let processor = ProcessorId::gpu(random.below(4) as usize);
         let fault = Fault { processor, page: PageId(random.below(PAGES)), access };
-        manager.handle(Event::Faults(&[fault]), &mut plans);
+        manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
         let mut done = 0;
         while done < plans.len() {
-            manager.complete(plans[done].id, &mut plans);
+            manager.complete(Time::ZERO, plans[done].id, &mut plans);
             done += 1;
         }
         plans.drain(..).for_each(|plan| manager.recycle(black_box(plan)));
@@ -45,7 +46,7 @@ fn faults(criterion: &mut Criterion) {
         let config = MemoryConfig { placement, prefetch, ..MemoryConfig::default() };
         let topology = Topology::of(vec![PAGES * 7 / 10; 4]);
         let mut manager = Manager::new(&config, &topology).unwrap();
-        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut Vec::new());
+        manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut Vec::new());
         let mut random = Random(1);
         serve(&mut manager, &mut random);
         group.bench_function(name, |bencher| bencher.iter(|| serve(&mut manager, &mut random)));

@@ -1,4 +1,5 @@
-//! The unified-memory manager: a pure state machine that decides where pages live. No clock, no I/O, no threads.
+//! The unified-memory manager: a pure state machine that decides where pages live. No clock (time is an argument), no I/O,
+//! no threads.
 //!
 //! Events go in ([`Event`]), plans come out ([`Plan`]). A call changes the manager's state at once; the plan says
 //! what the driver of the manager (a simulated node, a live back-end) has to do to make it so, and is acknowledged
@@ -22,7 +23,9 @@ mod transaction;
 pub use contract::block::BlockMap;
 pub use contract::counts::{NamedCounts, Statistics};
 pub use contract::error::ConfigError;
-pub use contract::event::{AccessCount, Allocation, CounterNotification, CounterSpec, Event, Fault, Needs, ReportSpec};
+pub use contract::event::{
+    AccessCount, Allocation, CounterNotification, CounterSpec, Event, Fault, KernelEnd, Needs, ReportSpec,
+};
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;
 pub use contract::ids::{Access, HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};

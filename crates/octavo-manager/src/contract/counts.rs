@@ -37,6 +37,9 @@ pub struct Statistics {
     pub counters_ignored: u64,
     /// Pages moved at a report; also in `migrations`.
     pub report_migrations: u64,
+    /// Pages moved at a time that the placement had named; also in `migrations`. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub timed_migrations: u64,
     /// Pages brought before they were asked for.
     pub prefetched: u64,
     /// Pages that got their first frame at a touch or by a prefetch, or with their allocation. Not listed if there are

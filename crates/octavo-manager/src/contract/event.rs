@@ -1,6 +1,6 @@
 //! What happens to a memory manager.
 
-use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
 use crate::contract::kind::{Advice, Kind, Spread};
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
@@ -35,6 +35,15 @@ pub struct AccessCount {
     pub page: PageId,
     /// How many lines.
     pub lines: u32,
+}
+
+/// A kernel ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelEnd {
+    /// Whose it was.
+    pub space: SpaceId,
+    /// Where it ran. They are quiet, but for what kernels of other spaces do there.
+    pub gpus: ProcessorMask,
 }
 
 /// Pages that come into being.
@@ -101,8 +110,8 @@ pub enum Event<'a> {
     Counter(CounterNotification),
     /// The periodic report, sorted by (page, processor), one entry for each page and GPU with accesses.
     Report(&'a [AccessCount]),
-    /// A kernel ended (all GPUs are quiet).
-    KernelEnd,
+    /// A kernel ended.
+    KernelEnd(KernelEnd),
     /// A processor's memory now holds this many pages; pages beyond it are evicted.
     Capacity {
         /// Whose memory.
@@ -110,6 +119,9 @@ pub enum Event<'a> {
         /// Frames of one page each.
         pages: u32,
     },
+    /// Nothing but time passed. Asks strategies that wanted to be asked by now; see
+    /// [`Manager::deadline`](crate::Manager::deadline).
+    Tick,
 }
 
 /// What a composition of strategies wants to be told, asked once before anything happens.

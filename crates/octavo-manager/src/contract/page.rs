@@ -1,6 +1,6 @@
 //! What is known about one page.
 
-use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
+use crate::contract::ids::{PageId, ProcessorId, ProcessorMask, SpaceId};
 use crate::contract::kind::Kind;
 
 /// How the copies and mappings of a page relate to each other.
@@ -24,6 +24,8 @@ pub struct PageView {
     pub allocated: bool,
     /// What its program asked for.
     pub kind: Kind,
+    /// Whose it is: what faults on it, and counters about it, belong to.
+    pub space: SpaceId,
     /// Who has the copy that remote mappings point at and that is written back on eviction; the host for a page that
     /// is not [populated](Self::populated).
     pub owner: ProcessorId,

@@ -1,6 +1,6 @@
 //! What moves without a fault: access counters, reports, ends of kernels.
 
-use crate::contract::event::{AccessCount, CounterNotification};
+use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
@@ -8,6 +8,7 @@ use crate::contract::plan::{Cause, Plan, Step};
 use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
 use crate::strategies::context::Context;
+use crate::strategies::decision::Move;
 use crate::strategies::placement::Placement;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
@@ -46,8 +47,6 @@ impl Manager {
 
     /// A periodic report; what the strategy moves becomes one plan.
     pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
-        let mut moves = std::mem::take(&mut self.scratch.moves);
-        moves.clear();
         let own: Vec<AccessCount>;
         let counts = if self.memory.pages.all_managed() {
             counts
@@ -56,27 +55,38 @@ impl Manager {
             own = counts.iter().filter(managed).copied().collect();
             &own
         };
-        let report =
-            |placement: &mut dyn Placement, context: &mut Context<'_>| placement.on_report(counts, context, &mut moves);
-        let ((), charges) = self.ask_placement(Kind::Managed, report);
+        let moved = self.ask_for_moves(|placement, context, moves| placement.on_report(counts, context, moves), plans);
+        self.memory.statistics.report_migrations += moved;
+    }
+
+    /// What the placement moves, when it is asked, becomes one plan; how many pages do.
+    pub(super) fn ask_for_moves(
+        &mut self,
+        ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>, &mut Vec<Move>),
+        plans: &mut Vec<Plan>,
+    ) -> u64 {
+        let mut moves = std::mem::take(&mut self.scratch.moves);
+        moves.clear();
+        let ((), charges) = self.ask_placement(Kind::Managed, |placement, context| ask(placement, context, &mut moves));
         let mut draft = self.unfinished.open();
         draft.charge(charges);
+        let mut moved = 0;
         for request in &moves {
             if migrate::movable(&self.page(request.page), request.to) {
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
-                let moved = migrate::move_all(&mut tx, &[request.page], request.to, Cause::Migration);
-                self.memory.statistics.report_migrations += u64::from(moved);
+                moved += u64::from(migrate::move_all(&mut tx, &[request.page], request.to, Cause::Migration));
             }
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
         self.scratch.moves = moves;
+        moved
     }
 
     /// A kernel ended; what the strategy gives up becomes one plan.
-    pub(super) fn kernel_end(&mut self, plans: &mut Vec<Plan>) {
+    pub(super) fn kernel_end(&mut self, end: &KernelEnd, plans: &mut Vec<Plan>) {
         let mut given_up = std::mem::take(&mut self.scratch.given_up);
         given_up.clear();
-        self.ask_placement(Kind::Managed, |placement, context| placement.on_kernel_end(context, &mut given_up));
+        self.ask_placement(Kind::Managed, |placement, context| placement.on_kernel_end(end, context, &mut given_up));
         given_up.retain(|request| {
             let view = self.page(request.page);
             view.allocated && !view.busy && view.mode == Mode::Broadcast

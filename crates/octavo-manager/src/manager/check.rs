@@ -137,7 +137,8 @@ impl Manager {
     fn check_placement(&self) -> Result<(), Violation> {
         // The context is for reading only; the strategy gets copies of what it could write.
         let mut pages = self.memory.pages.clone();
-        let context = Context { pages: &mut pages, frames: &self.memory.frames, charges: &mut Charges::default() };
+        let (now, frames) = (self.memory.now, &self.memory.frames);
+        let context = Context { now, pages: &mut pages, frames, charges: &mut Charges::default() };
         self.policies.managed.placement.check(&context).map_err(Violation)
     }
 }

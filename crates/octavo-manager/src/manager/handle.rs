@@ -1,5 +1,7 @@
 //! Events and acknowledgements in, plans out.
 
+use octavo_units::Time;
+
 use crate::contract::event::{Event, Fault};
 use crate::contract::plan::{Plan, PlanId, Step};
 use crate::manager::Manager;
@@ -8,7 +10,8 @@ use crate::transaction::flight::Pending;
 
 impl Manager {
     /// Reacts to `event`; what is to be done about it is appended to `plans`.
-    pub fn handle(&mut self, event: Event<'_>, plans: &mut Vec<Plan>) {
+    pub fn handle(&mut self, now: Time, event: Event<'_>, plans: &mut Vec<Plan>) {
+        self.begin(now);
         match event {
             Event::Allocate(allocation) => self.allocate(&allocation, plans),
             Event::Free(run) => self.free(run, plans),
@@ -17,14 +20,16 @@ impl Manager {
             Event::Faults(faults) => self.faults(faults, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
             Event::Report(counts) => self.report(counts, plans),
-            Event::KernelEnd => self.kernel_end(plans),
+            Event::KernelEnd(end) => self.kernel_end(&end, plans),
             Event::Capacity { processor, pages } => self.resize(processor, pages, plans),
+            Event::Tick => self.tick(plans),
         }
         self.settle();
     }
 
     /// Plan `id` was carried out. Faults that waited for its pages are served.
-    pub fn complete(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+    pub fn complete(&mut self, now: Time, id: PlanId, plans: &mut Vec<Plan>) {
+        self.begin(now);
         let (slot, mut flight) = self.unfinished.flights.take(id);
         finish(&mut self.memory, slot, &flight);
         let waiting = std::mem::take(&mut flight.waiting);
@@ -38,7 +43,8 @@ impl Manager {
 
     /// Plan `id` could not be carried out, and what was done of it has been undone: its pages are again where they
     /// were before. Its faults and those that waited for its pages are woken, and will happen again.
-    pub fn fail(&mut self, id: PlanId, plans: &mut Vec<Plan>) {
+    pub fn fail(&mut self, now: Time, id: PlanId, plans: &mut Vec<Plan>) {
+        self.begin(now);
         let (slot, flight) = self.unfinished.flights.take(id);
         self.memory.statistics.failed_plans += 1;
         self.give_up_allocation(&flight);
@@ -71,6 +77,11 @@ impl Manager {
         batch.extend(faults.iter().map(|&fault| Pending::new(fault)));
         self.serve(&batch, plans);
         self.scratch.batch = batch;
+    }
+
+    /// Begins every call from outside.
+    fn begin(&mut self, now: Time) {
+        self.memory.now = self.memory.now.max(now);
     }
 
     /// Ends every call from outside.

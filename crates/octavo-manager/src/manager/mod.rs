@@ -12,8 +12,11 @@ mod lay_out;
 mod postponed;
 mod queries;
 mod serve;
+mod tick;
 
 use std::collections::VecDeque;
+
+use octavo_units::Time;
 
 use crate::contract::counts::Statistics;
 use crate::contract::error::ConfigError;
@@ -38,7 +41,8 @@ use crate::transaction::state::Memory;
 
 /// Decides where the pages of a node live.
 ///
-/// Feed it what happens with [`handle`](Manager::handle), carry out the plans it appends, and acknowledge each with
+/// It has no clock: every call says what time it is, and one that goes back counts as the latest. Feed it what happens with
+/// [`handle`](Manager::handle), [`Event::Tick`](crate::Event::Tick) at its [`deadline`](Manager::deadline) included, carry out the plans it appends, and acknowledge each with
 /// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order. Any of these calls may append more plans.
 /// Every fault that is handed in is woken by exactly one plan; after a wake the access is tried again, and if it
 /// cannot be served then, it is a new fault.
@@ -108,6 +112,7 @@ impl Manager {
         topology.validate()?;
         let (pages, frames) = (Pages::new(geometry, placement.attributes())?, Frames::new(topology));
         let memory = Memory {
+            now: Time::ZERO,
             pages,
             frames,
             reach: topology.reach.clone(),

@@ -169,7 +169,8 @@ impl Manager {
     ) -> (T, Charges) {
         let mut charges = Charges::default();
         let memory = &mut self.memory;
-        let mut context = Context { pages: &mut memory.pages, frames: &memory.frames, charges: &mut charges };
+        let (now, pages, frames) = (memory.now, &mut memory.pages, &memory.frames);
+        let mut context = Context { now, pages, frames, charges: &mut charges };
         let answer = ask(self.policies.of(kind).placement.as_mut(), &mut context);
         (answer, charges)
     }

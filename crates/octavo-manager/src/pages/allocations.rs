@@ -12,6 +12,8 @@ pub(super) struct Allocations {
     spaces: Vec<SpaceId>,
     /// Those of managed memory.
     managed: Vec<PageRun>,
+    /// Whose all are, unless they are of several: saves a search for each view of a page.
+    only: Option<SpaceId>,
 }
 
 impl Allocations {
@@ -29,8 +31,9 @@ impl Allocations {
     }
 
     /// Whose `page` is, which is part of an allocation.
+    #[inline]
     pub fn space(&self, page: PageId) -> SpaceId {
-        self.spaces[self.index(page)]
+        self.only.unwrap_or_else(|| self.spaces[self.index(page)])
     }
 
     /// Whether all these pages are allocated, and by `space`.
@@ -58,6 +61,7 @@ impl Allocations {
             let at = self.managed.partition_point(|known| known.first < run.first);
             self.managed.insert(at, run);
         }
+        self.note_only();
     }
 
     /// Takes `run` out; what is left of an allocation on either side stays.
@@ -74,6 +78,12 @@ impl Allocations {
         let owned = self.runs.iter().zip(&self.spaces);
         (self.runs, self.spaces) = owned.flat_map(|(known, &space)| left(known).map(move |run| (run, space))).unzip();
         self.managed = self.managed.iter().flat_map(left).collect();
+        self.note_only();
+    }
+
+    fn note_only(&mut self) {
+        let first = self.spaces.first().copied();
+        self.only = first.filter(|first| self.spaces.iter().all(|space| space == first));
     }
 
     /// Index of the allocation that `page` is part of.

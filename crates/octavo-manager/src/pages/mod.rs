@@ -228,8 +228,21 @@ impl Pages {
         let PageState { owner, mode, resident, mapped, writable } = self.state(page);
         let touched = self.records[page.index()].flags & TOUCHED != 0;
         let (attributes, busy) = (self.attribute_bits(page), self.slot(page).is_some());
-        let kind = self.kind(page);
-        PageView { page, allocated: true, kind, owner, resident, mapped, writable, mode, attributes, busy, touched }
+        let (kind, space) = (self.kind(page), self.space(page));
+        PageView {
+            page,
+            allocated: true,
+            kind,
+            space,
+            owner,
+            resident,
+            mapped,
+            writable,
+            mode,
+            attributes,
+            busy,
+            touched,
+        }
     }
 
     fn view_of_nothing(&self, page: PageId) -> PageView {
@@ -239,6 +252,7 @@ impl Pages {
             page,
             allocated: false,
             kind: Kind::default(),
+            space: SpaceId::default(),
             owner: HOST,
             resident: none,
             mapped: none,

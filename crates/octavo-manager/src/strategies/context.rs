@@ -1,5 +1,7 @@
 //! What a placement strategy can see and change beside the page it is asked about.
 
+use octavo_units::Time;
+
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::page::PageView;
@@ -17,6 +19,7 @@ pub(crate) struct Charges {
 /// The node's pages as a placement strategy sees them. It can write the attributes that it claimed and charge
 /// metadata accesses; only mechanisms move and map pages.
 pub struct Context<'a> {
+    pub(crate) now: Time,
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
     pub(crate) charges: &'a mut Charges,
@@ -27,6 +30,12 @@ impl Context<'_> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.pages.geometry()
+    }
+
+    /// When this happens.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// Everything known about a page.

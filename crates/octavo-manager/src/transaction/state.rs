@@ -1,5 +1,7 @@
 //! What mechanisms work on: the pages, how full memories are, and who leaves a full one.
 
+use octavo_units::Time;
+
 use crate::contract::counts::Statistics;
 use crate::contract::ids::PageId;
 use crate::contract::topology::Reach;
@@ -9,6 +11,8 @@ use crate::strategies::eviction::Eviction;
 use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
+    /// When the present call from outside happens.
+    pub now: Time,
     pub pages: Pages,
     pub frames: Frames,
     pub reach: Reach,

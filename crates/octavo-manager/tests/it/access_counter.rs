@@ -4,7 +4,7 @@ use crate::common::{Node, placement};
 use octavo_manager::{
     Access, CounterNotification, CounterSpec, Event, HOST, MemoryConfig, PageId, ProcessorId, Topology,
 };
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 fn notify(node: &mut Node, gpu: usize, page: u32) -> Vec<String> {
     let notification = CounterNotification { processor: ProcessorId::gpu(gpu), page: PageId(page) };
@@ -64,12 +64,12 @@ fn a_busy_page_stays_and_its_counter_can_fire_again() {
     let topology = Topology::unlimited(2);
     let mut node = Node::with(&placement("access-counter", "{}"), &topology);
     let mut plans = Vec::new();
-    node.manager.handle(Event::Faults(&[crate::common::fault(0, 5, Access::Read)]), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Faults(&[crate::common::fault(0, 5, Access::Read)]), &mut plans);
     let notification = CounterNotification { processor: ProcessorId::gpu(1), page: PageId(5) };
-    node.manager.handle(Event::Counter(notification), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Counter(notification), &mut plans);
     assert_eq!(plans[1].steps.iter().map(crate::common::show).collect::<Vec<_>>(), ["clear 0x16"]);
-    node.manager.complete(plans[1].id, &mut Vec::new());
-    node.manager.complete(plans[0].id, &mut Vec::new());
+    node.manager.complete(Time::ZERO, plans[1].id, &mut Vec::new());
+    node.manager.complete(Time::ZERO, plans[0].id, &mut Vec::new());
     assert_eq!(node.manager.page(PageId(5)).owner, HOST);
 }
 
@@ -79,9 +79,9 @@ fn a_failed_migration_lets_the_counter_fire_again() {
     node.read(0, 5);
     let mut plans = Vec::new();
     let notification = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(5) };
-    node.manager.handle(Event::Counter(notification), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Counter(notification), &mut plans);
     let mut after = Vec::new();
-    node.manager.fail(plans[0].id, &mut after);
+    node.manager.fail(Time::ZERO, plans[0].id, &mut after);
     assert_eq!(after[0].steps.iter().map(crate::common::show).collect::<Vec<_>>(), ["clear 0x16"]);
     assert!(node.manager.page(PageId(5)).mapped.contains(ProcessorId::gpu(0)), "still mapped to the host");
 }

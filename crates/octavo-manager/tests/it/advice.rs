@@ -4,6 +4,7 @@ use crate::common::{Node, fault, placement};
 use octavo_manager::{
     Access, Advice, Event, Fault, HOST, PLACEMENTS, PageId, PageRun, ProcessorId, ProcessorMask, Topology,
 };
+use octavo_units::Time;
 
 const GPU0: ProcessorId = ProcessorId::gpu(0);
 const GPU1: ProcessorId = ProcessorId::gpu(1);
@@ -69,9 +70,9 @@ fn a_prefetch_call_brings_each_block_by_a_plan_of_its_own() {
     let mut node = Node::with(&placement("first-touch", "{}"), &Topology::of(vec![600, 600]));
     let mut plans = Vec::new();
     let pages = PageRun { first: PageId(500), count: 100 };
-    node.manager.handle(Event::Prefetch { pages, to: GPU0 }, &mut plans);
+    node.manager.handle(Time::ZERO, Event::Prefetch { pages, to: GPU0 }, &mut plans);
     assert_eq!(plans.len(), 2);
-    plans.drain(..).for_each(|plan| node.manager.complete(plan.id, &mut Vec::new()));
+    plans.drain(..).for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
     assert_eq!((node.manager.statistics().prefetched, node.manager.frames_held(GPU0)), (100, 100));
     assert_eq!(node.event(Event::Faults(&[fault(0, 520, Access::Write)])), ["wake gpu0 520"]);
     assert!(node.event(Event::Prefetch { pages, to: GPU0 }).is_empty(), "they are there");

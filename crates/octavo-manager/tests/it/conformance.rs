@@ -12,7 +12,7 @@ use octavo_manager::{
     PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Topology,
 };
 use octavo_registry::Choice;
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -100,7 +100,7 @@ impl Pair {
             second: false,
             made: Vec::new(),
         };
-        pair.manager.handle(Event::Allocate(FIRST.into()), &mut Vec::new());
+        pair.manager.handle(Time::ZERO, Event::Allocate(FIRST.into()), &mut Vec::new());
         pair.machine.allocate(FIRST, true);
         pair
     }
@@ -121,7 +121,7 @@ impl Pair {
                 self.handle(Event::Counter(notification));
             }
             Happening::Report(counts) if self.manager.needs().reports.is_some() => self.report(counts),
-            Happening::KernelEnd => self.handle(Event::KernelEnd),
+            Happening::KernelEnd => self.handle(crate::common::kernel_end(self.gpus)),
             Happening::Capacity(gpu, pages) => {
                 let processor = self.gpu(*gpu);
                 self.machine.resize(processor, *pages);
@@ -177,19 +177,19 @@ impl Pair {
 
     fn handle(&mut self, event: Event<'_>) {
         let mut plans = Vec::new();
-        self.manager.handle(event, &mut plans);
+        self.manager.handle(Time::ZERO, event, &mut plans);
         self.carry_out(plans, false);
     }
 
     fn complete(&mut self, index: usize) {
         let mut plans = Vec::new();
-        self.manager.complete(self.machine.complete(index), &mut plans);
+        self.manager.complete(Time::ZERO, self.machine.complete(index), &mut plans);
         self.carry_out(plans, false);
     }
 
     fn fail(&mut self, index: usize) {
         let mut plans = Vec::new();
-        self.manager.fail(self.machine.fail(index), &mut plans);
+        self.manager.fail(Time::ZERO, self.machine.fail(index), &mut plans);
         self.carry_out(plans, true);
     }
 

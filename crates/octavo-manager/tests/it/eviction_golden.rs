@@ -3,6 +3,7 @@
 
 use crate::common::{Node, choice, fault, placement, show};
 use octavo_manager::{Access, Event, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Topology};
+use octavo_units::Time;
 
 /// First pages of four blocks of 2 MiB.
 const BLOCKS: [u32; 4] = [0, 512, 1024, 1536];
@@ -71,7 +72,7 @@ fn uvm_va_block_evict_chunks_drops_what_is_elsewhere_too() {
 /// A manager whose plans the test acknowledges.
 fn handle(manager: &mut Manager, page: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
-    manager.handle(Event::Faults(&[fault(0, page, Access::Read)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Read)]), &mut plans);
     manager.check().unwrap();
     plans
 }
@@ -79,18 +80,18 @@ fn handle(manager: &mut Manager, page: u32) -> Vec<Plan> {
 #[test]
 fn pick_root_chunk_to_evict_passes_over_what_is_pinned_and_retries_if_nothing_else_is_left() {
     let mut manager = Manager::new(&config("on-touch"), &topology(3)).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
     let settled = handle(&mut manager, 1);
-    manager.complete(settled[0].id, &mut Vec::new());
+    manager.complete(Time::ZERO, settled[0].id, &mut Vec::new());
     let first = handle(&mut manager, 0);
     let second = handle(&mut manager, 512);
-    manager.complete(second[0].id, &mut Vec::new());
+    manager.complete(Time::ZERO, second[0].id, &mut Vec::new());
     let third = handle(&mut manager, 1024);
     let leaves: Vec<String> = third[0].steps.iter().map(show).filter(|step| step.ends_with("eviction")).collect();
     assert_eq!(leaves, ["copy 512 gpu0 host eviction"], "a page of the older block is in an unfinished plan");
     assert!(handle(&mut manager, 1536).is_empty(), "both are");
     let mut retried = Vec::new();
-    manager.complete(first[0].id, &mut retried);
+    manager.complete(Time::ZERO, first[0].id, &mut retried);
     let leaves: Vec<String> = retried[0].steps.iter().map(show).filter(|step| step.ends_with("eviction")).collect();
     assert_eq!(leaves, ["copy 0x2 gpu0 host eviction"]);
 }

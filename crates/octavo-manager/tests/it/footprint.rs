@@ -2,6 +2,7 @@
 
 use crate::common::placement;
 use octavo_manager::{Access, Event, Manager, PLACEMENTS, PageId, PageRun, ProcessorId, Topology};
+use octavo_units::Time;
 
 /// Bytes of state for each page, after every GPU read and wrote until its memory, 70 % of the pages, was full.
 fn bytes_per_page(name: &str, gpus: usize) -> f64 {
@@ -9,15 +10,15 @@ fn bytes_per_page(name: &str, gpus: usize) -> f64 {
     let topology = Topology::of(vec![PAGES * 7 / 10; gpus]);
     let mut manager = Manager::new(&placement(name, "{}"), &topology).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut plans);
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: PAGES }.into()), &mut plans);
     for round in 0..3 {
         for touch in 0..PAGES * gpus as u32 {
             let (gpu, page) = (touch as usize % gpus, touch / gpus as u32 * 7 % PAGES);
             let access = if (page + round) % 3 == 0 { Access::Write } else { Access::Read };
             let fault = octavo_manager::Fault { processor: ProcessorId::gpu(gpu), page: PageId(page), access };
-            manager.handle(Event::Faults(&[fault]), &mut plans);
+            manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
             while let Some(plan) = plans.pop() {
-                manager.complete(plan.id, &mut plans);
+                manager.complete(Time::ZERO, plan.id, &mut plans);
                 manager.recycle(plan);
             }
         }

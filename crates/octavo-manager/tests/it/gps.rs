@@ -1,7 +1,7 @@
 //! GPS: who subscribes, who is unsubscribed, and how stores are broadcast.
 
 use crate::common::{Node, placement};
-use octavo_manager::{Event, HOST, Mode, PageId, ProcessorId, ProcessorMask, Topology};
+use octavo_manager::{HOST, Mode, PageId, ProcessorId, ProcessorMask, Topology};
 
 fn gps() -> Node {
     Node::with(&placement("gps", "{}"), &Topology::unlimited(3))
@@ -36,10 +36,10 @@ fn replicas_made_by_stores_are_given_up_after_the_first_kernel_in_runs() {
         node.write(1, page);
     }
     let steps = ["drain gpu1 4x4", "invalidate gpu1 4x4", "release gpu1 4x4", "map gpu0 4x4 -> gpu0 rw"];
-    assert_eq!(node.event(Event::KernelEnd), steps);
+    assert_eq!(node.event(crate::common::kernel_end(2)), steps);
     assert_eq!(node.write(1, 4), ["map gpu1 4 -> gpu0 rw", "wake gpu1 4"], "stores go to the owner");
     assert_eq!(node.read(1, 5)[2], "copy 5 gpu0 gpu1 duplication", "a load subscribes again");
-    assert!(node.event(Event::KernelEnd).is_empty(), "only once");
+    assert!(node.event(crate::common::kernel_end(2)).is_empty(), "only once");
     assert_eq!(node.manager.statistics().unsubscribed, 4);
 }
 
@@ -49,7 +49,7 @@ fn a_store_without_a_replica_is_broadcast_from_the_owner() {
     node.read(0, 4);
     node.read(1, 4);
     node.write(2, 4);
-    node.event(Event::KernelEnd);
+    node.event(crate::common::kernel_end(2));
     assert_eq!(node.write(2, 4), ["map gpu2 4 -> gpu0 rw broadcast", "wake gpu2 4"]);
     assert_eq!(node.manager.page(PageId(4)).resident.len(), 2);
 }

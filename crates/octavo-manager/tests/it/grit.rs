@@ -4,6 +4,7 @@ use crate::common::{Node, choice, placement};
 use octavo_manager::{
     CounterNotification, Event, GroupSize, Manager, PageId, PageRun, ProcessorId, Scheme, Step, Topology,
 };
+use octavo_units::Time;
 
 fn grit(options: &str) -> Node {
     Node::with(&placement("grit", options), &Topology::unlimited(4))
@@ -183,8 +184,8 @@ fn pages_stay_in_the_pa_cache_until_their_set_is_full() {
 fn charges(options: &str) -> (u32, u32) {
     let mut manager = Manager::new(&placement("grit", options), &Topology::unlimited(1)).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(PageRun::one(PageId(0)).into()), &mut plans);
-    manager.handle(Event::Faults(&[crate::common::fault(0, 0, octavo_manager::Access::Read)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Allocate(PageRun::one(PageId(0)).into()), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[crate::common::fault(0, 0, octavo_manager::Access::Read)]), &mut plans);
     let Step::Consult { accesses, beside_walk } = plans[0].steps[0] else { panic!("nothing is consulted first") };
     (accesses, beside_walk)
 }

@@ -24,6 +24,7 @@ mod prefetch;
 mod reach;
 mod reference;
 mod statistics;
+mod time;
 mod tree_golden;
 mod uniform;
 mod uvmsmart;

@@ -4,7 +4,7 @@ use crate::common::{Node, choice, placement};
 use octavo_manager::{
     Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, ProcessorId, SpaceId, Topology,
 };
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 const GPU: ProcessorId = ProcessorId(1);
 
@@ -226,14 +226,14 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
 fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
     let mut manager = Manager::new(&fragmented(""), &Topology::of(vec![16])).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(run(0, 8).into()), &mut plans);
+    manager.handle(Time::ZERO, Event::Allocate(run(0, 8).into()), &mut plans);
     let faults = [0, 1, 4].map(|page| crate::common::fault(0, page, octavo_manager::Access::Write));
-    manager.handle(Event::Faults(&faults), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&faults), &mut plans);
     assert_eq!((plans.len(), manager.statistics().faults_on_compaction), (1, 3), "all wait for the same plan");
-    manager.handle(Event::Free(run(0, 1)), &mut plans);
-    manager.handle(Event::Allocate(run(0, 1).into()), &mut plans);
+    manager.handle(Time::ZERO, Event::Free(run(0, 1)), &mut plans);
+    manager.handle(Time::ZERO, Event::Allocate(run(0, 1).into()), &mut plans);
     let compaction = plans.remove(0);
-    manager.complete(compaction.id, &mut plans);
+    manager.complete(Time::ZERO, compaction.id, &mut plans);
     let woken: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect();
     assert!(woken.contains(&"wake gpu0 1".to_owned()) && !woken.contains(&"wake gpu0 0".to_owned()), "{woken:?}");
     manager.check().unwrap();
@@ -287,15 +287,15 @@ fn a_memory_that_is_about_to_be_emptied_is_not_out_of_memory() {
     let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
     let mut manager = Manager::new(&config, &Topology::of(vec![1, 1])).unwrap();
     let mut plans = Vec::new();
-    manager.handle(Event::Allocate(run(0, 3).into()), &mut plans);
+    manager.handle(Time::ZERO, Event::Allocate(run(0, 3).into()), &mut plans);
     let write = |gpu, page| crate::common::fault(gpu, page, octavo_manager::Access::Write);
-    manager.handle(Event::Faults(&[write(0, 0)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[write(0, 0)]), &mut plans);
     let first = plans.pop().unwrap();
-    manager.complete(first.id, &mut plans);
-    manager.handle(Event::Faults(&[write(1, 0), write(0, 1)]), &mut plans);
+    manager.complete(Time::ZERO, first.id, &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[write(1, 0), write(0, 1)]), &mut plans);
     assert_eq!((plans.len(), manager.out_of_memory()), (1, None), "page 0 is on its way to the other GPU");
     let second = plans.pop().unwrap();
-    manager.complete(second.id, &mut plans);
+    manager.complete(Time::ZERO, second.id, &mut plans);
     assert_eq!((plans.len(), manager.out_of_memory()), (1, None));
 }
 

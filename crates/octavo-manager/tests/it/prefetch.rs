@@ -2,7 +2,7 @@
 
 use crate::common::{Node, choice, fault, placement, show};
 use octavo_manager::{Access, Event, MemoryConfig, PageId, PageRun, ProcessorId, Topology};
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 fn tree(placed: &str) -> MemoryConfig {
     MemoryConfig { prefetch: choice("tree", "{}"), ..placement(placed, "{}") }
@@ -69,8 +69,8 @@ fn busy_pages_are_passed_over() {
     let prefetch = choice("tree", r#"{"threshold": 1, "min_faults": 2}"#);
     let mut node = Node::new(&MemoryConfig { prefetch, ..tree("on-touch") });
     let mut plans = Vec::new();
-    node.manager.handle(Event::Faults(&[fault(0, 70, Access::Read)]), &mut plans);
-    node.manager.handle(Event::Faults(&[100, 101].map(|page| fault(1, page, Access::Read))), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault(0, 70, Access::Read)]), &mut plans);
+    node.manager.handle(Time::ZERO, Event::Faults(&[100, 101].map(|page| fault(1, page, Access::Read))), &mut plans);
     let second: Vec<String> = plans[1].steps.iter().map(show).collect();
     let prefetched =
         ["copy 0x70 host gpu1 prefetch", "copy 71x29 host gpu1 prefetch", "copy 102x410 host gpu1 prefetch"];

@@ -1,6 +1,7 @@
 //! What summaries list: the same names in the same order, whatever the memory system.
 
 use octavo_manager::{Event, Manager, MemoryConfig, PageId, PageRun, Topology};
+use octavo_units::Time;
 
 use crate::common::choice;
 
@@ -15,7 +16,7 @@ const NAMES: &str = "far_faults protection_faults cold_faults stale_faults fault
 fn summary(placement: &str) -> String {
     let config = MemoryConfig { placement: choice(placement, "{}"), ..Default::default() };
     let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 5 }.into()), &mut Vec::new());
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 5 }.into()), &mut Vec::new());
     serde_json::to_string(&manager.statistics()).unwrap()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{Access, Event, HOST, Manager, PageId, PageRun, Plan, ProcessorId, ProcessorMask, Step, Topology};
+use octavo_units::Time;
 
 #[test]
 fn on_touch_moves_a_page_to_whoever_touches_it() {
@@ -117,13 +118,13 @@ fn the_page_serviced_least_recently_is_written_back() {
 fn manager(capacity: u32) -> Manager {
     let topology = Topology::of(vec![capacity; 2]);
     let mut manager = Manager::new(&placement("on-touch", "{}"), &topology).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     manager
 }
 
 fn touch(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
-    manager.handle(Event::Faults(&[fault(gpu, page, Access::Read)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[fault(gpu, page, Access::Read)]), &mut plans);
     manager.check().unwrap();
     plans
 }
@@ -134,7 +135,7 @@ fn a_fault_on_a_busy_page_waits_for_the_plan() {
     let first = touch(&mut manager, 0, 5);
     assert!(touch(&mut manager, 1, 5).is_empty());
     let mut plans = Vec::new();
-    manager.complete(first[0].id, &mut plans);
+    manager.complete(Time::ZERO, first[0].id, &mut plans);
     assert_eq!(plans.len(), 1);
     assert!(matches!(plans[0].steps.last(), Some(Step::Wake { processor, .. }) if *processor == ProcessorId::gpu(1)));
 }
@@ -143,12 +144,12 @@ fn a_fault_on_a_busy_page_waits_for_the_plan() {
 fn a_failed_plan_leaves_no_trace_and_wakes_everyone() {
     let mut manager = manager(1);
     let first = touch(&mut manager, 0, 5);
-    manager.complete(first[0].id, &mut Vec::new());
+    manager.complete(Time::ZERO, first[0].id, &mut Vec::new());
     let before = [5, 6].map(|page| manager.page(PageId(page)));
     let second = touch(&mut manager, 0, 6);
     assert!(touch(&mut manager, 1, 5).is_empty(), "the victim is busy");
     let mut plans = Vec::new();
-    manager.fail(second[0].id, &mut plans);
+    manager.fail(Time::ZERO, second[0].id, &mut plans);
     manager.check().unwrap();
     let after = [5, 6].map(|page| manager.page(PageId(page)));
     assert_eq!(before.map(|view| (view.owner, view.mapped)), after.map(|view| (view.owner, view.mapped)));
@@ -163,7 +164,7 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
     assert!(touch(&mut manager, 0, 6).is_empty());
     assert_eq!(manager.statistics().faults_without_room, 1);
     let mut plans = Vec::new();
-    manager.complete(first[0].id, &mut plans);
+    manager.complete(Time::ZERO, first[0].id, &mut plans);
     let steps: Vec<String> = plans[0].steps.iter().map(crate::common::show).collect();
     assert_eq!(steps[2..5], ["copy 5 gpu0 host eviction", "release gpu0 5", "copy 6 host gpu0 migration"]);
 }
@@ -172,12 +173,12 @@ fn a_fault_waits_for_room_until_a_plan_is_done() {
 fn plans_say_which_of_their_steps_make_room() {
     let topology = Topology::of(vec![2, 1]);
     let mut manager = Manager::new(&placement("duplication", "{}"), &topology).unwrap();
-    manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 16 }.into()), &mut Vec::new());
     let mut room = |event: Event<'_>| {
         let mut plans = Vec::new();
-        manager.handle(event, &mut plans);
+        manager.handle(Time::ZERO, event, &mut plans);
         let Plan { id, room_steps, ref steps, .. } = plans[0];
-        manager.complete(id, &mut Vec::new());
+        manager.complete(Time::ZERO, id, &mut Vec::new());
         steps[..room_steps as usize].iter().map(crate::common::show).collect::<Vec<_>>()
     };
     let mut read = |gpu, page| room(Event::Faults(&[fault(gpu, page, Access::Read)]));

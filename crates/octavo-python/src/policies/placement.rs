@@ -1,8 +1,8 @@
 //! Placements in Python.
 
 use octavo_manager::{
-    AccessCount, Attribute, Context, CounterNotification, Decision, Failure, Fault, Geometry, HOST, Move, Needs,
-    PageId, PageRun, PageView, Placement, SCHEME, Unsubscribe,
+    AccessCount, Attribute, Context, CounterNotification, Decision, Failure, Fault, Geometry, HOST, KernelEnd, Move,
+    Needs, PageId, PageRun, PageView, Placement, SCHEME, Unsubscribe,
 };
 use pyo3::prelude::*;
 
@@ -126,7 +126,7 @@ impl Placement for PythonPlacement {
         moves.extend(answer.unwrap_or_default());
     }
 
-    fn on_kernel_end(&mut self, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+    fn on_kernel_end(&mut self, _end: &KernelEnd, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
         let Some(method) = &self.on_kernel_end else { return };
         let allocations = context.allocations().to_vec();
         let gpus = self.geometry.gpus;

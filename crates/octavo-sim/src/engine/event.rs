@@ -52,9 +52,11 @@ pub(crate) enum Kind {
     CopyPiece,
     /// The pages that an action frees are free; index: action.
     Freed,
+    /// A strategy of the memory manager wants to be asked.
+    StrategiesDue,
 }
 
-const KINDS: [Kind; 24] = [
+const KINDS: [Kind; 25] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -79,6 +81,7 @@ const KINDS: [Kind; 24] = [
     Kind::HostWakes,
     Kind::CopyPiece,
     Kind::Freed,
+    Kind::StrategiesDue,
 ];
 
 /// An event: what happens to which object.

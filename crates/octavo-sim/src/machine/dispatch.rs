@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use octavo_manager::{KernelEnd, ProcessorMask, SpaceId};
 use octavo_node::LaunchDiscards;
 
 use crate::engine::event::Kind;
@@ -103,7 +104,9 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.say(Happening::Kernel { name, began, ended });
         state.launch += 1;
         self.jobs.launches_done += 1;
-        self.drive(|driver, now, hardware| driver.kernel_end(now, hardware));
+        let gpus = ProcessorMask::all_gpus(self.hardware.gpus.len());
+        let end = KernelEnd { space: SpaceId(application as u16), gpus };
+        self.drive(|driver, now, hardware| driver.kernel_end(now, end, hardware));
         self.hardware.clock.schedule(ended, Kind::Launch, application as u32);
     }
 }

@@ -46,6 +46,7 @@ impl<L: Listen> Node<'_, L> {
             Kind::HostWakes => self.host_wakes(event.index),
             Kind::CopyPiece => self.copy_piece(event.index),
             Kind::Freed => self.freed(event.index),
+            Kind::StrategiesDue => self.alarm(Alarm::Strategies),
         }
         true
     }

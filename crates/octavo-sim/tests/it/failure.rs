@@ -1,8 +1,7 @@
 //! A strategy that can no longer decide ends the run, with the fault that it was asked about.
 
-use crate::support::{Script, node, store};
-use octavo_manager::{Context, Decision, Failure, Fault, Geometry, MemoryConfig, PLACEMENTS, PageView, Placement};
-use octavo_registry::{Choice, OptionError, Outside};
+use crate::support::{Script, node, outside, store};
+use octavo_manager::{Context, Decision, Failure, Fault, PageView, Placement};
 use octavo_sim::{RunOptions, SimError, simulate};
 
 /// Decides `left` times and then fails.
@@ -32,31 +31,14 @@ impl Placement for Limited {
 }
 
 /// `limited:3` decides three times.
-struct Limits;
-
-impl Outside<Box<dyn Placement>, Geometry> for Limits {
-    fn expected(&self) -> &'static str {
-        "a limit such as limited:3"
-    }
-
-    fn resolve(&self, choice: &Choice) -> Result<Choice, OptionError> {
-        Ok(choice.clone())
-    }
-
-    fn build(&self, choice: &Choice, _geometry: &Geometry) -> Result<Box<dyn Placement>, OptionError> {
-        let left = choice.name.strip_prefix("limited:").and_then(|count| count.parse().ok());
-        Ok(Box::new(Limited { left: left.expect("a count"), failure: None }))
-    }
+pub fn limited(left: &str) -> Box<dyn Placement> {
+    Box::new(Limited { left: left.parse().expect("a count"), failure: None })
 }
 
 #[test]
 fn a_failed_strategy_ends_the_run_with_its_fault() {
-    PLACEMENTS.extend(&Limits);
     let script = Script::sequence(8, vec![[store(1, 0), store(6, 0)].concat()]);
-    let run = |name: &str| {
-        let memory = MemoryConfig { placement: Choice::named(name), ..MemoryConfig::default() };
-        simulate(&node(1), &memory, &script, RunOptions::default())
-    };
+    let run = |name: &str| simulate(&node(1), &outside(name), &script, RunOptions::default());
     assert!(run("limited:2").is_ok());
     let Err(SimError::Strategy(failure)) = run("limited:1") else { panic!("the second fault cannot be decided") };
     assert_eq!((failure.address, failure.buffer.as_deref()), (Some(6 * 4096), Some("data")));

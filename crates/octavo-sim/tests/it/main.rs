@@ -6,6 +6,7 @@ mod batch;
 mod breakdown;
 mod conformance;
 mod counters;
+mod deadlines;
 mod drain;
 mod failure;
 mod gps;

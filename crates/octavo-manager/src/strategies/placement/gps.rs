@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
-use crate::contract::event::Fault;
+use crate::contract::event::{Fault, KernelEnd};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{Access, HOST, PageId, PageRun, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
@@ -85,7 +85,7 @@ impl Placement for Gps {
         Decision::Subscribe
     }
 
-    fn on_kernel_end(&mut self, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+    fn on_kernel_end(&mut self, _end: &KernelEnd, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
         self.kernels = self.kernels.saturating_add(1);
         if self.kernels != self.profile_kernels {
             return;

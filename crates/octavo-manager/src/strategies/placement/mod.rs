@@ -12,9 +12,10 @@ mod interleaved;
 mod on_touch;
 
 use octavo_registry::Registry;
+use octavo_units::Time;
 
 use crate::contract::counts::NamedCounts;
-use crate::contract::event::{AccessCount, CounterNotification, Fault, Needs};
+use crate::contract::event::{AccessCount, CounterNotification, Fault, KernelEnd, Needs};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageRun, ProcessorId};
@@ -98,7 +99,15 @@ pub trait Placement: Send {
     fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
 
     /// A kernel ended. What is given up becomes one plan.
-    fn on_kernel_end(&mut self, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
+    fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
+
+    /// When it wants to be asked without anything happening; `None` for never. Looked at after each call.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// Its [deadline](Placement::deadline) has come; the next one is later. The moves become one plan.
+    fn on_deadline(&mut self, _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
 
     /// Whether a prefetcher may bring this page, which has one copy and is in no unfinished plan, to a processor that
     /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.

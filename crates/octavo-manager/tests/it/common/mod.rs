@@ -1,10 +1,11 @@
 //! A node small enough to talk to: faults by short names, plans as lines of text.
 
 use octavo_manager::{
-    Access, Cause, Event, Fault, Manager, MappingMode, MemoryConfig, PageId, PageRun, Permission, Plan, ProcessorId,
-    ProcessorMask, Step, Topology,
+    Access, Cause, Event, Fault, KernelEnd, Manager, MappingMode, MemoryConfig, PageId, PageRun, Permission, Plan,
+    ProcessorId, ProcessorMask, SpaceId, Step, Topology,
 };
 use octavo_registry::Choice;
+use octavo_units::Time;
 
 /// A manager whose plans are done as soon as they are made.
 pub struct Node {
@@ -30,19 +31,19 @@ impl Node {
 
     pub fn with(config: &MemoryConfig, topology: &Topology) -> Self {
         let mut manager = Manager::new(config, topology).unwrap();
-        manager.handle(Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
+        manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 2048 }.into()), &mut Vec::new());
         Self { manager, plans: Vec::new() }
     }
 
     /// The plans of `event`, completed at once, as lines; reads and writes of metadata are left out.
     pub fn event(&mut self, event: Event<'_>) -> Vec<String> {
-        self.manager.handle(event, &mut self.plans);
+        self.manager.handle(Time::ZERO, event, &mut self.plans);
         let mut lines = Vec::new();
         while !self.plans.is_empty() {
             let plan = self.plans.remove(0);
             let acts = |step: &&Step| !matches!(step, Step::Consult { .. });
             lines.extend(plan.steps.iter().filter(acts).map(show));
-            self.manager.complete(plan.id, &mut self.plans);
+            self.manager.complete(Time::ZERO, plan.id, &mut self.plans);
             self.manager.check().unwrap();
         }
         lines
@@ -55,6 +56,11 @@ impl Node {
     pub fn write(&mut self, gpu: usize, page: u32) -> Vec<String> {
         self.event(Event::Faults(&[fault(gpu, page, Access::Write)]))
     }
+}
+
+/// A kernel of the only application ends, on all of so many GPUs.
+pub fn kernel_end(gpus: usize) -> Event<'static> {
+    Event::KernelEnd(KernelEnd { space: SpaceId::default(), gpus: ProcessorMask::all_gpus(gpus) })
 }
 
 pub fn fault(gpu: usize, page: u32, access: Access) -> Fault {

@@ -13,7 +13,7 @@ use octavo_manager::{
 };
 
 use frames::FrameLaws;
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 use crate::machine::{Machine, Running};
 use crate::reference::{Model, Placement, Rules};
@@ -152,7 +152,7 @@ impl Harness {
 
     pub fn event(&mut self, event: Event<'_>) {
         let mut plans = Vec::new();
-        self.manager.handle(event, &mut plans);
+        self.manager.handle(Time::ZERO, event, &mut plans);
         self.accept(plans);
     }
 
@@ -209,7 +209,7 @@ impl Harness {
         }
         let running = self.running.remove(index);
         let (id, pages) = (running.plan.id, names(&running));
-        self.acknowledge(id, |manager, id, plans| manager.complete(id, plans));
+        self.acknowledge(id, |manager, id, plans| manager.complete(Time::ZERO, id, plans));
         self.model.iter_mut().for_each(|model| model.complete(&pages));
         self.manager.recycle(running.plan);
         self.compare_pages(&pages);
@@ -230,7 +230,7 @@ impl Harness {
         let (id, pages) = (running.plan.id, names(&running));
         self.laws.iter_mut().for_each(|laws| laws.note(&running.plan));
         self.machine.undo(running).unwrap();
-        self.acknowledge(id, Manager::fail);
+        self.acknowledge(id, |manager, id, plans| manager.fail(Time::ZERO, id, plans));
         self.model.iter_mut().for_each(|model| model.fail(&pages));
         self.compare_pages(&pages);
     }

@@ -173,7 +173,7 @@ impl Harness {
                 self.allocate_missing(first % world.total(), pages.min(world.total() - first % world.total()));
             }
             Op::Report(ref counts) => self.report(world, counts),
-            Op::KernelEnd => self.event(Event::KernelEnd),
+            Op::KernelEnd => self.event(crate::common::kernel_end(world.gpus)),
         }
         if !mix.concurrent {
             self.settle();

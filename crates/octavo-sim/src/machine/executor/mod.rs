@@ -66,6 +66,7 @@ impl<L: Listen> Executor for Hardware<'_, L> {
             Alarm::BatchTaken => (Kind::BatchTaken, 0),
             Alarm::BatchServed => (Kind::BatchServed, 0),
             Alarm::Plan(slot) => (Kind::PlanStep, slot),
+            Alarm::Strategies => (Kind::StrategiesDue, 0),
         };
         self.clock.schedule(at.0, kind, index);
         true

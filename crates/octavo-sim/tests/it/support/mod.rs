@@ -1,5 +1,9 @@
 //! A workload written as a script, and a node on which every latency is easy to add up.
 
+mod outside;
+
+pub use outside::outside;
+
 use octavo_driver::config::{PoolConfig, ServiceModel};
 use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
 use octavo_node::*;

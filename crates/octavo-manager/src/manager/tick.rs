@@ -1,0 +1,29 @@
+//! What happens because time passed.
+
+use octavo_units::Time;
+
+use crate::contract::plan::Plan;
+use crate::manager::Manager;
+
+impl Manager {
+    /// When something is to be done though nothing else happens: hand in [`Event::Tick`](crate::Event::Tick) then.
+    /// `None` if nobody waits. Changes with any call.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.policies.managed.placement.deadline()
+    }
+
+    /// Asks strategies whose deadline has come.
+    pub(super) fn tick(&mut self, plans: &mut Vec<Plan>) {
+        let now = self.memory.now;
+        let due = |deadline: Option<Time>| deadline.is_some_and(|at| at <= now);
+        if due(self.policies.managed.placement.deadline()) {
+            let moved = self.ask_for_moves(|placement, context, moves| placement.on_deadline(context, moves), plans);
+            self.memory.statistics.timed_migrations += moved;
+        }
+        assert!(
+            self.deadline().is_none_or(|at| at > now),
+            "a strategy was asked at {now} and wants to be asked by then"
+        );
+    }
+}
