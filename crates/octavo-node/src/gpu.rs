@@ -89,12 +89,44 @@ pub struct ScalarConfig {
     pub pipeline: Cycles,
 }
 
+/// Bytes of a cache's line. Accesses are by 64 bytes. A line of 128 bytes has one tag; its halves are fetched, written
+/// back and dropped one by one, each standing for two sectors of 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LineSize {
+    /// 64 bytes, the default.
+    #[default]
+    #[serde(rename = "64B")]
+    Bytes64,
+    /// 128 bytes in two parts.
+    #[serde(rename = "128B")]
+    Bytes128,
+}
+
+impl LineSize {
+    /// In bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Bytes64 => 64,
+            Self::Bytes128 => 128,
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A first-level data cache: write-through without allocation on stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Capacity in 64-byte lines' bytes.
+    /// Capacity.
     pub size: Bytes,
+    /// Bytes of a line; 64B unless said otherwise. 128B only where requests are not served in order, and not for scalars.
+    #[serde(default, skip_serializing_if = "LineSize::is_default")]
+    pub line: LineSize,
     /// Associativity, a power of two.
     pub ways: u32,
     /// Cycles from translation to data on a hit.
@@ -119,6 +151,9 @@ pub struct CacheConfig {
 pub struct L2Config {
     /// Capacity of all banks together.
     pub size: Bytes,
+    /// Bytes of a line; 64B unless said otherwise.
+    #[serde(default, skip_serializing_if = "LineSize::is_default")]
+    pub line: LineSize,
     /// Associativity, a power of two.
     pub ways: u32,
     /// Banks; lines interleave over them by `dram.interleave`.

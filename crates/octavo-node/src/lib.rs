@@ -16,8 +16,8 @@ mod validate;
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
 pub use fabric::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
 pub use gpu::{
-    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, ScalarConfig,
-    TlbConfig, WalkerConfig, WalkerScope,
+    CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
+    ScalarConfig, TlbConfig, WalkerConfig, WalkerScope,
 };
 pub use host::{CpuConfig, CpuTlbConfig, HostConfig, HostCosts};
 pub use memory::{CapacityConfig, CapacityScope};

@@ -1,8 +1,10 @@
 //! Combinations of values that no node can have.
 
 use octavo_driver::config::ServiceModel;
+use octavo_units::Bytes;
 
 use crate::fabric::LinkSharing;
+use crate::gpu::LineSize;
 use crate::memory::CapacityConfig;
 use crate::node::NodeConfig;
 
@@ -50,8 +52,14 @@ impl NodeConfig {
     }
 
     fn validate_caches(&self) -> Result<(), NodeError> {
-        sets("l1", self.l1.size.0, self.l1.ways)?;
-        sets("l2", self.l2.size.0, self.l2.ways)?;
+        sets("l1", (self.l1.size, self.l1.line), self.l1.ways)?;
+        sets("l2", (self.l2.size, self.l2.line), self.l2.ways)?;
+        if self.l1.in_order && self.l1.line != LineSize::Bytes64 {
+            return Err(error("l1.line", "expected 64B where requests are served in order (l1.in_order), found 128B"));
+        }
+        if self.scalar.cache.line != LineSize::Bytes64 {
+            return Err(error("scalar.cache.line", "expected 64B, found 128B"));
+        }
         in_range("l1.miss_registers", self.l1.miss_registers, 1, 1 << 16)?;
         in_range("l2.miss_registers", self.l2.miss_registers, 1, 1 << 16)?;
         in_range("l2.lines_per_cycle", self.l2.lines_per_cycle, 1, 64)?;
@@ -64,8 +72,9 @@ impl NodeConfig {
             return Err(error("l2.lock", found));
         }
         power_of_two("dram.interleave", self.dram.interleave.0)?;
-        if self.dram.interleave.0 < 64 {
-            return Err(error("dram.interleave", "expected at least a line (64B)"));
+        let line = self.l2.line.bytes();
+        if self.dram.interleave.0 < line {
+            return Err(error("dram.interleave", format!("expected at least a line ({line}B)")));
         }
         if self.dram.line_cycles.0 == 0 {
             return Err(error("dram.line_cycles", "expected at least 1cycles"));
@@ -169,11 +178,12 @@ fn power_of_two(key: &str, found: u64) -> Result<(), NodeError> {
     if found.is_power_of_two() { Ok(()) } else { Err(error(key, format!("expected a power of two, found {found}"))) }
 }
 
-fn sets(key: &str, bytes: u64, ways: u32) -> Result<(), NodeError> {
+fn sets(key: &str, (size, line): (Bytes, LineSize), ways: u32) -> Result<(), NodeError> {
     in_range(&format!("{key}.ways"), ways, 1, 32)?;
-    let way_bytes = 64 * u64::from(ways);
+    let (bytes, line) = (size.0, line.bytes());
+    let way_bytes = line * u64::from(ways);
     if !bytes.is_multiple_of(way_bytes) || !(bytes / way_bytes).is_power_of_two() {
-        let message = format!("expected ways × 64B × a power of two, found {bytes} bytes in {ways} ways");
+        let message = format!("expected ways × {line}B × a power of two, found {bytes} bytes in {ways} ways");
         return Err(error(&format!("{key}.size"), message));
     }
     Ok(())

@@ -101,7 +101,7 @@ fn what_cannot_be_used_is_refused_where_it_stands() {
         ("bad-base.toml", "bad-base.toml:3: `node.extends`: unknown preset `grit-4gpus`, expected one of grit-2gpu"),
         ("bad-base.toml", "or a TOML file that holds a node, such as machine.toml; did you mean `grit-4gpu`?"),
         ("bad-base-type.toml", "bad-base-type.toml:2: `node.extends`: expected the name of a preset, or a TOML file"),
-        ("bad-key.toml", "bad-key.toml:4: `node.l1.wayss`: unknown key, expected one of size, ways"),
+        ("bad-key.toml", "bad-key.toml:4: `node.l1.wayss`: unknown key, expected one of size, line, ways"),
         ("bad-driver.toml", "bad-driver.toml:3: `node.driver.preset`: unknown preset `papr`"),
         ("bad-unit.toml", "bad-unit.toml:3: `node.clock`: expected a frequency such as 1GHz"),
         ("impossible.toml", "impossible.toml:3: `node.gpus`: expected 1 to 16, found 99"),

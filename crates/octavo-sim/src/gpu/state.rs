@@ -7,8 +7,8 @@ use octavo_node::NodeConfig;
 use crate::engine::costs::Costs;
 use crate::engine::slots::Slots;
 use crate::gpu::caches::dram::Dram;
+use crate::gpu::caches::either::{FirstLevelCaches, SecondLevelCache};
 use crate::gpu::caches::l1::L1Caches;
-use crate::gpu::caches::l2::L2Cache;
 use crate::gpu::path::waiting::Waiting;
 use crate::gpu::translate::entry::{Entry, PageTable};
 use crate::gpu::translate::large::{LargePages, entries_for};
@@ -18,10 +18,10 @@ use crate::gpu::translate::walker::{TableShape, Walker};
 use crate::gpu::units::unit::Unit;
 
 pub(crate) struct Gpu {
-    pub(super) l1: L1Caches,
-    pub(super) l2: L2Cache,
+    pub(super) l1: FirstLevelCaches,
+    pub(super) l2: SecondLevelCache,
     /// Scalar caches and TLBs, each shared by a few units.
-    pub(super) scalar: L1Caches,
+    pub(super) scalar: L1Caches<1>,
     pub(super) scalar_tlb: Tlb,
     pub(super) dram: Dram,
     pub(super) l1_tlb: Tlb,
@@ -46,13 +46,13 @@ impl Gpu {
         let units = node.compute.units as usize;
         let seats = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
         Self {
-            l1: L1Caches::new(&node.l1, units, costs.cycle),
+            l1: FirstLevelCaches::new(&node.l1, units, costs.cycle),
             scalar: L1Caches::new(&node.scalar.cache, units.div_ceil(node.scalar.units as usize), costs.cycle),
             scalar_tlb: Tlb::new(
                 &entries_for(&node.scalar.tlb, page_bytes),
                 units.div_ceil(node.scalar.units as usize),
             ),
-            l2: L2Cache::new(&node.l2, node.dram.interleave, costs.cycle),
+            l2: SecondLevelCache::new(&node.l2, node.dram.interleave, costs.cycle),
             dram: Dram::new(&node.dram, costs.cycle),
             l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),
             l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),

@@ -14,6 +14,7 @@ mod instructions;
 mod l1;
 mod large_pages;
 mod latency;
+mod line_sizes;
 mod metadata;
 mod placed;
 mod programs;

@@ -1,34 +1,49 @@
 //! First-level caches of all compute units of a GPU: write-through, no allocation on stores.
 //!
 //! A line is entered when its miss is sent, with the time its data will be there: a later access finds it and waits
-//! for that time, which is how misses merge.
+//! for that time, which is how misses merge. A line of 128 bytes has one tag and one place in the order of use, but its
+//! halves come one by one, as they are asked for ([`SECTOR_BYTES`]).
 
 use octavo_node::CacheConfig;
 use octavo_program::Op;
 use prefetch_index::prefetch_index;
+
+use crate::gpu::caches::sectors::{SECTOR_BYTES, sector, shift};
 
 /// A tag is the line's number, the version of its page's translation, and the epoch in which it was entered.
 const VERSION_SHIFT: u32 = Op::LINE_BITS;
 const EPOCH_SHIFT: u32 = VERSION_SHIFT + u8::BITS;
 const LAST_EPOCH: u64 = (1 << (64 - EPOCH_SHIFT)) - 1;
 
+/// In place of the arrival of a half that nobody has asked for.
+const ABSENT: u64 = u64::MAX;
+
 /// One way of a set.
-#[derive(Clone, Copy, Default)]
-struct Way {
+#[derive(Clone, Copy)]
+struct Way<const SECTORS: usize> {
     tag: u64,
-    /// When the data is there.
-    ready: u64,
+    /// When the data of each part is there. Of a way that holds nothing, 0.
+    ready: [u64; SECTORS],
+}
+
+impl<const SECTORS: usize> Way<SECTORS> {
+    const EMPTY: Self = Self { tag: 0, ready: [0; SECTORS] };
 }
 
 /// Four ways, the usual associativity, share a cache line of the simulating machine. Of the last four of a set, some may
 /// be no ways of the cache and stay empty.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Four([Way; 4]);
+struct Four<const SECTORS: usize>([Way<SECTORS>; 4]);
 
-pub(crate) struct L1Caches {
+impl<const SECTORS: usize> Four<SECTORS> {
+    const EMPTY: Self = Self([Way::EMPTY; 4]);
+}
+
+/// Caches whose lines have so many parts of 64 bytes that come one by one: 1 or 2.
+pub(crate) struct L1Caches<const SECTORS: usize> {
     /// By (unit, set), the most recently used way first.
-    fours: Vec<Four>,
+    fours: Vec<Four<SECTORS>>,
     /// Fours of a set.
     width: usize,
     /// Epoch of each unit; raised to discard its whole cache. Starts at 1 so that empty tags never match.
@@ -51,12 +66,12 @@ pub(crate) enum Arrival {
     Missing,
 }
 
-impl L1Caches {
+impl<const SECTORS: usize> L1Caches<SECTORS> {
     pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
         let associativity = config.ways as usize;
-        let sets = config.size.0 as usize / 64 / associativity;
+        let sets = config.size.0 as usize / (SECTORS * SECTOR_BYTES) / associativity;
         let width = associativity.div_ceil(4);
-        let fours = vec![Four::default(); units * sets * width];
+        let fours = vec![Four::EMPTY; units * sets * width];
         let lock = config.fill_write.0.saturating_sub(config.fill.0) * cycle;
         Self { fours, width, epochs: vec![1; units], sets, associativity, lock }
     }
@@ -64,11 +79,18 @@ impl L1Caches {
     /// When the data of `line` is (or will be) in `unit`'s cache; `None` on a miss.
     #[inline(always)]
     pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
+        let ready = self.find(unit, line, version)?.ready[sector::<SECTORS>(line)];
+        (SECTORS == 1 || ready != ABSENT).then_some(ready)
+    }
+
+    /// The way that holds the line or a part of it, which is used now.
+    #[inline(always)]
+    fn find(&mut self, unit: usize, line: u64, version: u8) -> Option<Way<SECTORS>> {
         let tag = self.tag(unit, line, version);
         let set = self.set(unit, line);
         let first = set[0].0[0];
         if first.tag == tag {
-            return Some(first.ready);
+            return Some(first);
         }
         let way = match set {
             // Spelt out, since this is what nearly all caches have.
@@ -87,7 +109,7 @@ impl L1Caches {
         };
         let found = set[way / 4].0[way % 4];
         to_front(set, way, found);
-        Some(found.ready)
+        Some(found)
     }
 
     /// A hint to the simulating machine that the set of a line in `unit`'s cache is needed soon.
@@ -96,13 +118,52 @@ impl L1Caches {
         prefetch_index(&self.fours, self.first_four(unit, line));
     }
 
-    /// Enters a line in place of the least recently used one of its set.
+    /// Enters a line that is missing: beside the other part of it that is here, or in place of the least recently used
+    /// line of its set.
     #[inline(always)]
     pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
+        let part = sector::<SECTORS>(line);
+        if SECTORS > 1 && self.find(unit, line, version).is_some() {
+            self.set(unit, line)[0].0[0].ready[part] = ready;
+            return;
+        }
         let (tag, last) = (self.tag(unit, line, version), self.associativity - 1);
-        to_front(self.set(unit, line), last, Way { tag, ready });
+        let mut way = Way { tag, ready: [ABSENT; SECTORS] };
+        way.ready[part] = ready;
+        to_front(self.set(unit, line), last, way);
     }
 
+    /// Discards everything `unit` holds.
+    #[inline]
+    pub fn discard(&mut self, unit: usize) {
+        if self.epochs[unit] < LAST_EPOCH {
+            self.epochs[unit] += 1;
+            return;
+        }
+        let fours = self.sets * self.width;
+        self.fours[unit * fours..][..fours].fill(Four::EMPTY);
+        self.epochs[unit] = 1;
+    }
+
+    #[inline]
+    fn tag(&self, unit: usize, line: u64, version: u8) -> u64 {
+        self.epochs[unit] << EPOCH_SHIFT | u64::from(version) << VERSION_SHIFT | line >> shift::<SECTORS>()
+    }
+
+    #[inline(always)]
+    fn set(&mut self, unit: usize, line: u64) -> &mut [Four<SECTORS>] {
+        let first = self.first_four(unit, line);
+        &mut self.fours[first..][..self.width]
+    }
+
+    #[inline(always)]
+    fn first_four(&self, unit: usize, line: u64) -> usize {
+        (unit * self.sets + ((line >> shift::<SECTORS>()) as usize & (self.sets - 1))) * self.width
+    }
+}
+
+/// Caches that serve requests in order and lock what they fill.
+impl L1Caches<1> {
     /// What has become of `line` at `time`.
     pub fn arrival(&mut self, unit: usize, line: u64, version: u8, time: u64) -> Arrival {
         let lock = self.lock;
@@ -117,7 +178,7 @@ impl L1Caches {
     /// When a way of the line's set can be replaced, from `time` on.
     pub fn room(&mut self, unit: usize, line: u64, time: u64) -> u64 {
         let lock = self.lock;
-        let unlocked = |way: &Way| if way.ready == 0 { 0 } else { way.ready + lock };
+        let unlocked = |Way { ready: [ready], .. }: &Way<1>| if *ready == 0 { 0 } else { ready + lock };
         let associativity = self.associativity;
         ways(self.set(unit, line)).take(associativity).map(unlocked).min().unwrap_or(0).max(time)
     }
@@ -127,50 +188,22 @@ impl L1Caches {
         let (tag, lock, last) = (self.tag(unit, line, version), self.lock, self.associativity - 1);
         let set = self.set(unit, line);
         let free = |way: usize| {
-            let ready = set[way / 4].0[way % 4].ready;
+            let [ready] = set[way / 4].0[way % 4].ready;
             ready == 0 || ready + lock <= time
         };
         let place = (0..=last).rev().find(|&way| free(way)).unwrap_or(last);
-        to_front(set, place, Way { tag, ready });
-    }
-
-    /// Discards everything `unit` holds.
-    #[inline]
-    pub fn discard(&mut self, unit: usize) {
-        if self.epochs[unit] < LAST_EPOCH {
-            self.epochs[unit] += 1;
-            return;
-        }
-        let fours = self.sets * self.width;
-        self.fours[unit * fours..][..fours].fill(Four::default());
-        self.epochs[unit] = 1;
-    }
-
-    #[inline]
-    fn tag(&self, unit: usize, line: u64, version: u8) -> u64 {
-        self.epochs[unit] << EPOCH_SHIFT | u64::from(version) << VERSION_SHIFT | line
-    }
-
-    #[inline(always)]
-    fn set(&mut self, unit: usize, line: u64) -> &mut [Four] {
-        let first = self.first_four(unit, line);
-        &mut self.fours[first..][..self.width]
-    }
-
-    #[inline(always)]
-    fn first_four(&self, unit: usize, line: u64) -> usize {
-        (unit * self.sets + (line as usize & (self.sets - 1))) * self.width
+        to_front(set, place, Way { tag, ready: [ready] });
     }
 }
 
-fn ways(set: &[Four]) -> impl Iterator<Item = &Way> {
+fn ways<const SECTORS: usize>(set: &[Four<SECTORS>]) -> impl Iterator<Item = &Way<SECTORS>> {
     set.iter().flat_map(|four| &four.0)
 }
 
 /// Puts `way` first; those before position `from` move down by one. Swapping along the way keeps the compiler from
 /// calling a library's memory move for a handful of bytes.
 #[inline(always)]
-fn to_front(set: &mut [Four], from: usize, mut way: Way) {
+fn to_front<const SECTORS: usize>(set: &mut [Four<SECTORS>], from: usize, mut way: Way<SECTORS>) {
     if let ([Four([first, second, third, fourth])], 3) = (&mut *set, from) {
         (*fourth, *third, *second, *first) = (*third, *second, *first, way);
         return;
@@ -182,13 +215,16 @@ fn to_front(set: &mut [Four], from: usize, mut way: Way) {
 
 #[cfg(test)]
 mod tests {
+    use octavo_node::LineSize;
     use octavo_units::{Bytes, Cycles};
 
     use super::*;
 
-    fn small() -> L1Caches {
-        let config = CacheConfig {
+    /// Four sets of four ways of 64 bytes.
+    fn config() -> CacheConfig {
+        CacheConfig {
             size: Bytes(1024),
+            line: LineSize::Bytes64,
             ways: 4,
             latency: Cycles(1),
             lookup: Cycles(1),
@@ -196,8 +232,30 @@ mod tests {
             fill_write: Cycles(5),
             in_order: true,
             miss_registers: 8,
-        };
-        L1Caches::new(&config, 2, 1)
+        }
+    }
+
+    fn small() -> L1Caches<1> {
+        L1Caches::new(&config(), 2, 1)
+    }
+
+    #[test]
+    fn halves_of_a_line_come_one_by_one_and_go_together() {
+        let mut l1 = L1Caches::<2>::new(&config(), 1, 1);
+        l1.insert(0, 8, 0, 10);
+        assert_eq!([8, 9].map(|line| l1.lookup(0, line, 0)), [Some(10), None], "the other half was not asked for");
+        l1.insert(0, 9, 0, 30);
+        assert_eq!([8, 9].map(|line| l1.lookup(0, line, 0)), [Some(10), Some(30)]);
+        for line in [12, 16, 20] {
+            l1.insert(0, line, 0, line);
+        }
+        assert_eq!(l1.lookup(0, 9, 0), Some(30), "two sets: the four lines are all of this one's");
+        l1.insert(0, 25, 0, 1);
+        assert_eq!([12, 8, 24, 25].map(|line| l1.lookup(0, line, 0)), [None, Some(10), None, Some(1)]);
+        for line in [17, 21, 25, 29] {
+            l1.insert(0, line, 0, 1);
+        }
+        assert_eq!([8, 9].map(|line| l1.lookup(0, line, 0)), [None, None], "four others were used since");
     }
 
     #[test]

@@ -9,15 +9,17 @@ use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::interleave::Interleave;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::caches::line_sets::{LineSets, LineState, Place};
+use crate::gpu::caches::sectors::SECTOR_BYTES;
 use crate::gpu::caches::written::{STRETCH, Written};
 use crate::gpu::counts::Accesses;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
 const BANK_BUCKET_SHIFT: u32 = 14;
 
-pub(crate) struct L2Cache {
+/// A cache whose lines have so many parts of 64 bytes that come one by one: 1 or 2.
+pub(crate) struct L2Cache<const SECTORS: usize> {
     /// Lines are numbered with 32 bits: 256 GiB of address space.
-    lines: LineSets,
+    lines: LineSets<SECTORS>,
     /// Where in memory any of its lines may be dirty.
     written: Written,
     banks: Vec<Bank>,
@@ -34,11 +36,11 @@ struct Bank {
     misses: Slots,
 }
 
-impl L2Cache {
+impl<const SECTORS: usize> L2Cache<SECTORS> {
     /// `interleave`: consecutive bytes on one bank.
     pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
         let ways = config.ways as usize;
-        let sets = config.size.0 / 64 / u64::from(config.ways);
+        let sets = config.size.0 / (SECTORS * SECTOR_BYTES) as u64 / u64::from(config.ways);
         let bank = |_| Bank { input: Lane::new(BANK_BUCKET_SHIFT), misses: Slots::new(config.miss_registers) };
         Self {
             lines: LineSets::new(sets as usize, ways),
@@ -116,20 +118,35 @@ impl L2Cache {
         counts: &mut Accesses,
     ) -> u64 {
         let write = access != LineAccess::Load;
-        let at = self.lines.oldest(line as u32);
-        self.lines.hint_state(at);
-        let wrote_back = self.lines.is_dirty(at);
-        if wrote_back {
-            dram.access(now, time, u64::from(self.lines.line(at)), 1);
-        }
+        let (at, wrote_back) = self.seat(now, time, line, dram);
         let fetched = access != LineAccess::Store;
         let ready = if fetched { self.fetch(now, time, bank, line, dram) } else { time };
         counts.dram_reads += u64::from(fetched);
         counts.store_fetches += u64::from(fetched & write);
-        counts.dram_writes += u64::from(wrote_back);
+        counts.dram_writes += wrote_back;
         let stored = self.lock > 0 && !fetched;
         self.lines.enter(now, line as u32, at, LineState { ready, dirty: write, stored });
         ready + self.crossbar
+    }
+
+    /// Where a line that is not there goes: beside the other part of it, or to the place of the least recently used line of
+    /// its set, of which so many parts are written back.
+    #[inline(always)]
+    fn seat(&mut self, now: u64, time: u64, line: u64, dram: &mut Dram) -> (Place, u64) {
+        if SECTORS > 1
+            && let Some(at) = self.lines.seat(line as u32)
+        {
+            return (at, 0);
+        }
+        let at = self.lines.oldest(line as u32);
+        self.lines.hint_state(at);
+        let mut wrote_back = 0;
+        for dirty in self.lines.dirty_parts(at) {
+            dram.access(now, time, u64::from(self.lines.line(dirty)), 1);
+            wrote_back += 1;
+        }
+        self.lines.leave(at);
+        (at, wrote_back)
     }
 
     /// Writes everything back and empties the cache; returns how many lines were dirty.
@@ -218,7 +235,7 @@ mod tests {
 
     use super::LineAccess::{Load, PartialStore, Store};
     use super::*;
-    use octavo_node::DramConfig;
+    use octavo_node::{DramConfig, LineSize};
 
     /// What one access found.
     struct Answer {
@@ -228,20 +245,29 @@ mod tests {
         wrote_back: bool,
     }
 
-    fn ask(l2: &mut L2Cache, now: u64, time: u64, line: u64, access: LineAccess, dram: &mut Dram) -> Answer {
+    fn ask<const SECTORS: usize>(
+        l2: &mut L2Cache<SECTORS>,
+        now: u64,
+        time: u64,
+        line: u64,
+        access: LineAccess,
+        dram: &mut Dram,
+    ) -> Answer {
         let mut counts = Accesses::default();
         let done = l2.access(now, time, line, access, dram, &mut counts);
         let (hit, fetched, wrote_back) = (counts.l2_hits > 0, counts.dram_reads > 0, counts.dram_writes > 0);
         Answer { done, hit, fetched, wrote_back }
     }
 
-    fn small() -> (L2Cache, Dram) {
+    fn small() -> (L2Cache<1>, Dram) {
         with_lock(0)
     }
 
-    fn with_lock(lock: u64) -> (L2Cache, Dram) {
+    /// 32 lines of 64 bytes or 16 of 128, two to a set.
+    fn with_lock<const SECTORS: usize>(lock: u64) -> (L2Cache<SECTORS>, Dram) {
         let l2 = L2Config {
             size: Bytes(2048),
+            line: if SECTORS == 1 { LineSize::Bytes64 } else { LineSize::Bytes128 },
             ways: 2,
             banks: 2,
             latency: Cycles(10),
@@ -279,6 +305,24 @@ mod tests {
     }
 
     #[test]
+    fn halves_of_a_line_are_fetched_one_by_one_and_written_back_where_they_are_dirty() {
+        let (mut l2, mut dram) = with_lock::<2>(0);
+        assert!(ask(&mut l2, 0, 0, 0, Load, &mut dram).fetched);
+        let other = ask(&mut l2, 0, 0, 1, Load, &mut dram);
+        assert!(!other.hit && other.fetched && !other.wrote_back, "the other half comes by itself");
+        assert!(ask(&mut l2, 0, 0, 1, Store, &mut dram).hit);
+        ask(&mut l2, 0, 0, 16, Store, &mut dram);
+        ask(&mut l2, 0, 0, 17, Store, &mut dram);
+        let mut counts = Accesses::default();
+        l2.access(0, 0, 32, Load, &mut dram, &mut counts);
+        assert_eq!(counts.dram_writes, 1, "half of the first line was dirty");
+        let mut counts = Accesses::default();
+        l2.access(0, 0, 48, Load, &mut dram, &mut counts);
+        assert_eq!(counts.dram_writes, 2, "both halves of the second were");
+        assert!(!l2.holds_any(0, 2) && !l2.holds_any(16, 2));
+    }
+
+    #[test]
     fn a_flush_writes_dirty_lines_back_and_leaves_nothing() {
         let (mut l2, mut dram) = small();
         ask(&mut l2, 0, 0, 0, Load, &mut dram);
@@ -311,7 +355,7 @@ mod tests {
 
     #[test]
     fn stores_to_one_line_follow_one_another_and_hold_up_their_bank() {
-        let (mut l2, mut dram) = with_lock(8);
+        let (mut l2, mut dram) = with_lock::<1>(8);
         let idle = (5 + 1 + 10 + 5) * 1000;
         assert_eq!(ask(&mut l2, 0, 0, 0, Store, &mut dram).done, idle);
         let stores: Vec<u64> = (0..4).map(|_| ask(&mut l2, 0, 0, 0, Store, &mut dram).done).collect();
@@ -323,7 +367,7 @@ mod tests {
 
     #[test]
     fn accesses_join_a_line_on_its_way_and_wait_while_it_is_written() {
-        let (mut l2, mut dram) = with_lock(8);
+        let (mut l2, mut dram) = with_lock::<1>(8);
         let back = ask(&mut l2, 0, 0, 0, Load, &mut dram).done;
         assert_eq!(back, (5 + 1 + 10 + 101 + 5) * 1000);
         assert_eq!(ask(&mut l2, 0, 50_000, 0, Load, &mut dram).done, back, "on its way");
@@ -339,34 +383,40 @@ mod tests {
         (before - lines.len()) as u64
     }
 
+    /// Of two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they are
+    /// cleaned, dropped, evicted or written back with everything else.
+    fn check_cleaning<const SECTORS: usize>(steps: &[(u32, u64)], lock: u64) -> Result<(), TestCaseError> {
+        let (mut l2, mut dram) = with_lock::<SECTORS>(lock);
+        let mut dirty = BTreeSet::new();
+        for (number, &(step, line)) in steps.iter().enumerate() {
+            let (now, page) = (number as u64 * 20_000, line - line % STRETCH);
+            match step {
+                0 => prop_assert_eq!(l2.clean_lines(page, STRETCH), take_page(&mut dirty, page)),
+                1 => prop_assert_eq!(l2.drop_lines(page, STRETCH), take_page(&mut dirty, page)),
+                2 => {
+                    prop_assert_eq!(l2.flush(), dirty.len() as u64);
+                    dirty.clear();
+                }
+                _ => {
+                    let access = [Load, Store, PartialStore][step as usize % 3];
+                    ask(&mut l2, now, now, line, access, &mut dram);
+                    dirty.retain(|&other| l2.holds_any(other, 1));
+                    if access != Load {
+                        dirty.insert(line);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     proptest! {
-        /// Of two pages, one after the other: lines are dirty by stores, whether they hit, miss or wait, and until they
-        /// are cleaned, dropped, evicted or written back with everything else.
         #[test]
         fn cleaning_finds_every_dirty_line(
             steps in prop::collection::vec((0u32..20, 0..2 * STRETCH), 1..200), lock in prop::sample::select(vec![0, 8]),
         ) {
-            let (mut l2, mut dram) = with_lock(lock);
-            let mut dirty = BTreeSet::new();
-            for (number, (step, line)) in steps.into_iter().enumerate() {
-                let (now, page) = (number as u64 * 20_000, line - line % STRETCH);
-                match step {
-                    0 => prop_assert_eq!(l2.clean_lines(page, STRETCH), take_page(&mut dirty, page)),
-                    1 => prop_assert_eq!(l2.drop_lines(page, STRETCH), take_page(&mut dirty, page)),
-                    2 => {
-                        prop_assert_eq!(l2.flush(), dirty.len() as u64);
-                        dirty.clear();
-                    }
-                    _ => {
-                        let access = [Load, Store, PartialStore][step as usize % 3];
-                        ask(&mut l2, now, now, line, access, &mut dram);
-                        dirty.retain(|&other| l2.holds_any(other, 1));
-                        if access != Load {
-                            dirty.insert(line);
-                        }
-                    }
-                }
-            }
+            check_cleaning::<1>(&steps, lock)?;
+            check_cleaning::<2>(&steps, lock)?;
         }
     }
 }

@@ -5,6 +5,9 @@
 //! load of a line whose data is there reads and writes is therefore one cache line of the simulating machine for 16 ways;
 //! so it is for a store where stores lock nothing. Arrival times are kept apart, and read while data is on its way only
 //! ([`super::arrivals`]).
+//!
+//! A line of 128 bytes has one tag and one place in the order of use; its halves are there, differ from memory and arrive
+//! one by one. Lines are numbered as accesses name them, by 64 bytes.
 
 use prefetch_index::prefetch_index;
 use wide::{u8x16, u16x8};
@@ -12,39 +15,57 @@ use wide::{u8x16, u16x8};
 use crate::engine::lru;
 use crate::engine::lru::NO_WAY;
 use crate::gpu::caches::arrivals::Arrivals;
+use crate::gpu::caches::sectors::{sector, shift};
 
 /// Ways of a group, searched at once. A power of two.
 const GROUP: usize = 16;
 
 /// 16 ways of a set, or fewer.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Group {
+struct Group<const SECTORS: usize> {
     /// Low bits of what tells lines of a set apart.
     tags: [u16; GROUP],
     /// When each way was last used, by the clock of the set; 0 if it holds nothing.
     stamps: [u8; GROUP],
     /// When the last of the data that was ever on its way to these ways is there.
     settled: u64,
-    /// Ways that hold a line, one bit each.
-    held: u16,
-    /// Ways that differ from memory.
-    dirty: u16,
-    /// Ways that a store locked last.
-    stored: u16,
+    /// By part: ways that hold it, one bit each.
+    held: [u16; SECTORS],
+    /// By part: ways that differ from memory.
+    dirty: [u16; SECTORS],
+    /// By part: ways that a store locked last.
+    stored: [u16; SECTORS],
     /// Uses of the set, kept in its first group.
     clock: u8,
 }
 
-const _: () = assert!(size_of::<Group>() == 64, "one cache line");
+const _: () = assert!(size_of::<Group<1>>() == 64, "one cache line");
 
-impl Group {
-    /// Bit `i` is set where way `i` holds a line with that tag.
+impl<const SECTORS: usize> Group<SECTORS> {
+    /// No ways at all.
+    const NONE: Self = Self {
+        tags: [0; GROUP],
+        stamps: [NO_WAY; GROUP],
+        settled: 0,
+        held: [0; SECTORS],
+        dirty: [0; SECTORS],
+        stored: [0; SECTORS],
+        clock: 0,
+    };
+
+    /// Ways that hold any part of a line.
+    #[inline(always)]
+    fn used(&self) -> u32 {
+        u32::from(self.held.iter().fold(0, |any, ways| any | ways))
+    }
+
+    /// Bit `i` is set where way `i` holds any part of a line with that tag.
     #[inline(always)]
     fn tagged(&self, tag: u16) -> u32 {
         let ([low, high], _) = self.tags.as_chunks::<8>() else { unreachable!("16 are two times 8") };
         let mask = |half: &[u16; 8]| u16x8::new(*half).simd_eq(u16x8::splat(tag)).to_bitmask();
-        (mask(low) | mask(high) << 8) & u32::from(self.held)
+        (mask(low) | mask(high) << 8) & self.used()
     }
 
     /// The lowest stamp.
@@ -66,14 +87,8 @@ impl Group {
 pub(crate) struct Place {
     group: usize,
     way: usize,
-}
-
-impl Place {
-    /// Among all ways of the cache.
-    #[inline(always)]
-    const fn number(self) -> u32 {
-        (self.group * GROUP + self.way) as u32
-    }
+    /// Which part of the way; 0 where lines have one.
+    part: usize,
 }
 
 /// What is known of a line that is here.
@@ -87,22 +102,23 @@ pub(crate) struct LineState {
     pub stored: bool,
 }
 
-pub(crate) struct LineSets {
-    groups: Vec<Group>,
+/// Sets of lines that have so many parts of 64 bytes: 1 or 2.
+pub(crate) struct LineSets<const SECTORS: usize> {
+    groups: Vec<Group<SECTORS>>,
     arrivals: Arrivals,
     /// What the tags of a group lack, by group; empty as long as no line needs it.
     high_tags: Vec<[u16; GROUP]>,
     /// Groups of a set.
     width: usize,
-    /// log2 of the number of sets: the low bits of a line choose the set.
+    /// log2 of the number of sets: the low bits of a line's own number choose the set.
     index_bits: u32,
 }
 
-impl LineSets {
+impl<const SECTORS: usize> LineSets<SECTORS> {
     /// `sets` sets, a power of two, of up to 32 empty ways.
     pub fn new(sets: usize, ways: usize) -> Self {
         let groups = empty_set(ways).repeat(sets);
-        let arrivals = Arrivals::new(groups.len() * GROUP);
+        let arrivals = Arrivals::new(groups.len() * GROUP * SECTORS);
         let (width, index_bits) = (ways.div_ceil(GROUP), sets.trailing_zeros());
         Self { groups, arrivals, high_tags: Vec::new(), width, index_bits }
     }
@@ -110,6 +126,13 @@ impl LineSets {
     /// Where a line is, if it is here.
     #[inline(always)]
     pub fn find(&self, line: u32) -> Option<Place> {
+        let at = self.seat(line)?;
+        (SECTORS == 1 || self.is_held(at)).then_some(at)
+    }
+
+    /// Where a line is, or where it would be beside the other part of a larger one.
+    #[inline(always)]
+    pub fn seat(&self, line: u32) -> Option<Place> {
         let first = self.first_group(line);
         let (low, high) = self.tag(line);
         let mut found = self.groups[first].tagged(low);
@@ -119,7 +142,7 @@ impl LineSets {
         if found != 0 && (!self.high_tags.is_empty() || high != 0) {
             found = self.with_high_tag(first, found, high);
         }
-        (found != 0).then(|| place(first, found.trailing_zeros() as usize))
+        (found != 0).then(|| Self::place(first, found.trailing_zeros() as usize, line))
     }
 
     /// Where a line is, if it is here; it is used now.
@@ -133,14 +156,14 @@ impl LineSets {
     /// Where the least recently used line of the set of `line` is, or an empty way.
     #[inline(always)]
     pub fn oldest(&self, line: u32) -> Place {
-        let first = self.first_group(line);
+        let (first, part) = (self.first_group(line), sector::<SECTORS>(u64::from(line)));
         let one = self.groups[first].lowest();
         if self.width == 1 {
-            return Place { group: first, way: self.groups[first].stamped(one).unwrap_or(0) };
+            return Place { group: first, way: self.groups[first].stamped(one).unwrap_or(0), part };
         }
         let lowest = one.min(self.groups[first + 1].lowest());
-        let way = |group: usize| Some(Place { group, way: self.groups[group].stamped(lowest)? });
-        way(first).or_else(|| way(first + 1)).unwrap_or(place(first, 0))
+        let way = |group: usize| Some(Place { group, way: self.groups[group].stamped(lowest)?, part });
+        way(first).or_else(|| way(first + 1)).unwrap_or(Self::place(first, 0, line))
     }
 
     /// A hint to the simulating machine that the set of a line is needed soon.
@@ -152,10 +175,10 @@ impl LineSets {
     /// A hint to the simulating machine that the state of a place is needed soon.
     #[inline(always)]
     pub fn hint_state(&self, at: Place) {
-        self.arrivals.hint(at.number());
+        self.arrivals.hint(Self::number(at));
     }
 
-    /// Enters a line that is not here, used `now`, in a place of its set.
+    /// Enters a line that is not here, used `now`, in its [seat](Self::seat) or a place of its set that was [left](Self::leave).
     #[inline(always)]
     pub fn enter(&mut self, now: u64, line: u32, at: Place, state: LineState) {
         let (low, high) = self.tag(line);
@@ -164,7 +187,7 @@ impl LineSets {
         }
         let group = &mut self.groups[at.group];
         group.tags[at.way] = low;
-        group.held |= 1 << at.way;
+        group.held[at.part] |= 1 << at.way;
         self.set_state(now, at, state);
         self.touch(self.first_group(line), at);
     }
@@ -177,62 +200,81 @@ impl LineSets {
 
     #[inline]
     pub fn state(&self, at: Place) -> LineState {
-        let Group { dirty, stored, .. } = self.groups[at.group];
-        let has = |ways: u16| ways & 1 << at.way != 0;
-        LineState { ready: self.arrivals.of(at.number()), dirty: has(dirty), stored: has(stored) }
+        let Group { dirty, stored, .. } = &self.groups[at.group];
+        let has = |ways: &[u16; SECTORS]| ways[at.part] & 1 << at.way != 0;
+        LineState { ready: self.arrivals.of(Self::number(at)), dirty: has(dirty), stored: has(stored) }
     }
 
     #[inline]
     pub fn set_state(&mut self, now: u64, at: Place, state: LineState) {
         let group = &mut self.groups[at.group];
         group.settled = group.settled.max(state.ready);
-        set(&mut group.dirty, at.way, state.dirty);
-        set(&mut group.stored, at.way, state.stored);
-        self.arrivals.note(now, at.number(), state.ready);
+        set(&mut group.dirty[at.part], at.way, state.dirty);
+        set(&mut group.stored[at.part], at.way, state.stored);
+        self.arrivals.note(now, Self::number(at), state.ready);
     }
 
     #[inline(always)]
     pub fn is_dirty(&self, at: Place) -> bool {
-        self.groups[at.group].dirty & 1 << at.way != 0
+        self.groups[at.group].dirty[at.part] & 1 << at.way != 0
     }
 
     /// A store has changed the line.
     #[inline(always)]
     pub fn make_dirty(&mut self, at: Place) {
-        self.groups[at.group].dirty |= 1 << at.way;
+        self.groups[at.group].dirty[at.part] |= 1 << at.way;
     }
 
     /// The line is as in memory.
     pub fn make_clean(&mut self, at: Place) {
         let group = &mut self.groups[at.group];
-        set(&mut group.dirty, at.way, false);
-        set(&mut group.stored, at.way, false);
+        set(&mut group.dirty[at.part], at.way, false);
+        set(&mut group.stored[at.part], at.way, false);
     }
 
     /// The line in a place.
     pub fn line(&self, at: Place) -> u32 {
         let low = u32::from(self.groups[at.group].tags[at.way]);
         let high = self.high_tags.get(at.group).map_or(0, |tags| u32::from(tags[at.way]));
-        (high << u16::BITS | low) << self.index_bits | (at.group / self.width) as u32
+        let whole = (high << u16::BITS | low) << self.index_bits | (at.group / self.width) as u32;
+        whole << shift::<SECTORS>() | at.part as u32
     }
 
-    /// Empties a way, which goes first; returns whether the line differed from memory.
+    /// Empties a place; returns whether the line there differed from memory. A way goes first when nothing is left in it.
     pub fn clear(&mut self, at: Place) -> bool {
         let dirty = self.is_dirty(at);
         let group = &mut self.groups[at.group];
-        group.stamps[at.way] = 0;
         for ways in [&mut group.held, &mut group.dirty, &mut group.stored] {
-            set(ways, at.way, false);
+            set(&mut ways[at.part], at.way, false);
+        }
+        if SECTORS == 1 || group.used() & 1 << at.way == 0 {
+            group.stamps[at.way] = 0;
         }
         dirty
+    }
+
+    /// The parts of the way of a place that differ from memory.
+    #[inline(always)]
+    pub fn dirty_parts(&self, at: Place) -> impl Iterator<Item = Place> {
+        (0..SECTORS).map(move |part| Place { part, ..at }).filter(|&at| self.is_dirty(at))
+    }
+
+    /// The other parts of a way leave it for a new line that is about to be entered there.
+    #[inline(always)]
+    pub fn leave(&mut self, at: Place) {
+        if SECTORS > 1 {
+            let group = &mut self.groups[at.group];
+            let fields = [&mut group.held, &mut group.dirty, &mut group.stored];
+            fields.into_iter().flatten().for_each(|ways| set(ways, at.way, false));
+        }
     }
 
     /// Empties every way; returns how many lines differed from memory.
     pub fn clear_all(&mut self) -> u64 {
         let mut dirty = 0;
         for group in &mut self.groups {
-            dirty += u64::from(group.dirty.count_ones());
-            (group.held, group.dirty, group.stored) = (0, 0, 0);
+            dirty += group.dirty.iter().map(|ways| u64::from(ways.count_ones())).sum::<u64>();
+            (group.held, group.dirty, group.stored) = ([0; SECTORS], [0; SECTORS], [0; SECTORS]);
             for stamp in group.stamps.iter_mut().filter(|stamp| **stamp != NO_WAY) {
                 *stamp = 0;
             }
@@ -240,16 +282,33 @@ impl LineSets {
         dirty
     }
 
+    #[inline(always)]
+    fn is_held(&self, at: Place) -> bool {
+        self.groups[at.group].held[at.part] & 1 << at.way != 0
+    }
+
+    /// Of a place, among all parts of all ways of the cache.
+    #[inline(always)]
+    const fn number(at: Place) -> u32 {
+        ((at.group * GROUP + at.way) * SECTORS + at.part) as u32
+    }
+
+    /// Of a line, in the way of that number in the set that begins with group `first`.
+    #[inline(always)]
+    const fn place(first: usize, way: usize, line: u32) -> Place {
+        Place { group: first + way / GROUP, way: way % GROUP, part: sector::<SECTORS>(line as u64) }
+    }
+
     /// The first group of a line's set.
     #[inline(always)]
     fn first_group(&self, line: u32) -> usize {
-        (line as usize & ((1 << self.index_bits) - 1)) * self.width
+        ((line >> shift::<SECTORS>()) as usize & ((1 << self.index_bits) - 1)) * self.width
     }
 
     /// What tells the lines of a set apart, in two halves.
     #[inline(always)]
     fn tag(&self, line: u32) -> (u16, u16) {
-        let tag = u64::from(line) >> self.index_bits;
+        let tag = u64::from(line >> shift::<SECTORS>()) >> self.index_bits;
         (tag as u16, (tag >> u16::BITS) as u16)
     }
 
@@ -270,8 +329,7 @@ impl LineSets {
         let (mut left, mut found) = (ways, 0);
         while left != 0 {
             let way = left.trailing_zeros() as usize;
-            let Place { group, way: in_group } = place(first, way);
-            let tag = self.high_tags.get(group).map_or(0, |tags| tags[in_group]);
+            let tag = self.high_tags.get(first + way / GROUP).map_or(0, |tags| tags[way % GROUP]);
             found |= u32::from(tag == high) << way;
             left &= left - 1;
         }
@@ -285,20 +343,14 @@ impl LineSets {
     }
 }
 
-/// The way of that number in the set that begins with group `first`.
-#[inline(always)]
-const fn place(first: usize, way: usize) -> Place {
-    Place { group: first + way / GROUP, way: way % GROUP }
-}
-
 #[inline(always)]
 fn set(ways: &mut u16, way: usize, value: bool) {
     *ways = *ways & !(1 << way) | u16::from(value) << way;
 }
 
 /// A set of empty ways.
-fn empty_set(ways: usize) -> Vec<Group> {
-    let mut groups = vec![Group { stamps: [NO_WAY; GROUP], ..Group::default() }; ways.div_ceil(GROUP)];
+fn empty_set<const SECTORS: usize>(ways: usize) -> Vec<Group<SECTORS>> {
+    let mut groups = vec![Group::NONE; ways.div_ceil(GROUP)];
     (0..ways).for_each(|way| groups[way / GROUP].stamps[way % GROUP] = 0);
     groups
 }
@@ -315,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_order_of_use_outlives_the_clock() {
-        let mut sets = LineSets::new(1, 20);
+        let mut sets = LineSets::<1>::new(1, 20);
         for line in 0..20 {
             let oldest = sets.oldest(line);
             sets.enter(0, line * 7 % 20, oldest, clean(0));
@@ -328,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_group_is_settled_when_its_last_data_has_come() {
-        let mut sets = LineSets::new(1, 2);
+        let mut sets = LineSets::<1>::new(1, 2);
         for (line, ready) in [(1, 50), (2, 30)] {
             sets.enter(0, line, sets.oldest(line), clean(ready));
         }
@@ -368,7 +420,7 @@ mod tests {
         /// Against a list in order of use. The other set sees none of it.
         #[test]
         fn replace_the_least_recently_used(steps in prop::collection::vec(step(), 1..600), ways in 1usize..=32) {
-            let mut sets = LineSets::new(2, ways);
+            let mut sets = LineSets::<1>::new(2, ways);
             let mut reference: Vec<(u32, LineState)> = Vec::new();
             for step in steps {
                 match step {
@@ -415,6 +467,53 @@ mod tests {
                 }
             }
             prop_assert!((0..40).all(|tag| sets.find(tag << 1 | 1).is_none()));
+        }
+
+        /// Lines of two parts, against a list in order of use: parts are there one by one and leave together.
+        #[test]
+        fn parts_share_a_place(steps in prop::collection::vec((0u32..4, 0u32..16, any::<bool>()), 1..400), ways in 1usize..=20) {
+            let mut sets = LineSets::<2>::new(1, ways);
+            let mut reference: Vec<(u32, [Option<LineState>; 2])> = Vec::new();
+            for (now, (step, line, dirty)) in steps.into_iter().enumerate() {
+                let (whole, part) = (line / 2, line as usize % 2);
+                let known = reference.iter().position(|&(other, _)| other == whole);
+                let held = known.and_then(|at| reference[at].1[part]);
+                prop_assert_eq!(sets.find(line).map(|at| sets.state(at)), held);
+                if step == 0 {
+                    prop_assert_eq!(sets.find(line).map(|at| sets.clear(at)), held.map(|state| state.dirty));
+                    if let Some(at) = known {
+                        reference[at].1[part] = None;
+                        reference.retain(|(_, parts)| parts.iter().any(Option::is_some));
+                    }
+                    continue;
+                }
+                let mut entry = known.map_or((whole, [None; 2]), |at| reference.remove(at));
+                if sets.look_up(line).is_none() {
+                    let state = LineState { ready: now as u64, dirty, stored: false };
+                    prop_assert_eq!(sets.seat(line).is_some(), known.is_some());
+                    let at = sets.seat(line).unwrap_or_else(|| sets.oldest(line));
+                    if known.is_none() {
+                        let victim = (reference.len() == ways).then(|| reference.remove(0));
+                        let lost = victim.iter().flat_map(|(whole, parts)| {
+                            let dirty = (0..2).filter(|&part| parts[part].is_some_and(|state| state.dirty));
+                            dirty.map(move |part| whole * 2 + part as u32)
+                        });
+                        let found: Vec<u32> = sets.dirty_parts(at).map(|at| sets.line(at)).collect();
+                        prop_assert_eq!(found, lost.collect::<Vec<_>>());
+                        sets.leave(at);
+                    }
+                    sets.enter(now as u64, line, at, state);
+                    entry.1[part] = Some(state);
+                }
+                reference.push(entry);
+                for &(whole, parts) in &reference {
+                    for (part, state) in parts.into_iter().enumerate() {
+                        let line = whole * 2 + part as u32;
+                        let found = sets.find(line).map(|at| (sets.line(at), sets.state(at)));
+                        prop_assert_eq!(found, state.map(|state| (line, state)));
+                    }
+                }
+            }
         }
     }
 }

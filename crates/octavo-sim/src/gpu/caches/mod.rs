@@ -2,9 +2,11 @@
 
 mod arrivals;
 pub(crate) mod dram;
+pub(crate) mod either;
 pub(crate) mod interleave;
 pub(crate) mod l1;
 pub(crate) mod l2;
 pub(crate) mod line_access;
 mod line_sets;
+mod sectors;
 mod written;

@@ -15,7 +15,7 @@ impl Gpu {
     /// A load of a line of the mapping with that version, whose turn it is at `time`: when it is done, if the line is
     /// there or on its way.
     pub fn hit_in_order(&mut self, unit: usize, (line, version): (u64, u8), time: u64, costs: &Costs) -> Option<u64> {
-        match self.l1.arrival(unit, line, version, time + costs.l1_lookup) {
+        match self.l1.in_order().arrival(unit, line, version, time + costs.l1_lookup) {
             Arrival::Missing => None,
             Arrival::There => Some(time + costs.l1),
             Arrival::Coming(ready) => Some(ready),
@@ -29,7 +29,7 @@ impl Gpu {
 
     /// When a load that was looked up until `looked_up` is sent: when a way of its set is free.
     pub fn room_in_order(&mut self, unit: usize, line: u64, looked_up: u64, costs: &Costs) -> u64 {
-        let sent = self.l1.room(unit, line, looked_up);
+        let sent = self.l1.in_order().room(unit, line, looked_up);
         if sent > looked_up {
             self.units[unit].blocked = sent - costs.l1_lookup;
         }
@@ -38,7 +38,7 @@ impl Gpu {
 
     /// Enters a line that was asked for at `sent` and will be there at `done`.
     pub fn enter_in_order(&mut self, unit: usize, (line, version): (u64, u8), done: u64, sent: u64) {
-        self.l1.insert_at(unit, line, version, done, sent);
+        self.l1.in_order().insert_at(unit, line, version, done, sent);
     }
 
     /// A request of `unit` is over at `done`, and with it its register.

@@ -140,6 +140,7 @@ pub fn node(gpus: u32) -> NodeConfig {
     let class = |occupancy, latency| InstructionConfig { occupancy: Cycles(occupancy), latency: Cycles(latency) };
     let l1 = CacheConfig {
         size: Bytes(16 << 10),
+        line: LineSize::Bytes64,
         ways: 4,
         latency: Cycles(20),
         lookup: Cycles(20),
@@ -189,6 +190,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         l1,
         l2: L2Config {
             size: Bytes(256 << 10),
+            line: LineSize::Bytes64,
             ways: 16,
             banks: 8,
             latency: Cycles(10),

@@ -1,0 +1,126 @@
+//! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. Which it is is known when the node is: each has code of
+//! its own, so that smaller lines pay nothing for larger ones.
+
+use octavo_node::{CacheConfig, L2Config, LineSize};
+use octavo_units::Bytes;
+
+use crate::gpu::caches::dram::Dram;
+use crate::gpu::caches::l1::L1Caches;
+use crate::gpu::caches::l2::L2Cache;
+use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::counts::Accesses;
+
+/// First-level caches of the compute units.
+pub(crate) enum FirstLevelCaches {
+    Plain(L1Caches<1>),
+    Sectored(L1Caches<2>),
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($caches:expr, $cache:ident => $call:expr) => {
+        match $caches {
+            Self::Plain($cache) => $call,
+            Self::Sectored($cache) => $call,
+        }
+    };
+}
+
+impl FirstLevelCaches {
+    pub fn new(config: &CacheConfig, units: usize, cycle: u64) -> Self {
+        match config.line {
+            LineSize::Bytes64 => Self::Plain(L1Caches::new(config, units, cycle)),
+            LineSize::Bytes128 => Self::Sectored(L1Caches::new(config, units, cycle)),
+        }
+    }
+
+    /// See [`L1Caches::lookup`].
+    #[inline(always)]
+    pub fn lookup(&mut self, unit: usize, line: u64, version: u8) -> Option<u64> {
+        either!(self, cache => cache.lookup(unit, line, version))
+    }
+
+    /// See [`L1Caches::hint`].
+    #[inline(always)]
+    pub fn hint(&self, unit: usize, line: u64) {
+        either!(self, cache => cache.hint(unit, line));
+    }
+
+    /// See [`L1Caches::insert`].
+    #[inline(always)]
+    pub fn insert(&mut self, unit: usize, line: u64, version: u8, ready: u64) {
+        either!(self, cache => cache.insert(unit, line, version, ready));
+    }
+
+    /// See [`L1Caches::discard`].
+    #[inline]
+    pub fn discard(&mut self, unit: usize) {
+        either!(self, cache => cache.discard(unit));
+    }
+
+    /// Those that serve in order.
+    ///
+    /// # Panics
+    /// Where lines have parts: no node is valid that has both.
+    pub fn in_order(&mut self) -> &mut L1Caches<1> {
+        let Self::Plain(caches) = self else {
+            unreachable!("a valid node's caches with lines of 128 bytes do not serve in order")
+        };
+        caches
+    }
+}
+
+/// The second-level cache.
+pub(crate) enum SecondLevelCache {
+    Plain(L2Cache<1>),
+    Sectored(L2Cache<2>),
+}
+
+impl SecondLevelCache {
+    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
+        match config.line {
+            LineSize::Bytes64 => Self::Plain(L2Cache::new(config, interleave, cycle)),
+            LineSize::Bytes128 => Self::Sectored(L2Cache::new(config, interleave, cycle)),
+        }
+    }
+
+    /// See [`L2Cache::access`].
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        now: u64,
+        time: u64,
+        line: u64,
+        access: LineAccess,
+        dram: &mut Dram,
+        counts: &mut Accesses,
+    ) -> u64 {
+        either!(self, cache => cache.access(now, time, line, access, dram, counts))
+    }
+
+    /// See [`L2Cache::hint`].
+    #[inline(always)]
+    pub fn hint(&self, line: u64) {
+        either!(self, cache => cache.hint(line));
+    }
+
+    /// See [`L2Cache::flush`].
+    pub fn flush(&mut self) -> u64 {
+        either!(self, cache => cache.flush())
+    }
+
+    /// See [`L2Cache::drop_lines`].
+    pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
+        either!(self, cache => cache.drop_lines(first, count))
+    }
+
+    /// See [`L2Cache::clean_lines`].
+    pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
+        either!(self, cache => cache.clean_lines(first, count))
+    }
+
+    /// See [`L2Cache::holds_any`].
+    pub fn holds_any(&self, first: u64, count: u64) -> bool {
+        either!(self, cache => cache.holds_any(first, count))
+    }
+}

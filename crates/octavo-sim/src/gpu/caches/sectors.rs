@@ -1,0 +1,17 @@
+//! Lines that are larger than an access: one tag, and parts that come one by one.
+
+/// Bytes of a part: those of an access. On GPUs whose lines have four sectors of 32 bytes it stands for two of them, which
+/// are fetched together here.
+pub(crate) const SECTOR_BYTES: usize = 64;
+
+/// log2 of the parts of a line.
+#[inline(always)]
+pub(crate) const fn shift<const SECTORS: usize>() -> u32 {
+    SECTORS.trailing_zeros()
+}
+
+/// Which part of its cache's line a line of 64 bytes is.
+#[inline(always)]
+pub(crate) const fn sector<const SECTORS: usize>(line: u64) -> usize {
+    line as usize % SECTORS
+}
