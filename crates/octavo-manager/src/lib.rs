@@ -32,6 +32,7 @@ pub use contract::ids::{Access, HOST, MAX_PROCESSORS, PageId, PageRun, Processor
 pub use contract::kind::{Advice, Kind, Spread};
 pub use contract::page::{Mode, PageView};
 pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
+pub use contract::refusal::{Prefix, Refusal, Why};
 pub use contract::topology::{Reach, Topology};
 pub use manager::Manager;
 pub use manager::check::Violation;

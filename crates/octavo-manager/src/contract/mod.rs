@@ -10,4 +10,5 @@ pub(crate) mod ids;
 pub(crate) mod kind;
 pub(crate) mod page;
 pub(crate) mod plan;
+pub(crate) mod refusal;
 pub(crate) mod topology;

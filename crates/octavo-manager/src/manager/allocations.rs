@@ -42,6 +42,7 @@ impl Manager {
             waiting.retain(|pending| pages.allocated(pending.fault.page));
         }
         self.unfinished.flights.keep_waiting(|pending| pages.allocated(pending.fault.page));
+        self.refused.retain(|(_, page)| pages.allocated(*page));
         self.thin_out(&thinned, plans);
         self.memory.physical.iter_mut().for_each(|physical| physical.unsettle(run));
         self.retry_starved(plans);

@@ -3,9 +3,9 @@
 use octavo_units::Time;
 
 use crate::contract::event::{Event, Fault};
-use crate::contract::plan::{Plan, PlanId, Step};
+use crate::contract::plan::{Plan, PlanId};
 use crate::manager::Manager;
-use crate::transaction::commit::{finish, roll_back};
+use crate::transaction::commit::finish;
 use crate::transaction::flight::Pending;
 
 impl Manager {
@@ -41,31 +41,6 @@ impl Manager {
         self.settle();
     }
 
-    /// Plan `id` could not be carried out, and what was done of it has been undone: its pages are again where they
-    /// were before. Its faults and those that waited for its pages are woken, and will happen again.
-    pub fn fail(&mut self, now: Time, id: PlanId, plans: &mut Vec<Plan>) {
-        self.begin(now);
-        let (slot, flight) = self.unfinished.flights.take(id);
-        self.memory.statistics.failed_plans += 1;
-        self.give_up_allocation(&flight);
-        roll_back(&mut self.memory, slot, &flight);
-        self.postpone_touched(&flight);
-        let mut draft = self.unfinished.open();
-        // Nobody knows whether they were before it failed.
-        draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
-        flight.faults.iter().for_each(|&fault| draft.wake(fault));
-        flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
-        if let Some(counters) = flight.counters {
-            draft.steps.push(Step::ClearCounters { pages: counters });
-        }
-        self.unfinished.commit(&mut self.memory, draft, plans);
-        self.unfinished.flights.close(slot, flight);
-        self.shrink(plans);
-        self.retry_starved(plans);
-        self.coalesce_postponed(plans);
-        self.settle();
-    }
-
     /// Takes a plan back for its memory. Optional; saves an allocation for each plan.
     pub fn recycle(&mut self, plan: Plan) {
         self.unfinished.recycle(plan.steps);
@@ -80,12 +55,12 @@ impl Manager {
     }
 
     /// Begins every call from outside.
-    fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time) {
         self.memory.now = self.memory.now.max(now);
     }
 
     /// Ends every call from outside.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.note_failure(None);
     }
 }

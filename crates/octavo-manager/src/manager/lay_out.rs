@@ -1,46 +1,39 @@
 //! Memory that lies where it was allocated: device and pinned memory.
 
 use crate::contract::event::Allocation;
-use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId};
 use crate::contract::kind::{Kind, Spread};
-use crate::contract::plan::{Permission, Plan};
+use crate::contract::plan::Plan;
 use crate::manager::Manager;
+use crate::mechanism::repair::map_for_good;
 use crate::mechanism::room::make_room;
-use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
-use crate::transaction::flight::Flight;
+use crate::transaction::draft::Draft;
 
 impl Manager {
     /// Gives pages that stay their frames, evicting others for them, and maps them on everyone who reaches them.
     pub(super) fn lay_out(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
         let mut draft = self.unfinished.open();
         for (run, memory) in self.homes(allocation) {
-            let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
-            if make_room(&mut tx, memory, run).is_err() {
-                let out = OutOfMemory { processor: memory, page: run.first, space: allocation.space };
-                self.out_of_memory.get_or_insert(out);
+            if !self.give_frames(run, memory, &mut draft) {
+                self.run_out(memory, run.first);
                 break;
             }
-            tx.populate(run, memory, allocation.kind == Kind::Pinned);
-            tx.memory.frames.stay(memory, run.count);
-            let everyone = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus).with(HOST);
-            let mappers = tx.memory.reach.who_can_map(memory, everyone);
-            tx.map(mappers, run, Some(memory), Permission::ReadWrite);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// A plan fails that was to lay out pages that stay: they have no memory, and nobody can ever touch them.
-    pub(super) fn give_up_allocation(&mut self, flight: &Flight) {
-        for (page, before) in &flight.undo {
-            let memory = &mut self.memory;
-            if memory.pages.kind(*page).stays() && !before.populated() {
-                let processor = memory.pages.state(*page).owner;
-                memory.frames.stays_no_more(processor);
-                let out = OutOfMemory { processor, page: *page, space: memory.pages.space(*page) };
-                self.out_of_memory.get_or_insert(out);
-            }
+    /// Gives pages that stay frames of `memory`; whether there is room.
+    pub(super) fn give_frames(&mut self, run: PageRun, memory: ProcessorId, draft: &mut Draft) -> bool {
+        let mut tx = Transaction { memory: &mut self.memory, draft };
+        if make_room(&mut tx, memory, run).is_err() {
+            return false;
         }
+        let zeroed = tx.memory.pages.kind(run.first) == Kind::Pinned;
+        tx.populate(run, memory, zeroed);
+        tx.memory.frames.stay(memory, run.count);
+        map_for_good(&mut tx, run, memory);
+        true
     }
 
     /// Where the pages of an allocation that stays lie, in ascending runs.

@@ -11,10 +11,11 @@ mod handle;
 mod lay_out;
 mod postponed;
 mod queries;
+mod refused;
 mod serve;
 mod tick;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use octavo_units::Time;
 
@@ -64,6 +65,8 @@ pub struct Manager {
     unfinished: Unfinished,
     /// Faults of each processor that wait for a frame, oldest first.
     starved: Vec<VecDeque<Pending>>,
+    /// Faults of refused plans: when they happen again, nothing else is brought beside them.
+    refused: BTreeSet<(ProcessorId, PageId)>,
     scratch: Scratch,
     /// The first fault that can never be served.
     out_of_memory: Option<OutOfMemory>,
@@ -128,6 +131,7 @@ impl Manager {
             dealer: Dealer::new(geometry.gpus as u32, 0),
             unfinished: Unfinished::default(),
             starved,
+            refused: BTreeSet::new(),
             scratch: Scratch::default(),
             out_of_memory: None,
             failure: None,

@@ -57,6 +57,7 @@ impl Manager {
     fn serve_together(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         let mut draft = self.unfinished.open();
         let mut migrated = BlockMap::EMPTY;
+        let alone = self.refused_before(faults);
         for &pending in faults {
             if self.serve_one(pending, &mut draft, plans) {
                 let page = pending.fault.page;
@@ -64,11 +65,20 @@ impl Manager {
             }
         }
         let kind = self.memory.pages.kind(faults[0].fault.page);
-        if !migrated.is_empty() && self.policies.of(kind).prefetch.serves_blocks() {
+        if !migrated.is_empty() && !alone && self.policies.of(kind).prefetch.serves_blocks() {
             self.bring_more(kind, &faults[0].fault, migrated, &mut draft);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
         self.note_failure(Some(&faults[0].fault));
+    }
+
+    /// Whether a plan for one of these faults was refused: what was to come beside it may have been the reason.
+    fn refused_before(&mut self, faults: &[Pending]) -> bool {
+        if self.refused.is_empty() {
+            return false;
+        }
+        let again = |pending: &&Pending| self.refused.remove(&(pending.fault.processor, pending.fault.page));
+        faults.iter().filter(again).count() > 0
     }
 
     /// Adds to `draft` what has to be done about one fault, or has it wait. Whether its page moved to the processor.

@@ -36,11 +36,14 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
     if !holds {
         make_room(tx, fault.processor, run)?;
     }
-    if drain {
+    // Who broadcasts stores maps the page anew.
+    let broadcast = page.mode == Mode::Broadcast;
+    if drain || broadcast {
         tx.drain(page.writable, run);
     }
-    tx.invalidate(page.mapped.difference(page.resident), run);
-    tx.protect(page.writable.intersection(page.resident), run);
+    let lost = if broadcast { page.mapped } else { page.mapped.difference(page.resident) };
+    tx.invalidate(lost, run);
+    tx.protect(page.writable.intersection(page.resident).difference(lost), run);
     tx.set_mode(run, Mode::Plain);
     if !holds {
         tx.replicate(run, page.owner, fault.processor);

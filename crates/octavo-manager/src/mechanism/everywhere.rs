@@ -38,6 +38,14 @@ pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: ProcessorId)
     map_everywhere(tx, run);
 }
 
+/// A page that is on its way to be everywhere gets there.
+pub(super) fn complete(tx: &mut Transaction<'_>, run: PageRun) {
+    let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
+    if !gpus.difference(tx.state(run.first).writable).is_empty() {
+        map_everywhere(tx, run);
+    }
+}
+
 fn map_everywhere(tx: &mut Transaction<'_>, run: PageRun) {
     let gpus = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus);
     tx.map(gpus, run, None, Permission::ReadWrite);

@@ -13,6 +13,7 @@ pub(crate) mod migrate;
 mod move_to;
 mod populate;
 mod reach;
+pub(crate) mod repair;
 pub(crate) mod room;
 mod subscribe;
 pub(crate) mod unsubscribe;

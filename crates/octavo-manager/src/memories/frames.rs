@@ -151,11 +151,11 @@ impl Frames {
         }
     }
 
-    /// It failed: what it used is free.
-    pub fn fail(&mut self, change: &Change) {
-        for index in 1..MAX_PROCESSORS {
+    /// It was refused: what it used is free, but for so many more, or fewer, frames than before it.
+    pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_PROCESSORS]) {
+        for (index, kept) in kept.iter().enumerate().skip(1) {
             self.releasing[index] -= change.released(index);
-            self.release(index, change.peak[index] as u32);
+            self.release(index, (change.peak[index] - kept) as u32);
         }
     }
 

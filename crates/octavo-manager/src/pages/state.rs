@@ -3,6 +3,7 @@
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, HOST, ProcessorId, ProcessorMask};
 use crate::contract::page::Mode;
+use crate::contract::plan::Permission;
 
 /// Where a page is and who can reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,23 @@ impl PageState {
     /// Whether more than one memory holds the page.
     pub fn replicated(&self) -> bool {
         self.resident.len() > 1
+    }
+
+    /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
+    pub fn give_up(&mut self, memory: ProcessorId) {
+        self.resident = self.resident.without(memory);
+        if self.owner == memory {
+            self.owner = self.resident.without(HOST).first().unwrap_or(HOST);
+        }
+    }
+
+    /// Processors can access the page from now on.
+    pub fn grant(&mut self, processors: ProcessorMask, rights: Permission) {
+        self.mapped = self.mapped.union(processors);
+        self.writable = match rights {
+            Permission::ReadWrite => self.writable.union(processors),
+            Permission::ReadOnly => self.writable.difference(processors),
+        };
     }
 
     /// GPUs whose in-flight accesses must be over before the page changes hands: all that can write it, and the GPU

@@ -8,6 +8,7 @@ use crate::strategies::context::Charges;
 use crate::transaction::coalesce::coalesce_touched;
 use crate::transaction::draft::{Draft, splinters};
 use crate::transaction::flight::{Flight, Flights};
+use crate::transaction::kept::Kept;
 use crate::transaction::state::Memory;
 
 /// Plans whose step vectors are kept for reuse, at most.
@@ -76,22 +77,23 @@ pub(crate) fn finish(memory: &mut Memory, slot: u32, flight: &Flight) {
     }
 }
 
-/// The plan in `slot` failed: pages and frames are as they were before.
-pub(crate) fn roll_back(memory: &mut Memory, slot: u32, flight: &Flight) {
-    memory.frames.fail(&flight.change);
+/// The plan in `slot` was refused: pages and frames are as they were before, but for what was done.
+pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept) {
+    memory.frames.refuse(&flight.change, &kept.frames());
     if let Some(physical) = &mut memory.physical {
-        physical.fail(slot, &flight.journal);
+        physical.refuse(slot, &flight.journal, kept, &memory.pages);
     }
-    for (page, before) in flight.undo.iter().rev() {
-        let now = memory.pages.state(*page);
-        memory.pages.change_state(*page, &now, before);
+    // In the reverse order of the victims.
+    for (page, _) in flight.undo.iter().rev() {
+        let (planned, now) = (memory.pages.state(*page), kept.pages[page].now);
+        memory.pages.change_state(*page, &planned, &now);
         memory.pages.set_slot(*page, None);
-        if before.mode == Mode::Everywhere {
+        if now.mode == Mode::Everywhere {
             continue;
         }
         // What took up no room meanwhile may have been forgotten even where it stayed.
-        let stayed = if now.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { now.resident };
-        let back = before.resident.difference(stayed).without(HOST);
+        let stayed = if planned.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { planned.resident };
+        let back = now.resident.difference(stayed).without(HOST);
         back.iter().for_each(|processor| memory.eviction.restored(processor, *page));
     }
 }

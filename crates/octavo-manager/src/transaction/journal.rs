@@ -2,6 +2,8 @@
 
 use crate::contract::ids::ProcessorId;
 use crate::memories::content::Content;
+use crate::pages::Pages;
+use crate::transaction::kept::Kept;
 use crate::transaction::physical::Physical;
 
 /// Changes of frames and of the sizes of pages by one plan.
@@ -54,19 +56,48 @@ impl Physical {
         self.end(slot, journal);
     }
 
-    /// It failed: frames hold what they held. Large pages stay splintered until it is seen that they need not.
-    pub fn fail(&mut self, slot: u32, journal: &Journal) {
+    /// It was refused: frames hold what they held, but for what was done. Large pages stay splintered until it is seen
+    /// that they need not.
+    pub fn refuse(&mut self, slot: u32, journal: &Journal, kept: &Kept, pages: &Pages) {
         for &(processor, block) in &journal.coalesced {
             let store = self.store_mut(processor);
             if let Some(large) = store.coalesced(block) {
                 store.set_coalesced(large, false);
             }
         }
+        let mut planned = Vec::with_capacity(journal.frames.len());
         for &(processor, frame, before) in journal.frames.iter().rev() {
-            self.store_mut(processor).replace(frame, before);
+            let store = self.store_mut(processor);
+            planned.push((processor, frame, before, store.content(frame)));
+            store.replace(frame, before);
         }
+        planned.into_iter().rev().for_each(|change| self.redo(change, kept, pages));
         self.end(slot, journal);
         journal.splintered.iter().for_each(|&(processor, block)| self.postpone(processor, block));
+    }
+
+    /// Changes a frame from what it held to what the plan put there, if that was done. What left it is gone.
+    fn redo(
+        &mut self,
+        (processor, frame, before, planned): (ProcessorId, u32, Content, Content),
+        kept: &Kept,
+        pages: &Pages,
+    ) {
+        match (before, planned) {
+            (Content::Page(page), Content::Leaving(_)) if kept.compacted || !kept.fills(processor, page) => {
+                self.store_mut(processor).replace(frame, Content::Free);
+            }
+            (Content::Foreign, Content::Leaving(_)) if kept.compacted => {
+                self.store_mut(processor).replace(frame, Content::Free);
+            }
+            (_, Content::Foreign) if kept.compacted => _ = self.store_mut(processor).put_foreign(frame),
+            (_, Content::Page(page)) if self.store(processor).place(page).is_none() && kept.fills(processor, page) => {
+                let space = pages.space(page);
+                let whole = !kept.compacted && pages.all_of_space(self.block(self.block_of(page)), space);
+                self.store_mut(processor).put(page, space, frame, whole);
+            }
+            _ => {}
+        }
     }
 
     fn end(&mut self, slot: u32, journal: &Journal) {

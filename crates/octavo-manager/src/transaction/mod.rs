@@ -5,6 +5,7 @@ pub(crate) mod commit;
 pub(crate) mod draft;
 pub(crate) mod flight;
 pub(crate) mod journal;
+pub(crate) mod kept;
 pub(crate) mod physical;
 mod place;
 mod primitives;

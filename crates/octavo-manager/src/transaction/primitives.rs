@@ -79,12 +79,7 @@ impl Transaction<'_> {
     pub fn release(&mut self, memory: ProcessorId, pages: PageRun) {
         self.splinter(ProcessorMask::only(memory), pages);
         self.draft.steps.push(Step::Release { memory, pages });
-        self.change(pages, |state| {
-            state.resident = state.resident.without(memory);
-            if state.owner == memory {
-                state.owner = state.resident.without(HOST).first().unwrap_or(HOST);
-            }
-        });
+        self.change(pages, |state| state.give_up(memory));
         self.lose(memory, pages);
     }
 
@@ -106,13 +101,7 @@ impl Transaction<'_> {
             Mode::Plain | Mode::Everywhere => MappingMode::Direct,
         };
         self.draft.steps.push(Step::Map { processors, pages, target, permission: rights, mode });
-        self.change(pages, |state| {
-            state.mapped = state.mapped.union(processors);
-            state.writable = match rights {
-                Permission::ReadWrite => state.writable.union(processors),
-                Permission::ReadOnly => state.writable.difference(processors),
-            };
-        });
+        self.change(pages, |state| state.grant(processors, rights));
     }
 
     /// Moves base pages, whose translations are gone, to other frames of the same memory.

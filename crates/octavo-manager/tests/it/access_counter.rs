@@ -2,7 +2,8 @@
 
 use crate::common::{Node, placement};
 use octavo_manager::{
-    Access, CounterNotification, CounterSpec, Event, HOST, MemoryConfig, PageId, ProcessorId, Topology,
+    Access, CounterNotification, CounterSpec, Event, HOST, MemoryConfig, PageId, Prefix, ProcessorId, Refusal,
+    Topology, Why,
 };
 use octavo_units::{Bytes, Time};
 
@@ -81,7 +82,7 @@ fn a_failed_migration_lets_the_counter_fire_again() {
     let notification = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(5) };
     node.manager.handle(Time::ZERO, Event::Counter(notification), &mut plans);
     let mut after = Vec::new();
-    node.manager.fail(Time::ZERO, plans[0].id, &mut after);
+    node.manager.fail(Time::ZERO, &plans[0], Refusal { done: Prefix::NONE, why: Why::Again }, &mut after);
     assert_eq!(after[0].steps.iter().map(crate::common::show).collect::<Vec<_>>(), ["clear 0x16"]);
     assert!(node.manager.page(PageId(5)).mapped.contains(ProcessorId::gpu(0)), "still mapped to the host");
 }

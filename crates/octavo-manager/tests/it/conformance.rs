@@ -9,7 +9,7 @@
 use crate::executor::Machine;
 use octavo_manager::{
     Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS,
-    PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Topology,
+    PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Refusal, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -42,7 +42,8 @@ enum Happening {
     /// Allocates the second run, or frees it.
     Toggle,
     Complete(usize),
-    Fail(usize),
+    /// After so many steps and pages of the next.
+    Fail(usize, usize, u32),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -56,7 +57,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (any::<u8>(), 0..40u32).prop_map(|(gpu, pages)| Happening::Capacity(gpu, pages)),
         1 => Just(Happening::Toggle),
         16 => any::<usize>().prop_map(Happening::Complete),
-        4 => any::<usize>().prop_map(Happening::Fail),
+        4 => (any::<usize>(), 0..8usize, 0..4u32).prop_map(|(plan, steps, pages)| Happening::Fail(plan, steps, pages)),
     ]
 }
 
@@ -131,7 +132,9 @@ impl Pair {
             Happening::Complete(index) if self.machine.unfinished() > 0 => {
                 self.complete(index % self.machine.unfinished());
             }
-            Happening::Fail(index) if self.machine.unfinished() > 0 => self.fail(index % self.machine.unfinished()),
+            Happening::Fail(index, steps, pages) if self.machine.unfinished() > 0 => {
+                self.fail(index % self.machine.unfinished(), *steps, *pages);
+            }
             _ => {}
         }
     }
@@ -187,9 +190,10 @@ impl Pair {
         self.carry_out(plans, false);
     }
 
-    fn fail(&mut self, index: usize) {
+    fn fail(&mut self, index: usize, steps: usize, pages: u32) {
         let mut plans = Vec::new();
-        self.manager.fail(Time::ZERO, self.machine.fail(index), &mut plans);
+        let (plan, done) = self.machine.fail(index, steps, pages);
+        self.manager.fail(Time::ZERO, &plan, Refusal { done, why: Why::Again }, &mut plans);
         self.carry_out(plans, true);
     }
 

@@ -60,7 +60,7 @@ fn victims_of_a_failed_plan_come_back_in_their_order() {
     harness.settle();
     harness.counter(ProcessorId::gpu(0), PageId(0));
     assert_eq!(harness.manager.page(PageId(16)).owner, HOST, "all three leave");
-    harness.fail(0, 4);
+    harness.fail(0, 0, 0);
     harness.settle();
     assert_eq!(next_victim(&mut harness), 18);
 }
@@ -73,7 +73,7 @@ fn a_page_that_was_leaving_keeps_its_age_if_it_stays_after_all() {
     // The second GPU takes 16 to 18, the youngest included, and fails; meanwhile the first looks for room in vain.
     harness.counter(ProcessorId::gpu(1), PageId(16));
     harness.counter(ProcessorId::gpu(0), PageId(32));
-    harness.fail(0, 2);
+    harness.fail(0, 0, 0);
     harness.settle();
     assert_eq!(next_victim(&mut harness), 17);
 }
@@ -90,8 +90,8 @@ fn pages_and_blocks_of_several_failed_plans_keep_their_age() {
         // Both are about to leave, 0 being the older, when room is asked for in vain.
         [0, 16].into_iter().for_each(|page| harness.counter(ProcessorId::gpu(1), PageId(page)));
         harness.counter(ProcessorId::gpu(0), PageId(32));
-        harness.fail(0, 1);
-        harness.fail(0, 1);
+        harness.fail(0, 0, 0);
+        harness.fail(0, 0, 0);
         harness.settle();
         harness.counter(ProcessorId::gpu(0), PageId(32));
         assert_eq!([0, 16].map(|page| harness.manager.page(PageId(page)).owner), [HOST, ProcessorId::gpu(0)]);

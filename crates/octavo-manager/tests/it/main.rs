@@ -23,6 +23,7 @@ mod populate;
 mod prefetch;
 mod reach;
 mod reference;
+mod refusals;
 mod statistics;
 mod time;
 mod tree_golden;

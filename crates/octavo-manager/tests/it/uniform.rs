@@ -1,7 +1,10 @@
 //! What the uniform schemes do about the same few faults, step by step.
 
 use crate::common::{Node, fault, placement};
-use octavo_manager::{Access, Event, HOST, Manager, PageId, PageRun, Plan, ProcessorId, ProcessorMask, Step, Topology};
+use octavo_manager::{
+    Access, Event, HOST, Manager, PageId, PageRun, Plan, Prefix, ProcessorId, ProcessorMask, Refusal, Step, Topology,
+    Why,
+};
 use octavo_units::Time;
 
 #[test]
@@ -141,7 +144,7 @@ fn a_fault_on_a_busy_page_waits_for_the_plan() {
 }
 
 #[test]
-fn a_failed_plan_leaves_no_trace_and_wakes_everyone() {
+fn a_plan_of_which_nothing_is_done_leaves_no_trace_and_wakes_everyone() {
     let mut manager = manager(1);
     let first = touch(&mut manager, 0, 5);
     manager.complete(Time::ZERO, first[0].id, &mut Vec::new());
@@ -149,7 +152,7 @@ fn a_failed_plan_leaves_no_trace_and_wakes_everyone() {
     let second = touch(&mut manager, 0, 6);
     assert!(touch(&mut manager, 1, 5).is_empty(), "the victim is busy");
     let mut plans = Vec::new();
-    manager.fail(Time::ZERO, second[0].id, &mut plans);
+    manager.fail(Time::ZERO, &second[0], Refusal { done: Prefix::NONE, why: Why::Again }, &mut plans);
     manager.check().unwrap();
     let after = [5, 6].map(|page| manager.page(PageId(page)));
     assert_eq!(before.map(|view| (view.owner, view.mapped)), after.map(|view| (view.owner, view.mapped)));

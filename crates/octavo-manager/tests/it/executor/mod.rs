@@ -2,7 +2,7 @@
 //! mappings to where nothing is, frames that are not there. It knows no strategy.
 
 use octavo_manager::{
-    Access, Cause, Fault, Manager, MappingMode, Mode, PageId, PageRun, Permission, Plan, PlanId, ProcessorId,
+    Access, Cause, Fault, Manager, MappingMode, Mode, PageId, PageRun, Permission, Plan, PlanId, Prefix, ProcessorId,
     ProcessorMask, Step,
 };
 
@@ -99,16 +99,29 @@ impl Machine {
         self.unfinished.swap_remove(index).plan.id
     }
 
-    /// Undoes the unfinished plan at `index`; its faults are outstanding again.
-    pub fn fail(&mut self, index: usize) -> PlanId {
+    /// Refuses the unfinished plan at `index` after so many steps, if it has so many before its wakes, and so many pages
+    /// of the next. Its faults are outstanding again.
+    pub fn fail(&mut self, index: usize, steps: usize, pages: u32) -> (Plan, Prefix) {
         let Unfinished { plan, before, .. } = self.unfinished.swap_remove(index);
         for (page, state) in before {
             self.pages[page.index()] = state;
         }
+        let done = self.do_part(&plan, steps, pages);
         for (processor, page) in wakes(&plan) {
             self.outstanding.push(Fault { processor, page, access: Access::Read });
         }
-        plan.id
+        (plan, done)
+    }
+
+    fn do_part(&mut self, plan: &Plan, steps: usize, pages: u32) -> Prefix {
+        let mut frames = vec![0i64; self.processors];
+        let wakes = plan.steps.iter().position(|step| matches!(step, Step::Wake { .. }));
+        let before_wakes = &plan.steps[..wakes.unwrap_or(plan.steps.len())];
+        let steps = steps.min(before_wakes.len());
+        before_wakes[..steps].iter().for_each(|step| self.step(step, &mut frames));
+        let part = before_wakes.get(steps).and_then(|step| cut(*step, pages));
+        part.iter().for_each(|step| self.step(step, &mut frames));
+        Prefix { steps: steps as u32, pages: part.and(Some(pages)).unwrap_or(0) }
     }
 
     /// Carries out a plan. `serves` is false for the plan that wakes the faults of a failed one.
@@ -249,6 +262,24 @@ impl Machine {
             assert!(exempt || page.copies.contains(mapping.target), "page {index} is mapped to nothing");
         }
     }
+}
+
+/// A step for the first pages of its run, if it has more.
+fn cut(mut step: Step, count: u32) -> Option<Step> {
+    match &mut step {
+        Step::Invalidate { pages, .. }
+        | Step::Protect { pages, .. }
+        | Step::Populate { pages, .. }
+        | Step::Copy { pages, .. }
+        | Step::Release { pages, .. }
+        | Step::Map { pages, .. }
+            if (1..pages.count).contains(&count) =>
+        {
+            pages.count = count;
+        }
+        _ => return None,
+    }
+    Some(step)
 }
 
 fn copy(page: &mut Page, from: ProcessorId, to: ProcessorId) {

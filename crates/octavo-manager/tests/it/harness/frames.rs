@@ -20,24 +20,27 @@ pub struct FrameLaws {
     known: BTreeMap<(ProcessorId, PageId), u32>,
     /// Pages that plans brought or moved since then.
     moved: BTreeSet<(ProcessorId, PageId)>,
+    /// Memories that plans compacted since then: pages there that nobody maps have no step of their own.
+    compacted: BTreeSet<ProcessorId>,
 }
 
 impl FrameLaws {
     pub fn new(span: u32, separates: bool, coalesces: bool, total: &[u32]) -> Self {
-        let (known, moved) = (BTreeMap::new(), BTreeSet::new());
-        Self { gpus: total.len(), span, separates, coalesces, total: total.to_vec(), known, moved }
+        let (known, moved, compacted) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { gpus: total.len(), span, separates, coalesces, total: total.to_vec(), known, moved, compacted }
     }
 
     pub fn enlarge(&mut self, gpu: usize, pages: u32) {
         self.total[gpu] = self.total[gpu].max(pages);
     }
 
-    /// A plan was made, or was undone.
+    /// A plan was made, or was refused.
     pub fn note(&mut self, plan: &Plan) {
         let compacted = plan.steps.iter().find_map(|step| match step {
             Step::Compact { processor, .. } => Some(*processor),
             _ => None,
         });
+        self.compacted.extend(compacted);
         for step in &plan.steps {
             match *step {
                 Step::Copy { pages, from, to, .. } => {
@@ -55,13 +58,18 @@ impl FrameLaws {
     /// Looks at all `pages` and whose they are; `quiet` if no plan is unfinished.
     pub fn check(&mut self, manager: &Manager, pages: &BTreeMap<PageId, u16>, quiet: bool) {
         let before = std::mem::take(&mut self.known);
-        let moved = std::mem::take(&mut self.moved);
+        let (moved, compacted) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.compacted));
         for gpu in (0..self.gpus).map(ProcessorId::gpu) {
             let held = self.frames(manager, gpu, pages);
             for (&frame, &page) in &held {
                 let old = before.get(&(gpu, page));
                 let stayed = old.is_none_or(|&old| old == frame);
-                assert!(stayed || moved.contains(&(gpu, page)), "page {} moved on {gpu} without a step", page.0);
+                let unmapped = compacted.contains(&gpu) && !manager.page(page).mapped.contains(gpu);
+                assert!(
+                    stayed || unmapped || moved.contains(&(gpu, page)),
+                    "page {} moved on {gpu} without a step",
+                    page.0
+                );
                 self.known.insert((gpu, page), frame);
             }
             self.check_spaces(manager, &held, pages);

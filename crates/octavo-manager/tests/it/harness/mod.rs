@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use octavo_manager::{
     Advice, Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId,
-    ProcessorId, SpaceId, Step, Topology,
+    Prefix, ProcessorId, Refusal, SpaceId, Step, Topology, Why,
 };
 
 use frames::FrameLaws;
@@ -209,35 +209,50 @@ impl Harness {
         }
         let running = self.running.remove(index);
         let (id, pages) = (running.plan.id, names(&running));
-        self.acknowledge(id, |manager, id, plans| manager.complete(Time::ZERO, id, plans));
+        self.complete(id);
         self.model.iter_mut().for_each(|model| model.complete(&pages));
         self.manager.recycle(running.plan);
         self.compare_pages(&pages);
     }
 
-    /// Carries out some steps of a plan, fails, and takes them back; plans that woke somebody already are finished.
-    pub fn fail(&mut self, index: usize, steps: usize) {
-        for _ in 0..steps {
-            if !self.running[index].next_step().is_some_and(|step| !matches!(step, octavo_manager::Step::Wake { .. })) {
-                break;
-            }
-            self.advance(index);
-        }
-        if !self.running[index].can_fail() {
+    /// Carries out some steps of a plan and some pages of the next one, and refuses the rest. The model knows no steps:
+    /// beside it all of the plan is refused, or, if it was begun, none.
+    pub fn fail(&mut self, index: usize, steps: usize, pages: usize) {
+        if self.model.is_none() {
+            self.advance_before_wakes(index, steps, pages);
+        } else if self.running[index].done() != Prefix::NONE {
             return self.finish(index);
         }
         let running = self.running.remove(index);
-        let (id, pages) = (running.plan.id, names(&running));
+        let names = names(&running);
         self.laws.iter_mut().for_each(|laws| laws.note(&running.plan));
-        self.machine.undo(running).unwrap();
-        self.acknowledge(id, |manager, id, plans| manager.fail(Time::ZERO, id, plans));
-        self.model.iter_mut().for_each(|model| model.fail(&pages));
-        self.compare_pages(&pages);
+        let refusal = Refusal { done: running.done(), why: Why::Again };
+        let mut plans = Vec::new();
+        self.manager.fail(Time::ZERO, &running.plan, refusal, &mut plans);
+        let first = self.running.len();
+        self.accept(plans);
+        self.running[first..].iter_mut().take(1).for_each(Running::promises_nothing);
+        self.model.iter_mut().for_each(|model| model.fail(&names, running.wakes()));
+        self.compare_pages(&names);
+        self.manager.check().unwrap();
     }
 
-    fn acknowledge(&mut self, id: PlanId, how: impl FnOnce(&mut Manager, PlanId, &mut Vec<Plan>)) {
+    fn advance_before_wakes(&mut self, index: usize, steps: usize, pages: usize) {
+        let wakes = |running: &Running| matches!(running.next_step(), None | Some(Step::Wake { .. }));
+        for _ in 0..steps {
+            if wakes(&self.running[index]) {
+                return;
+            }
+            self.advance(index);
+        }
+        if !wakes(&self.running[index]) {
+            self.machine.step_in_part(&mut self.running[index], pages).unwrap();
+        }
+    }
+
+    fn complete(&mut self, id: PlanId) {
         let mut plans = Vec::new();
-        how(&mut self.manager, id, &mut plans);
+        self.manager.complete(Time::ZERO, id, &mut plans);
         self.accept(plans);
     }
 

@@ -22,8 +22,8 @@ pub enum Op {
     Advance(u8),
     /// The rest of some plan, and its acknowledgement.
     Finish(u8),
-    /// Some plan fails after a few steps.
-    Fail(u8, u8),
+    /// Some plan is refused after a few steps and some pages of the next.
+    Fail(u8, u8, u8),
     /// Everything under way is finished.
     Settle,
     /// A GPU's memory becomes this large.
@@ -106,7 +106,10 @@ pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
         kinds.push((8, any::<u8>().prop_map(Op::Finish).boxed()));
     }
     if mix.failing {
-        kinds.push((3, (any::<u8>(), 0u8..8).prop_map(|(plan, steps)| Op::Fail(plan, steps)).boxed()));
+        kinds.push((
+            3,
+            (any::<u8>(), 0u8..8, 0u8..5).prop_map(|(plan, steps, pages)| Op::Fail(plan, steps, pages)).boxed(),
+        ));
     }
     if let Some(largest) = mix.resize {
         kinds.push((1, (0u8..16, 1..=largest).prop_map(|(gpu, pages)| Op::Resize { gpu, pages }).boxed()));
@@ -154,8 +157,8 @@ impl Harness {
             Op::Counter { gpu, page } => self.counter(world.gpu(gpu), PageId(page % world.total())),
             Op::Advance(plan) if !self.running.is_empty() => self.advance(plan as usize % self.running.len()),
             Op::Finish(plan) if !self.running.is_empty() => self.finish(plan as usize % self.running.len()),
-            Op::Fail(plan, steps) if !self.running.is_empty() => {
-                self.fail(plan as usize % self.running.len(), steps as usize);
+            Op::Fail(plan, steps, pages) if !self.running.is_empty() => {
+                self.fail(plan as usize % self.running.len(), steps.into(), pages.into());
             }
             Op::Advance(_) | Op::Finish(_) | Op::Fail(..) => {}
             Op::Settle => self.settle(),

@@ -1,29 +1,22 @@
-//! Plans are carried out step by step, interleaved with others, and can be undone half-way.
+//! Plans are carried out step by step, interleaved with others, and can be refused at every page.
 
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    Cause, Fault, HOST, MappingMode, PageId, PageRun, Permission, Plan, ProcessorId, ProcessorMask, Step,
+    Cause, Fault, HOST, MappingMode, PageId, PageRun, Permission, Plan, Prefix, ProcessorId, ProcessorMask, Step,
 };
 
 use super::{Entry, Machine};
-
-/// A change of the machine that can be taken back. Contents are never restored: what was stored meanwhile stays.
-#[derive(Clone, Copy, Debug)]
-enum Undo {
-    Table(ProcessorId, PageId, Option<Entry>),
-    Copied(PageId, ProcessorId),
-    Populated(PageId, ProcessorId),
-    Released(PageId, ProcessorId),
-    Coalesced(ProcessorId, PageId),
-}
 
 /// A plan that is being carried out.
 #[derive(Debug)]
 pub struct Running {
     pub plan: Plan,
     next: usize,
-    undo: Vec<Undo>,
+    /// Pages of the next step that are done.
+    part: usize,
+    /// It wakes the faults of a plan that was refused, to be tried again.
+    in_vain: bool,
     drained: BTreeSet<(ProcessorId, PageId)>,
     /// Who lost the right to write without being drained before.
     undrained: BTreeSet<(ProcessorId, PageId)>,
@@ -32,7 +25,7 @@ pub struct Running {
 impl Running {
     pub fn new(plan: Plan) -> Self {
         check_room(&plan);
-        Self { plan, next: 0, undo: Vec::new(), drained: BTreeSet::new(), undrained: BTreeSet::new() }
+        Self { plan, next: 0, part: 0, in_vain: false, drained: BTreeSet::new(), undrained: BTreeSet::new() }
     }
 
     /// Pages that are busy until the plan is acknowledged.
@@ -50,16 +43,25 @@ impl Running {
         let taken = |step: &Step| matches!(*step, Step::Release { memory, .. } if memory == access.processor);
         let named = |step: &&Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
         let mut steps = self.plan.steps.iter().filter(named).peekable();
-        steps.peek().is_some() && !steps.any(taken)
+        !self.in_vain && steps.peek().is_some() && !steps.any(taken)
     }
 
-    /// Whether it can still be undone: nobody was woken yet, and nobody can have written a page that was not there
-    /// before.
-    pub fn can_fail(&self) -> bool {
-        let done = &self.plan.steps[..self.next];
-        let woken = done.iter().any(|step| matches!(step, Step::Wake { .. }));
-        let populated = done.iter().any(|step| matches!(step, Step::Populate { .. }));
-        !(woken || populated && done.iter().any(|step| matches!(step, Step::Map { .. })))
+    /// Whom it wakes tries again, whatever it does for them.
+    pub fn promises_nothing(&mut self) {
+        self.in_vain = true;
+    }
+
+    /// Whose faults it wakes, on which pages.
+    pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
+        self.plan.steps.iter().flat_map(|step| match *step {
+            Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// How much of it is done.
+    pub fn done(&self) -> Prefix {
+        Prefix { steps: self.next as u32, pages: self.part as u32 }
     }
 }
 
@@ -107,25 +109,40 @@ impl Machine {
     /// Does the next step of a plan; answers whose accesses are replayed.
     pub fn step(&mut self, running: &mut Running) -> Result<Vec<Fault>, String> {
         let Some(step) = running.next_step().copied() else { return Ok(Vec::new()) };
-        running.next += 1;
-        self.resize(running, &step)?;
+        self.resize(&step)?;
+        let woken = self.do_pages(running, &step, usize::MAX)?;
+        (running.next, running.part) = (running.next + 1, 0);
+        Ok(woken)
+    }
+
+    /// Does the next step for some pages, less than all. Nothing is done of one that is about no run of pages.
+    pub fn step_in_part(&mut self, running: &mut Running, pages: usize) -> Result<(), String> {
+        let Some(step) = running.next_step().copied() else { return Ok(()) };
+        let (Some(run), false) = (held(&step), matches!(step, Step::Coalesce { .. })) else { return Ok(()) };
+        let pages = pages.min(run.count as usize - 1);
+        self.do_pages(running, &step, pages)?;
+        running.part = pages;
+        Ok(())
+    }
+
+    fn do_pages(&mut self, running: &mut Running, step: &Step, pages: usize) -> Result<Vec<Fault>, String> {
         let mut woken = Vec::new();
-        for page in pages_of(&step).into_iter().flat_map(PageRun::iter) {
-            match step {
+        for page in pages_of(step).into_iter().flat_map(PageRun::iter).take(pages) {
+            match *step {
                 Step::Drain { processors, .. } => {
                     running.drained.extend(processors.iter().map(|processor| (processor, page)));
                 }
                 Step::Invalidate { processors, .. } => self.restrict(running, processors, page, true)?,
                 Step::Protect { processors, .. } => self.restrict(running, processors, page, false)?,
-                Step::Populate { memory, .. } => self.populate(running, page, memory)?,
+                Step::Populate { memory, .. } => self.populate(page, memory)?,
                 Step::Copy { from, to, cause, .. } => self.copy(running, page, from, to, cause)?,
-                Step::Release { memory, .. } => self.release(running, page, memory)?,
-                Step::Map { processors, .. } => self.map(running, processors, page, &step)?,
+                Step::Release { memory, .. } => self.release(page, memory)?,
+                Step::Map { processors, .. } => self.map(processors, page, step)?,
                 Step::ClearCounters { .. } | Step::Coalesce { .. } | Step::Splinter { .. } => {}
                 Step::Consult { .. } | Step::Compact { .. } => {}
                 Step::Wake { processor, .. } => woken.push(self.wake(processor, page)?),
             }
-            if held(&step).is_some() {
+            if held(step).is_some() {
                 self.check_page(page)?;
             }
         }
@@ -133,46 +150,16 @@ impl Machine {
     }
 
     /// Large pages come and go; what is under one does not change.
-    fn resize(&mut self, running: &mut Running, step: &Step) -> Result<(), String> {
+    fn resize(&mut self, step: &Step) -> Result<(), String> {
         match *step {
             Step::Coalesce { processor, block } => {
                 self.check_coalesced(processor, block)?;
                 self.large[processor.index()].insert(block.first, block.count);
-                running.undo.push(Undo::Coalesced(processor, block.first));
             }
             Step::Splinter { processor, block } => _ = self.large[processor.index()].remove(&block.first),
             _ => {}
         }
         Ok(())
-    }
-
-    /// Takes back what was done of a plan.
-    pub fn undo(&mut self, mut running: Running) -> Result<(), String> {
-        while let Some(undo) = running.undo.pop() {
-            match undo {
-                Undo::Table(processor, page, Some(entry)) => {
-                    self.tables[processor.index()].insert(page, entry);
-                }
-                Undo::Table(processor, page, None) => {
-                    self.tables[processor.index()].remove(&page);
-                }
-                Undo::Populated(page, memory) => {
-                    self.memories[memory.index()].remove(&page);
-                    self.untouched.insert(page);
-                }
-                Undo::Copied(page, to) => {
-                    self.memories[to.index()].remove(&page);
-                }
-                Undo::Coalesced(processor, first) => {
-                    self.large[processor.index()].remove(&first).ok_or("a large page of an unfinished plan is gone")?;
-                }
-                Undo::Released(page, processor) => {
-                    let version = self.latest[&page];
-                    self.memories[processor.index()].insert(page, version);
-                }
-            }
-        }
-        running.pages().into_iter().try_for_each(|page| self.check_page(page))
     }
 
     /// Unmaps a page, or takes away the right to write it.
@@ -186,7 +173,6 @@ impl Machine {
         for processor in processors.iter() {
             self.check_unlarge(processor, page)?;
             let Some(entry) = self.tables[processor.index()].get(&page).copied() else { continue };
-            running.undo.push(Undo::Table(processor, page, Some(entry)));
             if remove {
                 self.tables[processor.index()].remove(&page);
             } else {
@@ -202,11 +188,10 @@ impl Machine {
         Ok(())
     }
 
-    fn populate(&mut self, running: &mut Running, page: PageId, memory: ProcessorId) -> Result<(), String> {
+    fn populate(&mut self, page: PageId, memory: ProcessorId) -> Result<(), String> {
         if !self.untouched.remove(&page) {
             return Err(format!("page {} comes into being and is there", page.0));
         }
-        running.undo.push(Undo::Populated(page, memory));
         self.receive(page, memory, 0)
     }
 
@@ -224,9 +209,7 @@ impl Machine {
         }
         let version = self.memories[from.index()].get(&page).copied();
         let version = version.ok_or_else(|| format!("page {} is copied from {from}, which lacks it", page.0))?;
-        self.receive(page, to, version)?;
-        running.undo.push(Undo::Copied(page, to));
-        Ok(())
+        self.receive(page, to, version)
     }
 
     fn receive(&mut self, page: PageId, to: ProcessorId, version: u64) -> Result<(), String> {
@@ -236,16 +219,15 @@ impl Machine {
         self.check_capacity(to.index())
     }
 
-    fn release(&mut self, running: &mut Running, page: PageId, processor: ProcessorId) -> Result<(), String> {
+    fn release(&mut self, page: PageId, processor: ProcessorId) -> Result<(), String> {
         self.check_unlarge(processor, page)?;
         if self.memories[processor.index()].remove(&page).is_none() {
             return Err(format!("{processor} gives up page {} and lacks it", page.0));
         }
-        running.undo.push(Undo::Released(page, processor));
         Ok(())
     }
 
-    fn map(&mut self, running: &mut Running, who: ProcessorMask, page: PageId, step: &Step) -> Result<(), String> {
+    fn map(&mut self, who: ProcessorMask, page: PageId, step: &Step) -> Result<(), String> {
         let Step::Map { target, permission, mode, .. } = *step else { unreachable!("called for maps") };
         for processor in who.iter() {
             let entry = Entry { target: target.unwrap_or(processor), permission, mode };
@@ -255,8 +237,7 @@ impl Machine {
             if self.tables[processor.index()].get(&page) != Some(&entry) {
                 self.check_unlarge(processor, page)?;
             }
-            let old = self.tables[processor.index()].insert(page, entry);
-            running.undo.push(Undo::Table(processor, page, old));
+            self.tables[processor.index()].insert(page, entry);
         }
         Ok(())
     }

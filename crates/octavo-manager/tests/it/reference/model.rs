@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use octavo_manager::{CounterNotification, Fault, HOST, PageRun, ProcessorId, Scheme};
+use octavo_manager::{CounterNotification, Fault, HOST, PageId, PageRun, ProcessorId, Scheme};
 
 use super::flight::{Flight, Pending};
 use super::groups::Groups;
@@ -45,6 +45,8 @@ pub struct Model {
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
+    /// Faults of plans that were refused.
+    pub(super) refused: BTreeSet<(ProcessorId, u32)>,
 }
 
 impl Model {
@@ -62,6 +64,7 @@ impl Model {
             flights: BTreeMap::new(),
             next_flight: 0,
             starved: BTreeMap::new(),
+            refused: BTreeSet::new(),
         }
     }
 
@@ -82,6 +85,7 @@ impl Model {
             assert!(!self.busy(page), "page {page} is freed in the middle of a plan");
             self.pages.remove(&page);
             self.touched.remove(&page);
+            self.refused.retain(|(_, refused)| *refused != page);
             self.groups.isolate(page);
             self.groups.schemes.remove(&page);
             self.attributes.forget(page, false);
@@ -130,8 +134,10 @@ impl Model {
         self.serve(waiting);
     }
 
-    /// It was not: its pages are where they were, and whoever waited will fault again.
-    pub fn fail(&mut self, pages: &BTreeSet<u32>) {
+    /// None of it was: its pages are where they were, and whoever waited will fault again. Those that it served are
+    /// served alone then.
+    pub fn fail(&mut self, pages: &BTreeSet<u32>, served: impl Iterator<Item = (ProcessorId, PageId)>) {
+        self.refused.extend(served.map(|(processor, page)| (processor, page.0)));
         for flight in self.take_flights(pages) {
             for (page, before) in flight.before {
                 self.pages.insert(page, before);

@@ -59,6 +59,7 @@ impl Model {
     fn serve_together(&mut self, processor: ProcessorId, service: Vec<Pending>) {
         let flight = self.open_flight();
         let mut migrated = BTreeSet::new();
+        let refused = service.iter().filter(|pending| self.refused.remove(&(processor, pending.page()))).count();
         for pending in service {
             let before = self.pages[&pending.page()].holds(processor);
             let owned = self.pages[&pending.page()].owner == processor;
@@ -69,6 +70,7 @@ impl Model {
             }
         }
         if let Some(threshold) = self.rules.tree
+            && refused == 0
             && let Some(&page) = migrated.first()
         {
             self.prefetch(flight, processor, &migrated, self.extent(page), threshold);

@@ -1,0 +1,72 @@
+//! What whoever carries a plan out says when it cannot go on.
+
+use crate::contract::ids::PageRun;
+use crate::contract::plan::Step;
+
+/// How much of a plan is done, or of those of its steps that were begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prefix {
+    /// Whole steps, the first ones.
+    pub steps: u32,
+    /// Pages of the next step, the first ones of its run. Steps about other things than runs of pages are done as a
+    /// whole or not at all.
+    pub pages: u32,
+}
+
+impl Prefix {
+    /// Nothing is done.
+    pub const NONE: Self = Self { steps: 0, pages: 0 };
+
+    /// These steps, the last perhaps in part.
+    pub(crate) fn of(self, steps: &[Step]) -> impl Iterator<Item = Step> + '_ {
+        let (whole, rest) = steps.split_at(self.steps as usize);
+        let part = rest.first().filter(|_| self.pages > 0).and_then(|step| step.first_pages(self.pages));
+        whole.iter().copied().chain(part)
+    }
+}
+
+/// Why a step is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Not now; another time it may be.
+    Again,
+    /// The memory that it fills has no frame left, whatever was believed of its capacity.
+    NoMemory,
+    /// The pages are not there any more: they are about to be freed.
+    Gone,
+    /// It never will be.
+    Broken,
+}
+
+/// A plan, or what was begun of it, is not carried out to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is done of it and stays done.
+    pub done: Prefix,
+    /// Why the rest is not.
+    pub why: Why,
+}
+
+impl Step {
+    /// The same for the first `count` pages of its run; `None` if it has none, or if it cannot be done in part.
+    fn first_pages(self, count: u32) -> Option<Self> {
+        let cut = |pages: PageRun| PageRun { count: count.min(pages.count), ..pages };
+        Some(match self {
+            Self::Drain { processors, pages } => Self::Drain { processors, pages: cut(pages) },
+            Self::Invalidate { processors, pages } => Self::Invalidate { processors, pages: cut(pages) },
+            Self::Protect { processors, pages } => Self::Protect { processors, pages: cut(pages) },
+            Self::Populate { memory, pages, zeroed } => Self::Populate { memory, pages: cut(pages), zeroed },
+            Self::Copy { pages, from, to, cause } => Self::Copy { pages: cut(pages), from, to, cause },
+            Self::Release { memory, pages } => Self::Release { memory, pages: cut(pages) },
+            Self::Map { processors, pages, target, permission, mode } => {
+                Self::Map { processors, pages: cut(pages), target, permission, mode }
+            }
+            Self::Wake { processor, pages } => Self::Wake { processor, pages: cut(pages) },
+            Self::Consult { .. }
+            | Self::Coalesce { .. }
+            | Self::Splinter { .. }
+            | Self::Compact { .. }
+            | Self::ClearCounters { .. } => return None,
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! A plan is refused: what was done of it stays done.
+
+use std::collections::BTreeSet;
+
+use octavo_units::Time;
+
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId};
+use crate::contract::plan::{Plan, Step};
+use crate::contract::refusal::{Prefix, Refusal, Why};
+use crate::manager::Manager;
+use crate::mechanism::repair::repair;
+use crate::memories::usage::OutOfMemory;
+use crate::transaction::Transaction;
+use crate::transaction::commit::keep;
+use crate::transaction::draft::Draft;
+use crate::transaction::flight::Flight;
+use crate::transaction::kept::Kept;
+
+impl Manager {
+    /// A plan could not be carried out to its end. What was done of it stays done; its other pages are where they were.
+    /// What was half done is brought to an end by the plan that wakes its faults and those that waited for its pages,
+    /// and that is appended first: their accesses are tried again. When they fault again, they are served alone.
+    ///
+    /// A memory that has [no frame left](Why::NoMemory) holds no more from now on than it does then; a host's that has
+    /// none is an end, and so is an allocation that is [broken](Why::Broken).
+    pub fn fail(&mut self, now: Time, plan: &Plan, refusal: Refusal, plans: &mut Vec<Plan>) {
+        self.begin(now);
+        let (slot, flight) = self.unfinished.flights.take(plan.id);
+        self.memory.statistics.failed_plans += 1;
+        let kept = Kept::of(&flight, plan, refusal.done, &self.memory.pages);
+        let unplaced = self.unplaced(&kept);
+        keep(&mut self.memory, slot, &flight, &kept);
+        self.believe(plan, refusal);
+        self.postpone_touched(&flight);
+        let mut draft = self.unfinished.open();
+        self.end_what_began(&flight, &kept, &mut draft);
+        self.place_again(&unplaced, refusal.why, &mut draft);
+        self.wake_faults(plan, refusal.done, &flight, &mut draft);
+        self.unfinished.commit(&mut self.memory, draft, plans);
+        self.unfinished.flights.close(slot, flight);
+        self.shrink(plans);
+        self.retry_starved(plans);
+        self.coalesce_postponed(plans);
+        self.settle();
+    }
+
+    /// What the refusal tells about memories.
+    fn believe(&mut self, plan: &Plan, refusal: Refusal) {
+        if refusal.why != Why::NoMemory {
+            return;
+        }
+        let (memory, pages) = match plan.steps.get(refusal.done.steps as usize) {
+            Some(&Step::Copy { to, pages, .. }) => (to, pages),
+            Some(&Step::Populate { memory, pages, .. }) => (memory, pages),
+            _ => return,
+        };
+        if memory == HOST {
+            self.run_out(HOST, pages.first);
+        } else {
+            let held = self.memory.frames.held(memory);
+            self.memory.frames.set_capacity(memory, held.min(self.memory.frames.capacity(memory)));
+        }
+    }
+
+    /// Adds what is left to do about pages and frames.
+    fn end_what_began(&mut self, flight: &Flight, kept: &Kept, draft: &mut Draft) {
+        // Nobody knows whether they were before it failed.
+        draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
+        self.keep_large(kept, draft);
+        repair(&mut Transaction { memory: &mut self.memory, draft }, kept);
+        if let Some(counters) = flight.counters {
+            draft.steps.push(Step::ClearCounters { pages: counters });
+            draft.flight.counters = Some(counters);
+        }
+    }
+
+    /// Blocks that became large pages stay so if they still can be.
+    fn keep_large(&mut self, kept: &Kept, draft: &mut Draft) {
+        let Some(physical) = &mut self.memory.physical else { return };
+        for &(processor, run) in &kept.coalesced {
+            let block = physical.block_of(run.first);
+            let store = physical.store_mut(processor);
+            match store.home(block).filter(|_| store.full_home(block)) {
+                Some(home) => store.set_coalesced(home, true),
+                None => draft.flight.journal.splintered.push((processor, block)),
+            }
+        }
+    }
+
+    /// Its faults that were not woken, and those that waited for its pages, happen again.
+    fn wake_faults(&mut self, plan: &Plan, done: Prefix, flight: &Flight, draft: &mut Draft) {
+        let woken: BTreeSet<(ProcessorId, PageId)> = done.of(&plan.steps).flat_map(|step| wakes(&step)).collect();
+        let place = |fault: &Fault| (fault.processor, fault.page);
+        for &fault in flight.faults.iter().filter(|fault| !woken.contains(&place(fault))) {
+            draft.wake(fault);
+            self.refused.insert(place(&fault));
+        }
+        flight.waiting.iter().for_each(|pending| draft.wake(pending.fault));
+    }
+
+    /// Runs of pages that were to get frames for good and did not, and whose.
+    fn unplaced(&mut self, kept: &Kept) -> Vec<(PageRun, ProcessorId)> {
+        let mut runs: Vec<(PageRun, ProcessorId)> = Vec::new();
+        for (&page, kept) in &kept.pages {
+            if kept.now.populated() || !self.memory.pages.kind(page).stays() {
+                continue;
+            }
+            let home = self.memory.pages.state(page).owner;
+            self.memory.frames.stays_no_more(home);
+            match runs.last_mut() {
+                Some((run, last)) if *last == home && run.first.0 + run.count == page.0 => run.count += 1,
+                _ => runs.push((PageRun::one(page), home)),
+            }
+        }
+        runs
+    }
+
+    fn place_again(&mut self, unplaced: &[(PageRun, ProcessorId)], why: Why, draft: &mut Draft) {
+        for &(run, home) in unplaced {
+            let placed = match why {
+                Why::Gone => true,
+                Why::Broken => false,
+                Why::Again | Why::NoMemory => self.give_frames(run, home, draft),
+            };
+            if !placed {
+                self.run_out(home, run.first);
+            }
+        }
+    }
+
+    /// There is no memory for a page.
+    pub(super) fn run_out(&mut self, processor: ProcessorId, page: PageId) {
+        let space = self.memory.pages.space(page);
+        self.out_of_memory.get_or_insert(OutOfMemory { processor, page, space });
+    }
+}
+
+fn wakes(step: &Step) -> Vec<(ProcessorId, PageId)> {
+    match *step {
+        Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,45 @@
+//! Pages of a refused plan come to rest: what was begun and cannot stay as it is, goes on.
+
+use super::{everywhere, unsubscribe};
+use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::Permission;
+use crate::transaction::Transaction;
+use crate::transaction::kept::{Kept, KeptPage};
+
+/// Adds what is left to do about each page. Most are in a state that can stay.
+pub(crate) fn repair(tx: &mut Transaction<'_>, kept: &Kept) {
+    let pages: Vec<(PageId, KeptPage)> = kept.pages.iter().map(|(&page, &kept)| (page, kept)).collect();
+    let kind = |page| tx.memory.pages.kind(page);
+    let alike = |(one, left): &(PageId, KeptPage), (next, right): &(PageId, KeptPage)| {
+        next.0 == one.0 + 1 && left == right && kind(*one) == kind(*next)
+    };
+    let runs: Vec<(PageRun, Option<ProcessorId>)> = pages
+        .chunk_by(alike)
+        .map(|run| (PageRun { first: run[0].0, count: run.len() as u32 }, run[0].1.owed))
+        .collect();
+    runs.into_iter().for_each(|(run, owed)| repair_run(tx, run, owed));
+}
+
+fn repair_run(tx: &mut Transaction<'_>, run: PageRun, owed: Option<ProcessorId>) {
+    if let Some(source) = owed {
+        tx.release(source, run);
+    }
+    let page = tx.state(run.first);
+    match page.mode {
+        Mode::Broadcast => unsubscribe::end_broadcast(tx, run),
+        Mode::Everywhere if page.owner == HOST => tx.set_mode(run, Mode::Plain),
+        Mode::Everywhere => everywhere::complete(tx, run),
+        Mode::Plain if tx.memory.pages.kind(run.first).stays() && page.populated() => map_for_good(tx, run, page.owner),
+        Mode::Plain => {}
+    }
+}
+
+/// Maps pages that stay on everyone who reaches them.
+pub(crate) fn map_for_good(tx: &mut Transaction<'_>, run: PageRun, memory: ProcessorId) {
+    let everyone = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus).with(HOST);
+    let mappers = tx.memory.reach.who_can_map(memory, everyone).difference(tx.state(run.first).mapped);
+    if !mappers.is_empty() {
+        tx.map(mappers, run, Some(memory), Permission::ReadWrite);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a refused plan leaves behind: the state before it, and the steps that were done.
+
+use std::collections::BTreeMap;
+
+use crate::contract::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::page::Mode;
+use crate::contract::plan::{Cause, MappingMode, Plan, Step};
+use crate::contract::refusal::Prefix;
+use crate::pages::Pages;
+use crate::pages::state::PageState;
+use crate::transaction::flight::Flight;
+
+/// A page of a refused plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptPage {
+    pub before: PageState,
+    /// As the steps that were done left it.
+    pub now: PageState,
+    /// The memory that it was copied from and should have left.
+    pub owed: Option<ProcessorId>,
+}
+
+/// All that a refused plan leaves behind.
+pub(crate) struct Kept {
+    pub pages: BTreeMap<PageId, KeptPage>,
+    /// Blocks that became large pages.
+    pub coalesced: Vec<(ProcessorId, PageRun)>,
+    /// Whether pages were moved to other frames of their memory.
+    pub compacted: bool,
+}
+
+impl Kept {
+    /// Of a plan that is still in the pages' states.
+    pub fn of(flight: &Flight, plan: &Plan, done: Prefix, pages: &Pages) -> Self {
+        let page = |&(page, before): &(PageId, PageState)| (page, KeptPage { before, now: before, owed: None });
+        let mut kept = Self { pages: flight.undo.iter().map(page).collect(), coalesced: Vec::new(), compacted: false };
+        done.of(&plan.steps).for_each(|step| kept.redo(&step));
+        for (&page, kept) in &mut kept.pages {
+            kept.decree(pages.mode(page));
+        }
+        kept
+    }
+
+    /// How many more frames each processor uses than before the plan.
+    pub fn frames(&self) -> [i32; MAX_PROCESSORS] {
+        let mut frames = [0; MAX_PROCESSORS];
+        for KeptPage { before, now, .. } in self.pages.values() {
+            counted(now).difference(counted(before)).iter().for_each(|gpu| frames[gpu.index()] += 1);
+            counted(before).difference(counted(now)).iter().for_each(|gpu| frames[gpu.index()] -= 1);
+        }
+        frames
+    }
+
+    /// Whether `page` takes up a frame of `processor`.
+    pub fn fills(&self, processor: ProcessorId, page: PageId) -> bool {
+        self.pages.get(&page).is_some_and(|kept| counted(&kept.now).contains(processor))
+    }
+
+    /// What a step did to the pages. Those that the plan does not hold, it only names.
+    fn redo(&mut self, step: &Step) {
+        match *step {
+            Step::Invalidate { pages, .. }
+            | Step::Protect { pages, .. }
+            | Step::Populate { pages, .. }
+            | Step::Copy { pages, .. }
+            | Step::Release { pages, .. }
+            | Step::Map { pages, .. } => {
+                let held = pages.iter().filter_map(|page| self.pages.get_mut(&page).map(|kept| kept.redo(step)));
+                held.for_each(drop);
+            }
+            Step::Coalesce { processor, block } => self.coalesced.push((processor, block)),
+            Step::Compact { .. } => self.compacted = true,
+            // A splinter is repeated: nobody need know whether it was done.
+            Step::Splinter { .. } | Step::Drain { .. } | Step::Consult { .. } => {}
+            Step::ClearCounters { .. } | Step::Wake { .. } => {}
+        }
+    }
+}
+
+impl KeptPage {
+    fn redo(&mut self, step: &Step) {
+        let state = &mut self.now;
+        match *step {
+            Step::Invalidate { processors, .. } => {
+                state.mapped = state.mapped.difference(processors);
+                state.writable = state.writable.difference(processors);
+            }
+            Step::Protect { processors, .. } => state.writable = state.writable.difference(processors),
+            Step::Populate { memory, .. } => {
+                (state.resident, state.owner) = (ProcessorMask::only(memory), memory);
+            }
+            Step::Copy { from, to, cause, .. } => {
+                state.resident = state.resident.with(to);
+                if cause != Cause::Duplication {
+                    state.owner = to;
+                    self.owed = Some(from);
+                }
+            }
+            Step::Release { memory, .. } => {
+                self.owed = self.owed.filter(|&owed| owed != memory);
+                state.give_up(memory);
+            }
+            Step::Map { processors, target, permission, mode, .. } => {
+                state.grant(processors, permission);
+                state.mode = match (mode, target) {
+                    (MappingMode::Broadcast, _) => Mode::Broadcast,
+                    (MappingMode::Direct, None) => Mode::Everywhere,
+                    (MappingMode::Direct, Some(_)) if state.mode == Mode::Broadcast => Mode::Plain,
+                    (MappingMode::Direct, Some(_)) => state.mode,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// A page on its way into the `ideal` bound or out of it takes up no room once it has changed hands.
+    fn decree(&mut self, planned: Mode) {
+        let Self { before, now, .. } = self;
+        if planned != Mode::Everywhere && before.mode != Mode::Everywhere {
+            return;
+        }
+        let as_before = now.mode == Mode::Plain && now.resident == before.resident;
+        let on_host = now.resident == ProcessorMask::only(HOST);
+        now.mode = if as_before || on_host { Mode::Plain } else { Mode::Everywhere };
+    }
+}
+
+/// GPUs of which a page takes up a frame.
+fn counted(state: &PageState) -> ProcessorMask {
+    if state.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { state.resident.without(HOST) }
+}

@@ -1,0 +1,147 @@
+//! Every plan of a few programs is refused after every step, and after every page of every step.
+
+use octavo_manager::{
+    Access, Advice, EVICTIONS, Fault, HOST, Kind, MemoryConfig, PLACEMENTS, PageId, ProcessorId, ProcessorMask, Step,
+    Topology,
+};
+use octavo_registry::Choice;
+
+use crate::harness::Harness;
+
+/// Pages of the first allocation and of both.
+const PAGES: (u32, u32) = (10, 14);
+
+/// Where a plan is refused: its number among all, whole steps, and pages of the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Point {
+    plan: usize,
+    steps: usize,
+    pages: usize,
+}
+
+/// A program and what it has come to.
+struct Run {
+    harness: Harness,
+    refused: Option<Point>,
+    /// Where plans could be refused.
+    points: Vec<Point>,
+    plans: usize,
+}
+
+impl Run {
+    fn touch(&mut self, processor: ProcessorId, pages: &[u32], access: Access) {
+        let touches: Vec<Fault> = pages.iter().map(|&page| Fault { processor, page: PageId(page), access }).collect();
+        self.harness.touch(&touches);
+        self.settle();
+    }
+
+    /// Finishes everything that is under way, but for one plan, which is refused.
+    fn settle(&mut self) {
+        while let Some(running) = self.harness.running.first() {
+            let steps = &running.plan.steps;
+            let begun = steps.iter().take_while(|step| !matches!(step, Step::Wake { .. })).count();
+            let points = (0..=begun).flat_map(|at| {
+                let pages = if at < begun { pages(&steps[at]).max(1) } else { 1 };
+                (0..pages).map(move |pages| (at, pages as usize))
+            });
+            let plan = self.plans;
+            self.points.extend(points.map(|(steps, pages)| Point { plan, steps, pages }));
+            self.plans += 1;
+            match self.refused.filter(|point| point.plan == plan) {
+                Some(Point { steps, pages, .. }) => self.harness.fail(0, steps, pages),
+                None => self.harness.finish(0),
+            }
+        }
+        self.harness.settle();
+    }
+}
+
+fn pages(step: &Step) -> u32 {
+    match *step {
+        Step::Invalidate { pages, .. }
+        | Step::Protect { pages, .. }
+        | Step::Populate { pages, .. }
+        | Step::Copy { pages, .. }
+        | Step::Release { pages, .. }
+        | Step::Map { pages, .. } => pages.count,
+        _ => 1,
+    }
+}
+
+/// Two GPUs and the host share pages, fill their memories, lose some of it, and free what they touched.
+fn program(config: &MemoryConfig, (kind, advice): (Kind, Advice), refused: Option<Point>) -> Run {
+    let topology = Topology::of(vec![5, 3]);
+    let by_decree = config.placement.name == "ideal";
+    let harness = Harness::without_model(config, &topology, by_decree);
+    let mut run = Run { harness, refused, points: Vec::new(), plans: 0 };
+    let [one, two] = [0, 1].map(ProcessorId::gpu);
+    (run.harness.second_kind, run.harness.second_advice) = (kind, advice);
+    run.harness.second_space = PAGES.0;
+    run.harness.allocate(0, PAGES.0);
+    run.harness.allocate(PAGES.0, PAGES.1 - PAGES.0);
+    run.settle();
+    run.touch(one, &[0, 1, 2, 12], Access::Write);
+    run.touch(two, &[1, 2, 12, 13], Access::Read);
+    run.touch(one, &[2, 3, 4, 5, 13], Access::Read);
+    run.harness.counter(two, PageId(3));
+    run.touch(two, &[1, 12, 6], Access::Write);
+    run.touch(HOST, &[1, 2, 11], Access::Read);
+    run.harness.event(crate::common::kernel_end(2));
+    run.harness.resize(one, 4);
+    run.settle();
+    run.touch(one, &[1, 6, 11], Access::Write);
+    run.harness.free_present(4, PAGES.1 - 4);
+    run.settle();
+    run.touch(two, &[0, 1, 2, 3], Access::Write);
+    run
+}
+
+fn refuse_everywhere(config: &MemoryConfig, second: (Kind, Advice)) {
+    let points = program(config, second, None).points;
+    assert!(points.len() > 40, "{config:?} has {} points", points.len());
+    for point in points {
+        let outcome = std::panic::catch_unwind(|| drop(program(config, second, Some(point))));
+        assert!(outcome.is_ok(), "{point:?} of {} and {}", config.placement.name, config.eviction.name);
+    }
+}
+
+fn config(placement: &str, prefetch: &str, eviction: &str) -> MemoryConfig {
+    let [placement, prefetch, eviction] = [placement, prefetch, eviction].map(Choice::named);
+    MemoryConfig { placement, prefetch, eviction, ..MemoryConfig::default() }
+}
+
+#[test]
+fn plans_of_every_placement_can_be_refused_at_every_page() {
+    for placement in PLACEMENTS.names() {
+        for prefetch in ["none", "tree"] {
+            refuse_everywhere(&config(placement, prefetch, "lru-page"), (Kind::Managed, Advice::default()));
+        }
+    }
+}
+
+#[test]
+fn plans_of_every_eviction_can_be_refused_at_every_page() {
+    for eviction in EVICTIONS.names().filter(|&name| name != "none") {
+        for placement in ["on-touch", "gps", "ideal"] {
+            refuse_everywhere(&config(placement, "tree", eviction), (Kind::Managed, Advice::default()));
+        }
+    }
+}
+
+#[test]
+fn plans_for_memory_of_every_kind_and_advice_can_be_refused_at_every_page() {
+    let advice = |preferred, read_mostly| Advice { preferred, read_mostly, ..Advice::default() };
+    let mapped = Advice { accessed_by: ProcessorMask::all_gpus(2), ..Advice::default() };
+    let second = [
+        (Kind::System, Advice::default()),
+        (Kind::Device, Advice::default()),
+        (Kind::Pinned, Advice::default()),
+        (Kind::Managed, advice(Some(HOST), false)),
+        (Kind::Managed, advice(Some(ProcessorId::gpu(1)), false)),
+        (Kind::Managed, advice(None, true)),
+        (Kind::Managed, mapped),
+    ];
+    for second in second {
+        refuse_everywhere(&config("on-touch", "none", "lru-page"), second);
+    }
+}
