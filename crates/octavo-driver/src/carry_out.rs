@@ -11,9 +11,8 @@ use crate::faults::FaultId;
 impl Driver {
     /// Begins the plans that the manager has just made. If a strategy failed they mean nothing, and it is over.
     pub(crate) fn admit_made(&mut self, now: Time, to: &mut impl Executor) {
-        if self.manager.failure().is_some() || self.manager.out_of_memory().is_some() {
-            self.halted = true;
-            return self.made.clear();
+        if self.halted || self.manager.failure().is_some() || self.manager.out_of_memory().is_some() {
+            return self.halt(now, to);
         }
         let mut made = std::mem::take(&mut self.made);
         for plan in made.drain(..) {
@@ -38,6 +37,7 @@ impl Driver {
                 self.remind(time, Alarm::Plan(slot), to);
             }
             Begun::Later(steps) => (progress.later, progress.began) = (Some(steps), now),
+            Begun::Refused(refusal) => panic!("nothing was asked for that can be refused: {refusal:?}"),
         }
     }
 
@@ -68,20 +68,14 @@ impl Driver {
                     (progress.later, progress.began) = (Some(steps), now);
                     return;
                 }
+                Begun::Refused(refusal) => return self.give_up(now, slot, refusal, to),
             }
         }
     }
 
     /// Steps that were under way are done.
     pub(crate) fn steps_done(&mut self, now: Time, ticket: Ticket) {
-        let progress = self.plans.running.get_mut(ticket.slot);
-        let progress = progress.filter(|progress| progress.next == ticket.step);
-        let (progress, steps) = progress
-            .and_then(|progress| progress.later.take().map(|steps| (progress, steps)))
-            .expect("what is finished was under way");
-        if progress.makes_room() {
-            progress.evicting += now - progress.began;
-        }
+        let (progress, steps) = self.plans.end_steps(now, ticket);
         progress.next += steps;
     }
 
@@ -119,6 +113,14 @@ impl Driver {
         let place = (fault.processor, fault.page);
         if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
             _ = self.send_wake(now, id, to);
+        }
+    }
+
+    /// A fault that the manager will never have can never be served.
+    pub(crate) fn close_and_kill(&mut self, now: Time, fault: &Fault, to: &mut impl Executor) {
+        let place = (fault.processor, fault.page);
+        if let Some(id) = self.faults.close(place, octavo_manager::Cause::Migration, Time::ZERO, None) {
+            self.kill(now, id, to);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use octavo_manager::{
     AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, PageId, PageRun, Plan,
-    ProcessorId,
+    ProcessorId, Refusal,
 };
 use octavo_units::Time;
 
@@ -24,8 +24,8 @@ use crate::slab::Slab;
 /// ends of what the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its
 /// alarms ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).
 ///
-/// When a strategy failed or memory ran out, plans mean nothing any more: it is [`halted`](Self::halted) and begins no
-/// further plan.
+/// When a strategy failed or memory ran out, plans mean nothing any more: it is [`halted`](Self::halted), begins no
+/// further plan, and has every fault [killed](Executor::kill) that it has or gets.
 pub struct Driver {
     pub(crate) manager: Manager,
     pub(crate) faults: Faults,
@@ -141,7 +141,14 @@ impl Driver {
     /// is served, others join it.
     #[inline]
     pub fn open_fault(&mut self, fault: &Fault) -> Opened {
-        self.faults.open(fault)
+        let opened = self.faults.open(fault);
+        // No plan is about to map the page: if the manager believes it mapped, the mapping has vanished.
+        if let Opened::New(id) = opened
+            && self.manager.believes_mapped(fault)
+        {
+            self.faults.vanished(id);
+        }
+        opened
     }
 
     /// The driver sees a fault that was [opened](Self::open_fault).
@@ -162,14 +169,14 @@ impl Driver {
         if matches!(self.service.0, Model::AtOnce) {
             let mut batch = std::mem::take(&mut self.batch);
             for fault in seen {
-                if let Opened::New(id) = self.faults.open(fault) {
+                if let Opened::New(id) = self.open_fault(fault) {
                     batch.extend(self.take_up(now, id, to));
                 }
             }
             self.hand_in(now, batch, to);
         } else {
             for fault in seen {
-                if let Opened::New(id) = self.faults.open(fault) {
+                if let Opened::New(id) = self.open_fault(fault) {
                     self.request(now, Request::Fault(id), to);
                 }
             }
@@ -210,13 +217,18 @@ impl Driver {
         }
     }
 
-    /// What was begun under this ticket is done.
+    /// What was begun under this ticket is done, or as much of it as the refusal says.
     ///
     /// # Panics
     /// If nothing is under way under this ticket.
-    pub fn finished(&mut self, now: Time, ticket: Ticket, to: &mut impl Executor) {
-        self.steps_done(now, ticket);
-        self.advance(now, ticket.slot, to);
+    pub fn finished(&mut self, now: Time, ticket: Ticket, how: Result<(), Refusal>, to: &mut impl Executor) {
+        match how {
+            Ok(()) => {
+                self.steps_done(now, ticket);
+                self.advance(now, ticket.slot, to);
+            }
+            Err(refusal) => self.refused(now, ticket, refusal, to),
+        }
         self.run(now, to);
     }
 

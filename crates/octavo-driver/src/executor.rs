@@ -1,6 +1,6 @@
 //! What an executor is.
 
-use octavo_manager::{Manager, PageRun, Plan, Step};
+use octavo_manager::{Manager, PageRun, Plan, Refusal, Step};
 use octavo_units::Time;
 
 use crate::alarm::Alarm;
@@ -27,6 +27,9 @@ pub enum Begun {
     /// So many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
     /// the ticket.
     Later(u32),
+    /// The rest of the plan is not carried out; how much of what is left is done says the refusal. What is done stays
+    /// done, to the page: nothing is taken back.
+    Refused(Refusal),
 }
 
 /// What became of a wake.
@@ -84,7 +87,7 @@ pub enum Happening<'a> {
 /// is told to the driver when it has returned.
 pub trait Executor {
     /// A plan of the manager's is about to be carried out. An executor can begin with [`Step::Consult`] or with something
-    /// of its own: the answer is as that of [`begin`](Self::begin), and `Done(0)` if there is nothing.
+    /// of its own: the answer is as that of [`begin`](Self::begin), and `Done(0)` if there is nothing. It is no refusal.
     fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
         _ = (now, ticket, plan);
         Begun::Done(0)
@@ -99,6 +102,10 @@ pub trait Executor {
     /// Everyone who waits for this fault is to try again. The fault is closed: the processor's next access to the page
     /// that faults is a new fault. At the latest when a wake has arrived can its number be used again.
     fn wake(&mut self, now: Time, id: FaultId, fault: &Outstanding) -> Wake;
+
+    /// This fault can never be served: memory ran out, or is [broken](octavo_manager::Why::Broken). Whoever waits for it
+    /// is not to try again. The fault is closed, and no more when this returns.
+    fn kill(&mut self, now: Time, id: FaultId, fault: &Outstanding);
 
     /// Pages are freed: what processors map of them and what memories hold goes. No plan holds them. `manager` still
     /// knows where they are. `token` is what [`Driver::free`](crate::Driver::free) was called with.

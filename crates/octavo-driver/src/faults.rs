@@ -27,6 +27,8 @@ pub struct Outstanding {
     pub cause: Cause,
     /// How much time of that was spent on making room; means nothing before it is woken.
     pub evicting: Time,
+    /// When it was opened, the page was believed to be mapped.
+    pub(crate) vanished: bool,
     /// The plan that its wake belongs to, by its slot.
     pub(crate) plan: Option<u32>,
 }
@@ -41,6 +43,7 @@ impl Outstanding {
             served_at: Time::ZERO,
             cause: Cause::Migration,
             evicting: Time::ZERO,
+            vanished: false,
             plan: None,
         }
     }
@@ -125,6 +128,11 @@ impl Faults {
         Opened::New(id)
     }
 
+    /// The mapping that was to serve the fault has vanished.
+    pub(crate) fn vanished(&mut self, id: FaultId) {
+        self.faults[id.0].vanished = true;
+    }
+
     /// The manager gets the fault now.
     pub(crate) fn serve(&mut self, id: FaultId, now: Time) -> Fault {
         let fault = &mut self.faults[id.0];
@@ -151,7 +159,16 @@ impl Faults {
 
     /// Closes one open fault with the manager that is on a page of `run`, the one with the lowest number.
     pub(crate) fn close_in(&mut self, run: PageRun) -> Option<FaultId> {
-        let on = |fault: &Outstanding| fault.served && fault.page.0.wrapping_sub(run.first.0) < run.count;
+        self.close_first(|page| page.0.wrapping_sub(run.first.0) < run.count)
+    }
+
+    /// Closes one open fault with the manager, the one with the lowest number.
+    pub(crate) fn close_any(&mut self) -> Option<FaultId> {
+        self.close_first(|_| true)
+    }
+
+    fn close_first(&mut self, concerned: impl Fn(PageId) -> bool) -> Option<FaultId> {
+        let on = |fault: &Outstanding| fault.served && concerned(fault.page);
         let open =
             |number: u32, fault: &Outstanding| self.outstanding(fault.processor, fault.page) == Some(FaultId(number));
         let found = self.faults.iter().find(|(number, fault)| on(fault) && open(*number, fault));

@@ -94,6 +94,8 @@ pub struct Instant {
     held: Vec<u64>,
     /// Faults that were woken and not yet taken.
     woken: VecDeque<Fault>,
+    /// Faults that can never be served.
+    killed: Vec<Fault>,
 }
 
 impl Instant {
@@ -105,6 +107,7 @@ impl Instant {
             copies: Vec::new(),
             held: vec![0; gpus + 1],
             woken: VecDeque::new(),
+            killed: Vec::new(),
         }
     }
 
@@ -142,6 +145,17 @@ impl Instant {
     /// The oldest fault that was woken and not yet taken.
     pub fn take_woken(&mut self) -> Option<Fault> {
         self.woken.pop_front()
+    }
+
+    /// The faults that can never be served, oldest first.
+    #[must_use]
+    pub fn killed(&self) -> &[Fault] {
+        &self.killed
+    }
+
+    /// An entry vanishes, as reclaim takes entries away behind a driver's back.
+    pub fn take_entry_away(&mut self, processor: ProcessorId, page: PageId) {
+        self.change(ProcessorMask::only(processor), PageRun::one(page), |_| Entry::NONE);
     }
 
     /// Does one step.
@@ -198,6 +212,10 @@ impl Executor for Instant {
     fn wake(&mut self, _now: Time, _id: FaultId, fault: &Outstanding) -> Wake {
         self.woken.push_back(fault.fault());
         Wake::Arrived
+    }
+
+    fn kill(&mut self, _now: Time, _id: FaultId, fault: &Outstanding) {
+        self.killed.push(fault.fault());
     }
 
     fn free(&mut self, _now: Time, run: PageRun, _token: u64, _manager: &Manager) {

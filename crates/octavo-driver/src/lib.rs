@@ -36,6 +36,14 @@
 //! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
 //! times, and none if nobody wants it.
 //!
+//! # Refusals
+//!
+//! An executor can refuse to go on with a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). What is done stays
+//! done, to the page; the manager brings what was half done to an end, and the faults are woken: who tries again faults
+//! again, and is then served alone, without what was to be brought beside it. [`Executor::kill`] ends faults that can
+//! never be served. A fault on a page that is believed to be mapped, and that no plan holds, is answered by mapping it
+//! again.
+//!
 //! # What else comes in
 //!
 //! Counter notifications are requests like faults ([`Driver::counter`]); allocations, reports, ends of kernels and
@@ -87,6 +95,7 @@ mod instant;
 mod plans;
 mod pool;
 mod ready;
+mod refused;
 mod serve;
 mod service;
 pub mod slab;

@@ -3,6 +3,7 @@
 use octavo_manager::{Plan, Step};
 use octavo_units::Time;
 
+use crate::executor::Ticket;
 use crate::slab::Slab;
 
 /// A plan being carried out.
@@ -54,6 +55,21 @@ impl Plans {
         let plan = self.running.remove(slot).plan;
         self.serving -= usize::from(serves_faults(&plan));
         plan
+    }
+
+    /// What was under way under this ticket is over: the plan, and how many steps that were.
+    ///
+    /// # Panics
+    /// If nothing was.
+    pub fn end_steps(&mut self, now: Time, ticket: Ticket) -> (&mut Progress, u32) {
+        let progress = self.running.get_mut(ticket.slot).filter(|progress| progress.next == ticket.step);
+        let (progress, steps) = progress
+            .and_then(|progress| progress.later.take().map(|steps| (progress, steps)))
+            .expect("what is finished was under way");
+        if progress.makes_room() {
+            progress.evicting += now - progress.began;
+        }
+        (progress, steps)
     }
 
     pub fn serve_no_fault(&self) -> bool {

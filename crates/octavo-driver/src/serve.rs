@@ -60,14 +60,23 @@ impl Driver {
     }
 
     /// A fault is about to go to the manager. Those on pages that are about to be freed stay where they are until then;
-    /// those on pages that are gone are woken: whoever tries again finds nothing there.
+    /// those on pages that are gone are woken: whoever tries again finds nothing there. Those whose mapping has vanished
+    /// go there at once.
     pub(crate) fn take_up(&mut self, now: Time, id: FaultId, to: &mut impl Executor) -> Option<Fault> {
         let fault = self.faults.serve(id, now);
+        if self.halted {
+            self.close_and_kill(now, &fault, to);
+            return None;
+        }
         if self.frees.contain(fault.page) {
             return None;
         }
         if !self.manager.page(fault.page).allocated {
             self.close_and_wake(now, &fault, to);
+            return None;
+        }
+        if self.faults[id].vanished {
+            self.tell(now, Event::Vanished(fault), to);
             return None;
         }
         Some(fault)

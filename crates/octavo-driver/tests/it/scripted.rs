@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use octavo_driver::{Alarm, Begun, Driver, Executor, FaultId, Happening, Outstanding, Service, Ticket, Wake};
-use octavo_manager::{Access, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Step, Topology};
+use octavo_manager::{
+    Access, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Refusal, Step, Topology,
+};
 use octavo_registry::Choice;
 use octavo_units::Time;
 
@@ -15,6 +17,8 @@ pub struct Scripted {
     pub durations: Vec<(&'static str, u64)>,
     /// Steps whose end the test reports itself.
     pub later: Vec<&'static str>,
+    /// Steps that are refused: the name, how many of that name are done before, and what is said.
+    pub refused: Vec<(&'static str, u32, Refusal)>,
     /// Wakes whose arrival the test reports itself.
     pub slow_wakes: bool,
     pub under_way: VecDeque<Ticket>,
@@ -25,6 +29,17 @@ pub struct Scripted {
 impl Scripted {
     fn write(&mut self, now: Time, what: impl std::fmt::Display) {
         self.log.push(format!("{} {what}", now.0));
+    }
+
+    fn refusal(&mut self, name: &str) -> Option<Refusal> {
+        let at = self.refused.iter().position(|(step, ..)| *step == name)?;
+        match &mut self.refused[at].1 {
+            0 => Some(self.refused.remove(at).2),
+            before => {
+                *before -= 1;
+                None
+            }
+        }
     }
 
     /// What was asked since the last call.
@@ -46,6 +61,9 @@ impl Executor for Scripted {
     fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
         let name = name(&left[0]);
         self.write(now, name);
+        if let Some(refusal) = self.refusal(name) {
+            return Begun::Refused(refusal);
+        }
         if self.later.contains(&name) {
             self.under_way.push_back(ticket);
             return Begun::Later(1);
@@ -63,6 +81,10 @@ impl Executor for Scripted {
             return Wake::UnderWay;
         }
         Wake::Arrived
+    }
+
+    fn kill(&mut self, now: Time, _id: FaultId, fault: &Outstanding) {
+        self.write(now, format!("kill {} {}", fault.processor, fault.page.0));
     }
 
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {

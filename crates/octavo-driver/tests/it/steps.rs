@@ -28,7 +28,7 @@ fn a_step_can_end_whenever_the_executor_says() {
     driver.faults(Time(5), &[read(0, 3)], &mut to);
     assert_eq!((to.take(), driver.deadline()), (vec!["5 copy".to_owned()], None));
     let ticket = to.under_way.pop_front().unwrap();
-    driver.finished(Time(50), ticket, &mut to);
+    driver.finished(Time(50), ticket, Ok(()), &mut to);
     assert_eq!(to.take(), ["50 release", "50 map", "50 wake gpu0 3 evicting 0", "50 plan ends"]);
 }
 
@@ -39,8 +39,8 @@ fn nothing_is_finished_twice() {
     let mut driver = driver(Service::at_once(), &[8, 8], &mut to);
     driver.faults(Time(5), &[read(0, 3)], &mut to);
     let ticket = to.under_way.pop_front().unwrap();
-    driver.finished(Time(50), ticket, &mut to);
-    driver.finished(Time(50), ticket, &mut to);
+    driver.finished(Time(50), ticket, Ok(()), &mut to);
+    driver.finished(Time(50), ticket, Ok(()), &mut to);
 }
 
 /// Both ways to take time are accounted alike.
@@ -59,7 +59,7 @@ fn time_for_making_room_is_kept_apart() {
         driver.faults(Time(100), &[read(0, 4)], &mut to);
         for now in [130, 160] {
             match to.under_way.pop_front() {
-                Some(ticket) => driver.finished(Time(now), ticket, &mut to),
+                Some(ticket) => driver.finished(Time(now), ticket, Ok(()), &mut to),
                 None => driver.tick(Time(now), &mut to),
             }
         }
@@ -94,7 +94,7 @@ fn accesses_to_a_faulting_page_are_one_fault() {
     driver.faults(Time(6), &[fault(0, 3, Access::Write)], &mut to);
     assert_eq!(driver.outstanding().len(), 1);
     let ticket = to.under_way.pop_front().unwrap();
-    driver.finished(Time(7), ticket, &mut to);
+    driver.finished(Time(7), ticket, Ok(()), &mut to);
     assert_eq!(to.log.iter().filter(|line| line.contains("wake")).count(), 1);
 }
 
@@ -124,7 +124,7 @@ fn a_free_waits_for_busy_pages_and_wakes_who_waits_there() {
     // The end of the first plan begins a plan for the second fault: pages have to come to rest.
     for now in [8, 9] {
         let ticket = to.under_way.pop_front().unwrap();
-        driver.finished(Time(now), ticket, &mut to);
+        driver.finished(Time(now), ticket, Ok(()), &mut to);
     }
     let log = to.take();
     let freed = log.iter().position(|line| line == "9 free 0x8").expect("freed when nobody holds page 3");
@@ -146,7 +146,7 @@ fn nothing_is_begun_when_memory_ran_out() {
     to.take();
     driver.faults(Time(1), &[read(0, 4)], &mut to);
     assert!(driver.halted());
-    assert_eq!(to.take(), [""; 0]);
+    assert_eq!(to.take(), ["1 kill gpu0 4"]);
 }
 
 #[test]

@@ -106,6 +106,9 @@ pub enum Event<'a> {
     },
     /// Faults in the order the driver services them.
     Faults(&'a [Fault]),
+    /// A fault on a page that was believed to be mapped when it happened, while no unfinished plan held it: the mapping
+    /// has vanished.
+    Vanished(Fault),
     /// An access counter reached its threshold.
     Counter(CounterNotification),
     /// The periodic report, sorted by (page, processor), one entry for each page and GPU with accesses.

@@ -18,6 +18,7 @@ impl Manager {
             Event::Advise { pages, advice } => self.advise(pages, advice, plans),
             Event::Prefetch { pages, to } => self.prefetch(pages, to, plans),
             Event::Faults(faults) => self.faults(faults, plans),
+            Event::Vanished(fault) => self.vanished(&fault, plans),
             Event::Counter(notification) => self.counter(&notification, plans),
             Event::Report(counts) => self.report(counts, plans),
             Event::KernelEnd(end) => self.kernel_end(&end, plans),

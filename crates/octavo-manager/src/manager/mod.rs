@@ -14,6 +14,7 @@ mod queries;
 mod refused;
 mod serve;
 mod tick;
+mod vanished;
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,7 +1,7 @@
 //! What outsiders can ask.
 
 use crate::contract::counts::Statistics;
-use crate::contract::event::Needs;
+use crate::contract::event::{Fault, Needs};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST, PageId, ProcessorId};
 use crate::contract::page::PageView;
@@ -32,6 +32,13 @@ impl Manager {
     #[must_use]
     pub fn page(&self, page: PageId) -> PageView {
         self.memory.pages.view(page)
+    }
+
+    /// Whether the page of a fault is in no unfinished plan and mapped as the fault needs it.
+    #[must_use]
+    pub fn believes_mapped(&self, fault: &Fault) -> bool {
+        let pages = &self.memory.pages;
+        pages.allocated(fault.page) && pages.slot(fault.page).is_none() && pages.state(fault.page).satisfies(fault)
     }
 
     /// Frames in use on a processor, including those that unfinished plans will fill or have yet to give up.

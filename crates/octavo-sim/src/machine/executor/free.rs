@@ -46,6 +46,9 @@ impl<L: Listen> Executor for Free<'_, '_, L> {
         Wake::UnderWay
     }
 
+    /// The run is over.
+    fn kill(&mut self, _now: Time, _id: FaultId, _fault: &Outstanding) {}
+
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
         self.0.free(now, run, token, manager);
     }

@@ -51,6 +51,9 @@ impl<L: Listen> Executor for Hardware<'_, L> {
         Wake::UnderWay
     }
 
+    /// The run is over.
+    fn kill(&mut self, _now: Time, _id: FaultId, _fault: &Outstanding) {}
+
     /// A token is the action that frees, from one on; nobody waits for zero.
     fn free(&mut self, now: Time, run: PageRun, token: u64, manager: &Manager) {
         self.forget(run, manager);

@@ -1,0 +1,72 @@
+//! Plans that are not carried out to their end, and faults that can never be served.
+
+use octavo_manager::{PageId, Plan, Prefix, ProcessorId, Refusal, Step, Why};
+use octavo_units::Time;
+
+use crate::driver::Driver;
+use crate::executor::{Executor, Happening, Ticket};
+use crate::faults::FaultId;
+
+impl Driver {
+    /// What was under way under this ticket is refused.
+    pub(crate) fn refused(&mut self, now: Time, ticket: Ticket, refusal: Refusal, to: &mut impl Executor) {
+        let (_, begun) = self.plans.end_steps(now, ticket);
+        assert!(refusal.done.steps < begun, "{refusal:?} of {begun} steps");
+        self.give_up(now, ticket.slot, refusal, to);
+    }
+
+    /// A plan ends where its executor says, beginning with the next step. The manager keeps what is done; who waited
+    /// tries again, unless that can never help.
+    pub(crate) fn give_up(&mut self, now: Time, slot: u32, refusal: Refusal, to: &mut impl Executor) {
+        let progress = &self.plans.running[slot];
+        to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
+        let steps = progress.next + refusal.done.steps;
+        let refusal = Refusal { done: Prefix { steps, ..refusal.done }, ..refusal };
+        let plan = self.plans.remove(slot);
+        if refusal.why == Why::Broken {
+            for place in faults_of(&plan) {
+                let fault = self.faults.close(place, plan.cause, Time::ZERO, None);
+                fault.into_iter().for_each(|fault| self.kill(now, fault, to));
+            }
+        }
+        self.manager.fail(now, &plan, refusal, &mut self.made);
+        self.manager.recycle(plan);
+        self.admit_made(now, to);
+        self.end_batch_if_done(now, to);
+        self.free_what_is_idle(now, to);
+    }
+
+    /// Nothing that the manager has decided since means anything: no plan of it is begun, and nobody waits any more.
+    pub(crate) fn halt(&mut self, now: Time, to: &mut impl Executor) {
+        self.halted = true;
+        while let Some(plan) = self.made.pop() {
+            if plan.steps.iter().any(changes_pages) {
+                self.manager.fail(now, &plan, Refusal { done: Prefix::NONE, why: Why::Gone }, &mut self.made);
+            } else {
+                self.manager.complete(now, plan.id, &mut self.made);
+            }
+        }
+        while let Some(fault) = self.faults.close_any() {
+            self.kill(now, fault, to);
+        }
+    }
+
+    /// Whoever waits for a closed fault waits in vain.
+    pub(crate) fn kill(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        to.kill(now, id, &self.faults[id]);
+        self.faults.remove(id);
+    }
+}
+
+/// Whether a step is about more than who wakes: plans of other steps than these hold no page.
+fn changes_pages(step: &Step) -> bool {
+    !matches!(step, Step::Wake { .. } | Step::ClearCounters { .. } | Step::Splinter { .. } | Step::Consult { .. })
+}
+
+/// The faults that a plan was to wake, by processor and page.
+fn faults_of(plan: &Plan) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
+    plan.steps.iter().flat_map(|step| match *step {
+        Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
+        _ => Vec::new(),
+    })
+}
