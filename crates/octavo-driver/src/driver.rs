@@ -1,8 +1,8 @@
 //! The driver's outside: what happens comes in, and calls of an executor go out.
 
 use octavo_manager::{
-    AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, PageId, PageRun, Plan,
-    ProcessorId, Refusal,
+    AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, MemoryId, PageId, PageRun,
+    Plan, Refusal,
 };
 use octavo_units::Time;
 
@@ -122,9 +122,9 @@ impl Driver {
         self.event(now, Event::Advise { pages, advice }, to);
     }
 
-    /// A program wants pages in the memory of `whose`: see [`Event::Prefetch`].
-    pub fn prefetch(&mut self, now: Time, pages: PageRun, whose: ProcessorId, to: &mut impl Executor) {
-        self.event(now, Event::Prefetch { pages, to: whose }, to);
+    /// A program wants pages in a memory: see [`Event::Prefetch`].
+    pub fn prefetch(&mut self, now: Time, pages: PageRun, memory: MemoryId, to: &mut impl Executor) {
+        self.event(now, Event::Prefetch { pages, to: memory }, to);
     }
 
     /// A kernel ended: see [`Event::KernelEnd`].
@@ -132,9 +132,9 @@ impl Driver {
         self.event(now, Event::KernelEnd(end), to);
     }
 
-    /// A processor's memory now holds this many pages: see [`Event::Capacity`].
-    pub fn capacity(&mut self, now: Time, processor: ProcessorId, pages: u32, to: &mut impl Executor) {
-        self.event(now, Event::Capacity { processor, pages }, to);
+    /// A memory now holds this many pages: see [`Event::Capacity`].
+    pub fn capacity(&mut self, now: Time, memory: MemoryId, pages: u32, to: &mut impl Executor) {
+        self.event(now, Event::Capacity { memory, pages }, to);
     }
 
     /// An access faults. What is new has yet to come to the driver ([`fault_arrives`](Self::fault_arrives)); until it

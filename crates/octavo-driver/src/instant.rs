@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use octavo_manager::{
-    Access, Allocation, Fault, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask,
-    Step,
+    Access, Allocation, Fault, HOST_MEMORY, MAX_MEMORIES, Manager, MappingMode, MemoryId, MemoryMask, PageId, PageRun,
+    Permission, ProcessorId, ProcessorMask, Step,
 };
 use octavo_units::Time;
 
@@ -23,9 +23,9 @@ impl Entry {
     const BROADCAST: u8 = 1 << 5;
     const TARGET: u8 = Self::BROADCAST - 1;
 
-    /// A mapping to `target`'s memory.
+    /// A mapping to the memory `target`.
     #[must_use]
-    pub fn new(target: ProcessorId, permission: Permission, mode: MappingMode) -> Self {
+    pub fn new(target: MemoryId, permission: Permission, mode: MappingMode) -> Self {
         let writable = if permission == Permission::ReadWrite { Self::WRITABLE } else { 0 };
         let broadcast = if mode == MappingMode::Broadcast { Self::BROADCAST } else { 0 };
         Self(Self::VALID | writable | broadcast | target.0)
@@ -60,11 +60,11 @@ impl Entry {
         self.0 & needed == needed
     }
 
-    /// Whose memory it leads to; means nothing without a mapping.
+    /// Which memory it leads to; means nothing without a mapping.
     #[must_use]
     #[inline]
-    pub fn target(self) -> ProcessorId {
-        ProcessorId(self.0 & Self::TARGET)
+    pub fn target(self) -> MemoryId {
+        MemoryId(self.0 & Self::TARGET)
     }
 
     fn protected(self) -> Self {
@@ -89,7 +89,7 @@ pub struct Instant {
     /// By processor, then page.
     entries: Vec<Vec<Entry>>,
     /// Which memories hold each page.
-    copies: Vec<ProcessorMask>,
+    copies: Vec<MemoryMask>,
     /// Pages that each memory holds.
     held: Vec<u64>,
     /// Faults that were woken and not yet taken.
@@ -105,7 +105,7 @@ impl Instant {
         Self {
             entries: vec![Vec::new(); gpus + 1],
             copies: Vec::new(),
-            held: vec![0; gpus + 1],
+            held: vec![0; MAX_MEMORIES],
             woken: VecDeque::new(),
             killed: Vec::new(),
         }
@@ -115,11 +115,11 @@ impl Instant {
     pub fn allocate(&mut self, &Allocation { run, populated, .. }: &Allocation) {
         let end = (run.first.0 + run.count) as usize;
         if end > self.copies.len() {
-            self.copies.resize(end, ProcessorMask::EMPTY);
+            self.copies.resize(end, MemoryMask::EMPTY);
             self.entries.iter_mut().for_each(|table| table.resize(end, Entry::NONE));
         }
         for page in run.iter().filter(|_| populated) {
-            self.give(page, HOST);
+            self.give(page, HOST_MEMORY);
         }
     }
 
@@ -132,13 +132,13 @@ impl Instant {
 
     /// Which memories hold `page`.
     #[must_use]
-    pub fn copies(&self, page: PageId) -> ProcessorMask {
+    pub fn copies(&self, page: PageId) -> MemoryMask {
         self.copies.get(page.index()).copied().unwrap_or_default()
     }
 
     /// Pages that `memory` holds.
     #[must_use]
-    pub fn held(&self, memory: ProcessorId) -> u64 {
+    pub fn held(&self, memory: MemoryId) -> u64 {
         self.held[memory.index()]
     }
 
@@ -165,7 +165,7 @@ impl Instant {
             Step::Protect { processors, pages } => self.change(processors, pages, Entry::protected),
             Step::Map { processors, pages, target, permission, mode } => {
                 for processor in processors.iter() {
-                    let entry = Entry::new(target.unwrap_or(processor), permission, mode);
+                    let entry = Entry::new(target.unwrap_or(processor.memory()), permission, mode);
                     self.change(ProcessorMask::only(processor), pages, |_| entry);
                 }
             }
@@ -190,13 +190,13 @@ impl Instant {
         }
     }
 
-    fn give(&mut self, page: PageId, to: ProcessorId) {
+    fn give(&mut self, page: PageId, to: MemoryId) {
         let copies = &mut self.copies[page.index()];
         self.held[to.index()] += u64::from(!copies.contains(to));
         *copies = copies.with(to);
     }
 
-    fn take(&mut self, page: PageId, from: ProcessorId) {
+    fn take(&mut self, page: PageId, from: MemoryId) {
         let copies = &mut self.copies[page.index()];
         self.held[from.index()] -= u64::from(copies.contains(from));
         *copies = copies.without(from);
@@ -233,16 +233,16 @@ mod tests {
 
     #[test]
     fn an_entry_says_what_was_put_in() {
-        for target in 0..17 {
+        for target in 0..MAX_MEMORIES as u8 {
             for (permission, mode) in [
                 (Permission::ReadOnly, MappingMode::Direct),
                 (Permission::ReadWrite, MappingMode::Direct),
                 (Permission::ReadOnly, MappingMode::Broadcast),
                 (Permission::ReadWrite, MappingMode::Broadcast),
             ] {
-                let entry = Entry::new(ProcessorId(target), permission, mode);
+                let entry = Entry::new(MemoryId(target), permission, mode);
                 let writable = permission == Permission::ReadWrite;
-                assert_eq!(entry.target(), ProcessorId(target));
+                assert_eq!(entry.target(), MemoryId(target));
                 assert_eq!((entry.is_mapped(), entry.is_writable()), (true, writable));
                 assert_eq!(entry.is_broadcast(), mode == MappingMode::Broadcast);
                 assert_eq!([Access::Read, Access::Write].map(|access| entry.allows(access)), [true, writable]);

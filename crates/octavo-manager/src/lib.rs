@@ -28,12 +28,15 @@ pub use contract::event::{
 };
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;
-pub use contract::ids::{Access, HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+pub use contract::ids::{
+    Access, HOST, HOST_MEMORY, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId, SpaceId, Tier,
+};
 pub use contract::kind::{Advice, Kind, Spread};
+pub use contract::masks::{MemoryMask, ProcessorMask};
 pub use contract::page::{Mode, PageView};
 pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
 pub use contract::refusal::{Prefix, Refusal, Why};
-pub use contract::topology::{Reach, Topology};
+pub use contract::topology::{MemorySpec, Reach, Topology};
 pub use manager::Manager;
 pub use manager::check::Violation;
 pub use memories::fragmentation::Fragmentation;

@@ -84,7 +84,7 @@ fn a_program_of_all_actions_is_accepted() {
 fn a_listing_has_names_instead_of_numbers() {
     let mut program = all();
     let accessed_by = ProcessorMask::only(HOST).with(ProcessorId::gpu(1));
-    let advice = Advice { preferred: Some(HOST), accessed_by, read_mostly: true };
+    let advice = Advice { preferred: Some(HOST.memory()), accessed_by, read_mostly: true };
     program.then(Action::Advise { span: span(SYSTEM), advice });
     program.then(Action::Prefetch { span: span(MANAGED), to: ProcessorId::gpu(0) });
     program.after(&[ActionId(3)], copy(PINNED, DEVICE));

@@ -99,7 +99,7 @@ impl BufferChoice {
     fn advice(&self) -> Advice {
         let named = |name: &String| processor(name);
         Advice {
-            preferred: self.preferred.as_ref().and_then(named),
+            preferred: self.preferred.as_ref().and_then(named).map(ProcessorId::memory),
             accessed_by: self.accessed_by.iter().filter_map(named).fold(ProcessorMask::EMPTY, ProcessorMask::with),
             read_mostly: self.read_mostly,
         }

@@ -1,6 +1,6 @@
 //! `[program]`: what is kept, what is refused, and the program that comes of it.
 
-use octavo_manager::{HOST, Kind, ProcessorId, ProcessorMask};
+use octavo_manager::{HOST, Kind, MemoryId, ProcessorId, ProcessorMask};
 use octavo_program::{Action, Program, Workload};
 use octavo_scenario::{Resolved, RunKind, ScenarioError, Source, WORKLOADS, resolve};
 
@@ -64,7 +64,7 @@ fn buffers_get_their_kind_and_what_is_said_about_them() {
     });
     let (buffer, advice) = advice.unwrap();
     let both = ProcessorMask::only(HOST).with(ProcessorId::gpu(0));
-    assert_eq!((buffer, advice.preferred, advice.accessed_by), (0, Some(ProcessorId::gpu(1)), both));
+    assert_eq!((buffer, advice.preferred, advice.accessed_by), (0, Some(MemoryId::gpu(1)), both));
     assert!(advice.read_mostly);
 }
 

@@ -152,7 +152,7 @@ impl<L: Listen> Node<'_, L> {
             let name = self.program_name(out.space.0.into());
             return Err(SimError::OutOfMemory {
                 application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
-                gpu: out.processor.gpu_index().unwrap_or_default(),
+                gpu: out.memory.gpu_index().unwrap_or_default(),
                 address: u64::from(out.page.0) * page_bytes,
                 time: Time(self.now()),
             });

@@ -2,8 +2,8 @@
 
 use octavo_driver::{Driver, Service};
 use octavo_manager::{
-    Context, Decision, EVICTIONS, Fault, Geometry, Manager, Move, PREFETCHERS, PageId, PageRun, PageView, Placement,
-    ProcessorId, Topology,
+    Context, Decision, EVICTIONS, Fault, Geometry, Manager, MemoryId, Move, PREFETCHERS, PageId, PageRun, PageView,
+    Placement, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -16,7 +16,7 @@ struct Punctual(Vec<Move>);
 
 impl Placement for Punctual {
     fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
-        self.0.push(Move { page: fault.page, to: fault.processor });
+        self.0.push(Move { page: fault.page, to: fault.processor.memory() });
         Decision::MapRemote
     }
 
@@ -57,14 +57,14 @@ fn the_driver_is_reminded_of_the_next_deadline_only() {
     driver.faults(Time(3), &[read(1, 30)], &mut to);
     assert_eq!(reminders(&mut to), ["remind 30 Strategies"]);
     driver.tick(Time(30), &mut to);
-    assert_eq!(driver.manager().page(PageId(30)).owner, ProcessorId::gpu(1));
+    assert_eq!(driver.manager().page(PageId(30)).owner, MemoryId::gpu(1));
     assert_eq!(reminders(&mut to), ["remind 40 Strategies"]);
     // Two alarms of time 40: the second finds nothing to do.
     driver.tick(Time(40), &mut to);
-    assert_eq!(driver.manager().page(PageId(40)).owner, ProcessorId::gpu(0));
+    assert_eq!(driver.manager().page(PageId(40)).owner, MemoryId::gpu(0));
     assert_eq!((reminders(&mut to), driver.deadline()), (vec!["remind 50 Strategies".to_owned()], Some(Time(50))));
     driver.tick(Time(99), &mut to);
-    assert_eq!(driver.manager().page(PageId(50)).owner, ProcessorId::gpu(0));
+    assert_eq!(driver.manager().page(PageId(50)).owner, MemoryId::gpu(0));
     assert_eq!((driver.deadline(), driver.manager().statistics().timed_migrations), (None, 3));
 }
 
@@ -75,5 +75,5 @@ fn a_deadline_in_the_past_is_kept_at_once() {
     driver.faults(Time(60), &[read(0, 8)], &mut to);
     assert_eq!(reminders(&mut to), ["remind 60 Strategies"]);
     driver.tick(Time(60), &mut to);
-    assert_eq!(driver.manager().page(PageId(8)).owner, ProcessorId::gpu(0));
+    assert_eq!(driver.manager().page(PageId(8)).owner, MemoryId::gpu(0));
 }

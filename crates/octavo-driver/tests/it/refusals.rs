@@ -2,7 +2,9 @@
 
 use octavo_driver::Service;
 use octavo_driver::config::{BatchConfig, ServiceModel};
-use octavo_manager::{Access, Fault, HOST, MemoryConfig, PageId, PageRun, Prefix, ProcessorId, Refusal, Why};
+use octavo_manager::{
+    Access, Fault, HOST_MEMORY, MemoryConfig, MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, Why,
+};
 use octavo_registry::Choice;
 use octavo_units::Time;
 
@@ -34,7 +36,7 @@ fn what_is_done_stays_done() {
     assert_eq!(touch(&mut driver, &mut to), ["drain", "invalidate", "copy", "plan ends", wake, "plan ends"]);
     // Nobody maps the page any more; the copy that was left behind goes before anybody is woken.
     assert_eq!(touch(&mut driver, &mut to), ["drain", "copy", "release", "plan ends", "release", wake, "plan ends"]);
-    assert_eq!(driver.manager().page(PageId(3)).owner, ProcessorId::gpu(0));
+    assert_eq!(driver.manager().page(PageId(3)).owner, MemoryId::gpu(0));
     assert_eq!(touch(&mut driver, &mut to), ["map", wake, "plan ends"]);
     assert!(driver.is_idle() && driver.outstanding().is_empty());
     driver.manager().check().unwrap();
@@ -51,7 +53,7 @@ fn what_was_under_way_can_be_refused_in_part() {
     let second = to.under_way.pop_front().unwrap();
     let done = Prefix { steps: 0, pages: 4 };
     driver.finished(Time(2), second, Err(Refusal { done, why: Why::Again }), &mut to);
-    let there = |page: &u32| driver.manager().page(PageId(*page)).owner == ProcessorId::gpu(0);
+    let there = |page: &u32| driver.manager().page(PageId(*page)).owner == MemoryId::gpu(0);
     assert_eq!((0..64).filter(there).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     assert_eq!(to.take().last().unwrap(), "2 plan ends");
     assert!(driver.is_idle() && driver.outstanding().is_empty());
@@ -90,10 +92,10 @@ fn a_memory_without_frames_holds_no_more_from_then_on() {
     assert_eq!(take(&mut to), ["copy", "plan ends", "wake gpu0 4 evicting 0", "plan ends"]);
     driver.faults(Time(0), &[read(0, 4)], &mut to);
     assert_eq!(take(&mut to).iter().filter(|step| *step == "copy").count(), 2, "page 3 leaves first");
-    assert_eq!(driver.manager().page(PageId(3)).owner, HOST);
-    driver.capacity(Time(1), ProcessorId::gpu(0), 8, &mut to);
+    assert_eq!(driver.manager().page(PageId(3)).owner, HOST_MEMORY);
+    driver.capacity(Time(1), MemoryId::gpu(0), 8, &mut to);
     driver.faults(Time(1), &[read(0, 5)], &mut to);
-    assert_eq!(driver.manager().page(PageId(4)).owner, ProcessorId::gpu(0), "until it is told otherwise");
+    assert_eq!(driver.manager().page(PageId(4)).owner, MemoryId::gpu(0), "until it is told otherwise");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What happens to a memory manager.
 
-use crate::contract::ids::{Access, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+use crate::contract::ids::{Access, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind, Spread};
+use crate::contract::masks::ProcessorMask;
 
 /// A GPU access that its page table could not serve: a *far fault* when the page is not mapped there, a *protection
 /// fault* when it is mapped read-only and the access is a write. Faults of one GPU on one page that are outstanding
@@ -96,13 +97,13 @@ pub enum Event<'a> {
         /// What is said.
         advice: Advice,
     },
-    /// A program wants pages in a processor's memory (`cudaMemPrefetchAsync`). Those that are in unfinished plans, that
+    /// A program wants pages in a memory (`cudaMemPrefetchAsync`). Those that are in unfinished plans, that
     /// stay where they are, or for which there is no room are passed over.
     Prefetch {
         /// Which pages.
         pages: PageRun,
-        /// In whose memory.
-        to: ProcessorId,
+        /// Where.
+        to: MemoryId,
     },
     /// Faults in the order the driver services them.
     Faults(&'a [Fault]),
@@ -115,10 +116,10 @@ pub enum Event<'a> {
     Report(&'a [AccessCount]),
     /// A kernel ended.
     KernelEnd(KernelEnd),
-    /// A processor's memory now holds this many pages; pages beyond it are evicted.
+    /// A memory now holds this many pages; pages beyond it are evicted.
     Capacity {
-        /// Whose memory.
-        processor: ProcessorId,
+        /// Which memory.
+        memory: MemoryId,
         /// Frames of one page each.
         pages: u32,
     },

@@ -1,15 +1,18 @@
-//! Names of processors and pages, and sets of them.
+//! Names of processors, memories and pages.
 
 use std::fmt;
 
 /// Most processors in a node: the host and sixteen GPUs.
 pub const MAX_PROCESSORS: usize = 17;
 
-/// A processor: the host (0) or a GPU (1, 2, …).
+/// Most memories in a node: each processor's own, and seven further ones of the host.
+pub const MAX_MEMORIES: usize = 24;
+
+/// A processor issues accesses and has a page table: the host's cores (0) or a GPU (1, 2, …).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessorId(pub u8);
 
-/// The host: the CPU and its memory.
+/// The host: its cores.
 pub const HOST: ProcessorId = ProcessorId(0);
 
 impl ProcessorId {
@@ -29,6 +32,12 @@ impl ProcessorId {
         if self.0 == 0 { None } else { Some(self.0 as usize - 1) }
     }
 
+    /// Its own memory; of the host's, the first.
+    #[must_use]
+    pub const fn memory(self) -> MemoryId {
+        MemoryId::of(self)
+    }
+
     /// Index among all processors, the host first.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -45,91 +54,102 @@ impl fmt::Display for ProcessorId {
     }
 }
 
-/// A set of processors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ProcessorMask(pub u32);
+/// A memory that holds pages: the host's first (0), each GPU's (numbered as the GPU), then further ones of the host,
+/// such as the memory of another NUMA node or an expander behind CXL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryId(pub u8);
 
-impl ProcessorMask {
-    /// No processor.
-    pub const EMPTY: Self = Self(0);
+/// The host's first memory.
+pub const HOST_MEMORY: MemoryId = MemoryId(0);
 
-    /// The set of one processor.
+/// Which sort of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// A GPU's own.
+    Gpu,
+    /// One of the host's.
+    Host,
+}
+
+impl MemoryId {
+    /// A processor's own memory; of the host's, the first.
     #[must_use]
-    pub const fn only(processor: ProcessorId) -> Self {
-        Self(1 << processor.0)
+    pub const fn of(processor: ProcessorId) -> Self {
+        Self(processor.0)
     }
 
-    /// All GPUs of a node that has `gpus` of them.
+    /// The memory of the GPU numbered `index` from zero.
+    ///
+    /// # Panics
+    /// If `index` is not below 16.
     #[must_use]
-    pub const fn all_gpus(gpus: usize) -> Self {
-        Self(((1 << gpus) - 1) << 1)
+    pub const fn gpu(index: usize) -> Self {
+        Self::of(ProcessorId::gpu(index))
     }
 
-    /// Whether `processor` is in the set.
+    /// The host's memory numbered `index` from zero, the nearest to its cores first.
+    ///
+    /// # Panics
+    /// If `index` is not below 8.
     #[must_use]
-    pub const fn contains(self, processor: ProcessorId) -> bool {
-        self.0 & (1 << processor.0) != 0
+    pub const fn host(index: usize) -> Self {
+        assert!(index <= MAX_MEMORIES - MAX_PROCESSORS);
+        if index == 0 { HOST_MEMORY } else { Self((MAX_PROCESSORS + index - 1) as u8) }
     }
 
-    /// The set with `processor`.
+    /// Index among the host's memories from zero, `None` for a GPU's.
     #[must_use]
-    pub const fn with(self, processor: ProcessorId) -> Self {
-        Self(self.0 | 1 << processor.0)
+    pub const fn host_index(self) -> Option<usize> {
+        match self.0 as usize {
+            0 => Some(0),
+            index if index >= MAX_PROCESSORS => Some(index + 1 - MAX_PROCESSORS),
+            _ => None,
+        }
     }
 
-    /// The set without `processor`.
+    /// Index of the GPU whose memory it is from zero, `None` for the host's.
     #[must_use]
-    pub const fn without(self, processor: ProcessorId) -> Self {
-        Self(self.0 & !(1 << processor.0))
+    pub const fn gpu_index(self) -> Option<usize> {
+        if self.on_host() { None } else { Some(self.0 as usize - 1) }
     }
 
-    /// Processors in either set.
+    /// Whether it is one of the host's memories.
     #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    pub const fn on_host(self) -> bool {
+        self.0 == 0 || self.0 as usize >= MAX_PROCESSORS
     }
 
-    /// Processors in both sets.
+    /// Which sort of memory it is.
     #[must_use]
-    pub const fn intersection(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+    pub const fn tier(self) -> Tier {
+        if self.on_host() { Tier::Host } else { Tier::Gpu }
     }
 
-    /// Processors of this set that are not in `other`.
+    /// The processor that it is near: whose memory it is.
     #[must_use]
-    pub const fn difference(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+    pub const fn processor(self) -> ProcessorId {
+        if self.on_host() { HOST } else { ProcessorId(self.0) }
     }
 
-    /// Whether no processor is in the set.
+    /// Index into arrays of [`MAX_MEMORIES`].
     #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
+    pub const fn index(self) -> usize {
+        self.0 as usize
     }
+}
 
-    /// How many processors are in the set.
-    #[must_use]
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
+impl From<ProcessorId> for MemoryId {
+    fn from(processor: ProcessorId) -> Self {
+        Self::of(processor)
     }
+}
 
-    /// The processor with the lowest number, if any.
-    #[must_use]
-    pub fn first(self) -> Option<ProcessorId> {
-        self.iter().next()
-    }
-
-    /// The processors in ascending order.
-    pub fn iter(self) -> impl Iterator<Item = ProcessorId> {
-        let mut rest = self.0;
-        std::iter::from_fn(move || {
-            if rest == 0 {
-                return None;
-            }
-            let lowest = rest.trailing_zeros();
-            rest &= rest - 1;
-            Some(ProcessorId(lowest as u8))
-        })
+impl fmt::Display for MemoryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host_index() {
+            None | Some(0) => self.processor().fmt(f),
+            Some(index) => write!(f, "host{index}"),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::ids::{ProcessorId, ProcessorMask};
+use crate::contract::ids::MemoryId;
+use crate::contract::masks::ProcessorMask;
 
 /// What an allocation is. `managed` and `system` memory moves; `device` and `pinned` memory lies where it is from its
 /// allocation on, and nobody faults on it.
@@ -69,8 +70,8 @@ pub enum Spread {
 /// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Advice {
-    /// In whose memory the pages should be.
-    pub preferred: Option<ProcessorId>,
+    /// In which memory the pages should be.
+    pub preferred: Option<MemoryId>,
     /// Who should be able to access the pages without a fault, wherever they are.
     pub accessed_by: ProcessorMask,
     /// Whether the pages are mostly read, so that every reader should have a copy.

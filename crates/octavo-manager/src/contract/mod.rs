@@ -8,6 +8,7 @@ pub(crate) mod failure;
 pub(crate) mod geometry;
 pub(crate) mod ids;
 pub(crate) mod kind;
+pub(crate) mod masks;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod refusal;

@@ -1,7 +1,8 @@
 //! What is known about one page.
 
-use crate::contract::ids::{PageId, ProcessorId, ProcessorMask, SpaceId};
+use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::contract::kind::Kind;
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 
 /// How the copies and mappings of a page relate to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +27,11 @@ pub struct PageView {
     pub kind: Kind,
     /// Whose it is: what faults on it, and counters about it, belong to.
     pub space: SpaceId,
-    /// Who has the copy that remote mappings point at and that is written back on eviction; the host for a page that
-    /// is not [populated](Self::populated).
-    pub owner: ProcessorId,
-    /// Whose memories hold a copy.
-    pub resident: ProcessorMask,
+    /// The memory with the copy that remote mappings point at and that is written back on eviction; the host's first
+    /// for a page that is not [populated](Self::populated).
+    pub owner: MemoryId,
+    /// The memories that hold a copy.
+    pub resident: MemoryMask,
     /// Who can access it without a far fault. A mapping leads to the processor's own copy if it has one, else to the
     /// owner's.
     pub mapped: ProcessorMask,
@@ -51,6 +52,12 @@ impl PageView {
     #[must_use]
     pub fn populated(&self) -> bool {
         !self.resident.is_empty()
+    }
+
+    /// Whether one of the host's memories has the owner's copy, or nobody has touched the page yet.
+    #[must_use]
+    pub fn on_host(&self) -> bool {
+        self.owner.on_host()
     }
 
     /// Whether more than one memory holds the page.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::ids::{PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{MemoryId, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 
 /// Number of a plan, for its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,7 +95,7 @@ pub enum Step {
     /// Pages that nobody touched get frames. Nothing is copied: they hold zeros.
     Populate {
         /// Whose frames.
-        memory: ProcessorId,
+        memory: MemoryId,
         /// Which pages.
         pages: PageRun,
         /// Whether the frames have to be cleared for that. Device memory is handed out as it is.
@@ -105,16 +106,16 @@ pub enum Step {
         /// Which pages.
         pages: PageRun,
         /// Source.
-        from: ProcessorId,
+        from: MemoryId,
         /// Destination.
-        to: ProcessorId,
+        to: MemoryId,
         /// Why.
         cause: Cause,
     },
     /// Frames are given up: another copy exists, or the contents are not needed. The only step that destroys data.
     Release {
         /// Whose frames.
-        memory: ProcessorId,
+        memory: MemoryId,
         /// Of which pages.
         pages: PageRun,
     },
@@ -124,8 +125,8 @@ pub enum Step {
         processors: ProcessorMask,
         /// Which pages.
         pages: PageRun,
-        /// Whose memory serves them; ignored (each its own) for `target == None`.
-        target: Option<ProcessorId>,
+        /// Which memory serves them; ignored (each its own) for `target == None`.
+        target: Option<MemoryId>,
         /// What is allowed.
         permission: Permission,
         /// How it is served.

@@ -1,32 +1,46 @@
 //! The node that is managed.
 
 use crate::contract::error::ConfigError;
-use crate::contract::ids::{HOST, MAX_PROCESSORS, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, HOST_MEMORY, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, ProcessorId};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
+
+/// A memory of a node. Its number says which processor it is [near](MemoryId::processor) and of which
+/// [tier](MemoryId::tier) it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySpec {
+    /// Which.
+    pub id: MemoryId,
+    /// Pages that fit into it; `u32::MAX` for no limit.
+    pub capacity_pages: u32,
+}
 
 /// The part of a node that the manager has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Pages that fit into each GPU's memory, of 1 to 16 GPUs; `u32::MAX` for no limit. The host's memory has none.
-    pub capacity_pages: Vec<u32>,
+    /// The host's first memory, those of 1 to 16 GPUs, then further ones of the host, the nearest to its cores first.
+    pub memories: Vec<MemorySpec>,
     /// Which processor can map which memory.
     pub reach: Reach,
 }
 
 impl Topology {
-    /// GPUs with so many pages each, which reach each other's memory and the host's. The host does not reach theirs, as
-    /// behind PCIe (`uvm-driver.md` section 1).
+    /// GPUs with so many pages each, which reach each other's memory and the host's. The host's has no limit, and the
+    /// host does not reach theirs, as behind PCIe (`uvm-driver.md` section 1).
     ///
     /// ```
-    /// use octavo_manager::{HOST, ProcessorId, Topology};
+    /// use octavo_manager::{HOST, MemoryId, ProcessorId, Topology};
     ///
     /// let topology = Topology::of(vec![1024; 2]);
-    /// assert!(topology.reach.can_map(ProcessorId::gpu(0), ProcessorId::gpu(1)));
-    /// assert!(!topology.reach.can_map(HOST, ProcessorId::gpu(0)));
+    /// assert!(topology.reach.can_map(ProcessorId::gpu(0), MemoryId::gpu(1)));
+    /// assert!(!topology.reach.can_map(HOST, MemoryId::gpu(0)));
     /// ```
     #[must_use]
-    pub fn of(capacity_pages: Vec<u32>) -> Self {
-        let reach = Reach::behind_pcie(capacity_pages.len());
-        Self { capacity_pages, reach }
+    pub fn of(gpu_pages: Vec<u32>) -> Self {
+        let reach = Reach::behind_pcie(gpu_pages.len());
+        let host = MemorySpec { id: HOST_MEMORY, capacity_pages: u32::MAX };
+        let gpus =
+            gpu_pages.into_iter().zip(1..).map(|(capacity_pages, id)| MemorySpec { id: MemoryId(id), capacity_pages });
+        Self { memories: std::iter::once(host).chain(gpus).collect(), reach }
     }
 
     /// Such GPUs that hold as much as is asked of them.
@@ -38,58 +52,77 @@ impl Topology {
     /// GPUs in the node.
     #[must_use]
     pub fn gpus(&self) -> usize {
-        self.capacity_pages.len()
+        self.gpu_memories().count()
+    }
+
+    /// The GPUs' memories.
+    pub fn gpu_memories(&self) -> impl Iterator<Item = &MemorySpec> {
+        self.memories.iter().filter(|memory| !memory.id.on_host())
     }
 
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let refuse = |key: &str, message: String| Err(ConfigError { key: key.to_owned(), message });
-        let gpus = self.gpus();
+        let gpus = self.gpus().max(self.reach.0.len().saturating_sub(1));
         if gpus == 0 || gpus >= MAX_PROCESSORS {
             return refuse("gpus", format!("expected 1 to {}, found {gpus}", MAX_PROCESSORS - 1));
         }
-        if let Some(gpu) = self.capacity_pages.iter().position(|&pages| pages == 0) {
-            return refuse("capacity_pages", format!("gpu{gpu} has no room for a single page"));
+        if let Some(memory) = self.memories.iter().find(|memory| memory.capacity_pages == 0) {
+            return refuse("capacity_pages", format!("{} has no room for a single page", memory.id));
         }
+        self.validate_order(gpus)?;
         if self.reach.0.len() != gpus + 1 {
             let found = self.reach.0.len();
             return refuse("reach", format!("expected one for the host and each of {gpus} GPUs, found {found}"));
         }
-        if let Some(gpu) = ProcessorMask::all_gpus(gpus).iter().find(|&gpu| !self.reach.can_map(gpu, HOST)) {
+        let blind = |&gpu: &ProcessorId| !self.reach.can_map(gpu, HOST_MEMORY);
+        if let Some(gpu) = ProcessorMask::all_gpus(gpus).iter().find(blind) {
             return refuse("reach", format!("expected every GPU to map the host's memory, {gpu} does not"));
         }
         Ok(())
+    }
+
+    /// The host's first memory, the GPUs', the host's others.
+    fn validate_order(&self, gpus: usize) -> Result<(), ConfigError> {
+        let further = (MAX_PROCESSORS..MAX_MEMORIES).map(|id| MemoryId(id as u8));
+        let expected = (0..=gpus).map(|id| MemoryId(id as u8)).chain(further);
+        let found: Vec<MemoryId> = self.memories.iter().map(|memory| memory.id).collect();
+        if expected.take(found.len()).eq(found.iter().copied()) {
+            return Ok(());
+        }
+        let message = format!("expected host, {gpus} GPUs, then the host's other memories in order, found {found:?}");
+        Err(ConfigError { key: "memories".to_owned(), message })
     }
 }
 
 /// Which processor can map which memory. A processor that cannot map a memory never gets a mapping to it: what it
 /// touches there comes to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach(Vec<ProcessorMask>);
+pub struct Reach(Vec<MemoryMask>);
 
 impl Reach {
-    /// By processor, the host first: whose memories it can map, its own or not among them. Every GPU maps the host's.
+    /// By processor, the host first: the memories that it can map, its own or not among them. Every GPU maps the host's.
     #[must_use]
-    pub fn new(memories: Vec<ProcessorMask>) -> Self {
+    pub fn new(memories: Vec<MemoryMask>) -> Self {
         Self(memories)
     }
 
-    /// GPUs map everything, the host its own memory.
+    /// GPUs map everything, the host its own memories.
     fn behind_pcie(gpus: usize) -> Self {
-        let everything = ProcessorMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).with(HOST);
+        let everything = MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).union(MemoryMask::HOSTS);
         let mut memories = vec![everything; gpus + 1];
-        memories[0] = ProcessorMask::only(HOST);
+        memories[HOST.index()] = MemoryMask::HOSTS;
         Self(memories)
     }
 
-    /// Whether `processor` can have a mapping to `memory`; to its own it always can.
+    /// Whether `processor` can have a mapping to `memory`; to what is near it, it always can.
     #[must_use]
-    pub fn can_map(&self, processor: ProcessorId, memory: ProcessorId) -> bool {
-        processor == memory || self.0[processor.index()].contains(memory)
+    pub fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        processor == memory.processor() || self.0[processor.index()].contains(memory)
     }
 
     /// Those of `processors` that can have a mapping to `memory`.
     #[must_use]
-    pub(crate) fn who_can_map(&self, memory: ProcessorId, processors: ProcessorMask) -> ProcessorMask {
+    pub(crate) fn who_can_map(&self, memory: MemoryId, processors: ProcessorMask) -> ProcessorMask {
         let able = processors.iter().filter(|&processor| self.can_map(processor, memory));
         able.fold(ProcessorMask::EMPTY, ProcessorMask::with)
     }
@@ -108,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_does_not_reach_the_host_is_refused() {
-        let own = |index| ProcessorMask::only(ProcessorId(index));
+        let own = |index| MemoryMask::only(MemoryId(index));
         let reach = Reach::new(vec![own(0), own(1)]);
         let refused = Topology { reach, ..Topology::unlimited(1) }.validate().unwrap_err();
         assert_eq!(refused.key, "reach");

@@ -1,7 +1,7 @@
 //! What programs say about their pages, and pages that they want somewhere.
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{Access, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{Access, MemoryId, PageId, PageRun};
 use crate::contract::kind::{Advice, Kind};
 use crate::contract::plan::{Cause, Plan};
 use crate::manager::Manager;
@@ -23,9 +23,9 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Brings pages to a processor before they are asked for, block by block. Those in unfinished plans, those that stay
+    /// Brings pages to a memory before they are asked for, block by block. Those in unfinished plans, those that stay
     /// where they are and those for which there is no room are passed over; those that are mostly read are replicated.
-    pub(super) fn prefetch(&mut self, pages: PageRun, to: ProcessorId, plans: &mut Vec<Plan>) {
+    pub(super) fn prefetch(&mut self, pages: PageRun, to: MemoryId, plans: &mut Vec<Plan>) {
         let list: Vec<PageId> = pages.iter().collect();
         let block = |page: &PageId| self.memory.pages.block(*page).first;
         let blocks: Vec<&[PageId]> = list.chunk_by(|one, next| block(one) == block(next)).collect();
@@ -34,7 +34,7 @@ impl Manager {
         }
     }
 
-    fn prefetch_block(&mut self, block: &[PageId], to: ProcessorId, plans: &mut Vec<Plan>) {
+    fn prefetch_block(&mut self, block: &[PageId], to: MemoryId, plans: &mut Vec<Plan>) {
         let (read, others): (Vec<PageId>, Vec<PageId>) = block.iter().partition(|&&page| {
             let view = self.page(page);
             view.allocated && view.populated() && self.memory.pages.advised().of(page).read_mostly
@@ -45,8 +45,8 @@ impl Manager {
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         migrate::move_all(&mut tx, &moved, to, Cause::Prefetch);
         for page in read {
-            let wish = Fault { processor: to, page, access: Access::Read };
-            if tx.memory.pages.slot(page).is_none() && !tx.state(page).resident.contains(to) {
+            let wish = Fault { processor: to.processor(), page, access: Access::Read };
+            if tx.memory.pages.slot(page).is_none() && !tx.state(page).resident.near(to.processor()) {
                 _ = mechanism::serve(&mut tx, &wish, Decision::Replicate);
             }
         }

@@ -1,7 +1,7 @@
 //! Pages come into being and go.
 
 use crate::contract::event::Allocation;
-use crate::contract::ids::{HOST, PageId, PageRun};
+use crate::contract::ids::{PageId, PageRun};
 use crate::contract::page::Mode;
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
@@ -53,13 +53,12 @@ impl Manager {
         assert!(view.allocated, "page {} is freed but not allocated", page.0);
         assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
         if view.mode != Mode::Everywhere {
-            let gpus = view.resident.without(HOST);
-            for gpu in gpus.iter() {
+            for gpu in view.resident.gpus().iter() {
                 self.memory.frames.free(gpu);
                 if view.kind.stays() {
                     self.memory.frames.stays_no_more(gpu);
                 }
-                self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu, page));
+                self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu.processor(), page));
             }
         }
         self.memory.pages.forget(page);

@@ -1,7 +1,7 @@
 //! What moves without a fault: access counters, reports, ends of kernels.
 
 use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
-use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, Step};
@@ -19,13 +19,13 @@ impl Manager {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);
         let mut draft = self.unfinished.open();
-        if !view.busy && view.kind == Kind::Managed && !view.resident.contains(notification.processor) {
+        if !view.busy && view.kind == Kind::Managed && !view.resident.near(notification.processor) {
             let ask = |placement: &mut dyn Placement, context: &mut Context<'_>| {
                 placement.on_counter(notification, &view, context)
             };
             let (run, charges) = self.ask_placement(Kind::Managed, ask);
             draft.charge(charges);
-            self.move_run(run, notification.processor, &mut draft);
+            self.move_run(run, notification.processor.memory(), &mut draft);
         }
         self.memory.statistics.counters_ignored += u64::from(draft.steps.is_empty());
         let group = self.geometry().counter_group_pages();
@@ -35,7 +35,7 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    fn move_run(&mut self, run: Option<PageRun>, to: ProcessorId, draft: &mut Draft) {
+    fn move_run(&mut self, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
         list.extend(run.into_iter().flat_map(PageRun::iter).filter(|&page| migrate::movable(&self.page(page), to)));
@@ -93,9 +93,9 @@ impl Manager {
         });
         let mut draft = self.unfinished.open();
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
-        for alike in given_up.chunk_by(|one, next| one.processors == next.processors) {
+        for alike in given_up.chunk_by(|one, next| one.memories == next.memories) {
             let list: Vec<PageId> = alike.iter().map(|request| request.page).collect();
-            tx.each_uniform_run(&list, |tx, run| unsubscribe(tx, run, alike[0].processors));
+            tx.each_uniform_run(&list, |tx, run| unsubscribe(tx, run, alike[0].memories));
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
         self.scratch.given_up = given_up;

@@ -1,6 +1,7 @@
 //! The invariants of the architecture, for tests. Slow: looks at every page.
 
-use crate::contract::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, PageId, PageRun, ProcessorId};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::manager::Manager;
 use crate::pages::state::PageState;
@@ -23,7 +24,7 @@ impl Manager {
     /// # Errors
     /// The first violation found.
     pub fn check(&self) -> Result<(), Violation> {
-        let mut resident = [0u32; MAX_PROCESSORS];
+        let mut resident = [0u32; MAX_MEMORIES];
         for index in 0..self.memory.pages.len() {
             let page = PageId(index as u32);
             if self.memory.pages.allocated(page) {
@@ -38,18 +39,18 @@ impl Manager {
         self.check_placement()
     }
 
-    fn check_page(&self, page: PageId, resident: &mut [u32; MAX_PROCESSORS]) -> Result<(), Violation> {
+    fn check_page(&self, page: PageId, resident: &mut [u32; MAX_MEMORIES]) -> Result<(), Violation> {
         let state = self.memory.pages.state(page);
         check_state(&state, self.geometry().gpus).map_err(|what| Violation(format!("page {}: {what}", page.0)))?;
         self.check_reach(page, &state)?;
         if state.mode == Mode::Everywhere {
             return Ok(());
         }
-        for processor in state.resident.without(HOST).iter() {
-            resident[processor.index()] += 1;
+        for holder in state.resident.gpus().iter() {
+            resident[holder.index()] += 1;
             let leaves = !self.memory.pages.kind(page).stays();
-            ensure(!leaves || self.memory.eviction.knows(processor, page), || {
-                format!("page {} is on {processor} and could never be evicted", page.0)
+            ensure(!leaves || self.memory.eviction.knows(holder, page), || {
+                format!("page {} is on {holder} and could never be evicted", page.0)
             })?;
         }
         Ok(())
@@ -57,9 +58,10 @@ impl Manager {
 
     /// The `ideal` bound maps by decree, but not on the host.
     fn check_reach(&self, page: PageId, state: &PageState) -> Result<(), Violation> {
+        let holders = state.resident.processors();
         let decreed =
-            if state.mode == Mode::Everywhere { ProcessorMask::all_gpus(self.geometry().gpus) } else { state.resident };
-        let strangers = state.mapped.difference(decreed.union(state.resident));
+            if state.mode == Mode::Everywhere { ProcessorMask::all_gpus(self.geometry().gpus) } else { holders };
+        let strangers = state.mapped.difference(decreed.union(holders));
         let able = self.memory.reach.who_can_map(state.owner, strangers);
         ensure(able == strangers, || format!("page {} is mapped by {strangers:?}, of which {able:?} reach it", page.0))
     }
@@ -70,18 +72,17 @@ impl Manager {
         ensure(empty && self.memory.pages.slot(page).is_none(), || format!("page {} was freed and lives", page.0))
     }
 
-    fn check_frames(&self, resident: &[u32; MAX_PROCESSORS]) -> Result<(), Violation> {
+    fn check_frames(&self, resident: &[u32; MAX_MEMORIES]) -> Result<(), Violation> {
         let quiet = self.unfinished.flights.iter().next().is_none();
-        for processor in ProcessorMask::all_gpus(self.geometry().gpus).iter() {
-            let (held, capacity) = (self.memory.frames.held(processor), self.memory.frames.capacity(processor));
-            let used = resident[processor.index()];
+        for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
+            let (held, capacity) = (self.memory.frames.held(memory), self.memory.frames.capacity(memory));
+            let used = resident[memory.index()];
             ensure(used <= held && (!quiet || used == held), || {
-                format!("{processor} holds {used} pages in {held} frames")
+                format!("{memory} holds {used} pages in {held} frames")
             })?;
-            let evicted = capacity.max(self.memory.frames.staying(processor));
-            let limit =
-                if quiet && self.memory.eviction.evicts() { evicted } else { self.memory.frames.limit(processor) };
-            ensure(held <= limit, || format!("{processor} uses {held} frames of {capacity}"))?;
+            let evicted = capacity.max(self.memory.frames.staying(memory));
+            let limit = if quiet && self.memory.eviction.evicts() { evicted } else { self.memory.frames.limit(memory) };
+            ensure(held <= limit, || format!("{memory} uses {held} frames of {capacity}"))?;
         }
         Ok(())
     }
@@ -91,11 +92,11 @@ impl Manager {
         for processor in ProcessorMask::all_gpus(self.geometry().gpus).iter() {
             let store = physical.store(processor);
             store.check().map_err(|what| Violation(format!("{processor}: {what}")))?;
-            let (used, held) = (store.in_use(), self.memory.frames.held(processor));
+            let (used, held) = (store.in_use(), self.memory.frames.held(processor.memory()));
             ensure(used == held, || format!("{processor} uses {used} frames by their numbers, {held} by their count"))?;
             for page in (0..self.memory.pages.len() as u32).map(PageId) {
                 let counted = self.memory.pages.allocated(page) && self.memory.pages.mode(page) != Mode::Everywhere;
-                let resident = counted && self.memory.pages.resident(processor, page);
+                let resident = counted && self.memory.pages.resident(processor.memory(), page);
                 ensure(store.place(page).is_some() == resident, || format!("page {} on {processor}", page.0))?;
             }
             let blocks = 0..self.memory.pages.len() as u32 / store.span;
@@ -107,14 +108,14 @@ impl Manager {
     fn check_large_page(&self, processor: ProcessorId, block: PageRun) -> Result<(), Violation> {
         let pages: Vec<PageId> = block.iter().filter(|&page| self.coalesced(processor, page)).collect();
         let Some(&first) = pages.first() else { return Ok(()) };
-        let base = self.frame(processor, first).map(|frame| frame - first.0 % block.count);
+        let base = self.frame(processor.memory(), first).map(|frame| frame - first.0 % block.count);
         let writable = self.memory.pages.state(first).writable.contains(processor);
         for page in block.iter().filter(|&page| self.memory.pages.allocated(page)) {
             let state = self.memory.pages.state(page);
-            let own = state.resident.contains(processor) && state.mapped.contains(processor);
+            let own = state.resident.near(processor) && state.mapped.contains(processor);
             let alike = own && state.mode == Mode::Plain && state.writable.contains(processor) == writable;
             ensure(alike, || format!("page {} is not like the rest of its large page on {processor}", page.0))?;
-            let frame = self.frame(processor, page).map(|frame| frame - page.0 % block.count);
+            let frame = self.frame(processor.memory(), page).map(|frame| frame - page.0 % block.count);
             ensure(frame == base, || format!("page {} is not in its place on {processor}", page.0))?;
         }
         Ok(())
@@ -147,14 +148,16 @@ fn check_state(state: &PageState, gpus: usize) -> Result<(), &'static str> {
     let PageState { owner, mode, resident, mapped, writable } = *state;
     let held = |holds: bool, what: &'static str| if holds { Ok(()) } else { Err(what) };
     if !state.populated() {
-        let untouched = PageState { owner: HOST, mode: Mode::Plain, resident, mapped: resident, writable: resident };
+        let none = ProcessorMask::EMPTY;
+        let untouched = PageState { owner: HOST_MEMORY, mode: Mode::Plain, resident, mapped: none, writable: none };
         return held(*state == untouched, "not populated, and in use");
     }
     held(resident.contains(owner), "the owner has no copy")?;
+    held(resident.difference(resident.gpus()).len() <= 1, "on two of the host's memories")?;
     held(writable.difference(mapped).is_empty(), "writable where it is not mapped")?;
     match mode {
         Mode::Plain if state.replicated() => {
-            held(mapped.difference(resident).is_empty(), "replicated and mapped without a replica")?;
+            held(mapped.difference(resident.processors()).is_empty(), "replicated and mapped without a replica")?;
             held(writable.is_empty(), "replicated and writable")
         }
         Mode::Plain => Ok(()),
@@ -163,7 +166,7 @@ fn check_state(state: &PageState, gpus: usize) -> Result<(), &'static str> {
             held(writable == mapped, "broadcast and mapped read-only")
         }
         Mode::Everywhere => {
-            held(resident == ProcessorMask::only(owner), "ideal and replicated")?;
+            held(resident == MemoryMask::only(owner), "ideal and replicated")?;
             let all = ProcessorMask::all_gpus(gpus);
             held(all.difference(writable).is_empty(), "ideal and not mapped everywhere")
         }

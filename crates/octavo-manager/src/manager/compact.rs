@@ -1,6 +1,7 @@
 //! Base pages are moved within a memory so that a large frame becomes free.
 
-use crate::contract::ids::{PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Compaction, Plan};
 use crate::manager::Manager;
@@ -37,7 +38,7 @@ impl Manager {
         let memory = &self.memory;
         let physical = memory.physical.as_ref()?;
         let model = physical.coalescing?.compaction?;
-        let spare = memory.frames.spare(processor, &beside.flight.change);
+        let spare = memory.frames.spare(processor.memory(), &beside.flight.change);
         let movable = |page| self.can_be_compacted(page);
         let evacuation = physical.store(processor).emptiest(physical.allocator.channels(), spare, &movable)?;
         let mut draft = self.unfinished.open();
@@ -95,7 +96,7 @@ impl Manager {
         if let (Some(home), Some(model)) = (home, model)
             && let Some(physical) = &self.memory.physical
         {
-            let spare = self.memory.frames.spare(processor, &draft.flight.change);
+            let spare = self.memory.frames.spare(processor.memory(), &draft.flight.change);
             let movable = |page| self.can_be_compacted(page);
             let channels = physical.allocator.channels();
             if let Some(evacuation) = physical.store(processor).evacuation(home, channels, spare, &movable) {

@@ -1,7 +1,7 @@
 //! Memory that lies where it was allocated: device and pinned memory.
 
 use crate::contract::event::Allocation;
-use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun};
 use crate::contract::kind::{Kind, Spread};
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
@@ -24,7 +24,7 @@ impl Manager {
     }
 
     /// Gives pages that stay frames of `memory`; whether there is room.
-    pub(super) fn give_frames(&mut self, run: PageRun, memory: ProcessorId, draft: &mut Draft) -> bool {
+    pub(super) fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> bool {
         let mut tx = Transaction { memory: &mut self.memory, draft };
         if make_room(&mut tx, memory, run).is_err() {
             return false;
@@ -37,20 +37,20 @@ impl Manager {
     }
 
     /// Where the pages of an allocation that stays lie, in ascending runs.
-    fn homes(&mut self, allocation: &Allocation) -> Vec<(PageRun, ProcessorId)> {
+    fn homes(&mut self, allocation: &Allocation) -> Vec<(PageRun, MemoryId)> {
         let (run, gpus) = (allocation.run, self.geometry().gpus as u32);
         match (allocation.kind, allocation.gpu, allocation.spread) {
-            (Kind::Pinned, ..) => vec![(run, HOST)],
-            (_, Some(gpu), _) => vec![(run, gpu)],
+            (Kind::Pinned, ..) => vec![(run, HOST_MEMORY)],
+            (_, Some(gpu), _) => vec![(run, gpu.memory())],
             (_, None, Spread::Interleaved) => {
                 let before = self.dealer.deal(run.count);
-                let home = |offset| self.dealer.home(before, offset);
+                let home = |offset| self.dealer.home(before, offset).memory();
                 (0..run.count).map(|offset| (PageRun::one(PageId(run.first.0 + offset)), home(offset))).collect()
             }
             (_, None, Spread::Split) => {
                 let edge = |gpu: u32| (u64::from(run.count) * u64::from(gpu) / u64::from(gpus)) as u32;
                 let part = |gpu| PageRun { first: PageId(run.first.0 + edge(gpu)), count: edge(gpu + 1) - edge(gpu) };
-                let parts = (0..gpus).map(|gpu| (part(gpu), ProcessorId::gpu(gpu as usize)));
+                let parts = (0..gpus).map(|gpu| (part(gpu), MemoryId::gpu(gpu as usize)));
                 parts.filter(|(part, _)| part.count > 0).collect()
             }
         }

@@ -96,8 +96,8 @@ impl Manager {
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
-        for gpu in (0..topology.gpus()).map(ProcessorId::gpu) {
-            manager.set_capacity(gpu, topology.capacity_pages[gpu.index() - 1]);
+        for memory in &topology.memories {
+            manager.set_capacity(memory.id, memory.capacity_pages);
         }
         Ok(manager)
     }
@@ -114,7 +114,8 @@ impl Manager {
         eviction: Box<dyn Eviction>,
     ) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let (pages, frames) = (Pages::new(geometry, placement.attributes())?, Frames::new(topology));
+        let (pages, frames) =
+            (Pages::new(geometry, topology.memories.len(), placement.attributes())?, Frames::new(topology));
         let memory = Memory {
             now: Time::ZERO,
             pages,

@@ -1,6 +1,7 @@
 //! Large pages that have to wait, or that a new allocation takes apart.
 
-use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::ids::PageRun;
+use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::transaction::Transaction;
@@ -28,7 +29,7 @@ impl Manager {
         };
         for (page, _) in &flight.undo {
             let block = physical.block_of(*page);
-            for processor in self.memory.pages.state(*page).resident.without(HOST).iter() {
+            for processor in self.memory.pages.state(*page).resident.gpus().processors().iter() {
                 if physical.store(processor).full_home(block) {
                     physical.postpone(processor, block);
                 }

@@ -3,7 +3,7 @@
 use crate::contract::counts::Statistics;
 use crate::contract::event::{Fault, Needs};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, ProcessorId};
 use crate::contract::page::PageView;
 use crate::manager::Manager;
 use crate::memories::store::FrameStore;
@@ -41,16 +41,16 @@ impl Manager {
         pages.allocated(fault.page) && pages.slot(fault.page).is_none() && pages.state(fault.page).satisfies(fault)
     }
 
-    /// Frames in use on a processor, including those that unfinished plans will fill or have yet to give up.
+    /// Frames of a memory in use, including those that unfinished plans will fill or have yet to give up.
     #[must_use]
-    pub fn frames_held(&self, processor: ProcessorId) -> u32 {
-        self.memory.frames.held(processor)
+    pub fn frames_held(&self, memory: MemoryId) -> u32 {
+        self.memory.frames.held(memory)
     }
 
-    /// Copies of pages that a processor holds, replicas included, as the plans made so far will leave them.
+    /// Copies of pages that a memory holds, replicas included, as the plans made so far will leave them.
     #[must_use]
-    pub fn pages_held(&self, processor: ProcessorId) -> u64 {
-        self.memory.pages.residents(processor)
+    pub fn pages_held(&self, memory: MemoryId) -> u64 {
+        self.memory.pages.residents(memory)
     }
 
     /// How base pages become large ones; `None` if they never do.
@@ -62,27 +62,27 @@ impl Manager {
     /// Whether `page` is translated by a large page on `processor`, as the plans made so far will leave it.
     #[must_use]
     pub fn coalesced(&self, processor: ProcessorId, page: PageId) -> bool {
-        let Some(store) = self.frames_of(processor) else { return false };
+        let Some(store) = self.frames_of(processor.memory()) else { return false };
         store.place(page).is_some() && store.coalesced(store.block_of(page)).is_some()
     }
 
-    /// The base frame of `processor`'s memory that holds `page`; `None` if none does, or if frames have no numbers.
+    /// The base frame of `memory` that holds `page`; `None` if none does, or if frames have no numbers.
     #[must_use]
-    pub fn frame(&self, processor: ProcessorId, page: PageId) -> Option<u32> {
-        self.frames_of(processor)?.place(page)
+    pub fn frame(&self, memory: MemoryId, page: PageId) -> Option<u32> {
+        self.frames_of(memory)?.place(page)
     }
 
-    /// How `processor`'s memory is used; `None` if frames have no numbers.
+    /// How `memory` is used; `None` if frames have no numbers.
     #[must_use]
-    pub fn memory_use(&self, processor: ProcessorId) -> Option<MemoryUse> {
-        let store = self.frames_of(processor)?;
-        Some(MemoryUse::of(store, self.memory.frames.held(processor)))
+    pub fn memory_use(&self, memory: MemoryId) -> Option<MemoryUse> {
+        let store = self.frames_of(memory)?;
+        Some(MemoryUse::of(store, self.memory.frames.held(memory)))
     }
 
     /// Of a GPU, if frames have numbers.
-    fn frames_of(&self, processor: ProcessorId) -> Option<&FrameStore> {
-        let physical = self.memory.physical.as_ref().filter(|_| processor != HOST)?;
-        Some(physical.store(processor))
+    fn frames_of(&self, memory: MemoryId) -> Option<&FrameStore> {
+        let physical = self.memory.physical.as_ref().filter(|_| !memory.on_host())?;
+        Some(physical.store(memory.processor()))
     }
 
     /// The first fault that can never be served, if there is one: it is woken by no plan.

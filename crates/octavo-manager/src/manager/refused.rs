@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use octavo_units::Time;
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::plan::{Plan, Step};
 use crate::contract::refusal::{Prefix, Refusal, Why};
 use crate::manager::Manager;
@@ -55,8 +55,8 @@ impl Manager {
             Some(&Step::Populate { memory, pages, .. }) => (memory, pages),
             _ => return,
         };
-        if memory == HOST {
-            self.run_out(HOST, pages.first);
+        if memory.on_host() {
+            self.run_out(memory, pages.first);
         } else {
             let held = self.memory.frames.held(memory);
             self.memory.frames.set_capacity(memory, held.min(self.memory.frames.capacity(memory)));
@@ -100,8 +100,8 @@ impl Manager {
     }
 
     /// Runs of pages that were to get frames for good and did not, and whose.
-    fn unplaced(&mut self, kept: &Kept) -> Vec<(PageRun, ProcessorId)> {
-        let mut runs: Vec<(PageRun, ProcessorId)> = Vec::new();
+    fn unplaced(&mut self, kept: &Kept) -> Vec<(PageRun, MemoryId)> {
+        let mut runs: Vec<(PageRun, MemoryId)> = Vec::new();
         for (&page, kept) in &kept.pages {
             if kept.now.populated() || !self.memory.pages.kind(page).stays() {
                 continue;
@@ -116,7 +116,7 @@ impl Manager {
         runs
     }
 
-    fn place_again(&mut self, unplaced: &[(PageRun, ProcessorId)], why: Why, draft: &mut Draft) {
+    fn place_again(&mut self, unplaced: &[(PageRun, MemoryId)], why: Why, draft: &mut Draft) {
         for &(run, home) in unplaced {
             let placed = match why {
                 Why::Gone => true,
@@ -130,9 +130,9 @@ impl Manager {
     }
 
     /// There is no memory for a page.
-    pub(super) fn run_out(&mut self, processor: ProcessorId, page: PageId) {
+    pub(super) fn run_out(&mut self, memory: MemoryId, page: PageId) {
         let space = self.memory.pages.space(page);
-        self.out_of_memory.get_or_insert(OutOfMemory { processor, page, space });
+        self.out_of_memory.get_or_insert(OutOfMemory { memory, page, space });
     }
 }
 

@@ -3,8 +3,9 @@
 
 use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
-use crate::contract::ids::{Access, PageId, ProcessorId, ProcessorMask};
+use crate::contract::ids::{Access, MemoryId, PageId};
 use crate::contract::kind::Kind;
+use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::{Cause, Plan};
 use crate::manager::Manager;
 use crate::mechanism::room::NoRoom;
@@ -116,37 +117,35 @@ impl Manager {
                 draft.charge(charges);
                 draft.wake(fault);
                 let after = self.memory.pages.state(fault.page);
-                let elsewhere = !before.populated() || before.owner != fault.processor;
-                elsewhere && after.owner == fault.processor && !after.replicated()
+                let here = |owner: MemoryId| owner.processor() == fault.processor;
+                let elsewhere = !before.populated() || !here(before.owner);
+                elsewhere && here(after.owner) && !after.replicated()
             }
-            Err(NoRoom::LargeFrame(processor)) => {
-                !self.wait_for_compaction(pending, processor, draft, plans)
+            Err(NoRoom::LargeFrame(memory)) => {
+                !self.wait_for_compaction(pending, memory.processor(), draft, plans)
                     && self.serve_one(Pending { compacted: true, ..pending }, draft, plans)
             }
-            Err(NoRoom::Frames(processor)) => {
-                self.starve(pending, processor);
+            Err(NoRoom::Frames(memory)) => {
+                self.starve(pending, memory);
                 false
             }
         }
     }
 
-    fn starve(&mut self, pending: Pending, processor: ProcessorId) {
+    fn starve(&mut self, pending: Pending, memory: MemoryId) {
         let fault = pending.fault;
         self.memory.statistics.faults_without_room += 1;
         self.starved[fault.processor.index()].push_back(pending);
-        if self.out_of_memory.is_none()
-            && !self.something_leaves(processor)
-            && !self.memory.frames.any_released(processor)
-        {
+        if self.out_of_memory.is_none() && !self.something_leaves(memory) && !self.memory.frames.any_released(memory) {
             let space = self.memory.pages.space(fault.page);
-            self.out_of_memory = Some(OutOfMemory { processor, page: fault.page, space });
+            self.out_of_memory = Some(OutOfMemory { memory, page: fault.page, space });
         }
     }
 
-    /// Whether `processor`'s memory holds anything that is ever evicted.
-    fn something_leaves(&self, processor: ProcessorId) -> bool {
+    /// Whether `memory` holds anything that is ever evicted.
+    fn something_leaves(&self, memory: MemoryId) -> bool {
         let frames = &self.memory.frames;
-        self.memory.eviction.evicts() && frames.staying(processor) < frames.capacity(processor)
+        self.memory.eviction.evicts() && frames.staying(memory) < frames.capacity(memory)
     }
 
     fn wait(&mut self, slot: u32, pending: Pending, draft: &mut Draft) {
@@ -189,21 +188,22 @@ impl Manager {
     fn bring_more(&mut self, kind: Kind, fault: &Fault, faulted: BlockMap, draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
-        let resident = pages.resident_in_block(fault.processor, fault.page);
+        let resident = pages.resident_in_block(fault.processor.memory(), fault.page);
         let service = Service { destination: fault.processor, block, extent, faulted, resident };
         let Policy { placement, prefetch } = self.policies.of(kind);
         let wanted = prefetch.pages(&service).without(&resident);
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
+        let here = fault.processor.memory();
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
             let view = self.memory.pages.view(page);
             let preferred = self.memory.pages.advised().of(page).preferred;
-            let wanted_here = preferred.is_none_or(|memory| memory == fault.processor);
-            wanted_here && migrate::may_come(&view, fault.processor) && placement.may_prefetch(&view)
+            let wanted_here = preferred.is_none_or(|memory| memory.processor() == fault.processor);
+            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view)
         }));
         let mut tx = Transaction { memory: &mut self.memory, draft };
-        migrate::move_all(&mut tx, &list, fault.processor, Cause::Prefetch);
+        migrate::move_all(&mut tx, &list, here, Cause::Prefetch);
         self.scratch.pages = list;
     }
 

@@ -1,7 +1,8 @@
 //! Mappings that vanished: somebody else took them away.
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{PageRun, ProcessorMask};
+use crate::contract::ids::PageRun;
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission, Plan};
 use crate::manager::Manager;
@@ -17,8 +18,8 @@ impl Manager {
         self.memory.statistics.stale_faults += 1;
         let (page, run, who) =
             (self.memory.pages.state(fault.page), PageRun::one(fault.page), ProcessorMask::only(fault.processor));
-        let own = page.resident.contains(fault.processor) || page.mode == Mode::Everywhere;
-        let target = if own { fault.processor } else { page.owner };
+        let decreed = (page.mode == Mode::Everywhere).then_some(fault.processor.memory());
+        let target = page.resident.of(fault.processor).or(decreed).unwrap_or(page.owner);
         let writable = page.writable.contains(fault.processor);
         let rights = if writable { Permission::ReadWrite } else { Permission::ReadOnly };
         let mut draft = self.unfinished.open();

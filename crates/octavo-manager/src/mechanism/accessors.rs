@@ -25,10 +25,10 @@ fn map_alike(tx: &mut Transaction<'_>, run: PageRun, advice: &Advice) {
         return;
     }
     let away = advice.preferred.filter(|&preferred| preferred != page.owner);
-    let named = away.map_or(advice.accessed_by, |preferred| advice.accessed_by.without(preferred));
+    let named = away.map_or(advice.accessed_by, |preferred| advice.accessed_by.without(preferred.processor()));
     let mappers = tx.memory.reach.who_can_map(page.owner, named).difference(page.mapped);
     if !mappers.is_empty() {
         tx.map(mappers, run, Some(page.owner), Permission::ReadWrite);
-        tx.memory.statistics.remote_maps += mappers.without(page.owner).len() as u64 * u64::from(run.count);
+        tx.memory.statistics.remote_maps += mappers.without(page.owner.processor()).len() as u64 * u64::from(run.count);
     }
 }

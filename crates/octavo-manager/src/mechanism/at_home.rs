@@ -2,14 +2,14 @@
 
 use super::{map_remote, migrate};
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageRun};
 use crate::contract::plan::Cause;
 use crate::mechanism::room::NoRoom;
 use crate::pages::state::PageState;
 use crate::transaction::Transaction;
 
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
-pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) -> Result<Cause, NoRoom> {
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: MemoryId) -> Result<Cause, NoRoom> {
     let page = tx.state(fault.page);
     if page.owner != place(tx, &page, home) {
         migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
@@ -18,7 +18,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: ProcessorId) 
 }
 
 /// Where the page will be.
-pub(super) fn place(tx: &Transaction<'_>, page: &PageState, home: ProcessorId) -> ProcessorId {
-    let comes = page.owner == HOST && tx.memory.frames.capacity(home) > 0;
+pub(super) fn place(tx: &Transaction<'_>, page: &PageState, home: MemoryId) -> MemoryId {
+    let comes = page.owner.on_host() && tx.memory.frames.capacity(home) > 0;
     if comes { home } else { page.owner }
 }

@@ -13,18 +13,20 @@ use crate::transaction::Transaction;
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
-    let holds = page.resident.contains(fault.processor);
+    let holds = page.resident.near(fault.processor);
     if !holds {
-        make_room(tx, fault.processor, run)?;
+        make_room(tx, fault.processor.memory(), run)?;
     }
     silence(tx, run, &page);
     if !holds {
-        tx.relocate(run, page.owner, fault.processor, Cause::WriteCollapse);
+        tx.relocate(run, page.owner, fault.processor.memory(), Cause::WriteCollapse);
     }
-    tx.release_all(tx.state(fault.page).resident.without(fault.processor), run);
+    let holders = tx.state(fault.page).resident;
+    let own = holders.of(fault.processor).expect("it holds a copy by now");
+    tx.release_all(holders.without(own), run);
     tx.set_mode(run, Mode::Plain);
-    map_local(tx, run, fault.processor);
-    tx.used(fault.processor, run);
+    map_local(tx, run, own);
+    tx.used(own, run);
     tx.memory.statistics.collapses += 1;
     Ok(Cause::WriteCollapse)
 }

@@ -1,6 +1,7 @@
 //! A large frame is emptied: the translations of its pages go, the pages move, and they are mapped as they were.
 
-use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::{Compaction, Permission};
 use crate::memories::evacuation::Evacuation;
 use crate::pages::state::PageState;
@@ -24,7 +25,7 @@ pub(crate) fn evacuate(tx: &mut Transaction<'_>, processor: ProcessorId, evacuat
             (through.difference(writable), Permission::ReadOnly),
         ] {
             if !who.is_empty() {
-                tx.map(who, run, Some(processor), rights);
+                tx.map(who, run, Some(processor.memory()), rights);
             }
         }
     }
@@ -38,5 +39,8 @@ pub(crate) fn evacuate(tx: &mut Transaction<'_>, processor: ProcessorId, evacuat
 fn users(state: &PageState, processor: ProcessorId) -> ProcessorMask {
     let own = state.mapped.intersection(ProcessorMask::only(processor));
     debug_assert!(processor != HOST);
-    if state.owner == processor { own.union(state.mapped.difference(state.resident)) } else { own }
+    if state.owner != processor.memory() {
+        return own;
+    }
+    own.union(state.mapped.difference(state.resident.processors()))
 }

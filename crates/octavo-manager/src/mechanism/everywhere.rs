@@ -3,7 +3,8 @@
 use super::map_remote;
 use super::upgrade::map_local;
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, HOST_MEMORY, MemoryId, PageRun};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
@@ -16,7 +17,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     if fault.processor == HOST || page.mode == Mode::Everywhere || page.replicated() {
         return map_remote::serve(tx, fault);
     }
-    let cold = page.owner == HOST;
+    let cold = page.owner.on_host();
     if cold {
         // A GPU that lost all its memory may have mapped it there.
         tx.drain(page.must_drain(), run);
@@ -24,7 +25,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     }
     tx.exempt(run);
     if cold {
-        tx.relocate(run, page.owner, fault.processor, Cause::Migration);
+        tx.relocate(run, page.owner, fault.processor.memory(), Cause::Migration);
         tx.memory.statistics.migrations += 1;
     }
     map_everywhere(tx, run);
@@ -32,7 +33,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
 }
 
 /// A page that nobody touched comes into being on `gpu` and everywhere.
-pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: ProcessorId) {
+pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: MemoryId) {
     tx.set_mode(run, Mode::Everywhere);
     tx.populate(run, gpu, true);
     map_everywhere(tx, run);
@@ -57,9 +58,9 @@ pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Cause {
     let page = tx.state(run.first);
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.relocate(run, page.owner, HOST, Cause::Migration);
+    tx.relocate(run, page.owner, HOST_MEMORY, Cause::Migration);
     tx.set_mode(run, Mode::Plain);
-    map_local(tx, run, HOST);
+    map_local(tx, run, HOST_MEMORY);
     tx.memory.statistics.migrations += u64::from(run.count);
     Cause::Migration
 }

@@ -1,29 +1,30 @@
 //! A page leaves a full memory: a sole copy is written to the host, a replica is dropped.
 
 use super::unsubscribe::end_broadcast;
-use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
 use crate::pages::state::PageState;
 use crate::transaction::Transaction;
 
-pub(super) fn leave(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId) {
+pub(super) fn leave(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId) {
     let page = tx.state(run.first);
     if page.replicated() { drop_replica(tx, run, from, &page) } else { write_back(tx, run, from, &page) }
 }
 
-fn write_back(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page: &PageState) {
+fn write_back(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, page: &PageState) {
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.relocate(run, from, HOST, Cause::Eviction);
+    tx.relocate(run, from, HOST_MEMORY, Cause::Eviction);
     tx.memory.statistics.evictions_written += u64::from(run.count);
 }
 
 /// Its processor loses the mapping; so do those without a replica that mapped this one, the owner's. Under broadcast
 /// they are drained, for a store that only this replica has seen must reach the others.
-fn drop_replica(tx: &mut Transaction<'_>, run: PageRun, from: ProcessorId, page: &PageState) {
-    let strangers = page.mapped.difference(page.resident);
-    let own = page.mapped.intersection(ProcessorMask::only(from));
+fn drop_replica(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, page: &PageState) {
+    let strangers = page.mapped.difference(page.resident.processors());
+    let own = page.mapped.intersection(ProcessorMask::only(from.processor()));
     let losing = if page.owner == from { own.union(strangers) } else { own };
     if page.mode == Mode::Broadcast {
         tx.drain(losing, run);

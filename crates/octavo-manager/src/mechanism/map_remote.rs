@@ -3,7 +3,8 @@
 use super::collapse;
 use super::upgrade::upgrade;
 use crate::contract::event::Fault;
-use crate::contract::ids::{Access, PageRun, ProcessorMask};
+use crate::contract::ids::{Access, PageRun};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
@@ -17,10 +18,10 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     if page.replicated() && page.mode == Mode::Plain {
         return leave_duplication(tx, fault);
     }
-    if page.owner == fault.processor {
-        return upgrade(tx, run, fault.processor);
+    if page.owner.processor() == fault.processor {
+        return upgrade(tx, run, page.owner);
     }
-    let holders = page.resident.intersection(page.mapped).difference(page.writable);
+    let holders = page.resident.processors().intersection(page.mapped).difference(page.writable);
     let mappers = holders.with(fault.processor);
     tx.map(mappers, run, Some(page.owner), Permission::ReadWrite);
     tx.used(page.owner, run);
@@ -32,10 +33,10 @@ fn leave_duplication(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
     collapse::to_owner(tx, run);
-    let mapped_before = page.mapped.intersection(ProcessorMask::only(page.owner));
+    let mapped_before = page.mapped.intersection(ProcessorMask::only(page.owner.processor()));
     tx.map(mapped_before.with(fault.processor), run, Some(page.owner), Permission::ReadWrite);
     tx.used(page.owner, run);
     tx.memory.statistics.replicas_left += 1;
-    tx.memory.statistics.remote_maps += u64::from(fault.processor != page.owner);
+    tx.memory.statistics.remote_maps += u64::from(fault.processor != page.owner.processor());
     if fault.access == Access::Write { Cause::WriteCollapse } else { Cause::RemoteMap }
 }

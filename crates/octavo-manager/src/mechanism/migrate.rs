@@ -3,7 +3,7 @@
 use super::upgrade::{map_local, upgrade};
 use super::{accessors, collapse, everywhere, map_remote};
 use crate::contract::event::Fault;
-use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Cause;
 use crate::mechanism::room::{NoRoom, make_room};
@@ -19,16 +19,16 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     if page.replicated() {
         return collapse::serve(tx, fault);
     }
-    if page.owner == fault.processor {
-        return Ok(upgrade(tx, run, fault.processor));
+    if page.owner.processor() == fault.processor {
+        return Ok(upgrade(tx, run, page.owner));
     }
-    relocate(tx, run, fault.processor, Cause::Migration)?;
+    relocate(tx, run, fault.processor.memory(), Cause::Migration)?;
     Ok(Cause::Migration)
 }
 
 /// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy. Pages
 /// that nobody touched come into being there.
-pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, cause: Cause) -> Result<(), NoRoom> {
+pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
     make_room(tx, to, run)?;
     let page = tx.state(run.first);
     if page.populated() {
@@ -47,19 +47,19 @@ pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: ProcessorId, 
 }
 
 /// Whether a page can go to `to` as a whole: it has one copy, elsewhere, and no plan holds it.
-pub(crate) fn movable(page: &PageView, to: ProcessorId) -> bool {
+pub(crate) fn movable(page: &PageView, to: MemoryId) -> bool {
     page.populated() && may_come(page, to)
 }
 
 /// Whether a page can come to `to` before it is asked for: it is movable, or nobody touched it and no plan holds it.
-pub(crate) fn may_come(page: &PageView, to: ProcessorId) -> bool {
+pub(crate) fn may_come(page: &PageView, to: MemoryId) -> bool {
     let sole = page.mode == Mode::Plain && !page.replicated();
     page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.contains(to)
 }
 
 /// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have
 /// claimed others, which then stay where they are put.
-pub(crate) fn move_all(tx: &mut Transaction<'_>, pages: &[PageId], to: ProcessorId, cause: Cause) -> u32 {
+pub(crate) fn move_all(tx: &mut Transaction<'_>, pages: &[PageId], to: MemoryId, cause: Cause) -> u32 {
     let mut moved = 0;
     tx.each_uniform_run(pages, |tx, run| {
         if relocate(tx, run, to, cause).is_ok() {

@@ -48,5 +48,5 @@ pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
 
 /// Whether the faulting processor lost all its memory to a change of capacity: no page can be brought to it.
 fn homeless(tx: &Transaction<'_>, fault: &Fault) -> bool {
-    fault.processor != HOST && tx.memory.frames.capacity(fault.processor) == 0
+    fault.processor != HOST && tx.memory.frames.capacity(fault.processor.memory()) == 0
 }

@@ -2,7 +2,7 @@
 
 use super::{everywhere, map_remote, migrate};
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun, ProcessorId};
 use crate::contract::plan::Cause;
 use crate::mechanism::room::NoRoom;
 use crate::strategies::decision::Decision;
@@ -11,12 +11,12 @@ use crate::transaction::Transaction;
 /// Serves the first touch of a page: wherever nobody's copy could be mapped, it is the toucher's.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     let (run, memory) = (PageRun::one(fault.page), place(tx, fault.processor, decision));
-    if decision == Decision::Everywhere && memory != HOST {
+    if decision == Decision::Everywhere && !memory.on_host() {
         everywhere::populate(tx, run, memory);
         return Ok(Cause::Migration);
     }
     migrate::relocate(tx, run, memory, Cause::Migration)?;
-    if memory != fault.processor {
+    if memory.processor() != fault.processor {
         map_remote::serve(tx, fault);
     }
     Ok(Cause::Migration)
@@ -24,11 +24,11 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
 
 /// Where the page comes into being: at its home if it has one within reach, else with who touches it. What has lost all
 /// its memory to a change of capacity populates nothing.
-fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> ProcessorId {
-    let has_room = |processor| processor == HOST || tx.memory.frames.capacity(processor) > 0;
+fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> MemoryId {
+    let has_room = |memory: MemoryId| memory.on_host() || tx.memory.frames.capacity(memory) > 0;
     match decision {
         Decision::At(home) | Decision::To(home) if has_room(home) && tx.memory.reach.can_map(toucher, home) => home,
-        _ if has_room(toucher) => toucher,
-        _ => HOST,
+        _ if has_room(toucher.memory()) => toucher.memory(),
+        _ => HOST_MEMORY,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{at_home, collapse, map_remote, migrate};
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::ids::{HOST, HOST_MEMORY, MemoryId, PageRun};
 use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
 use crate::mechanism::room::NoRoom;
@@ -30,13 +30,13 @@ fn can_have(tx: &Transaction<'_>, fault: &Fault, decision: Decision) -> bool {
     }
 }
 
-fn can_map(tx: &Transaction<'_>, fault: &Fault, memory: ProcessorId) -> bool {
+fn can_map(tx: &Transaction<'_>, fault: &Fault, memory: MemoryId) -> bool {
     tx.memory.reach.can_map(fault.processor, memory)
 }
 
 /// Whether stores can be broadcast between the faulting processor and another.
-fn can_exchange(tx: &Transaction<'_>, fault: &Fault, holder: ProcessorId) -> bool {
-    can_map(tx, fault, holder) && tx.memory.reach.can_map(holder, fault.processor)
+fn can_exchange(tx: &Transaction<'_>, fault: &Fault, holder: MemoryId) -> bool {
+    can_map(tx, fault, holder) && tx.memory.reach.can_map(holder.processor(), fault.processor.memory())
 }
 
 /// Serves a processor that lost all its memory to a change of capacity: no page can be brought to it. What it cannot
@@ -47,8 +47,8 @@ pub(super) fn serve_homeless(tx: &mut Transaction<'_>, fault: &Fault) -> Result<
         if tx.state(fault.page).replicated() {
             collapse::to_owner(tx, run);
         }
-        if tx.state(fault.page).owner != HOST {
-            migrate::relocate(tx, run, HOST, Cause::Migration)?;
+        if !tx.state(fault.page).owner.on_host() {
+            migrate::relocate(tx, run, HOST_MEMORY, Cause::Migration)?;
         }
     }
     Ok(map_remote::serve(tx, fault))

@@ -1,6 +1,6 @@
 //! Room is made in a full memory.
 
-use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageRun};
 use crate::mechanism::evict::leave;
 use crate::pages::residency::Residency;
 use crate::transaction::Transaction;
@@ -9,36 +9,36 @@ use crate::transaction::Transaction;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
     /// No frame can be freed: every page there is busy.
-    Frames(ProcessorId),
+    Frames(MemoryId),
     /// The page should have a large frame, and memory can perhaps be compacted for it.
-    LargeFrame(ProcessorId),
+    LargeFrame(MemoryId),
 }
 
-/// Frees frames until `pages` fit into `processor`'s memory. Nothing changes if they cannot.
-pub(crate) fn make_room(tx: &mut Transaction<'_>, processor: ProcessorId, pages: PageRun) -> Result<(), NoRoom> {
-    if processor == HOST {
+/// Frees frames until `pages` fit into `memory`. Nothing changes if they cannot.
+pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageRun) -> Result<(), NoRoom> {
+    if memory.on_host() {
         return Ok(());
     }
-    if tx.draft.may_compact && tx.wants_large_frame(processor, pages.first) {
-        return Err(NoRoom::LargeFrame(processor));
+    if tx.draft.may_compact && tx.wants_large_frame(memory.processor(), pages.first) {
+        return Err(NoRoom::LargeFrame(memory));
     }
     let change = &tx.draft.flight.change;
-    match tx.memory.frames.missing(processor, pages.count, change).ok_or(NoRoom::Frames(processor))? {
+    match tx.memory.frames.missing(memory, pages.count, change).ok_or(NoRoom::Frames(memory))? {
         0 => Ok(()),
-        missing => evict(tx, processor, missing, true),
+        missing => evict(tx, memory, missing, true),
     }
 }
 
-/// Evicts `count` pages from `processor`: all of them, or as many as can be found unless `all`.
-pub(crate) fn evict(tx: &mut Transaction<'_>, processor: ProcessorId, count: u32, all: bool) -> Result<(), NoRoom> {
+/// Evicts `count` pages from `memory`: all of them, or as many as can be found unless `all`.
+pub(crate) fn evict(tx: &mut Transaction<'_>, memory: MemoryId, count: u32, all: bool) -> Result<(), NoRoom> {
     let mut victims = std::mem::take(&mut tx.memory.victims);
     let residency = Residency { pages: &tx.memory.pages };
-    tx.memory.eviction.victims(processor, count, all, &residency, &mut victims);
+    tx.memory.eviction.victims(memory, count, all, &residency, &mut victims);
     let enough = victims.len() >= count as usize;
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
     // In the order of the victims, so that a failure restores them in the reverse of it.
-    tx.each_uniform_run(&victims, |tx, run| leave(tx, run, processor));
+    tx.each_uniform_run(&victims, |tx, run| leave(tx, run, memory));
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
     tx.memory.victims = victims;
-    if enough { Ok(()) } else { Err(NoRoom::Frames(processor)) }
+    if enough { Ok(()) } else { Err(NoRoom::Frames(memory)) }
 }

@@ -2,7 +2,8 @@
 
 use super::{migrate, upgrade};
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::ids::PageRun;
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
 use crate::mechanism::room::{NoRoom, make_room};
@@ -14,26 +15,26 @@ use crate::transaction::Transaction;
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, NoRoom> {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
-    let sole_on_host = page.owner == HOST && !page.replicated();
+    let sole_on_host = page.owner.on_host() && !page.replicated();
     if sole_on_host || page.mode == Mode::Everywhere {
         return migrate::serve(tx, fault);
     }
-    let holds = page.resident.contains(fault.processor);
+    let holds = page.resident.near(fault.processor);
     if holds && !page.replicated() {
-        return Ok(upgrade::upgrade(tx, run, fault.processor));
+        return Ok(upgrade::upgrade(tx, run, page.owner));
     }
     if !holds {
-        make_room(tx, fault.processor, run)?;
+        make_room(tx, fault.processor.memory(), run)?;
     }
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
     if !holds {
-        tx.replicate(run, page.owner, fault.processor);
+        tx.replicate(run, page.owner, fault.processor.memory());
         tx.memory.statistics.duplications += 1;
     }
     tx.set_mode(run, Mode::Broadcast);
-    map_subscribers(tx, run, page.resident.with(fault.processor));
-    tx.used(fault.processor, run);
+    map_subscribers(tx, run, page.resident.processors().with(fault.processor));
+    tx.used(page.resident.of(fault.processor).unwrap_or(fault.processor.memory()), run);
     Ok(Cause::Duplication)
 }
 

@@ -1,19 +1,20 @@
 //! Replicas in broadcast mode are given up.
 
-use crate::contract::ids::{PageRun, ProcessorMask};
+use crate::contract::ids::PageRun;
+use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
 
 /// Gives up the replicas of `leaving`, the owner's excepted. The page stays mapped for the other holders.
-pub(crate) fn unsubscribe(tx: &mut Transaction<'_>, run: PageRun, leaving: ProcessorMask) {
+pub(crate) fn unsubscribe(tx: &mut Transaction<'_>, run: PageRun, leaving: MemoryMask) {
     let page = tx.state(run.first);
     let leaving = leaving.intersection(page.resident).without(page.owner);
     if leaving.is_empty() {
         return;
     }
-    tx.drain(leaving, run);
-    tx.invalidate(leaving.intersection(page.mapped), run);
+    tx.drain(leaving.processors(), run);
+    tx.invalidate(leaving.processors().intersection(page.mapped), run);
     tx.release_all(leaving, run);
     end_broadcast(tx, run);
     tx.memory.statistics.unsubscribed += u64::from(run.count) * leaving.len() as u64;

@@ -1,37 +1,37 @@
 //! How full each memory is.
 
-use crate::contract::ids::{HOST, MAX_PROCESSORS, ProcessorId};
+use crate::contract::ids::{MAX_MEMORIES, MemoryId};
 use crate::contract::topology::Topology;
 
 /// Frames that the plan under construction, or an unfinished one, gains and gives up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Change {
-    /// How many more, or fewer, each processor uses after the steps so far.
-    net: [i32; MAX_PROCESSORS],
+    /// How many more, or fewer, frames of each memory are used after the steps so far.
+    net: [i32; MAX_MEMORIES],
     /// The highest that this was after any step, or how many free frames were taken where frames have numbers.
-    peak: [i32; MAX_PROCESSORS],
+    peak: [i32; MAX_MEMORIES],
 }
 
 impl Change {
-    pub fn gain(&mut self, processor: ProcessorId, frames: u32) {
-        let (net, peak) = (&mut self.net[processor.index()], &mut self.peak[processor.index()]);
+    pub fn gain(&mut self, memory: MemoryId, frames: u32) {
+        let (net, peak) = (&mut self.net[memory.index()], &mut self.peak[memory.index()]);
         *net += frames as i32;
         *peak = (*peak).max(*net);
     }
 
     /// A frame that is free, even if the plan gave up others before.
-    pub fn take(&mut self, processor: ProcessorId) {
-        self.net[processor.index()] += 1;
-        self.peak[processor.index()] += 1;
+    pub fn take(&mut self, memory: MemoryId) {
+        self.net[memory.index()] += 1;
+        self.peak[memory.index()] += 1;
     }
 
     /// A frame that the plan gave up before.
-    pub fn reuse(&mut self, processor: ProcessorId) {
-        self.net[processor.index()] += 1;
+    pub fn reuse(&mut self, memory: MemoryId) {
+        self.net[memory.index()] += 1;
     }
 
-    pub fn lose(&mut self, processor: ProcessorId, frames: u32) {
-        self.net[processor.index()] -= frames as i32;
+    pub fn lose(&mut self, memory: MemoryId, frames: u32) {
+        self.net[memory.index()] -= frames as i32;
     }
 
     /// Frames that are free once the plan is done, of those that it uses at its peak.
@@ -45,99 +45,99 @@ impl Change {
 /// A frame that an unfinished plan gives up can be reused by the same plan, later in its steps, but by no other before
 /// the acknowledgement: so a plan that fails always finds room to go back to.
 pub(crate) struct Frames {
-    capacity: [u32; MAX_PROCESSORS],
-    held: [u32; MAX_PROCESSORS],
+    capacity: [u32; MAX_MEMORIES],
+    held: [u32; MAX_MEMORIES],
     /// Of those held, frames that become free when unfinished plans are acknowledged.
-    releasing: [u32; MAX_PROCESSORS],
+    releasing: [u32; MAX_MEMORIES],
     /// Frames that may be held: the capacity, or, after it was lowered, what was held then and has not left yet.
-    limit: [u32; MAX_PROCESSORS],
+    limit: [u32; MAX_MEMORIES],
     /// Of those held, frames whose pages stay until they are freed.
-    staying: [u32; MAX_PROCESSORS],
+    staying: [u32; MAX_MEMORIES],
 }
 
 impl Frames {
     pub fn new(topology: &Topology) -> Self {
-        let mut capacity = [u32::MAX; MAX_PROCESSORS];
-        for (gpu, &pages) in topology.capacity_pages.iter().enumerate() {
-            capacity[ProcessorId::gpu(gpu).index()] = pages;
+        let mut capacity = [u32::MAX; MAX_MEMORIES];
+        for memory in &topology.memories {
+            capacity[memory.id.index()] = memory.capacity_pages;
         }
         Self {
             capacity,
-            held: [0; MAX_PROCESSORS],
-            releasing: [0; MAX_PROCESSORS],
+            held: [0; MAX_MEMORIES],
+            releasing: [0; MAX_MEMORIES],
             limit: capacity,
-            staying: [0; MAX_PROCESSORS],
+            staying: [0; MAX_MEMORIES],
         }
     }
 
-    pub fn capacity(&self, processor: ProcessorId) -> u32 {
-        self.capacity[processor.index()]
+    pub fn capacity(&self, memory: MemoryId) -> u32 {
+        self.capacity[memory.index()]
     }
 
-    /// The host's memory has no limit.
-    pub fn set_capacity(&mut self, processor: ProcessorId, pages: u32) {
-        if processor != HOST {
-            self.capacity[processor.index()] = pages;
-            self.limit[processor.index()] = pages.max(self.held(processor));
+    /// The host's memories have no limit.
+    pub fn set_capacity(&mut self, memory: MemoryId, pages: u32) {
+        if !memory.on_host() {
+            self.capacity[memory.index()] = pages;
+            self.limit[memory.index()] = pages.max(self.held(memory));
         }
     }
 
-    pub fn held(&self, processor: ProcessorId) -> u32 {
-        self.held[processor.index()]
+    pub fn held(&self, memory: MemoryId) -> u32 {
+        self.held[memory.index()]
     }
 
     /// Frames that may be held: the capacity, unless it was lowered and not everything beyond it has left yet.
-    pub fn limit(&self, processor: ProcessorId) -> u32 {
-        self.limit[processor.index()]
+    pub fn limit(&self, memory: MemoryId) -> u32 {
+        self.limit[memory.index()]
     }
 
     /// Frames that have to be given up before `count` more fit, beside what the plan under construction changed.
     /// `None` if they never fit, or if the memory has to shrink first.
-    pub fn missing(&self, processor: ProcessorId, count: u32, change: &Change) -> Option<u32> {
-        let capacity = i64::from(self.capacity(processor));
-        let held = i64::from(self.held(processor));
+    pub fn missing(&self, memory: MemoryId, count: u32, change: &Change) -> Option<u32> {
+        let capacity = i64::from(self.capacity(memory));
+        let held = i64::from(self.held(memory));
         if held > capacity || i64::from(count) > capacity {
             return None;
         }
-        let used = held + i64::from(change.net[processor.index()]);
+        let used = held + i64::from(change.net[memory.index()]);
         Some((used + i64::from(count) - capacity).max(0) as u32)
     }
 
     /// Frames that are free, beside those that the plan under construction gave up.
-    pub fn spare(&self, processor: ProcessorId, change: &Change) -> u32 {
-        let used = self.held(processor) + change.peak[processor.index()] as u32;
-        self.capacity(processor).saturating_sub(used)
+    pub fn spare(&self, memory: MemoryId, change: &Change) -> u32 {
+        let used = self.held(memory) + change.peak[memory.index()] as u32;
+        self.capacity(memory).saturating_sub(used)
     }
 
     /// Frames whose pages stay until they are freed.
-    pub fn staying(&self, processor: ProcessorId) -> u32 {
-        self.staying[processor.index()]
+    pub fn staying(&self, memory: MemoryId) -> u32 {
+        self.staying[memory.index()]
     }
 
     /// So many pages stay from now on.
-    pub fn stay(&mut self, processor: ProcessorId, pages: u32) {
-        self.staying[processor.index()] += pages;
+    pub fn stay(&mut self, memory: MemoryId, pages: u32) {
+        self.staying[memory.index()] += pages;
     }
 
     /// A page that stayed is freed.
-    pub fn stays_no_more(&mut self, processor: ProcessorId) {
-        self.staying[processor.index()] -= 1;
+    pub fn stays_no_more(&mut self, memory: MemoryId) {
+        self.staying[memory.index()] -= 1;
     }
 
     /// Whether frames become free when unfinished plans are acknowledged.
-    pub fn any_released(&self, processor: ProcessorId) -> bool {
-        self.releasing[processor.index()] > 0
+    pub fn any_released(&self, memory: MemoryId) -> bool {
+        self.releasing[memory.index()] > 0
     }
 
     /// Frames beyond the capacity that no unfinished plan gives up.
-    pub fn excess(&self, processor: ProcessorId) -> u32 {
-        let staying = self.held[processor.index()] - self.releasing[processor.index()];
-        staying.saturating_sub(self.capacity(processor))
+    pub fn excess(&self, memory: MemoryId) -> u32 {
+        let staying = self.held[memory.index()] - self.releasing[memory.index()];
+        staying.saturating_sub(self.capacity(memory))
     }
 
     /// A plan with this change begins: what it uses at its peak is held from now on.
     pub fn begin(&mut self, change: &Change) {
-        for index in 1..MAX_PROCESSORS {
+        for index in 1..MAX_MEMORIES {
             self.held[index] += change.peak[index] as u32;
             self.releasing[index] += change.released(index);
         }
@@ -145,14 +145,14 @@ impl Frames {
 
     /// It is done: what it gave up is free.
     pub fn complete(&mut self, change: &Change) {
-        for index in 1..MAX_PROCESSORS {
+        for index in 1..MAX_MEMORIES {
             self.releasing[index] -= change.released(index);
             self.release(index, change.released(index));
         }
     }
 
     /// It was refused: what it used is free, but for so many more, or fewer, frames than before it.
-    pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_PROCESSORS]) {
+    pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_MEMORIES]) {
         for (index, kept) in kept.iter().enumerate().skip(1) {
             self.releasing[index] -= change.released(index);
             self.release(index, (change.peak[index] - kept) as u32);
@@ -160,8 +160,8 @@ impl Frames {
     }
 
     /// A frame is free at once, because its page was freed.
-    pub fn free(&mut self, processor: ProcessorId) {
-        self.release(processor.index(), 1);
+    pub fn free(&mut self, memory: MemoryId) {
+        self.release(memory.index(), 1);
     }
 
     fn release(&mut self, index: usize, frames: u32) {

@@ -1,6 +1,6 @@
 //! How full memories are, for those who ask.
 
-use crate::contract::ids::{PageId, ProcessorId, SpaceId};
+use crate::contract::ids::{MemoryId, PageId, SpaceId};
 use crate::memories::large_frame::Holder;
 use crate::memories::store::FrameStore;
 
@@ -29,8 +29,8 @@ impl MemoryUse {
 /// A fault that can never be served: memory is full, and nothing leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// Whose memory is full.
-    pub processor: ProcessorId,
+    /// Which memory is full.
+    pub memory: MemoryId,
     /// The page that was asked for.
     pub page: PageId,
     /// The application whose page that is.

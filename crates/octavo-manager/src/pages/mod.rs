@@ -14,8 +14,9 @@ use crate::contract::block::BlockMap;
 use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask, SpaceId};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
 use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
@@ -38,14 +39,14 @@ const KINDS: [Kind; 4] = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinne
 struct Record {
     /// Slot of the unfinished plan that names the page.
     slot: u32,
-    owner: ProcessorId,
+    owner: MemoryId,
     mode: Mode,
     flags: u8,
     /// Bits that the placement claimed.
     attributes: u8,
 }
 
-const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST, mode: Mode::Plain, flags: 0, attributes: 0 };
+const UNALLOCATED: Record = Record { slot: NOT_BUSY, owner: HOST_MEMORY, mode: Mode::Plain, flags: 0, attributes: 0 };
 
 /// All pages.
 #[derive(Clone)]
@@ -59,12 +60,16 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// No page, and room for these attributes in each.
+    /// No page of a node with so many memories, and room for these attributes in each.
     ///
     /// # Errors
     /// If there is none.
-    pub fn new(geometry: Geometry, attributes: &'static [&'static Attribute]) -> Result<Self, ConfigError> {
-        let (planes, allocations) = (Planes::new(&geometry), Allocations::default());
+    pub fn new(
+        geometry: Geometry,
+        memories: usize,
+        attributes: &'static [&'static Attribute],
+    ) -> Result<Self, ConfigError> {
+        let (planes, allocations) = (Planes::new(geometry.processors(), memories), Allocations::default());
         let attributes = Attributes::new(attributes)?;
         Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes, advised: Advised::default() })
     }
@@ -83,9 +88,9 @@ impl Pages {
         self.planes.bytes() + self.records.capacity() * size_of::<Record>()
     }
 
-    /// Copies of pages that `processor` holds, replicas included.
-    pub fn residents(&self, processor: ProcessorId) -> u64 {
-        self.planes.residents(processor)
+    /// Copies of pages that `memory` holds, replicas included.
+    pub fn residents(&self, memory: MemoryId) -> u64 {
+        self.planes.residents(memory)
     }
 
     pub fn keep_journal(&mut self) {
@@ -137,8 +142,8 @@ impl Pages {
         self.allocations.all_of_space(run, space)
     }
 
-    /// Whether these pages, a block or an aligned part of one, are all resident and mapped on `processor`, and all
-    /// writable there or none.
+    /// Whether these pages, a block or an aligned part of one, are all resident in `processor`'s own memory and mapped
+    /// there, and all writable or none.
     pub fn mapped_alike(&self, processor: ProcessorId, run: PageRun) -> bool {
         self.planes.mapped_alike(processor, run)
     }
@@ -147,11 +152,11 @@ impl Pages {
     pub fn allocate(&mut self, &Allocation { run, space, populated, kind, advice, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
-        let resident = if populated && !kind.stays() { ProcessorMask::only(HOST) } else { ProcessorMask::EMPTY };
+        let resident = if populated && !kind.stays() { MemoryMask::only(HOST_MEMORY) } else { MemoryMask::EMPTY };
         for page in run.iter() {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
             self.records[page.index()] = Record { flags: ALLOCATED | (kind as u8) << KIND, ..UNALLOCATED };
-            self.planes.toggle(page, Plane::Resident, ProcessorMask::EMPTY, resident);
+            self.planes.reside(page, MemoryMask::EMPTY, resident);
         }
         self.attributes.created(run.count);
         self.allocations.insert(run, space, kind);
@@ -170,8 +175,8 @@ impl Pages {
     pub fn forget(&mut self, page: PageId) {
         self.attributes.forgotten(self.records[page.index()].attributes);
         let before = self.state(page);
-        let none = ProcessorMask::EMPTY;
-        self.change_state(page, &before, &PageState { resident: none, mapped: none, writable: none, ..before });
+        let (resident, none) = (MemoryMask::EMPTY, ProcessorMask::EMPTY);
+        self.change_state(page, &before, &PageState { resident, mapped: none, writable: none, ..before });
         self.records[page.index()] = UNALLOCATED;
     }
 
@@ -203,7 +208,7 @@ impl Pages {
 
     pub fn state(&self, page: PageId) -> PageState {
         let record = &self.records[page.index()];
-        let [resident, mapped, writable] = self.planes.masks(page);
+        let (resident, mapped, writable) = self.planes.masks(page);
         PageState { owner: record.owner, mode: record.mode, resident, mapped, writable }
     }
 
@@ -216,7 +221,7 @@ impl Pages {
         let record = &mut self.records[page.index()];
         record.owner = after.owner;
         record.mode = after.mode;
-        self.planes.toggle(page, Plane::Resident, before.resident, after.resident);
+        self.planes.reside(page, before.resident, after.resident);
         self.planes.toggle(page, Plane::Mapped, before.mapped, after.mapped);
         self.planes.toggle(page, Plane::Writable, before.writable, after.writable);
     }
@@ -253,8 +258,8 @@ impl Pages {
             allocated: false,
             kind: Kind::default(),
             space: SpaceId::default(),
-            owner: HOST,
-            resident: none,
+            owner: HOST_MEMORY,
+            resident: MemoryMask::EMPTY,
             mapped: none,
             writable: none,
             mode: Mode::Plain,
@@ -264,13 +269,13 @@ impl Pages {
         }
     }
 
-    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.planes.resident(processor, page)
+    pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
+        self.planes.resident(memory, page)
     }
 
-    /// Pages of `page`'s block that are resident on `processor`.
-    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
-        self.planes.resident_in_block(processor, self.block(page))
+    /// Pages of `page`'s block that are resident in `memory`.
+    pub fn resident_in_block(&self, memory: MemoryId, page: PageId) -> BlockMap {
+        self.planes.resident_in_block(memory, self.block(page))
     }
 
     /// The unfinished plan that names `page`.

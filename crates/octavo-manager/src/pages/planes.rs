@@ -3,35 +3,40 @@
 use wide::u64x4;
 
 use crate::contract::block::BlockMap;
-use crate::contract::geometry::Geometry;
-use crate::contract::ids::{MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, MAX_MEMORIES, MAX_PROCESSORS, MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 
-const _: () = assert!(3 * MAX_PROCESSORS <= u64::BITS as usize, "all bits of a page fit a word");
+const _: () = assert!(MAX_MEMORIES + 2 * MAX_PROCESSORS <= u64::BITS as usize, "all bits of a page fit a word");
 
-/// Which of a page's bitmaps.
+/// Which of a page's bitmaps by processor.
 #[derive(Clone, Copy)]
 pub(super) enum Plane {
-    Resident = 0,
-    Mapped = 1,
-    Writable = 2,
+    Mapped = 0,
+    Writable = 1,
 }
+
+/// The memories that hold a page, and the processors that map it and can write it.
+pub(super) type Masks = (MemoryMask, ProcessorMask, ProcessorMask);
 
 /// The bitmaps of all pages.
 ///
-/// They lie interleaved: 64 pages' words of every processor and plane are neighbours, so that one page's
-/// state is read from one or two cache lines and a 2 MiB block is a contiguous slice.
+/// They lie interleaved: 64 pages' words of every memory, then of every processor and plane, are neighbours, so that one
+/// page's state is read from one or two cache lines and a 2 MiB block is a contiguous slice.
 #[derive(Clone)]
 pub(super) struct Planes {
     /// In the node, the host included.
     processors: usize,
+    /// At least as many.
+    memories: usize,
     words: Vec<u64>,
-    /// Copies of pages that each processor holds.
-    residents: [u64; MAX_PROCESSORS],
+    /// Copies of pages that each memory holds.
+    residents: [u64; MAX_MEMORIES],
 }
 
 impl Planes {
-    pub fn new(geometry: &Geometry) -> Self {
-        Self { processors: geometry.processors(), words: Vec::new(), residents: [0; MAX_PROCESSORS] }
+    /// For so many processors, and memories that are these processors' and further ones of the host.
+    pub fn new(processors: usize, memories: usize) -> Self {
+        Self { processors, memories, words: Vec::new(), residents: [0; MAX_MEMORIES] }
     }
 
     /// Makes room for `pages` pages, a multiple of 64.
@@ -44,18 +49,18 @@ impl Planes {
         self.words.capacity() * size_of::<u64>()
     }
 
-    /// Copies of pages that `processor` holds, replicas included.
-    pub fn residents(&self, processor: ProcessorId) -> u64 {
-        self.residents[processor.index()]
+    /// Copies of pages that `memory` holds, replicas included.
+    pub fn residents(&self, memory: MemoryId) -> u64 {
+        self.residents[memory.index()]
     }
 
-    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.words[self.word(page, Plane::Resident) + processor.index()] >> (page.0 % 64) & 1 != 0
+    pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
+        self.words[self.resident_word(memory, page)] >> (page.0 % 64) & 1 != 0
     }
 
-    /// Pages of `block` that are resident on `processor`.
-    pub fn resident_in_block(&self, processor: ProcessorId, block: PageRun) -> BlockMap {
-        let first = self.word(block.first, Plane::Resident) + processor.index();
+    /// Pages of `block` that are resident in `memory`.
+    pub fn resident_in_block(&self, memory: MemoryId, block: PageRun) -> BlockMap {
+        let first = self.resident_word(memory, block.first);
         let mut map = BlockMap::EMPTY;
         if block.count < 64 {
             let bits = self.words[first] >> (block.first.0 % 64);
@@ -68,53 +73,71 @@ impl Planes {
         map
     }
 
-    /// Whether these pages, a block or an aligned part of one, are all resident and mapped on `processor`, and all
-    /// writable there or none.
+    /// Whether these pages, a block or an aligned part of one, are all resident in `processor`'s own memory and mapped
+    /// there, and all writable or none.
     pub fn mapped_alike(&self, processor: ProcessorId, run: PageRun) -> bool {
         let bits = if run.count < 64 { ((1 << run.count) - 1) << (run.first.0 % 64) } else { u64::MAX };
-        let masked = |plane: Plane| {
-            let pages = (0..run.count).step_by(64).map(move |offset| PageId(run.first.0 + offset));
-            pages.map(move |page| self.words[self.word(page, plane) + processor.index()] & bits)
-        };
+        let pages = || (0..run.count).step_by(64).map(|offset| PageId(run.first.0 + offset));
+        let resident = |page| self.words[self.resident_word(processor.memory(), page)] & bits;
+        let masked = |plane: Plane| pages().map(move |page| self.words[self.word(page, plane, processor)] & bits);
         let all = |plane| masked(plane).all(|word| word == bits);
-        all(Plane::Resident)
+        pages().all(|page| resident(page) == bits)
             && all(Plane::Mapped)
             && (all(Plane::Writable) || masked(Plane::Writable).all(|word| word == 0))
     }
 
-    /// The processors of a page: on which it is resident, mapped and writable.
-    pub fn masks(&self, page: PageId) -> [ProcessorMask; 3] {
+    /// Who holds a page, maps it and can write it.
+    pub fn masks(&self, page: PageId) -> Masks {
         let bits = self.bits(page);
-        [Plane::Resident, Plane::Mapped, Plane::Writable].map(|plane| {
-            ProcessorMask((bits >> (plane as usize * self.processors)) as u32 & ((1 << self.processors) - 1))
-        })
+        let processors = |bits: u64| bits as u32 & ((1 << self.processors) - 1);
+        let further = (bits as u32 & ((1 << self.memories) - 1)) >> self.processors << MAX_PROCESSORS;
+        let mapped = bits >> self.memories;
+        let writable = ProcessorMask(processors(mapped >> self.processors));
+        (MemoryMask(processors(bits) | further), ProcessorMask(processors(mapped)), writable)
     }
 
-    /// Writes only the bits that differ, mostly one or two.
+    /// Writes only the bits of memories that differ, mostly one or two.
+    pub fn reside(&mut self, page: PageId, before: MemoryMask, after: MemoryMask) {
+        for memory in MemoryMask(before.0 ^ after.0).iter() {
+            let word = self.resident_word(memory, page);
+            self.words[word] ^= 1 << (page.0 % 64);
+            let residents = &mut self.residents[memory.index()];
+            *residents = if after.contains(memory) { *residents + 1 } else { *residents - 1 };
+        }
+    }
+
+    /// The same for processors.
     pub fn toggle(&mut self, page: PageId, plane: Plane, before: ProcessorMask, after: ProcessorMask) {
-        let first = self.word(page, plane);
+        let first = self.word(page, plane, HOST);
         for processor in ProcessorMask(before.0 ^ after.0).iter() {
             self.words[first + processor.index()] ^= 1 << (page.0 % 64);
-            if matches!(plane, Plane::Resident) {
-                let residents = &mut self.residents[processor.index()];
-                *residents = if after.contains(processor) { *residents + 1 } else { *residents - 1 };
-            }
         }
     }
 
     /// Words of 64 pages.
     fn count(&self) -> usize {
-        3 * self.processors
+        self.memories + 2 * self.processors
     }
 
-    /// Index of the host's word of `plane` for `page`; the GPUs' follow.
-    fn word(&self, page: PageId, plane: Plane) -> usize {
-        page.index() / 64 * self.count() + plane as usize * self.processors
+    /// Index of the first word for `page`.
+    fn first(&self, page: PageId) -> usize {
+        page.index() / 64 * self.count()
     }
 
-    /// The bits of a page, plane by plane, the host's first.
+    /// Index of `memory`'s word for `page`. Numbers of GPUs that the node lacks take up no room.
+    fn resident_word(&self, memory: MemoryId, page: PageId) -> usize {
+        let absent = if memory.index() < self.processors { 0 } else { MAX_PROCESSORS - self.processors };
+        self.first(page) + memory.index() - absent
+    }
+
+    /// Index of `processor`'s word of `plane` for `page`.
+    fn word(&self, page: PageId, plane: Plane, processor: ProcessorId) -> usize {
+        self.first(page) + self.memories + plane as usize * self.processors + processor.index()
+    }
+
+    /// The bits of a page: memories, then processors plane by plane.
     fn bits(&self, page: PageId) -> u64 {
-        let first = self.word(page, Plane::Resident);
+        let first = self.first(page);
         let (fours, rest) = self.words[first..first + self.count()].as_chunks::<4>();
         let bit = page.0 % 64;
         // Four at a time, by the bit that is moved to the top of each word.

@@ -1,7 +1,7 @@
 //! Which pages are where, for those who choose what leaves.
 
 use crate::contract::block::BlockMap;
-use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
 use crate::pages::Pages;
 
@@ -17,31 +17,29 @@ impl Residency<'_> {
         self.pages.view(page)
     }
 
-    /// Whether `page` takes up a frame of `processor` that it can be made to give up.
+    /// Whether `page` takes up a frame of `memory` that it can be made to give up.
     #[must_use]
-    pub fn resident(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.resident(processor, page)
-            && self.pages.mode(page) != Mode::Everywhere
-            && !self.pages.kind(page).stays()
+    pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
+        self.pages.resident(memory, page) && self.pages.mode(page) != Mode::Everywhere && !self.pages.kind(page).stays()
     }
 
-    /// Whether `page` takes up a frame of `processor` and is in no unfinished plan.
+    /// Whether `page` takes up a frame of `memory` and is in no unfinished plan.
     #[must_use]
-    pub fn evictable(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.slot(page).is_none() && self.resident(processor, page)
+    pub fn evictable(&self, memory: MemoryId, page: PageId) -> bool {
+        self.pages.slot(page).is_none() && self.resident(memory, page)
     }
 
-    /// Whether `page` takes up a frame of `processor`, or could again because a plan that holds it may fail.
+    /// Whether `page` takes up a frame of `memory`, or could again because a plan that holds it may fail.
     #[must_use]
-    pub fn may_return(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.slot(page).is_some() || self.resident(processor, page)
+    pub fn may_return(&self, memory: MemoryId, page: PageId) -> bool {
+        self.pages.slot(page).is_some() || self.resident(memory, page)
     }
 
     /// Whether that is so for any page of the 2 MiB block that contains `page`.
     #[must_use]
-    pub fn block_may_return(&self, processor: ProcessorId, page: PageId) -> bool {
+    pub fn block_may_return(&self, memory: MemoryId, page: PageId) -> bool {
         let mut pages = self.block(page).iter();
-        pages.any(|page| self.pages.allocated(page) && self.may_return(processor, page))
+        pages.any(|page| self.pages.allocated(page) && self.may_return(memory, page))
     }
 
     /// Whether `page` is part of an allocation.
@@ -62,10 +60,10 @@ impl Residency<'_> {
         self.pages.block(page)
     }
 
-    /// Pages of that block in `processor`'s memory, but for those that stay there.
+    /// Pages of that block in `memory`, but for those that stay there.
     #[must_use]
-    pub fn resident_in_block(&self, processor: ProcessorId, page: PageId) -> BlockMap {
-        let mut there = self.pages.resident_in_block(processor, page);
+    pub fn resident_in_block(&self, memory: MemoryId, page: PageId) -> BlockMap {
+        let mut there = self.pages.resident_in_block(memory, page);
         if !self.pages.all_managed() {
             let first = self.block(page).first.0;
             let stays = |index: &u32| self.pages.kind(PageId(first + index)).stays();

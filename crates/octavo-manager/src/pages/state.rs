@@ -1,16 +1,17 @@
 //! Where a page is and who can reach it.
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{Access, HOST, ProcessorId, ProcessorMask};
+use crate::contract::ids::{Access, HOST, HOST_MEMORY, MemoryId};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::Permission;
 
 /// Where a page is and who can reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageState {
-    pub owner: ProcessorId,
+    pub owner: MemoryId,
     pub mode: Mode,
-    pub resident: ProcessorMask,
+    pub resident: MemoryMask,
     pub mapped: ProcessorMask,
     pub writable: ProcessorMask,
 }
@@ -27,10 +28,10 @@ impl PageState {
     }
 
     /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
-    pub fn give_up(&mut self, memory: ProcessorId) {
+    pub fn give_up(&mut self, memory: MemoryId) {
         self.resident = self.resident.without(memory);
         if self.owner == memory {
-            self.owner = self.resident.without(HOST).first().unwrap_or(HOST);
+            self.owner = self.resident.gpus().first().or(self.resident.first()).unwrap_or(HOST_MEMORY);
         }
     }
 
@@ -47,7 +48,7 @@ impl PageState {
     /// that has the only copy.
     pub fn must_drain(&self) -> ProcessorMask {
         let writers = self.writable.without(HOST);
-        if self.owner == HOST || self.replicated() { writers } else { writers.with(self.owner) }
+        if self.owner.on_host() || self.replicated() { writers } else { writers.with(self.owner.processor()) }
     }
 
     /// Whether `fault` would not happen now.

@@ -5,7 +5,7 @@ use octavo_units::Bytes;
 use super::*;
 
 fn pages(page_size: u64) -> Pages {
-    Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, &[]).unwrap()
+    Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, 24, &[]).unwrap()
 }
 
 #[test]
@@ -19,16 +19,16 @@ fn states_of_neighbours_do_not_mix() {
     pages.allocate(&PageRun { first: PageId(60), count: 10 }.into());
     let all = ProcessorMask((1 << 17) - 1);
     let state = PageState {
-        owner: ProcessorId(16),
+        owner: MemoryId(16),
         mode: Mode::Broadcast,
-        resident: all,
+        resident: MemoryMask(all.0 | 1 << 23),
         mapped: ProcessorMask(0b1_0100_0000_0000_1010),
         writable: ProcessorMask(0b1_0100_0000_0000_1000),
     };
     pages.change_state(PageId(64), &pages.state(PageId(64)), &state);
     assert_eq!(pages.state(PageId(64)), state);
     for page in [63, 65].map(PageId) {
-        assert_eq!(pages.state(page).resident, ProcessorMask::only(HOST));
+        assert_eq!(pages.state(page).resident, MemoryMask::only(HOST_MEMORY));
         assert!(pages.state(page).mapped.is_empty());
     }
 }
@@ -37,7 +37,7 @@ fn states_of_neighbours_do_not_mix() {
 fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
     let mut pages = pages(64 << 10);
     pages.allocate(&PageRun { first: PageId(0), count: 96 }.into());
-    let map = pages.resident_in_block(HOST, PageId(40));
+    let map = pages.resident_in_block(HOST_MEMORY, PageId(40));
     assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
     assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
 }

@@ -14,7 +14,7 @@ pub(crate) fn decide(fault: &Fault, page: &PageView, advice: &Advice, reach: &Re
     if advice.read_mostly {
         return Some(if fault.access == Access::Read { Decision::Replicate } else { Decision::Migrate });
     }
-    if advice.preferred == Some(toucher) {
+    if advice.preferred.is_some_and(|memory| memory.processor() == toucher) {
         return Some(Decision::Migrate);
     }
     let preferred = advice.preferred.filter(|&memory| reach.can_map(toucher, memory));
@@ -24,5 +24,5 @@ pub(crate) fn decide(fault: &Fault, page: &PageView, advice: &Advice, reach: &Re
     if advice.accessed_by.contains(toucher) && reach.can_map(toucher, page.owner) {
         return Some(Decision::MapRemote);
     }
-    preferred.filter(|_| page.owner != toucher).map(Decision::To)
+    preferred.filter(|_| page.owner.processor() != toucher).map(Decision::To)
 }

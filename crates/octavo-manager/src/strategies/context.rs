@@ -3,7 +3,7 @@
 use octavo_units::Time;
 
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::PageView;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
@@ -71,10 +71,10 @@ impl Context<'_> {
         self.pages.set_attribute(page, attribute, value);
     }
 
-    /// Frames in use on a processor, including those that unfinished plans will fill.
+    /// Frames of a memory in use, including those that unfinished plans will fill.
     #[must_use]
-    pub fn held(&self, processor: ProcessorId) -> u32 {
-        self.frames.held(processor)
+    pub fn held(&self, memory: MemoryId) -> u32 {
+        self.frames.held(memory)
     }
 
     /// The decision needs this many accesses to metadata in host memory before anything else.

@@ -1,6 +1,7 @@
 //! What a placement strategy can answer. Mechanisms carry it out.
 
-use crate::contract::ids::{PageId, ProcessorId, ProcessorMask};
+use crate::contract::ids::{MemoryId, PageId};
+use crate::contract::masks::MemoryMask;
 
 /// What to do about a fault. Mechanisms carry it out whatever state the page is in. A processor that cannot map a memory
 /// gets the page instead.
@@ -22,11 +23,11 @@ pub enum Decision {
     Replicate,
     /// The page moves to that memory, and the faulting processor maps it there. If it has replicas, it moves to the
     /// faulting processor.
-    To(ProcessorId),
+    To(MemoryId),
     /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
     Subscribe,
-    /// The page is at home on a processor from its allocation on; the faulting processor maps it there.
-    At(ProcessorId),
+    /// The page is at home in a memory from its allocation on; the faulting processor maps it there.
+    At(MemoryId),
     /// The page moves to the faulting GPU and is mapped on every GPU as if it were local.
     Everywhere,
 }
@@ -37,8 +38,8 @@ pub enum Decision {
 pub struct Move {
     /// What.
     pub page: PageId,
-    /// Where it is mapped, for reading and writing, when it arrives.
-    pub to: ProcessorId,
+    /// Where. The processor there maps it, for reading and writing, when it arrives.
+    pub to: MemoryId,
 }
 
 /// Replicas of a page in broadcast mode that a strategy gives up. The owner's stays, and so does a busy page's.
@@ -46,6 +47,6 @@ pub struct Move {
 pub struct Unsubscribe {
     /// What.
     pub page: PageId,
-    /// Whose replicas.
-    pub processors: ProcessorMask,
+    /// In which memories.
+    pub memories: MemoryMask,
 }

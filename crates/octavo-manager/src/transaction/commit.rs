@@ -1,7 +1,8 @@
 //! Plans are opened, committed, finished and taken back.
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{HOST, PageRun, ProcessorMask};
+use crate::contract::ids::PageRun;
+use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, Step};
 use crate::strategies::context::Charges;
@@ -92,9 +93,9 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
             continue;
         }
         // What took up no room meanwhile may have been forgotten even where it stayed.
-        let stayed = if planned.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { planned.resident };
-        let back = now.resident.difference(stayed).without(HOST);
-        back.iter().for_each(|processor| memory.eviction.restored(processor, *page));
+        let stayed = if planned.mode == Mode::Everywhere { MemoryMask::EMPTY } else { planned.resident };
+        let back = now.resident.difference(stayed).gpus();
+        back.iter().for_each(|holder| memory.eviction.restored(holder, *page));
     }
 }
 

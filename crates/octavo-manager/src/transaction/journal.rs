@@ -84,14 +84,16 @@ impl Physical {
         pages: &Pages,
     ) {
         match (before, planned) {
-            (Content::Page(page), Content::Leaving(_)) if kept.compacted || !kept.fills(processor, page) => {
+            (Content::Page(page), Content::Leaving(_)) if kept.compacted || !kept.fills(processor.memory(), page) => {
                 self.store_mut(processor).replace(frame, Content::Free);
             }
             (Content::Foreign, Content::Leaving(_)) if kept.compacted => {
                 self.store_mut(processor).replace(frame, Content::Free);
             }
             (_, Content::Foreign) if kept.compacted => _ = self.store_mut(processor).put_foreign(frame),
-            (_, Content::Page(page)) if self.store(processor).place(page).is_none() && kept.fills(processor, page) => {
+            (_, Content::Page(page))
+                if self.store(processor).place(page).is_none() && kept.fills(processor.memory(), page) =>
+            {
                 let space = pages.space(page);
                 let whole = !kept.compacted && pages.all_of_space(self.block(self.block_of(page)), space);
                 self.store_mut(processor).put(page, space, frame, whole);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::contract::ids::{HOST, MAX_PROCESSORS, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, MappingMode, Plan, Step};
 use crate::contract::refusal::Prefix;
@@ -17,7 +18,7 @@ pub(crate) struct KeptPage {
     /// As the steps that were done left it.
     pub now: PageState,
     /// The memory that it was copied from and should have left.
-    pub owed: Option<ProcessorId>,
+    pub owed: Option<MemoryId>,
 }
 
 /// All that a refused plan leaves behind.
@@ -41,9 +42,9 @@ impl Kept {
         kept
     }
 
-    /// How many more frames each processor uses than before the plan.
-    pub fn frames(&self) -> [i32; MAX_PROCESSORS] {
-        let mut frames = [0; MAX_PROCESSORS];
+    /// How many more frames of each memory are used than before the plan.
+    pub fn frames(&self) -> [i32; MAX_MEMORIES] {
+        let mut frames = [0; MAX_MEMORIES];
         for KeptPage { before, now, .. } in self.pages.values() {
             counted(now).difference(counted(before)).iter().for_each(|gpu| frames[gpu.index()] += 1);
             counted(before).difference(counted(now)).iter().for_each(|gpu| frames[gpu.index()] -= 1);
@@ -51,9 +52,9 @@ impl Kept {
         frames
     }
 
-    /// Whether `page` takes up a frame of `processor`.
-    pub fn fills(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.pages.get(&page).is_some_and(|kept| counted(&kept.now).contains(processor))
+    /// Whether `page` takes up a frame of `memory`.
+    pub fn fills(&self, memory: MemoryId, page: PageId) -> bool {
+        self.pages.get(&page).is_some_and(|kept| counted(&kept.now).contains(memory))
     }
 
     /// What a step did to the pages. Those that the plan does not hold, it only names.
@@ -87,7 +88,7 @@ impl KeptPage {
             }
             Step::Protect { processors, .. } => state.writable = state.writable.difference(processors),
             Step::Populate { memory, .. } => {
-                (state.resident, state.owner) = (ProcessorMask::only(memory), memory);
+                (state.resident, state.owner) = (MemoryMask::only(memory), memory);
             }
             Step::Copy { from, to, cause, .. } => {
                 state.resident = state.resident.with(to);
@@ -120,12 +121,12 @@ impl KeptPage {
             return;
         }
         let as_before = now.mode == Mode::Plain && now.resident == before.resident;
-        let on_host = now.resident == ProcessorMask::only(HOST);
+        let on_host = now.owner.on_host() && now.resident == MemoryMask::only(now.owner);
         now.mode = if as_before || on_host { Mode::Plain } else { Mode::Everywhere };
     }
 }
 
-/// GPUs of which a page takes up a frame.
-fn counted(state: &PageState) -> ProcessorMask {
-    if state.mode == Mode::Everywhere { ProcessorMask::EMPTY } else { state.resident.without(HOST) }
+/// The GPUs' memories of which a page takes up a frame.
+fn counted(state: &PageState) -> MemoryMask {
+    if state.mode == Mode::Everywhere { MemoryMask::EMPTY } else { state.resident.gpus() }
 }

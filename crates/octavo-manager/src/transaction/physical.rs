@@ -42,7 +42,7 @@ impl Physical {
         }
         let span = coalescing.map_or(geometry.block_pages(), |coalescing| coalescing.pages);
         let mut gpus: Vec<FrameStore> =
-            topology.capacity_pages.iter().map(|&pages| FrameStore::new(span, pages)).collect();
+            topology.gpu_memories().map(|memory| FrameStore::new(span, memory.capacity_pages)).collect();
         let foreign = seed(&mut gpus, fragmentation)?;
         let compacting = vec![None; gpus.len()];
         Ok(Some(Self { allocator, coalescing, span, gpus, foreign, compacting, postponed: Vec::new() }))

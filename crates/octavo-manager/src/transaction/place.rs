@@ -13,7 +13,7 @@ impl Transaction<'_> {
             return false;
         }
         physical.store_mut(processor).make_free();
-        let may_take = self.memory.frames.spare(processor, &self.draft.flight.change) > 0;
+        let may_take = self.memory.frames.spare(processor.memory(), &self.draft.flight.change) > 0;
         let request = physical.request(&self.memory.pages, page, processor, may_take, plan_of(self.draft));
         physical.allocator.wants_large_frame(physical.store(processor), &request)
     }
@@ -22,7 +22,7 @@ impl Transaction<'_> {
     pub fn take_frame(&mut self, processor: ProcessorId, page: PageId) {
         let Some(physical) = &mut self.memory.physical else { return };
         physical.store_mut(processor).make_free();
-        let may_take = self.memory.frames.spare(processor, &self.draft.flight.change) > 0;
+        let may_take = self.memory.frames.spare(processor.memory(), &self.draft.flight.change) > 0;
         let request = physical.request(&self.memory.pages, page, processor, may_take, plan_of(self.draft));
         let frame = physical.choose(&request).expect("a page that was let in finds a frame");
         let whole = request.whole;
@@ -42,8 +42,8 @@ impl Transaction<'_> {
         let flight = &mut self.draft.flight;
         flight.journal.frames.push((processor, frame, before));
         match before {
-            Content::Free => flight.change.take(processor),
-            _ => flight.change.reuse(processor),
+            Content::Free => flight.change.take(processor.memory()),
+            _ => flight.change.reuse(processor.memory()),
         }
     }
 
@@ -77,8 +77,8 @@ impl Transaction<'_> {
         }
         let flight = &mut self.draft.flight;
         flight.journal.frames.extend([(processor, from, moved), (processor, to, free)]);
-        flight.change.take(processor);
-        flight.change.lose(processor, 1);
+        flight.change.take(processor.memory());
+        flight.change.lose(processor.memory(), 1);
     }
 }
 

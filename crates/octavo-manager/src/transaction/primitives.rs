@@ -1,7 +1,8 @@
 //! What a plan is made of: every primitive adds a step *and* changes the state accordingly, so that the state is what
 //! the steps make of it.
 
-use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, MemoryId, PageRun, ProcessorId};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Compaction, MappingMode, Permission, Step};
 use crate::pages::residency::Residency;
@@ -38,10 +39,10 @@ impl Transaction<'_> {
     }
 
     /// Pages that nobody touched get frames of `memory`.
-    pub fn populate(&mut self, pages: PageRun, memory: ProcessorId, zeroed: bool) {
+    pub fn populate(&mut self, pages: PageRun, memory: MemoryId, zeroed: bool) {
         self.draft.steps.push(Step::Populate { memory, pages, zeroed });
         self.change(pages, |state| {
-            state.resident = ProcessorMask::only(memory);
+            state.resident = MemoryMask::only(memory);
             state.owner = memory;
         });
         self.gain(memory, pages);
@@ -50,21 +51,21 @@ impl Transaction<'_> {
     }
 
     /// Makes a replica.
-    pub fn replicate(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+    pub fn replicate(&mut self, pages: PageRun, from: MemoryId, to: MemoryId) {
         self.copy(pages, from, to, Cause::Duplication);
         self.used(to, pages);
     }
 
     /// Copies pages, and gives the source up.
-    pub fn relocate(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
-        self.splinter(ProcessorMask::only(from), pages);
+    pub fn relocate(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) {
+        self.splinter(ProcessorMask::only(from.processor()), pages);
         self.copy(pages, from, to, cause);
         self.release(from, pages);
         self.used(to, pages);
     }
 
     /// Copies pages. Unless it is a replica, the copy is the owner's from now on.
-    fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+    fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) {
         self.draft.steps.push(Step::Copy { pages, from, to, cause });
         self.change(pages, |state| {
             state.resident = state.resident.with(to);
@@ -76,20 +77,20 @@ impl Transaction<'_> {
     }
 
     /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
-    pub fn release(&mut self, memory: ProcessorId, pages: PageRun) {
-        self.splinter(ProcessorMask::only(memory), pages);
+    pub fn release(&mut self, memory: MemoryId, pages: PageRun) {
+        self.splinter(ProcessorMask::only(memory.processor()), pages);
         self.draft.steps.push(Step::Release { memory, pages });
         self.change(pages, |state| state.give_up(memory));
         self.lose(memory, pages);
     }
 
     /// Gives up the copies of these holders.
-    pub fn release_all(&mut self, holders: ProcessorMask, pages: PageRun) {
+    pub fn release_all(&mut self, holders: MemoryMask, pages: PageRun) {
         holders.iter().for_each(|holder| self.release(holder, pages));
     }
 
-    /// Maps pages to `target`'s memory, or to each processor's own if there is none.
-    pub fn map(&mut self, processors: ProcessorMask, pages: PageRun, target: Option<ProcessorId>, rights: Permission) {
+    /// Maps pages to a memory, or to each processor's own if there is none.
+    pub fn map(&mut self, processors: ProcessorMask, pages: PageRun, target: Option<MemoryId>, rights: Permission) {
         let state = self.state(pages.first);
         let unlike = match rights {
             Permission::ReadWrite => processors.difference(state.writable),
@@ -118,20 +119,20 @@ impl Transaction<'_> {
 
     pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {
         if mode != Mode::Plain {
-            self.splinter(self.state(pages.first).resident, pages);
+            self.splinter(self.state(pages.first).resident.processors(), pages);
         }
         self.change(pages, |state| state.mode = mode);
     }
 
-    /// The pages were serviced on `processor`, which counts as a use.
-    pub fn used(&mut self, processor: ProcessorId, pages: PageRun) {
+    /// The pages were serviced from `memory`, which counts as a use.
+    pub fn used(&mut self, memory: MemoryId, pages: PageRun) {
         let stays = self.memory.pages.kind(pages.first).stays();
-        if processor == HOST || stays || !self.counted(pages) {
+        if memory.on_host() || stays || !self.counted(pages) {
             return;
         }
         let residency = Residency { pages: &self.memory.pages };
         for page in pages.iter() {
-            self.memory.eviction.used(processor, page, &residency);
+            self.memory.eviction.used(memory, page, &residency);
         }
     }
 
@@ -145,26 +146,27 @@ impl Transaction<'_> {
             self.memory.pages.change_state(page, &before, &after);
         }
         if self.memory.physical.is_some() {
-            self.touch(self.state(run.first).resident, run);
+            self.touch(self.state(run.first).resident.processors(), run);
         }
     }
 
-    fn gain(&mut self, processor: ProcessorId, pages: PageRun) {
-        if processor == HOST || !self.counted(pages) {
+    fn gain(&mut self, memory: MemoryId, pages: PageRun) {
+        if memory.on_host() || !self.counted(pages) {
             return;
         }
         if self.memory.physical.is_none() {
-            return self.draft.flight.change.gain(processor, pages.count);
+            return self.draft.flight.change.gain(memory, pages.count);
         }
+        let processor = memory.processor();
         pages.iter().for_each(|page| self.take_frame(processor, page));
         self.touch(ProcessorMask::only(processor), pages);
     }
 
-    fn lose(&mut self, processor: ProcessorId, pages: PageRun) {
-        if processor != HOST && self.counted(pages) {
-            self.draft.flight.change.lose(processor, pages.count);
+    fn lose(&mut self, memory: MemoryId, pages: PageRun) {
+        if !memory.on_host() && self.counted(pages) {
+            self.draft.flight.change.lose(memory, pages.count);
             if self.memory.physical.is_some() {
-                pages.iter().for_each(|page| self.leave_frame(processor, page));
+                pages.iter().for_each(|page| self.leave_frame(memory.processor(), page));
             }
         }
     }

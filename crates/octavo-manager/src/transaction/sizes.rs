@@ -1,6 +1,7 @@
 //! What a change of pages means for the large pages that they are part of, or could be.
 
-use crate::contract::ids::{HOST, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::transaction::Transaction;
 
 impl Transaction<'_> {

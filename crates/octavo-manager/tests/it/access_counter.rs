@@ -2,8 +2,8 @@
 
 use crate::common::{Node, placement};
 use octavo_manager::{
-    Access, CounterNotification, CounterSpec, Event, HOST, MemoryConfig, PageId, Prefix, ProcessorId, Refusal,
-    Topology, Why,
+    Access, CounterNotification, CounterSpec, Event, HOST_MEMORY, MemoryConfig, MemoryId, PageId, Prefix, ProcessorId,
+    Refusal, Topology, Why,
 };
 use octavo_units::{Bytes, Time};
 
@@ -57,7 +57,7 @@ fn a_whole_group_can_move_in_runs_of_pages_that_are_alike() {
         copies,
         ["copy 16x4 host gpu0 migration", "copy 20 host gpu0 migration", "copy 21x11 host gpu0 migration"]
     );
-    assert_eq!(node.manager.page(PageId(31)).owner, ProcessorId::gpu(0));
+    assert_eq!(node.manager.page(PageId(31)).owner, MemoryId::gpu(0));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_busy_page_stays_and_its_counter_can_fire_again() {
     assert_eq!(plans[1].steps.iter().map(crate::common::show).collect::<Vec<_>>(), ["clear 0x16"]);
     node.manager.complete(Time::ZERO, plans[1].id, &mut Vec::new());
     node.manager.complete(Time::ZERO, plans[0].id, &mut Vec::new());
-    assert_eq!(node.manager.page(PageId(5)).owner, HOST);
+    assert_eq!(node.manager.page(PageId(5)).owner, HOST_MEMORY);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{
-    Access, Advice, Event, Fault, HOST, PLACEMENTS, PageId, PageRun, ProcessorId, ProcessorMask, Topology,
+    Access, Advice, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PLACEMENTS, PageId, PageRun, ProcessorId,
+    ProcessorMask, Topology,
 };
 use octavo_units::Time;
 
@@ -22,7 +23,7 @@ fn on_host(node: &mut Node, page: u32, access: Access) -> Vec<String> {
 #[test]
 fn pages_go_to_their_preferred_location_and_are_mapped_there() {
     for name in PLACEMENTS.names() {
-        let mut node = advised(name, Advice { preferred: Some(GPU1), ..Advice::default() });
+        let mut node = advised(name, Advice { preferred: Some(GPU1.memory()), ..Advice::default() });
         let expected = [
             "copy 3 host gpu1 migration",
             "release host 3",
@@ -46,7 +47,7 @@ fn who_accesses_pages_maps_them_wherever_they_are() {
     assert_eq!(node.event(Event::Advise { pages, advice }), ["map host+gpu0+gpu1 0x4 -> host rw"]);
     // Pages that nobody was said to access migrate, and are not mapped by others.
     assert!(!node.write(0, 7).contains(&"map gpu1 7 -> gpu0 rw".to_owned()));
-    let moved = node.event(Event::Prefetch { pages, to: GPU0 });
+    let moved = node.event(Event::Prefetch { pages, to: GPU0.memory() });
     assert!(moved.contains(&"map gpu1 0x4 -> gpu0 rw".to_owned()), "{moved:?}");
     assert_eq!(node.write(1, 2), ["wake gpu1 2"], "no fault is left to serve");
 }
@@ -57,10 +58,10 @@ fn pages_that_are_mostly_read_are_replicated_and_collapse_at_a_write() {
         let mut node = advised(name, Advice { read_mostly: true, ..Advice::default() });
         assert!(node.read(0, 3).contains(&"copy 3 host gpu0 duplication".to_owned()), "{name}");
         assert!(node.read(1, 3).contains(&"copy 3 host gpu1 duplication".to_owned()), "{name}");
-        assert_eq!(node.manager.page(PageId(3)).resident, ProcessorMask(0b111), "{name}");
+        assert_eq!(node.manager.page(PageId(3)).resident, MemoryMask(0b111), "{name}");
         node.write(1, 3);
-        assert_eq!(node.manager.page(PageId(3)).resident, ProcessorMask::only(GPU1), "{name}");
-        let brought = node.event(Event::Prefetch { pages: PageRun { first: PageId(3), count: 2 }, to: GPU0 });
+        assert_eq!(node.manager.page(PageId(3)).resident, MemoryMask::only(GPU1.memory()), "{name}");
+        let brought = node.event(Event::Prefetch { pages: PageRun { first: PageId(3), count: 2 }, to: GPU0.memory() });
         assert!(brought.contains(&"copy 3 gpu1 gpu0 duplication".to_owned()), "{name}: {brought:?}");
     }
 }
@@ -70,14 +71,14 @@ fn a_prefetch_call_brings_each_block_by_a_plan_of_its_own() {
     let mut node = Node::with(&placement("first-touch", "{}"), &Topology::of(vec![600, 600]));
     let mut plans = Vec::new();
     let pages = PageRun { first: PageId(500), count: 100 };
-    node.manager.handle(Time::ZERO, Event::Prefetch { pages, to: GPU0 }, &mut plans);
+    node.manager.handle(Time::ZERO, Event::Prefetch { pages, to: GPU0.memory() }, &mut plans);
     assert_eq!(plans.len(), 2);
     plans.drain(..).for_each(|plan| node.manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
-    assert_eq!((node.manager.statistics().prefetched, node.manager.frames_held(GPU0)), (100, 100));
+    assert_eq!((node.manager.statistics().prefetched, node.manager.frames_held(GPU0.memory())), (100, 100));
     assert_eq!(node.event(Event::Faults(&[fault(0, 520, Access::Write)])), ["wake gpu0 520"]);
-    assert!(node.event(Event::Prefetch { pages, to: GPU0 }).is_empty(), "they are there");
+    assert!(node.event(Event::Prefetch { pages, to: GPU0.memory() }).is_empty(), "they are there");
     assert_eq!(
-        node.event(Event::Prefetch { pages, to: HOST }).iter().filter(|line| line.starts_with("copy")).count(),
+        node.event(Event::Prefetch { pages, to: HOST_MEMORY }).iter().filter(|line| line.starts_with("copy")).count(),
         2
     );
 }
@@ -85,11 +86,11 @@ fn a_prefetch_call_brings_each_block_by_a_plan_of_its_own() {
 #[test]
 fn advice_is_forgotten_with_the_pages_and_replaced_by_new_advice() {
     let prefers = |preferred| Advice { preferred: Some(preferred), ..Advice::default() };
-    let mut node = advised("on-touch", prefers(GPU1));
+    let mut node = advised("on-touch", prefers(GPU1.memory()));
     node.event(Event::Advise { pages: PageRun { first: PageId(4), count: 2 }, advice: Advice::default() });
     let lands = |node: &mut Node, page| {
         node.read(0, page);
-        node.manager.page(PageId(page)).owner
+        node.manager.page(PageId(page)).owner.processor()
     };
     assert_eq!([3, 4, 5, 6].map(|page| lands(&mut node, page)), [GPU1, GPU0, GPU0, GPU1]);
     node.event(Event::Free(PageRun { first: PageId(8), count: 1 }));

@@ -126,7 +126,7 @@ impl Pair {
             Happening::Capacity(gpu, pages) => {
                 let processor = self.gpu(*gpu);
                 self.machine.resize(processor, *pages);
-                self.handle(Event::Capacity { processor, pages: *pages });
+                self.handle(Event::Capacity { memory: processor.memory(), pages: *pages });
             }
             Happening::Toggle => self.toggle(),
             Happening::Complete(index) if self.machine.unfinished() > 0 => {

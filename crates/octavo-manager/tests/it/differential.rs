@@ -4,8 +4,8 @@ use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
 use octavo_manager::{
-    Advice, EVICTIONS, Fragmentation, HOST, Kind, Manager, MemoryConfig, PLACEMENTS, PREFETCHERS, ProcessorId,
-    ProcessorMask, Reach, Topology,
+    Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, PLACEMENTS,
+    PREFETCHERS, ProcessorMask, Reach, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -252,7 +252,7 @@ proptest! {
     ) {
         let topology = Topology::of(capacity);
         let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
-        let (preferred, accessed_by) = (preferred.map(ProcessorId), ProcessorMask(accessed_by));
+        let (preferred, accessed_by) = (preferred.map(MemoryId), ProcessorMask(accessed_by));
         harness.second_advice = Advice { preferred, accessed_by, read_mostly };
         play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, RESIZED, &ops);
     }
@@ -267,8 +267,8 @@ proptest! {
     ) {
         let topology = Topology::of(capacity);
         let mapped = |(index, &bits): (usize, &u32)| {
-            let memories = ProcessorMask(bits).intersection(ProcessorMask::all_gpus(topology.gpus()));
-            if index == 0 { memories } else { memories.with(HOST) }
+            let memories = MemoryMask(bits).intersection(MemoryMask::all_gpus(topology.gpus()));
+            if index == 0 { memories } else { memories.with(HOST_MEMORY) }
         };
         let reach = Reach::new(reach.iter().enumerate().map(mapped).take(topology.gpus() + 1).collect());
         let topology = Topology { reach, ..topology };

@@ -2,7 +2,7 @@
 //! Each test names the function whose decision it states.
 
 use crate::common::{Node, choice, fault, placement, show};
-use octavo_manager::{Access, Event, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Topology};
+use octavo_manager::{Access, Event, Manager, MemoryConfig, MemoryId, PageId, PageRun, Plan, Topology};
 use octavo_units::Time;
 
 /// First pages of four blocks of 2 MiB.
@@ -46,7 +46,7 @@ fn block_mark_memory_used_a_service_that_only_maps_makes_the_block_the_newest() 
     let mut node = node("first-touch", 2);
     [0, 512].into_iter().for_each(|page| drop(node.read(0, page)));
     assert_eq!(node.read(1, 0), ["map gpu1 0 -> gpu0 rw", "wake gpu1 0"]);
-    let steps = node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 1 });
+    let steps = node.event(Event::Capacity { memory: MemoryId::gpu(0), pages: 1 });
     assert_eq!(leaves(&steps), ["copy 512 gpu0 host eviction"]);
 }
 
@@ -56,7 +56,7 @@ fn uvm_va_block_evict_chunks_copies_every_resident_page_of_the_block_and_no_othe
     [3, 4, 511, 1024].into_iter().for_each(|page| drop(node.read(0, page)));
     let steps = node.read(0, 1025);
     assert_eq!(leaves(&steps), ["copy 3x2 gpu0 host eviction", "copy 511 gpu0 host eviction"], "read or written");
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(0)), 2, "one page was needed, the whole block left");
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), 2, "one page was needed, the whole block left");
 }
 
 #[test]

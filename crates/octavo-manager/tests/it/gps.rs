@@ -1,7 +1,7 @@
 //! GPS: who subscribes, who is unsubscribed, and how stores are broadcast.
 
 use crate::common::{Node, placement};
-use octavo_manager::{HOST, Mode, PageId, ProcessorId, ProcessorMask, Topology};
+use octavo_manager::{HOST_MEMORY, MemoryId, Mode, PageId, ProcessorMask, Topology};
 
 fn gps() -> Node {
     Node::with(&placement("gps", "{}"), &Topology::unlimited(3))
@@ -63,6 +63,6 @@ fn the_last_replica_left_by_evictions_is_mapped_directly() {
     let steps = ["drain gpu0 4", "invalidate gpu0 4", "release gpu0 4", "map gpu1 4 -> gpu1 rw"];
     assert_eq!(node.read(0, 5)[..4], steps);
     assert_eq!(node.manager.page(PageId(4)).mode, Mode::Plain);
-    assert_eq!(node.manager.page(PageId(4)).owner, ProcessorId::gpu(1));
-    assert_ne!(node.manager.page(PageId(5)).owner, HOST);
+    assert_eq!(node.manager.page(PageId(4)).owner, MemoryId::gpu(1));
+    assert_ne!(node.manager.page(PageId(5)).owner, HOST_MEMORY);
 }

@@ -1,7 +1,7 @@
 //! Griffin: delayed first touch, and migration by reported counts.
 
 use crate::common::{Node, placement};
-use octavo_manager::{AccessCount, Event, HOST, PageId, ProcessorId, ReportSpec};
+use octavo_manager::{AccessCount, Event, HOST_MEMORY, MemoryId, PageId, ProcessorId, ReportSpec};
 
 fn griffin() -> Node {
     Node::new(&placement("griffin-dpc", "{}"))
@@ -25,7 +25,7 @@ fn the_gpu_that_holds_the_most_waits() {
     assert_eq!(node.read(0, 0)[0], "copy 0 host gpu0 migration");
     assert_eq!(node.read(0, 1), ["map gpu0 1 -> host rw", "wake gpu0 1"], "delayed");
     assert_eq!(node.read(1, 1)[0], "drain gpu0 1", "touched by another, which gets it");
-    assert_eq!(node.manager.page(PageId(1)).owner, ProcessorId::gpu(1));
+    assert_eq!(node.manager.page(PageId(1)).owner, MemoryId::gpu(1));
     assert_eq!(node.read(0, 2)[0], "copy 2 host gpu0 migration", "level again");
     assert_eq!(node.read(1, 2), ["map gpu1 2 -> gpu0 rw", "wake gpu1 2"]);
 }
@@ -52,7 +52,7 @@ fn a_delayed_page_leaves_the_host_at_a_report() {
     let mut node = griffin();
     node.read(0, 0);
     node.read(0, 1);
-    assert_eq!(node.manager.page(PageId(1)).owner, HOST);
+    assert_eq!(node.manager.page(PageId(1)).owner, HOST_MEMORY);
     assert_eq!(report(&mut node, &[(1, 0, 3)])[2], "copy 1 host gpu0 migration");
 }
 
@@ -67,5 +67,5 @@ fn at_most_eight_pages_move_and_those_that_gain_most_first() {
     let steps = report(&mut node, &counts);
     let moved = node.manager.statistics().report_migrations;
     assert!(moved <= 8 && moved > 0, "{steps:?}");
-    assert_eq!(node.manager.page(PageId(19)).owner, ProcessorId::gpu(0));
+    assert_eq!(node.manager.page(PageId(19)).owner, MemoryId::gpu(0));
 }

@@ -2,8 +2,8 @@
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{
-    Access, Allocation, CounterNotification, Event, Fault, HOST, Kind, MemoryConfig, PageId, PageRun, ProcessorId,
-    Spread, Topology,
+    Access, Allocation, CounterNotification, Event, Fault, HOST, Kind, MemoryConfig, MemoryId, PageId, PageRun,
+    ProcessorId, Spread, Topology,
 };
 
 const PAGES: PageRun = PageRun { first: PageId(3000), count: 4 };
@@ -41,9 +41,9 @@ fn device_memory_is_dealt_out_or_split_and_mapped_on_every_gpu() {
     assert_eq!(allocate(&mut node, own), ["populate 4000x3 gpu1 as it is", "map gpu0+gpu1 4000x3 -> gpu1 rw"]);
     let next = Allocation { run: PageRun::one(PageId(5000)), ..device(Spread::Interleaved) };
     assert_eq!(allocate(&mut node, next)[0], "populate 5000 gpu0 as it is");
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(1)), 5);
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(1)), 5);
     node.event(Event::Free(PageRun { first: PageId(4000), count: 3 }));
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(1)), 2, "frames are back at once");
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(1)), 2, "frames are back at once");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn managed_pages_make_room_for_device_memory_and_never_the_other_way_round() {
             assert_eq!(lines.last().unwrap(), &format!("wake gpu0 {page}"), "{eviction}");
             assert!(!lines.iter().any(|line| line.contains(" 300")), "{eviction}: {lines:?}");
         }
-        PAGES.iter().for_each(|page| assert_eq!(node.manager.page(page).owner, ProcessorId::gpu(0), "{eviction}"));
+        PAGES.iter().for_each(|page| assert_eq!(node.manager.page(page).owner, MemoryId::gpu(0), "{eviction}"));
         assert!(node.manager.out_of_memory().is_none(), "{eviction}");
     }
 }
@@ -83,7 +83,7 @@ fn device_memory_that_finds_no_room_is_out_of_memory() {
     let more = Allocation { run: PageRun { first: PageId(4000), count: 4 }, ..device(Spread::Split) };
     allocate(&mut node, more);
     let out = node.manager.out_of_memory().unwrap();
-    assert_eq!((out.processor, out.page), (ProcessorId::gpu(0), PageId(4000)));
+    assert_eq!((out.memory, out.page), (MemoryId::gpu(0), PageId(4000)));
 }
 
 #[test]

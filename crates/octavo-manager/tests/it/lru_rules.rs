@@ -3,7 +3,7 @@
 use crate::harness::Harness;
 use crate::harness::script::{Script, gpus};
 use crate::reference::rules::{Placement, Remote, Rules};
-use octavo_manager::{Access, Fault, HOST, PageId, ProcessorId};
+use octavo_manager::{Access, Fault, HOST_MEMORY, MemoryId, PageId, ProcessorId};
 
 /// Two GPUs; the first holds three pages. Counters move whole groups of 64 KiB, of which only the named pages exist:
 /// 0 to 2, 16 to 18, and 32.
@@ -27,7 +27,7 @@ fn use_page(harness: &mut Harness, page: u32) {
 fn next_victim(harness: &mut Harness) -> u32 {
     harness.counter(ProcessorId::gpu(0), PageId(32));
     harness.settle();
-    let left: Vec<u32> = (16..19).filter(|&page| harness.manager.page(PageId(page)).owner == HOST).collect();
+    let left: Vec<u32> = (16..19).filter(|&page| harness.manager.page(PageId(page)).owner == HOST_MEMORY).collect();
     assert_eq!(left.len(), 1, "{left:?}");
     left[0]
 }
@@ -48,7 +48,7 @@ fn a_request_in_vain_changes_no_order() {
     harness.finish(1);
     harness.finish(1);
     harness.counter(ProcessorId::gpu(0), PageId(0));
-    assert_eq!(harness.manager.page(PageId(0)).owner, HOST, "no room");
+    assert_eq!(harness.manager.page(PageId(0)).owner, HOST_MEMORY, "no room");
     harness.settle();
     assert_eq!(next_victim(&mut harness), 17);
 }
@@ -59,7 +59,7 @@ fn victims_of_a_failed_plan_come_back_in_their_order() {
     [18, 16, 17].into_iter().for_each(|page| use_page(&mut harness, page));
     harness.settle();
     harness.counter(ProcessorId::gpu(0), PageId(0));
-    assert_eq!(harness.manager.page(PageId(16)).owner, HOST, "all three leave");
+    assert_eq!(harness.manager.page(PageId(16)).owner, HOST_MEMORY, "all three leave");
     harness.fail(0, 0, 0);
     harness.settle();
     assert_eq!(next_victim(&mut harness), 18);
@@ -94,7 +94,7 @@ fn pages_and_blocks_of_several_failed_plans_keep_their_age() {
         harness.fail(0, 0, 0);
         harness.settle();
         harness.counter(ProcessorId::gpu(0), PageId(32));
-        assert_eq!([0, 16].map(|page| harness.manager.page(PageId(page)).owner), [HOST, ProcessorId::gpu(0)]);
+        assert_eq!([0, 16].map(|page| harness.manager.page(PageId(page)).owner), [HOST_MEMORY, MemoryId::gpu(0)]);
         harness.settle();
     }
 }
@@ -108,5 +108,5 @@ fn an_ideal_page_is_local_to_everyone_even_if_it_was_prefetched() {
     script.read(1, 5);
     assert_eq!((script.mapped(5), script.writable(5)), (gpus(&[0, 1, 2]), gpus(&[0, 1, 2])));
     assert_eq!(script.harness.manager.page(PageId(5)).mode, octavo_manager::Mode::Everywhere);
-    assert_eq!(script.harness.manager.frames_held(ProcessorId::gpu(0)), 14, "two of sixteen are everyone's");
+    assert_eq!(script.harness.manager.frames_held(MemoryId::gpu(0)), 14, "two of sixteen are everyone's");
 }

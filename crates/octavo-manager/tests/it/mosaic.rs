@@ -26,7 +26,7 @@ fn run(first: u32, count: u32) -> PageRun {
 }
 
 fn frames(node: &Node, pages: std::ops::Range<u32>) -> Vec<Option<u32>> {
-    pages.map(|page| node.manager.frame(GPU, PageId(page))).collect()
+    pages.map(|page| node.manager.frame(GPU.memory(), PageId(page))).collect()
 }
 
 fn coalesced(node: &Node, pages: std::ops::Range<u32>) -> Vec<bool> {
@@ -98,7 +98,7 @@ fn a_block_that_is_only_partly_allocated_comes_from_the_base_list() {
     fill(&mut node, 2..9);
     assert_eq!(coalesced(&node, 2..9), [false, false, true, true, true, true, false]);
     assert_eq!(frames(&node, 2..9), [0, 1, 4, 5, 6, 7, 2].map(Some));
-    assert_eq!(node.manager.memory_use(GPU).unwrap().large_frames, 2);
+    assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 2);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_freed_large_page_is_splintered() {
     let mut node = node(&mosaic("on-touch", ""), &[64]);
     fill(&mut node, 0..8);
     assert_eq!(node.event(Event::Free(run(4, 4))), ["splinter gpu0 4x4"]);
-    assert_eq!(node.manager.memory_use(GPU).unwrap().large_frames, 1);
+    assert_eq!(node.manager.memory_use(GPU.memory()).unwrap().large_frames, 1);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
     assert_eq!(coalesced(&node, 0..8), [true; 8]);
     let statistics = node.manager.statistics();
     assert_eq!((statistics.compactions, statistics.faults_on_compaction, statistics.evictions_written), (2, 2, 0));
-    let used = node.manager.memory_use(GPU).unwrap();
+    let used = node.manager.memory_use(GPU.memory()).unwrap();
     assert_eq!((used.base_frames, used.large_frames, used.large_frames_total), (8, 2, Some(4)));
 }
 
@@ -279,7 +279,7 @@ fn a_full_memory_that_evicts_nothing_is_out_of_memory() {
     assert_eq!(node.manager.out_of_memory(), None);
     assert!(node.write(0, 3002).is_empty());
     let found = node.manager.out_of_memory().unwrap();
-    assert_eq!((found.processor, found.page, found.space), (GPU, PageId(3002), SpaceId(7)));
+    assert_eq!((found.memory, found.page, found.space), (GPU.memory(), PageId(3002), SpaceId(7)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pages that nobody touched come into being where the first touch wants them, and nothing is copied.
 
 use crate::common::{Node, fault, placement};
-use octavo_manager::{Access, Allocation, Event, Fault, HOST, PageId, PageRun, ProcessorId, Topology};
+use octavo_manager::{Access, Allocation, Event, Fault, HOST, HOST_MEMORY, MemoryId, PageId, PageRun, Topology};
 
 const FRESH: PageRun = PageRun { first: PageId(3000), count: 8 };
 
@@ -25,7 +25,7 @@ fn the_first_touch_copies_nothing_under_every_placement() {
             assert!(lines[0].starts_with("populate 300"), "{name}: {lines:?}");
             assert!(!lines.iter().any(|line| line.starts_with("copy")), "{name}: {lines:?}");
         }
-        assert_eq!(node.manager.page(PageId(3000)).owner, HOST, "{name}");
+        assert_eq!(node.manager.page(PageId(3000)).owner, HOST_MEMORY, "{name}");
         assert_eq!((node.manager.statistics().populated, node.manager.statistics().migrations), (3, 0), "{name}");
     }
 }
@@ -57,7 +57,7 @@ fn room_is_made_for_a_page_that_nobody_touched() {
 #[test]
 fn who_has_no_memory_touches_the_hosts() {
     let mut node = node("on-touch", "{}", &Topology::unlimited(2));
-    node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 0 });
+    node.event(Event::Capacity { memory: MemoryId::gpu(0), pages: 0 });
     let expected = ["populate 3000 host", "map host 3000 -> host rw", "map gpu0 3000 -> host rw", "wake gpu0 3000"];
     assert_eq!(node.event(Event::Faults(&[fault(0, 3000, Access::Read)])), expected);
 }

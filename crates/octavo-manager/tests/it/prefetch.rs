@@ -1,7 +1,7 @@
 //! The tree prefetcher and block eviction in the manager.
 
 use crate::common::{Node, choice, fault, placement, show};
-use octavo_manager::{Access, Event, MemoryConfig, PageId, PageRun, ProcessorId, Topology};
+use octavo_manager::{Access, Event, MemoryConfig, MemoryId, PageId, PageRun, Topology};
 use octavo_units::{Bytes, Time};
 
 fn tree(placed: &str) -> MemoryConfig {
@@ -57,9 +57,9 @@ fn pages_elsewhere_move_along_but_not_those_of_schemes_that_leave_pages_where_th
         // Page 8 is an allocation, and so a tree, of its own.
         assert_eq!(copies(&node.read(1, 8)), ["copy 8 host gpu1 migration"]);
         node.read(1, 40);
-        assert_eq!(node.manager.page(PageId(33)).owner, ProcessorId::gpu(1));
+        assert_eq!(node.manager.page(PageId(33)).owner, MemoryId::gpu(1));
         node.read(0, 33);
-        let owner = ProcessorId::gpu(if comes { 0 } else { 1 });
+        let owner = MemoryId::gpu(if comes { 0 } else { 1 });
         assert_eq!(node.manager.page(PageId(34)).owner, owner, "{placed}");
     }
 }
@@ -127,7 +127,7 @@ fn prefetch_makes_room_or_does_without() {
     let mut node = Node::with(&tree("on-touch"), &topology);
     node.read(0, 0);
     let steps = node.read(0, 16);
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(0)), 16);
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), 16);
     let leave = ["copy 0 gpu0 host eviction", "copy 1x15 gpu0 host eviction"];
     let come = ["copy 16 host gpu0 migration", "copy 17x15 host gpu0 prefetch"];
     assert_eq!(copies(&steps), [leave, come].concat(), "all leave before any comes");
@@ -146,5 +146,5 @@ fn a_whole_block_leaves_at_once() {
     assert_eq!(copies(&steps)[0], "copy 512 gpu0 host eviction", "the first block was used since");
     let steps = node.read(0, 1025);
     assert_eq!(copies(&steps)[0], "copy 0x3 gpu0 host eviction");
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(0)), 2);
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), 2);
 }

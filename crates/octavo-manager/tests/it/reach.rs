@@ -1,7 +1,7 @@
 //! The host faults like any processor, and nobody gets a mapping that is out of reach.
 
 use crate::common::{Node, fault, placement};
-use octavo_manager::{Access, Event, Fault, HOST, PageId, ProcessorMask, Reach, Topology};
+use octavo_manager::{Access, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PageId, Reach, Topology};
 
 fn on_host(node: &mut Node, page: u32, access: Access) -> Vec<String> {
     node.event(Event::Faults(&[Fault { processor: HOST, page: PageId(page), access }]))
@@ -53,7 +53,7 @@ fn a_page_that_is_local_everywhere_is_local_nowhere_once_the_host_has_it() {
 
 #[test]
 fn a_coherent_host_maps_what_a_gpu_holds() {
-    let everything = ProcessorMask::all_gpus(2).with(HOST);
+    let everything = MemoryMask::all_gpus(2).with(HOST_MEMORY);
     let coherent = Topology { reach: Reach::new(vec![everything; 3]), ..Topology::unlimited(2) };
     for name in ["first-touch", "access-counter", "ideal"] {
         let mut node = Node::with(&placement(name, "{}"), &coherent);
@@ -66,13 +66,13 @@ fn a_coherent_host_maps_what_a_gpu_holds() {
 
 #[test]
 fn gpus_without_a_way_to_each_other_take_pages_from_each_other() {
-    let own = |index: u8| ProcessorMask(1 << index).with(HOST);
+    let own = |index: u8| MemoryMask(1 << index).with(HOST_MEMORY);
     let apart = Topology { reach: Reach::new((0..3).map(own).collect()), ..Topology::unlimited(2) };
     let mut node = Node::with(&placement("first-touch", "{}"), &apart);
     node.write(0, 3);
     assert!(node.write(1, 3).contains(&"copy 3 gpu0 gpu1 migration".to_owned()));
     // A GPU that has lost its memory finds the page in the host's.
-    node.event(Event::Capacity { processor: octavo_manager::ProcessorId::gpu(0), pages: 0 });
+    node.event(Event::Capacity { memory: octavo_manager::MemoryId::gpu(0), pages: 0 });
     let found = node.event(Event::Faults(&[fault(0, 3, Access::Read)]));
     assert!(found.contains(&"copy 3 gpu1 host migration".to_owned()), "{found:?}");
     assert!(found.contains(&"map gpu0 3 -> host rw".to_owned()), "{found:?}");

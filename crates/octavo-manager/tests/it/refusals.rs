@@ -136,8 +136,8 @@ fn plans_for_memory_of_every_kind_and_advice_can_be_refused_at_every_page() {
         (Kind::System, Advice::default()),
         (Kind::Device, Advice::default()),
         (Kind::Pinned, Advice::default()),
-        (Kind::Managed, advice(Some(HOST), false)),
-        (Kind::Managed, advice(Some(ProcessorId::gpu(1)), false)),
+        (Kind::Managed, advice(Some(HOST.memory()), false)),
+        (Kind::Managed, advice(Some(ProcessorId::gpu(1).memory()), false)),
         (Kind::Managed, advice(None, true)),
         (Kind::Managed, mapped),
     ];

@@ -1,8 +1,8 @@
 //! Time is an argument: strategies see it, and are asked again when they want.
 
 use octavo_manager::{
-    Allocation, Context, Decision, Event, Fault, Geometry, HOST, KernelEnd, Manager, Move, PageId, PageRun, PageView,
-    Placement, ProcessorId, ProcessorMask, SpaceId, Topology, Unsubscribe,
+    Allocation, Context, Decision, Event, Fault, Geometry, HOST_MEMORY, KernelEnd, Manager, MemoryId, Move, PageId,
+    PageRun, PageView, Placement, ProcessorId, ProcessorMask, SpaceId, Topology, Unsubscribe,
 };
 use octavo_manager::{EVICTIONS, PREFETCHERS};
 use octavo_registry::Choice;
@@ -26,7 +26,7 @@ impl Placement for Patient {
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
         assert_eq!(page.space, SPACE, "a fault is of the space of its page");
         let due = context.now() + Time(PATIENCE);
-        self.wanted.push((due, Move { page: fault.page, to: fault.processor }));
+        self.wanted.push((due, Move { page: fault.page, to: fault.processor.memory() }));
         Decision::MapRemote
     }
 
@@ -84,9 +84,9 @@ fn a_placement_moves_pages_at_times_that_it_named() {
     let moves = ["copy 3 host gpu0 migration", "release host 3", "map gpu0 3 -> gpu0 rw"];
     assert_eq!(comes[2..], moves, "its remote mapping goes first: {comes:?}");
     assert_eq!(manager.deadline(), Some(Time(120)));
-    assert_eq!(manager.page(PageId(4)).owner, HOST);
+    assert_eq!(manager.page(PageId(4)).owner, HOST_MEMORY);
     steps(&mut manager, 300, Event::Tick);
-    assert_eq!((manager.page(PageId(4)).owner, manager.deadline()), (ProcessorId::gpu(1), None));
+    assert_eq!((manager.page(PageId(4)).owner, manager.deadline()), (MemoryId::gpu(1), None));
     let counts = manager.statistics();
     assert_eq!((counts.migrations, counts.timed_migrations), (2, 2));
 

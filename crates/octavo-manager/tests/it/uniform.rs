@@ -2,8 +2,8 @@
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{
-    Access, Event, HOST, Manager, PageId, PageRun, Plan, Prefix, ProcessorId, ProcessorMask, Refusal, Step, Topology,
-    Why,
+    Access, Event, HOST_MEMORY, Manager, MemoryId, MemoryMask, PageId, PageRun, Plan, Prefix, ProcessorId, Refusal,
+    Step, Topology, Why,
 };
 use octavo_units::Time;
 
@@ -27,7 +27,7 @@ fn first_touch_pins() {
     let mut node = Node::new(&placement("first-touch", "{}"));
     node.read(0, 7);
     assert_eq!(node.write(1, 7), ["map gpu1 7 -> gpu0 rw", "wake gpu1 7"]);
-    assert_eq!(node.manager.page(PageId(7)).owner, ProcessorId::gpu(0));
+    assert_eq!(node.manager.page(PageId(7)).owner, MemoryId::gpu(0));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn duplication_replicates_for_readers_and_collapses_for_a_writer() {
     assert_eq!(node.read(1, 7), second);
     let collapse = ["invalidate gpu0+gpu1 7", "release gpu0 7", "map gpu1 7 -> gpu1 rw", "wake gpu1 7"];
     assert_eq!(node.write(1, 7), collapse);
-    assert_eq!(node.manager.page(PageId(7)).resident, ProcessorMask::only(ProcessorId::gpu(1)));
+    assert_eq!(node.manager.page(PageId(7)).resident, MemoryMask::only(MemoryId::gpu(1)));
     let statistics = node.manager.statistics();
     assert_eq!((statistics.duplications, statistics.collapses, statistics.protection_faults), (1, 1, 1));
 }
@@ -97,7 +97,7 @@ fn ideal_is_local_everywhere_after_one_copy_and_needs_no_room() {
         assert_eq!(steps, expected);
         assert_eq!(node.write(1, page), [format!("wake gpu1 {page}")]);
     }
-    assert_eq!(node.manager.frames_held(ProcessorId::gpu(0)), 0);
+    assert_eq!(node.manager.frames_held(MemoryId::gpu(0)), 0);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn the_page_serviced_least_recently_is_written_back() {
         "copy 3 host gpu0 migration",
     ];
     assert_eq!(node.read(0, 3)[..5], evicts);
-    assert_eq!(node.manager.page(PageId(1)).owner, HOST);
+    assert_eq!(node.manager.page(PageId(1)).owner, HOST_MEMORY);
 }
 
 /// A manager whose plans the test acknowledges.
@@ -193,7 +193,7 @@ fn plans_say_which_of_their_steps_make_room() {
         ["drain gpu1 8", "invalidate gpu1 8", "copy 8 gpu1 host eviction", "release gpu1 8"],
         "a sole copy"
     );
-    let shrunk = room(Event::Capacity { processor: ProcessorId::gpu(1), pages: 0 });
+    let shrunk = room(Event::Capacity { memory: MemoryId::gpu(1), pages: 0 });
     assert_eq!(
         shrunk,
         ["drain gpu1 9", "invalidate gpu1 9", "copy 9 gpu1 host eviction", "release gpu1 9"],
@@ -207,9 +207,9 @@ fn a_smaller_capacity_evicts_what_is_too_much() {
     for page in 0..4 {
         node.read(0, page);
     }
-    let steps = node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 1 });
+    let steps = node.event(Event::Capacity { memory: MemoryId::gpu(0), pages: 1 });
     assert_eq!(steps, ["drain gpu0 0x3", "invalidate gpu0 0x3", "copy 0x3 gpu0 host eviction", "release gpu0 0x3"]);
-    node.event(Event::Capacity { processor: ProcessorId::gpu(0), pages: 0 });
+    node.event(Event::Capacity { memory: MemoryId::gpu(0), pages: 0 });
     assert_eq!(node.read(0, 9), ["map gpu0 9 -> host rw", "wake gpu0 9"], "no memory at all: mapped where it is");
 }
 

@@ -2,7 +2,7 @@
 //! test names the option or function, or the log, whose decision it states.
 
 use crate::common::{Node, choice, placement};
-use octavo_manager::{Event, MemoryConfig, PageId, PageRun, ProcessorId, Topology};
+use octavo_manager::{Event, MemoryConfig, MemoryId, PageId, PageRun, ProcessorId, Topology};
 
 /// Pages of 64 KiB.
 const LEAF: u32 = 16;
@@ -26,7 +26,7 @@ fn roomy(prefetch: &str) -> Node {
 
 /// Which of the pages the GPU has.
 fn here(node: &Node, pages: std::ops::Range<u32>) -> Vec<u32> {
-    pages.filter(|&page| node.manager.page(PageId(page)).owner == ProcessorId::gpu(0)).collect()
+    pages.filter(|&page| node.manager.page(PageId(page)).owner == MemoryId::gpu(0)).collect()
 }
 
 /// The first leaves, from `block` on, that the GPU has.
@@ -179,8 +179,8 @@ fn what_is_reserved_leaves_when_nothing_else_can() {
     let mut node = node("none", "sequential-local", r#"{"reserved_percent": 99}"#, 2);
     [0, 16].into_iter().for_each(|page| drop(node.read(0, page)));
     let processor = ProcessorId::gpu(0);
-    node.event(Event::Capacity { processor, pages: 1 });
+    node.event(Event::Capacity { memory: processor.memory(), pages: 1 });
     assert_eq!(leaves(&node, 0, 32), [0], "the last of two");
-    node.event(Event::Capacity { processor, pages: 0 });
-    assert_eq!(node.manager.frames_held(processor), 0);
+    node.event(Event::Capacity { memory: processor.memory(), pages: 0 });
+    assert_eq!(node.manager.frames_held(processor.memory()), 0);
 }

@@ -1,6 +1,6 @@
 //! What a policy answers, and how its answers are read.
 
-use octavo_manager::{CounterSpec, PageId, PageRun, ProcessorMask, ReportSpec};
+use octavo_manager::{CounterSpec, MemoryMask, PageId, PageRun, ReportSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyRange;
@@ -83,9 +83,9 @@ impl Decision {
             What::Duplicate { drain } => Manager::Duplicate { drain },
             What::Subscribe => Manager::Subscribe,
             What::Everywhere => Manager::Everywhere,
-            What::At(number) => {
-                Manager::At(processor(number, gpus).map_err(|trouble| in_words(trouble, "Decision.at of ", value))?)
-            }
+            What::At(number) => Manager::At(
+                processor(number, gpus).map_err(|trouble| in_words(trouble, "Decision.at of ", value))?.memory(),
+            ),
         })
     }
 }
@@ -138,7 +138,7 @@ impl Move {
         let Ok(request) = value.cast::<Self>() else { return Err(Trouble::nonsense("a Move", shown(value))) };
         let page = known(request.get().page, allocated).map_err(|trouble| in_words(trouble, "a Move of ", value))?;
         let to = processor(request.get().to, gpus).map_err(|trouble| in_words(trouble, "a Move to ", value))?;
-        Ok(octavo_manager::Move { page, to })
+        Ok(octavo_manager::Move { page, to: to.memory() })
     }
 }
 
@@ -183,12 +183,12 @@ impl Unsubscribe {
         let Ok(request) = value.cast::<Self>() else { return Err(Trouble::nonsense("an Unsubscribe", shown(value))) };
         let request = request.get();
         let page = known(request.page, allocated).map_err(|trouble| in_words(trouble, "an Unsubscribe of ", value))?;
-        let mut processors = ProcessorMask::EMPTY;
+        let mut memories = MemoryMask::EMPTY;
         for &number in &request.processors {
             let one = processor(number, gpus).map_err(|trouble| in_words(trouble, "an Unsubscribe of ", value))?;
-            processors = processors.with(one);
+            memories = memories.with(one.memory());
         }
-        Ok(octavo_manager::Unsubscribe { page, processors })
+        Ok(octavo_manager::Unsubscribe { page, memories })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Evictors in Python.
 
-use octavo_manager::{Eviction, Failure, Geometry, PageId, ProcessorId, Residency};
+use octavo_manager::{Eviction, Failure, Geometry, MemoryId, PageId, Residency};
 use pyo3::prelude::*;
 
 use super::call::{About, Caller, Method, Trouble, shown};
@@ -40,45 +40,38 @@ impl PythonEviction {
 impl Eviction for PythonEviction {
     fn grow(&mut self, _pages: usize) {}
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
         let Some(method) = &self.on_use else { return };
-        let about = About { occasion: "a use", processor: Some(processor), page: Some(page) };
-        let arguments = |_: Python<'_>| Ok((number(processor), page.0));
+        let about = About { occasion: "a use", processor: Some(holder.processor()), page: Some(page) };
+        let arguments = |_: Python<'_>| Ok((number(holder.processor()), page.0));
         let _told = self.lend(memory, || self.caller.call(about, method, arguments, |_| Ok(())));
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
         let Some(method) = &self.on_restore else { return };
-        let about = About { occasion: "a failed plan", processor: Some(processor), page: Some(page) };
-        let _told = self.caller.call(about, method, |_| Ok((number(processor), page.0)), |_| Ok(()));
+        let about = About { occasion: "a failed plan", processor: Some(holder.processor()), page: Some(page) };
+        let _told = self.caller.call(about, method, |_| Ok((number(holder.processor()), page.0)), |_| Ok(()));
     }
 
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         victims.clear();
-        let about = About { occasion: "room in the memory", processor: Some(processor), page: None };
-        let arguments = |_: Python<'_>| Ok((number(processor), wanted));
-        let read = |answer: &Bound<'_, PyAny>| chosen(answer, processor, memory);
+        let about = About { occasion: "room in the memory", processor: Some(holder.processor()), page: None };
+        let arguments = |_: Python<'_>| Ok((number(holder.processor()), wanted));
+        let read = |answer: &Bound<'_, PyAny>| chosen(answer, holder, memory);
         let named = self.lend(memory, || self.caller.call(about, &self.victims, arguments, read)).unwrap_or_default();
         if named.is_empty() || all && named.len() < wanted as usize {
             return;
         }
         if let Some(method) = &self.on_evict {
             let numbers: Vec<u32> = named.iter().map(|page| page.0).collect();
-            let arguments = |_: Python<'_>| Ok((number(processor), numbers));
+            let arguments = |_: Python<'_>| Ok((number(holder.processor()), numbers));
             let _told = self.lend(memory, || self.caller.call(about, method, arguments, |_| Ok(())));
         }
         victims.extend(named);
     }
 
     /// Python's own bookkeeping cannot be looked into.
-    fn knows(&self, _processor: ProcessorId, _page: PageId) -> bool {
+    fn knows(&self, _holder: MemoryId, _page: PageId) -> bool {
         true
     }
 
@@ -91,7 +84,7 @@ impl Eviction for PythonEviction {
     }
 }
 
-fn chosen(answer: &Bound<'_, PyAny>, from: ProcessorId, memory: &Residency<'_>) -> Result<Vec<PageId>, Trouble> {
+fn chosen(answer: &Bound<'_, PyAny>, from: MemoryId, memory: &Residency<'_>) -> Result<Vec<PageId>, Trouble> {
     const EXPECTED: &str = "an iterable of page numbers";
     let Ok(items) = answer.try_iter() else { return Err(Trouble::nonsense(EXPECTED, shown(answer))) };
     let mut pages = Vec::new();

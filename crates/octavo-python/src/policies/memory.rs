@@ -2,7 +2,7 @@
 //!
 //! A strategy borrows them for a call; the Python objects that stand for them reach whatever the call in progress lent.
 
-use octavo_manager::{Context, Geometry, PageId, PageRun, PageView, ProcessorId, Scheme};
+use octavo_manager::{Context, Geometry, MemoryId, PageId, PageRun, PageView, ProcessorId, Scheme};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyRange;
@@ -36,7 +36,7 @@ impl Lent for Context<'_> {
     }
 
     fn held(&self, processor: ProcessorId) -> u32 {
-        self.held(processor)
+        self.held(processor.memory())
     }
 
     fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
@@ -164,12 +164,12 @@ impl Residency {
     fn ask(
         processor: i64,
         number: i64,
-        ask: impl FnOnce(&octavo_manager::Residency<'_>, ProcessorId, PageId) -> bool,
+        ask: impl FnOnce(&octavo_manager::Residency<'_>, MemoryId, PageId) -> bool,
     ) -> PyResult<bool> {
         Self::with(|lent| {
             let processor = existing(processor, lent.geometry.gpus)?;
             let view = allocated(number, |page| lent.residency.page(page));
-            Ok(view.is_some_and(|view| ask(lent.residency, processor, view.page)))
+            Ok(view.is_some_and(|view| ask(lent.residency, processor.memory(), view.page)))
         })
     }
 }
@@ -191,17 +191,17 @@ impl Residency {
 
     /// Whether a page takes up memory of a processor.
     fn holds(&self, processor: i64, page: i64) -> PyResult<bool> {
-        Self::ask(processor, page, |residency, processor, page| residency.resident(processor, page))
+        Self::ask(processor, page, |residency, memory, page| residency.resident(memory, page))
     }
 
     /// Whether a page takes up memory of a processor and is in no unfinished plan: only such pages can be victims.
     fn evictable(&self, processor: i64, page: i64) -> PyResult<bool> {
-        Self::ask(processor, page, |residency, processor, page| residency.evictable(processor, page))
+        Self::ask(processor, page, |residency, memory, page| residency.evictable(memory, page))
     }
 
     /// Whether a page takes up memory of a processor, or could again because a plan that holds it may fail.
     fn may_return(&self, processor: i64, page: i64) -> PyResult<bool> {
-        Self::ask(processor, page, |residency, processor, page| residency.may_return(processor, page))
+        Self::ask(processor, page, |residency, memory, page| residency.may_return(memory, page))
     }
 
     /// Numbers of the pages of the 2 MiB block that contains a page.
@@ -218,7 +218,12 @@ impl Residency {
             let processor = existing(processor, lent.geometry.gpus)?;
             let view = demanded(page, |page| lent.residency.page(page))?;
             let PageId(first) = lent.residency.block(view.page).first;
-            Ok(lent.residency.resident_in_block(processor, view.page).iter().map(|place| first + place).collect())
+            Ok(lent
+                .residency
+                .resident_in_block(processor.memory(), view.page)
+                .iter()
+                .map(|place| first + place)
+                .collect())
         })
     }
 }

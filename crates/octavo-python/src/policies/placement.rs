@@ -1,8 +1,8 @@
 //! Placements in Python.
 
 use octavo_manager::{
-    AccessCount, Attribute, Context, CounterNotification, Decision, Failure, Fault, Geometry, HOST, KernelEnd, Move,
-    Needs, PageId, PageRun, PageView, Placement, SCHEME, Unsubscribe,
+    AccessCount, Attribute, Context, CounterNotification, Decision, Failure, Fault, Geometry, KernelEnd, Move, Needs,
+    PageId, PageRun, PageView, Placement, SCHEME, Unsubscribe,
 };
 use pyo3::prelude::*;
 
@@ -138,7 +138,7 @@ impl Placement for PythonPlacement {
     }
 
     fn may_prefetch(&self, page: &PageView) -> bool {
-        let Some(method) = &self.may_prefetch else { return page.owner == HOST };
+        let Some(method) = &self.may_prefetch else { return page.on_host() };
         let about = About::page("a page to prefetch", page.page);
         let read = |answer: &Bound<'_, PyAny>| {
             answer.extract::<bool>().map_err(|_| Trouble::nonsense("True or False", super::call::shown(answer)))

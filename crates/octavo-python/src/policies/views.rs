@@ -112,13 +112,13 @@ impl Page {
     /// Who has the copy that remote mappings point at and that is written back on eviction.
     #[getter]
     fn owner(&self) -> i32 {
-        number(self.view.owner)
+        number(self.view.owner.processor())
     }
 
     /// Whose memories hold a copy.
     #[getter]
     fn resident<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyFrozenSet>> {
-        set(py, self.view.resident)
+        set(py, self.view.resident.processors())
     }
 
     /// Who can access it without a far fault.

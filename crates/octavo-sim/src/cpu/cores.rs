@@ -1,6 +1,6 @@
 //! Cores of the host: which pages they reach, and the time of the lines that they read and write.
 
-use octavo_manager::{HOST, PageRun};
+use octavo_manager::{HOST_MEMORY, PageRun};
 use octavo_node::CpuConfig;
 use octavo_program::LINE_BYTES;
 use serde::Serialize;
@@ -87,7 +87,7 @@ impl Cpu {
 
     /// Cores can touch these pages from now on.
     pub fn map(&mut self, pages: PageRun, writable: bool) {
-        let entry = Entry::new(HOST, writable, false);
+        let entry = Entry::new(HOST_MEMORY, writable, false);
         pages.iter().for_each(|page| _ = self.table.set(page, entry));
     }
 

@@ -1,6 +1,6 @@
 //! An access of a wavefront, from its page's translation to the data, or to the driver.
 
-use octavo_manager::{Access, PageId, ProcessorId};
+use octavo_manager::{Access, MemoryId, PageId, ProcessorId};
 use octavo_program::Op;
 use octavo_units::Time;
 
@@ -131,7 +131,7 @@ impl<L: Listen> Node<'_, L> {
         let time = self.hardware.issue_time(gpu, unit);
         self.hardware.say(Happening::Spent(Spent::Remote, time.saturating_sub(since) * lines.count() as u64));
         let entry = self.hardware.gpus[gpu].entry(self.hardware.page_of(lines.run.line()));
-        let remote = entry.allows(lines.run.is_write()) && entry.target() != ProcessorId::gpu(gpu);
+        let remote = entry.allows(lines.run.is_write()) && entry.target() != MemoryId::gpu(gpu);
         if remote && !(lines.run.is_write() && entry.is_broadcast()) {
             let done = self.hardware.remote_lines(gpu, unit, entry, lines, time);
             return self.hardware.note_done(gpu, unit, slot, done);

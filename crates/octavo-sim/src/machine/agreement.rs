@@ -54,7 +54,7 @@ fn expected_entry(view: &PageView, processor: ProcessorId) -> Entry {
     if !view.mapped.contains(processor) {
         return Entry::INVALID;
     }
-    let own = view.resident.contains(processor) || view.mode == Mode::Everywhere;
-    let target = if own { processor } else { view.owner };
+    let own = view.resident.near(processor) || view.mode == Mode::Everywhere;
+    let target = if own { processor.memory() } else { view.owner };
     Entry::new(target, view.writable.contains(processor), view.mode == Mode::Broadcast)
 }

@@ -81,7 +81,7 @@ impl<L: Listen> Hardware<'_, L> {
         for other in 0..self.gpus.len() {
             let entry = self.gpus[other].entry(page);
             let peer = ProcessorId::gpu(other);
-            if other == gpu || !entry.is_valid() || !entry.is_broadcast() || entry.target() != peer {
+            if other == gpu || !entry.is_valid() || !entry.is_broadcast() || entry.target() != peer.memory() {
                 continue;
             }
             let path = (ProcessorId::gpu(gpu), peer);

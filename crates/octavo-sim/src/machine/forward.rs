@@ -1,6 +1,6 @@
 //! Trans-FW: a far fault's page-table walk is forwarded to the GPU that probably has the translation.
 
-use octavo_manager::{PageId, ProcessorId};
+use octavo_manager::{MemoryId, PageId, ProcessorId};
 
 use crate::fabric::links::Traffic;
 use crate::machine::happening::Listen;
@@ -45,7 +45,7 @@ impl TransFw {
 
 impl<L: Listen> Hardware<'_, L> {
     /// Remembers that `target` has `page` in its own memory.
-    pub fn note_translation(&mut self, page: PageId, target: ProcessorId) {
+    pub fn note_translation(&mut self, page: PageId, target: MemoryId) {
         if let (Some(trans_fw), Some(gpu)) = (&mut self.trans_fw, target.gpu_index()) {
             trans_fw.note(page.0, gpu);
         }
@@ -65,7 +65,7 @@ impl<L: Listen> Hardware<'_, L> {
         let walked = self.gpus[owner].walk_for_peer(arrived, page);
         let back = self.links.send(self.clock.now(), walked, (peer, own), bytes, Traffic::Control);
         let entry = self.gpus[owner].entry(page);
-        let right = entry.is_valid() && entry.target() == peer;
+        let right = entry.is_valid() && entry.target() == peer.memory();
         if right {
             return (back, false);
         }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use octavo_driver::{FaultId, Outstanding};
-use octavo_manager::{AttributeChange, Cause, Manager, PageRun, ProcessorId, Step};
+use octavo_manager::{AttributeChange, Cause, Manager, MemoryId, PageRun, ProcessorId, Step};
 
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
@@ -48,13 +48,13 @@ pub(crate) enum Happening<'a> {
     /// A step of the plan in a slot takes time until then; `is_done`: and is over then.
     Step { slot: u32, step: &'a Step, is_done: bool, until: u64 },
     /// Pages are copied.
-    Copied { pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause },
+    Copied { pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause },
     /// Pages get their place at no cost.
-    Placed { pages: PageRun, from: ProcessorId, to: ProcessorId },
+    Placed { pages: PageRun, from: MemoryId, to: MemoryId },
     /// `by` maps pages that `at` holds.
-    MappedRemotely { pages: PageRun, by: ProcessorId, at: ProcessorId },
+    MappedRemotely { pages: PageRun, by: ProcessorId, at: MemoryId },
     /// A copy is given up.
-    Discarded { pages: PageRun, processor: ProcessorId },
+    Discarded { pages: PageRun, memory: MemoryId },
     /// What the placement keeps about a page changes.
     Attribute(&'a AttributeChange),
     /// What the driver says.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{Allocation, Manager, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_manager::{Allocation, Manager, MemoryId, MemoryUse, PageId, PageRun, ProcessorId, SpaceId};
 use octavo_node::NodeConfig;
 use octavo_program::{Application, Launch, Resources, Workload, pages_of};
 
@@ -87,7 +87,7 @@ impl Jobs {
     /// A program that has ended still has its memory; one that has begun anew has little of it yet.
     pub(super) fn note_memory_use(&mut self, manager: &Manager) {
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
-            let used = manager.memory_use(ProcessorId::gpu(gpu));
+            let used = manager.memory_use(MemoryId::gpu(gpu));
             let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
             if frames(used) > frames(*most) {
                 *most = used;

@@ -1,6 +1,6 @@
 //! Notifications of counters and periodic reports on their way to the driver.
 
-use octavo_manager::{CounterNotification, HOST, PageId, ProcessorId};
+use octavo_manager::{CounterNotification, HOST, MemoryId, PageId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
@@ -11,7 +11,7 @@ use crate::machine::node::Node;
 impl<L: Listen> Hardware<'_, L> {
     /// Counts remote lines of `gpu`; a notification leaves for the host when the threshold is reached.
     #[inline]
-    pub(super) fn count_remote(&mut self, gpu: usize, page: u32, owner: ProcessorId, lines: u32, time: u64) {
+    pub(super) fn count_remote(&mut self, gpu: usize, page: u32, owner: MemoryId, lines: u32, time: u64) {
         match owner.gpu_index() {
             Some(_) => self.accesses.remote_gpu_lines += u64::from(lines),
             None => self.accesses.remote_host_lines += u64::from(lines),

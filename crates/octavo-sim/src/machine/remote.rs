@@ -1,6 +1,6 @@
 //! Lines in another processor's memory: requests and answers over the links, cached in the first level only.
 
-use octavo_manager::ProcessorId;
+use octavo_manager::{MemoryId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
@@ -104,13 +104,13 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// One line that is not in the first level, requested and answered by itself; returns when it has arrived.
-    pub(super) fn remote_line(&mut self, gpu: usize, owner: ProcessorId, run: Run, time: u64) -> u64 {
+    pub(super) fn remote_line(&mut self, gpu: usize, owner: MemoryId, run: Run, time: u64) -> u64 {
         self.travel(gpu, owner, Lines::first_of(run), time)
     }
 
     /// Request, service and answer of lines of one page.
     #[inline(always)]
-    fn travel(&mut self, gpu: usize, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
+    fn travel(&mut self, gpu: usize, owner: MemoryId, lines: Lines, time: u64) -> u64 {
         let (own, count) = (ProcessorId::gpu(gpu), lines.count());
         if let Some(owner) = owner.gpu_index() {
             self.gpus[owner].hint_line(lines.run.line());
@@ -118,9 +118,11 @@ impl<L: Listen> Hardware<'_, L> {
         let start = self.gpus[gpu].begin_travel(count, time);
         let header = self.costs.header_bytes;
         let (request, answer) = if lines.run.is_write() { (header + LINE, header) } else { (header, header + LINE) };
-        let arrived = self.links.send(self.clock.now(), start, (own, owner), request * count as u64, Traffic::Lines);
+        let arrived =
+            self.links.send(self.clock.now(), start, (own, owner.processor()), request * count as u64, Traffic::Lines);
         let served = self.serve_at_owner(owner, lines, arrived);
-        let left = self.links.send(self.clock.now(), served, (owner, own), answer * count as u64, Traffic::Lines);
+        let left =
+            self.links.send(self.clock.now(), served, (owner.processor(), own), answer * count as u64, Traffic::Lines);
         let done = left + self.costs.l1_fill;
         let page = self.page_of(lines.run.line());
         self.count_remote(gpu, page, owner, count as u32, done);
@@ -130,7 +132,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// The owner's caches and memory; returns when the last line is ready to travel.
     #[inline]
-    fn serve_at_owner(&mut self, owner: ProcessorId, lines: Lines, time: u64) -> u64 {
+    fn serve_at_owner(&mut self, owner: MemoryId, lines: Lines, time: u64) -> u64 {
         let Some(owner) = owner.gpu_index() else { return time + self.costs.host_memory };
         let access = lines.run.line_access();
         lines.iter().fold(time, |last, line| last.max(self.l2_line(owner, line, access, time)))

@@ -1,6 +1,6 @@
 //! Lines whose translation is there: from the own memory, from another processor's, or in order.
 
-use octavo_manager::ProcessorId;
+use octavo_manager::MemoryId;
 
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::path::access::Served;
@@ -15,7 +15,7 @@ impl<L: Listen> Hardware<'_, L> {
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
         let done = if self.config.l1.in_order || run.is_write() && entry.is_broadcast() {
             self.serve_specially(gpu, unit, entry, run, time)
-        } else if entry.target() == ProcessorId::gpu(gpu) {
+        } else if entry.target() == MemoryId::gpu(gpu) {
             self.serve_local(gpu, unit, entry, run, time)
         } else {
             self.serve_remote(gpu, unit, slot, entry, run, time)
@@ -29,7 +29,7 @@ impl<L: Listen> Hardware<'_, L> {
         if !(run.is_write() && entry.is_broadcast()) {
             return self.serve_in_order(gpu, unit, entry, run, time);
         }
-        let local = entry.target() == ProcessorId::gpu(gpu);
+        let local = entry.target() == MemoryId::gpu(gpu);
         let done = if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
         self.broadcast_stores(gpu, run, done)
     }
@@ -72,7 +72,7 @@ impl<L: Listen> Hardware<'_, L> {
             spent += done - asked;
             last = last.max(done);
         }
-        if entry.target() == ProcessorId::gpu(gpu) {
+        if entry.target() == MemoryId::gpu(gpu) {
             self.say(Happening::Spent(Spent::Local, spent));
             self.reports.count(gpu, self.page_of(run.line()), beyond_l1);
         } else {
@@ -102,7 +102,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// One line at the memory that `entry` leads to; when the wavefront has it, or the answer to its store.
     fn beyond_first_level(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
-        if entry.target() == ProcessorId::gpu(gpu) {
+        if entry.target() == MemoryId::gpu(gpu) {
             self.l2_line(gpu, run.line(), run.line_access(), time) + self.costs.l1_fill
         } else {
             self.remote_line(gpu, entry.target(), run, time)
@@ -123,7 +123,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// A line that the scalar cache does not have, from the own second level or another processor's memory.
     fn scalar_miss(&mut self, gpu: usize, run: Run, entry: Entry, time: u64) -> u64 {
-        if entry.target() == ProcessorId::gpu(gpu) {
+        if entry.target() == MemoryId::gpu(gpu) {
             let done = self.l2_line(gpu, run.line(), LineAccess::Load, time) + self.costs.scalar_fill;
             self.say(Happening::Spent(Spent::Local, done - time));
             return done;

@@ -15,8 +15,8 @@ struct Appointed(Option<Move>, u32);
 
 impl Placement for Appointed {
     fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
-        self.0.get_or_insert(Move { page: fault.page, to: fault.processor });
-        Decision::At(octavo_manager::HOST)
+        self.0.get_or_insert(Move { page: fault.page, to: fault.processor.memory() });
+        Decision::At(octavo_manager::HOST_MEMORY)
     }
 
     fn on_kernel_end(&mut self, end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {

@@ -107,7 +107,7 @@ fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_o
     let input = side.roles().iter().position(|role| role.input && !role.output).unwrap();
     let advised = side.roles().iter().position(|role| role.output).unwrap();
     let device = Exception { kind: Some(Kind::Device), ..Exception::default() };
-    let advice = Advice { preferred: Some(HOST), ..Advice::default() };
+    let advice = Advice { preferred: Some(HOST.memory()), ..Advice::default() };
     let exceptions = [(input, device), (advised, Exception { kind: None, advice })].into();
     let program = lower(workload.as_ref(), &Lowering { exceptions, ..Lowering::default() }).unwrap();
     assert_alive_once(&program);

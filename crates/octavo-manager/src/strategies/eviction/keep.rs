@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// `none` has no options.
@@ -31,13 +31,13 @@ struct Keep;
 impl Eviction for Keep {
     fn grow(&mut self, _pages: usize) {}
 
-    fn used(&mut self, _processor: ProcessorId, _page: PageId, _memory: &Residency<'_>) {}
+    fn used(&mut self, _holder: MemoryId, _page: PageId, _memory: &Residency<'_>) {}
 
-    fn restored(&mut self, _processor: ProcessorId, _page: PageId) {}
+    fn restored(&mut self, _holder: MemoryId, _page: PageId) {}
 
     fn victims(
         &mut self,
-        _processor: ProcessorId,
+        _holder: MemoryId,
         _wanted: u32,
         _all: bool,
         _memory: &Residency<'_>,
@@ -50,7 +50,7 @@ impl Eviction for Keep {
         false
     }
 
-    fn knows(&self, _processor: ProcessorId, _page: PageId) -> bool {
+    fn knows(&self, _holder: MemoryId, _page: PageId) -> bool {
         true
     }
 

@@ -3,7 +3,7 @@
 
 use super::queue::UseQueue;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// Uses of the leaves of every GPU's memory.
@@ -41,32 +41,32 @@ impl LeafOrder {
         }
     }
 
-    pub fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
-        let uses = &mut self.gpus[processor.index()];
+    pub fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
+        let uses = &mut self.gpus[holder.index()];
         uses.now += 1;
         uses.last[(page.0 / self.leaf_pages) as usize] = uses.now;
         let first = |block| PageId(block * self.block_pages);
-        uses.blocks.push(page.0 / self.block_pages, |block| memory.block_may_return(processor, first(block)));
+        uses.blocks.push(page.0 / self.block_pages, |block| memory.block_may_return(holder, first(block)));
     }
 
-    pub fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.gpus[processor.index()].blocks.put_back(page.0 / self.block_pages);
+    pub fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.gpus[holder.index()].blocks.put_back(page.0 / self.block_pages);
     }
 
-    pub fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.gpus[processor.index()].blocks.contains(page.0 / self.block_pages)
+    pub fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.gpus[holder.index()].blocks.contains(page.0 / self.block_pages)
     }
 
     pub fn bytes(&self) -> usize {
         self.gpus.iter().map(|uses| uses.blocks.bytes() + uses.last.capacity() * size_of::<u64>()).sum()
     }
 
-    /// Shows leaves of `processor`'s memory, the next to leave first, until `enough`. The order stays as it is.
-    pub fn each(&mut self, processor: ProcessorId, memory: &Residency<'_>, mut enough: impl FnMut(Leaf) -> bool) {
+    /// Shows leaves of the memory `holder`, the next to leave first, until `enough`. The order stays as it is.
+    pub fn each(&mut self, holder: MemoryId, memory: &Residency<'_>, mut enough: impl FnMut(Leaf) -> bool) {
         let mut leaves = Vec::new();
-        while let Some(block) = self.next_block(processor, memory) {
+        while let Some(block) = self.next_block(holder, memory) {
             let known = leaves.len();
-            self.append_leaves(processor, block, memory, &mut leaves);
+            self.append_leaves(holder, block, memory, &mut leaves);
             if self.reserved_percent == 0 && leaves[known..].iter().any(|&leaf| enough(leaf)) {
                 break;
             }
@@ -76,27 +76,27 @@ impl LeafOrder {
             leaves.rotate_left(reserved);
             leaves.into_iter().any(enough);
         }
-        let queue = &mut self.gpus[processor.index()].blocks;
+        let queue = &mut self.gpus[holder.index()].blocks;
         self.seen.drain(..).rev().for_each(|block| queue.put_back(block));
     }
 
     /// Takes the next block out of which something is there or may come back.
-    fn next_block(&mut self, processor: ProcessorId, memory: &Residency<'_>) -> Option<u32> {
-        let queue = &mut self.gpus[processor.index()].blocks;
+    fn next_block(&mut self, holder: MemoryId, memory: &Residency<'_>) -> Option<u32> {
+        let queue = &mut self.gpus[holder.index()].blocks;
         let block = std::iter::from_fn(|| queue.pop())
-            .find(|block| memory.block_may_return(processor, PageId(block * self.block_pages)))?;
+            .find(|block| memory.block_may_return(holder, PageId(block * self.block_pages)))?;
         self.seen.push(block);
         Some(block)
     }
 
-    fn append_leaves(&self, processor: ProcessorId, block: u32, memory: &Residency<'_>, leaves: &mut Vec<Leaf>) {
+    fn append_leaves(&self, holder: MemoryId, block: u32, memory: &Residency<'_>, leaves: &mut Vec<Leaf>) {
         let known = leaves.len();
         let (count, pages) = (self.block_pages / self.leaf_pages, self.leaf_pages);
-        let there = memory.resident_in_block(processor, PageId(block * self.block_pages));
+        let there = memory.resident_in_block(holder, PageId(block * self.block_pages));
         let some = (0..count).filter(|index| there.count(index * pages, (index + 1) * pages) > 0);
         let some = some.map(|index| Leaf { number: block * count + index, pages });
-        leaves.extend(some.filter(|leaf| leaf.resident(processor, memory).next().is_some()));
-        let last = &self.gpus[processor.index()].last;
+        leaves.extend(some.filter(|leaf| leaf.resident(holder, memory).next().is_some()));
+        let last = &self.gpus[holder.index()].last;
         leaves[known..].sort_by_key(|leaf| last[leaf.number as usize]);
     }
 }
@@ -110,16 +110,16 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Its pages that take up frames of `processor`.
-    pub fn resident<'a>(self, processor: ProcessorId, memory: &'a Residency<'_>) -> impl Iterator<Item = PageId> + 'a {
+    /// Its pages that take up frames of `holder`.
+    pub fn resident<'a>(self, holder: MemoryId, memory: &'a Residency<'_>) -> impl Iterator<Item = PageId> + 'a {
         let pages = (self.number * self.pages..(self.number + 1) * self.pages).map(PageId);
-        pages.filter(move |&page| memory.known(page) && memory.resident(processor, page))
+        pages.filter(move |&page| memory.known(page) && memory.resident(holder, page))
     }
 
     /// Whether it has such pages and none of them is in an unfinished plan.
-    pub fn evictable(self, processor: ProcessorId, memory: &Residency<'_>) -> bool {
-        let mut pages = self.resident(processor, memory).peekable();
-        pages.peek().is_some() && pages.all(|page| memory.evictable(processor, page))
+    pub fn evictable(self, holder: MemoryId, memory: &Residency<'_>) -> bool {
+        let mut pages = self.resident(holder, memory).peekable();
+        pages.peek().is_some() && pages.all(|page| memory.evictable(holder, page))
     }
 }
 

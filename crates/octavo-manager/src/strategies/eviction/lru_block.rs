@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Eviction;
 use super::queue::UseQueue;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// `lru-block` has no options.
@@ -51,43 +51,36 @@ impl Eviction for LruBlock {
         self.queues.iter_mut().skip(1).for_each(|queue| queue.grow(blocks));
     }
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
         let live = |block| {
             let first = PageId(block * self.block_pages);
-            !memory.resident_in_block(processor, first).is_empty()
+            !memory.resident_in_block(holder, first).is_empty()
         };
-        self.queues[processor.index()].push(page.0 / self.block_pages, live);
+        self.queues[holder.index()].push(page.0 / self.block_pages, live);
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.queues[processor.index()].put_back(page.0 / self.block_pages);
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.queues[holder.index()].put_back(page.0 / self.block_pages);
     }
 
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
-        let queue = &mut self.queues[processor.index()];
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+        let queue = &mut self.queues[holder.index()];
         victims.clear();
         while victims.len() < wanted as usize {
             let Some(block) = queue.pop() else { break };
             let first = block * self.block_pages;
-            let resident = memory.resident_in_block(processor, PageId(first));
+            let resident = memory.resident_in_block(holder, PageId(first));
             let pages = resident.iter().map(|index| PageId(first + index));
-            let mut pages = pages.filter(|&page| memory.resident(processor, page)).peekable();
+            let mut pages = pages.filter(|&page| memory.resident(holder, page)).peekable();
             if pages.peek().is_none() {
-                if memory.block_may_return(processor, PageId(first)) {
+                if memory.block_may_return(holder, PageId(first)) {
                     self.seen.push((block, false));
                 }
                 continue;
             }
             let before = victims.len();
             victims.extend(pages);
-            let leaves = victims[before..].iter().all(|&page| memory.evictable(processor, page));
+            let leaves = victims[before..].iter().all(|&page| memory.evictable(holder, page));
             if !leaves {
                 victims.truncate(before);
             }
@@ -100,8 +93,8 @@ impl Eviction for LruBlock {
         self.seen.drain(..).rev().filter(|seen| stays(seen.1)).for_each(|(block, _)| queue.put_back(block));
     }
 
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.queues[processor.index()].contains(page.0 / self.block_pages)
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.queues[holder.index()].contains(page.0 / self.block_pages)
     }
 
     fn bytes(&self) -> usize {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Eviction;
 use super::queue::UseQueue;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// `lru-page` has no options.
@@ -46,31 +46,24 @@ impl Eviction for LruPage {
         self.queues.iter_mut().skip(1).for_each(|queue| queue.grow(pages));
     }
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
-        self.queues[processor.index()].push(page.0, |key| memory.may_return(processor, PageId(key)));
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
+        self.queues[holder.index()].push(page.0, |key| memory.may_return(holder, PageId(key)));
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.queues[processor.index()].put_back(page.0);
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.queues[holder.index()].put_back(page.0);
     }
 
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
-        let queue = &mut self.queues[processor.index()];
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+        let queue = &mut self.queues[holder.index()];
         victims.clear();
         while victims.len() < wanted as usize {
             let Some(key) = queue.pop() else { break };
-            let leaves = memory.evictable(processor, PageId(key));
+            let leaves = memory.evictable(holder, PageId(key));
             if leaves {
                 victims.push(PageId(key));
             }
-            if memory.may_return(processor, PageId(key)) {
+            if memory.may_return(holder, PageId(key)) {
                 self.seen.push((key, leaves));
             }
         }
@@ -81,8 +74,8 @@ impl Eviction for LruPage {
         self.seen.drain(..).rev().filter(|seen| stays(seen.1)).for_each(|(key, _)| queue.put_back(key));
     }
 
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.queues[processor.index()].contains(page.0)
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.queues[holder.index()].contains(page.0)
     }
 
     fn bytes(&self) -> usize {

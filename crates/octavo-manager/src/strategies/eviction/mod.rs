@@ -13,7 +13,7 @@ use octavo_registry::Registry;
 
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// Every eviction strategy, by name.
@@ -36,24 +36,17 @@ pub trait Eviction: Send {
     /// Pages below `pages` can exist from now on.
     fn grow(&mut self, pages: usize);
 
-    /// `page` was brought into `processor`'s memory, or a fault on it was served from there.
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>);
+    /// `page` was brought into the memory `holder`, or a fault on it was served from there.
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>);
 
-    /// `page` is back in `processor`'s memory because a plan failed. If [`Eviction::victims`] forgot it, it becomes the
+    /// `page` is back in the memory `holder` because a plan failed. If [`Eviction::victims`] forgot it, it becomes the
     /// next victim. Called in the reverse order of the victims.
-    fn restored(&mut self, processor: ProcessorId, page: PageId);
+    fn restored(&mut self, holder: MemoryId, page: PageId);
 
-    /// Fills `victims` with at least `wanted` pages in `processor`'s memory, each [evictable](Residency::evictable) and
+    /// Fills `victims` with at least `wanted` pages in the memory `holder`, each [evictable](Residency::evictable) and
     /// listed once. They leave unless they are [restored](Eviction::restored). If there are not so many, none leaves if
     /// `all` of them are needed, and nothing changes; else as many as there are.
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    );
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>);
 
     /// Whether anything ever leaves.
     fn evicts(&self) -> bool {
@@ -65,8 +58,8 @@ pub trait Eviction: Send {
         None
     }
 
-    /// Whether it would ever find `page` in `processor`'s memory; for tests.
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool;
+    /// Whether it would ever find `page` in the memory `holder`; for tests.
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool;
 
     /// Bytes of its state.
     fn bytes(&self) -> usize;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 use crate::random::Random;
 
@@ -70,24 +70,17 @@ impl Eviction for RandomPage {
         }
     }
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, _memory: &Residency<'_>) {
-        self.gpus[processor.index()].add(page);
+    fn used(&mut self, holder: MemoryId, page: PageId, _memory: &Residency<'_>) {
+        self.gpus[holder.index()].add(page);
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.gpus[processor.index()].add(page);
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.gpus[holder.index()].add(page);
     }
 
     /// Draws without replacement: those drawn lie behind the others until the end.
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
-        let pages = &mut self.gpus[processor.index()];
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
+        let pages = &mut self.gpus[holder.index()];
         victims.clear();
         let mut left = pages.list.len();
         while left > 0 && victims.len() < wanted as usize {
@@ -95,9 +88,9 @@ impl Eviction for RandomPage {
             let page = PageId(pages.list[index]);
             left -= 1;
             pages.list.swap(index, left);
-            if memory.evictable(processor, page) {
+            if memory.evictable(holder, page) {
                 victims.push(page);
-            } else if !memory.may_return(processor, page) {
+            } else if !memory.may_return(holder, page) {
                 pages.remove(left);
             }
         }
@@ -106,8 +99,8 @@ impl Eviction for RandomPage {
         }
     }
 
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.gpus[processor.index()].listed[page.index()]
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.gpus[holder.index()].listed[page.index()]
     }
 
     fn bytes(&self) -> usize {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Eviction;
 use super::leaf_order::{LeafOrder, reserve_in_range};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// Options of `sequential-local`.
@@ -41,26 +41,19 @@ impl Eviction for SequentialLocal {
         self.order.grow(pages);
     }
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
-        self.order.used(processor, page, memory);
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
+        self.order.used(holder, page, memory);
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.order.restored(processor, page);
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.order.restored(holder, page);
     }
 
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         victims.clear();
-        self.order.each(processor, memory, |leaf| {
-            if leaf.evictable(processor, memory) {
-                victims.extend(leaf.resident(processor, memory));
+        self.order.each(holder, memory, |leaf| {
+            if leaf.evictable(holder, memory) {
+                victims.extend(leaf.resident(holder, memory));
             }
             victims.len() >= wanted as usize
         });
@@ -69,8 +62,8 @@ impl Eviction for SequentialLocal {
         }
     }
 
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.order.knows(processor, page)
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.order.knows(holder, page)
     }
 
     fn bytes(&self) -> usize {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Eviction;
 use super::leaf_order::{Leaf, LeafOrder, reserve_in_range};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
 /// Options of `tree-neighborhood`.
@@ -45,33 +45,26 @@ impl Eviction for TreeNeighborhood {
         self.order.grow(pages);
     }
 
-    fn used(&mut self, processor: ProcessorId, page: PageId, memory: &Residency<'_>) {
-        self.order.used(processor, page, memory);
+    fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
+        self.order.used(holder, page, memory);
     }
 
-    fn restored(&mut self, processor: ProcessorId, page: PageId) {
-        self.order.restored(processor, page);
+    fn restored(&mut self, holder: MemoryId, page: PageId) {
+        self.order.restored(holder, page);
     }
 
-    fn victims(
-        &mut self,
-        processor: ProcessorId,
-        wanted: u32,
-        all: bool,
-        memory: &Residency<'_>,
-        victims: &mut Vec<PageId>,
-    ) {
+    fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         victims.clear();
         // Trees that leaves have left, by the first leaf of each.
         let mut trees: BTreeMap<u32, Tree> = BTreeMap::new();
         // Allocations that end within 64 KiB share a leaf.
         let mut left = BTreeSet::new();
-        self.order.each(processor, memory, |leaf| {
-            let root = root(leaf, processor, memory);
-            let tree = trees.entry(root.start).or_insert_with(|| Tree::new(&root, leaf.pages, processor, memory));
+        self.order.each(holder, memory, |leaf| {
+            let root = root(leaf, holder, memory);
+            let tree = trees.entry(root.start).or_insert_with(|| Tree::new(&root, leaf.pages, holder, memory));
             let leaving = tree.leave(leaf.number - root.start).map(|index| root.start + index);
             for number in leaving.filter(|&number| left.insert(number)) {
-                victims.extend(Leaf { number, ..leaf }.resident(processor, memory));
+                victims.extend(Leaf { number, ..leaf }.resident(holder, memory));
             }
             victims.len() >= wanted as usize
         });
@@ -80,8 +73,8 @@ impl Eviction for TreeNeighborhood {
         }
     }
 
-    fn knows(&self, processor: ProcessorId, page: PageId) -> bool {
-        self.order.knows(processor, page)
+    fn knows(&self, holder: MemoryId, page: PageId) -> bool {
+        self.order.knows(holder, page)
     }
 
     fn bytes(&self) -> usize {
@@ -90,8 +83,8 @@ impl Eviction for TreeNeighborhood {
 }
 
 /// The leaves of the tree that `leaf` is part of: those that the allocation of its pages has in the block.
-fn root(leaf: Leaf, processor: ProcessorId, memory: &Residency<'_>) -> std::ops::Range<u32> {
-    let page = leaf.resident(processor, memory).next().expect("something of the leaf is there");
+fn root(leaf: Leaf, holder: MemoryId, memory: &Residency<'_>) -> std::ops::Range<u32> {
+    let page = leaf.resident(holder, memory).next().expect("something of the leaf is there");
     let extent = memory.extent(page);
     extent.first.0 / leaf.pages..(extent.first.0 + extent.count).div_ceil(leaf.pages)
 }
@@ -107,12 +100,12 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(root: &std::ops::Range<u32>, pages: u32, processor: ProcessorId, memory: &Residency<'_>) -> Self {
+    fn new(root: &std::ops::Range<u32>, pages: u32, holder: MemoryId, memory: &Residency<'_>) -> Self {
         let mut tree = Self { leaves: (root.len() as u32).next_power_of_two(), valid: 0, evictable: 0 };
         for (index, number) in root.clone().enumerate() {
             let leaf = Leaf { number, pages };
-            tree.valid |= u32::from(leaf.resident(processor, memory).next().is_some()) << index;
-            tree.evictable |= u32::from(leaf.evictable(processor, memory)) << index;
+            tree.valid |= u32::from(leaf.resident(holder, memory).next().is_some()) << index;
+            tree.evictable |= u32::from(leaf.evictable(holder, memory)) << index;
         }
         tree
     }

@@ -8,7 +8,7 @@ use super::Placement;
 use super::counters::{self, CounterMoves, HostPages};
 use crate::contract::event::{CounterNotification, CounterSpec, Fault, Needs};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageRun};
+use crate::contract::ids::PageRun;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 use crate::strategies::decision::Decision;
@@ -58,7 +58,7 @@ impl Placement for AccessCounter {
     }
 
     fn on_fault(&mut self, _fault: &Fault, page: &PageView, _context: &mut Context<'_>) -> Decision {
-        let migrates = page.owner == HOST && self.options.host_pages == HostPages::Migrate;
+        let migrates = page.on_host() && self.options.host_pages == HostPages::Migrate;
         if migrates { Decision::Migrate } else { Decision::MapRemote }
     }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::Placement;
 use crate::contract::event::Fault;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::HOST;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 use crate::strategies::decision::Decision;
@@ -34,6 +33,6 @@ struct FirstTouch;
 impl Placement for FirstTouch {
     /// A page that was evicted is on the host again, and its next touch counts as the first.
     fn on_fault(&mut self, _fault: &Fault, page: &PageView, _context: &mut Context<'_>) -> Decision {
-        if page.owner == HOST { Decision::Migrate } else { Decision::MapRemote }
+        if page.on_host() { Decision::Migrate } else { Decision::MapRemote }
     }
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::Placement;
 use crate::contract::event::{Fault, KernelEnd};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{Access, HOST, PageId, PageRun, ProcessorMask};
+use crate::contract::ids::{Access, HOST, PageId, PageRun};
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
 use crate::strategies::context::Context;
 use crate::strategies::decision::{Decision, Unsubscribe};
@@ -103,10 +104,11 @@ impl Placement for Gps {
 impl Gps {
     fn give_up(&mut self, page: PageId, context: &Context<'_>, given_up: &mut Vec<Unsubscribe>) {
         let view = context.page(page);
-        let processors = view.resident.difference(self.readers[page.index()]).without(view.owner);
-        if view.mode == Mode::Broadcast && !processors.is_empty() {
-            given_up.push(Unsubscribe { page, processors });
-            self.unsubscribed[page.index()] = self.unsubscribed[page.index()].union(processors);
+        let readers = self.readers[page.index()];
+        let memories = view.resident.difference(MemoryMask(readers.0)).without(view.owner);
+        if view.mode == Mode::Broadcast && !memories.is_empty() {
+            given_up.push(Unsubscribe { page, memories });
+            self.unsubscribed[page.index()] = self.unsubscribed[page.index()].union(memories.processors());
         }
     }
 }

@@ -104,7 +104,7 @@ impl Placement for Interleaved {
     }
 
     fn on_fault(&mut self, fault: &Fault, _page: &PageView, _context: &mut Context<'_>) -> Decision {
-        Decision::At(self.home(fault.page))
+        Decision::At(self.home(fault.page).memory())
     }
 
     fn bytes(&self) -> usize {

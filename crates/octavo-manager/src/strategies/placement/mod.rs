@@ -18,7 +18,7 @@ use crate::contract::counts::NamedCounts;
 use crate::contract::event::{AccessCount, CounterNotification, Fault, KernelEnd, Needs};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageRun, ProcessorId};
+use crate::contract::ids::{PageRun, ProcessorId};
 use crate::contract::page::PageView;
 use crate::pages::attributes::Attribute;
 use crate::pages::census::Census;
@@ -112,7 +112,7 @@ pub trait Placement: Send {
     /// Whether a prefetcher may bring this page, which has one copy and is in no unfinished plan, to a processor that
     /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.
     fn may_prefetch(&self, page: &PageView) -> bool {
-        page.owner == HOST
+        page.on_host()
     }
 
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.

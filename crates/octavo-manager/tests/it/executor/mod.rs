@@ -2,14 +2,14 @@
 //! mappings to where nothing is, frames that are not there. It knows no strategy.
 
 use octavo_manager::{
-    Access, Cause, Fault, Manager, MappingMode, Mode, PageId, PageRun, Permission, Plan, PlanId, Prefix, ProcessorId,
-    ProcessorMask, Step,
+    Access, Cause, Fault, Manager, MappingMode, MemoryId, MemoryMask, Mode, PageId, PageRun, Permission, Plan, PlanId,
+    Prefix, ProcessorId, Step,
 };
 
 /// A page-table entry of one processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mapping {
-    target: ProcessorId,
+    target: MemoryId,
     writable: bool,
     broadcast: bool,
 }
@@ -17,7 +17,7 @@ struct Mapping {
 #[derive(Clone, Debug, Default)]
 struct Page {
     allocated: bool,
-    copies: ProcessorMask,
+    copies: MemoryMask,
     mappings: Vec<Option<Mapping>>,
 }
 
@@ -54,7 +54,7 @@ impl Machine {
         for page in run.iter() {
             let page = &mut self.pages[page.index()];
             page.allocated = true;
-            page.copies = if populated { ProcessorMask(1) } else { ProcessorMask::EMPTY };
+            page.copies = if populated { MemoryMask(1) } else { MemoryMask::EMPTY };
         }
     }
 
@@ -175,7 +175,7 @@ impl Machine {
                 frames[memory.index()] += i64::from(pages.count);
                 self.each(pages, |page| {
                     assert!(page.allocated && page.copies.is_empty(), "{page:?} comes into being again");
-                    page.copies = ProcessorMask::only(memory);
+                    page.copies = MemoryMask::only(memory);
                 });
             }
             Step::Copy { pages, from, to, .. } => {
@@ -191,7 +191,7 @@ impl Machine {
                 self.each(pages, |page| {
                     for processor in processors.iter() {
                         // `ideal` maps every GPU to itself though one of them has the copy.
-                        let target = target.unwrap_or(processor);
+                        let target = target.unwrap_or(processor.memory());
                         page.mappings[processor.index()] = Some(Mapping { target, writable, broadcast });
                     }
                 });
@@ -256,8 +256,12 @@ impl Machine {
             assert!(view.mapped.contains(processor), "page {index} is mapped on {processor}");
             assert_eq!(view.writable.contains(processor), mapping.writable, "page {index} on {processor}");
             assert_eq!(mapping.broadcast, view.mode == Mode::Broadcast, "page {index} on {processor}");
-            let local = page.copies.contains(processor) || view.mode == Mode::Everywhere && processor.0 > 0;
-            assert_eq!(mapping.target, if local { processor } else { view.owner }, "page {index} on {processor}");
+            let local = page.copies.near(processor) || view.mode == Mode::Everywhere && processor.0 > 0;
+            assert_eq!(
+                mapping.target,
+                if local { processor.memory() } else { view.owner },
+                "page {index} on {processor}"
+            );
             let exempt = view.mode == Mode::Everywhere;
             assert!(exempt || page.copies.contains(mapping.target), "page {index} is mapped to nothing");
         }
@@ -282,14 +286,14 @@ fn cut(mut step: Step, count: u32) -> Option<Step> {
     Some(step)
 }
 
-fn copy(page: &mut Page, from: ProcessorId, to: ProcessorId) {
+fn copy(page: &mut Page, from: MemoryId, to: MemoryId) {
     assert!(page.copies.contains(from) && !page.copies.contains(to), "copy {from} to {to} of {page:?}");
     let writers = page.mappings.iter().flatten().any(|mapping| mapping.writable);
     assert!(!writers, "someone writes while {page:?} is copied");
     page.copies = page.copies.with(to);
 }
 
-fn give_up(page: &mut Page, holder: ProcessorId) {
+fn give_up(page: &mut Page, holder: MemoryId) {
     assert!(page.copies.contains(holder), "{holder} has no copy of {page:?}");
     assert!(page.mappings.iter().flatten().all(|mapping| mapping.target != holder), "{page:?} is mapped to {holder}");
     page.copies = page.copies.without(holder);

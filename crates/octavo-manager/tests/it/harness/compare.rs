@@ -1,6 +1,8 @@
 //! What the manager says about every page and memory, against the model and the machine.
 
-use octavo_manager::{GroupSize, MappingMode, PageId, PageView, Permission, ProcessorId, ProcessorMask, Scheme};
+use octavo_manager::{
+    GroupSize, MappingMode, MemoryId, MemoryMask, PageId, PageView, Permission, ProcessorId, ProcessorMask, Scheme,
+};
 
 use super::Harness;
 use crate::reference::{Model, Placement};
@@ -9,8 +11,8 @@ use crate::reference::{Model, Placement};
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     page: u32,
-    owner: ProcessorId,
-    resident: ProcessorMask,
+    owner: MemoryId,
+    resident: MemoryMask,
     mapped: ProcessorMask,
     writable: ProcessorMask,
     scheme: Option<Scheme>,
@@ -29,8 +31,8 @@ fn from_model(model: &Model, page: u32) -> Seen {
     let state = &model.pages[&page];
     Seen {
         page,
-        owner: state.owner,
-        resident: state.resident(),
+        owner: state.owner.memory(),
+        resident: MemoryMask(state.resident().0),
         mapped: state.mapped(),
         writable: state.writable(),
         scheme: model.groups.schemes.get(&page).copied(),
@@ -55,7 +57,11 @@ impl Harness {
             assert_eq!(from_manager(&self.manager.page(PageId(page))), from_model(model, page), "manager, then model");
         }
         for gpu in ProcessorMask::all_gpus(model.rules.gpus()).iter() {
-            assert_eq!(self.manager.frames_held(gpu), model.held(gpu), "frames held on {gpu}: manager, then model");
+            assert_eq!(
+                self.manager.frames_held(gpu.memory()),
+                model.held(gpu),
+                "frames held on {gpu}: manager, then model"
+            );
         }
         self.compare_counts(model);
         if matches!(model.rules.placement, Placement::Grit(_)) {
@@ -106,18 +112,18 @@ impl Harness {
                 continue;
             }
             self.machine.check_page(page).unwrap();
-            let holders = self.machine.holders(page).into_iter().fold(ProcessorMask::EMPTY, ProcessorMask::with);
+            let holders = self.machine.holders(page).into_iter().fold(MemoryMask::EMPTY, MemoryMask::with);
             assert_eq!(view.resident, holders, "copies of page {}: manager, then machine", page.0);
             for (index, table) in self.machine.tables.iter().enumerate() {
                 let processor = ProcessorId(index as u8);
-                let large = view.resident.contains(processor) && self.machine.in_large_page(processor, page);
+                let large = view.resident.near(processor) && self.machine.in_large_page(processor, page);
                 let coalesced = index > 0 && self.manager.coalesced(processor, page);
                 let settled = self.running.is_empty();
                 assert!(!settled || large == coalesced, "large page of page {} on {processor}", page.0);
                 self.compare_entry(&view, ProcessorId(index as u8), table.get(&page));
             }
         }
-        (1..self.machine.capacity.len()).for_each(|processor| self.machine.check_capacity(processor).unwrap());
+        (1..self.machine.capacity.len()).for_each(|memory| self.machine.check_capacity(memory).unwrap());
     }
 
     fn compare_entry(&self, view: &PageView, processor: ProcessorId, entry: Option<&crate::machine::Entry>) {
@@ -127,7 +133,7 @@ impl Harness {
         let writable = entry.permission == Permission::ReadWrite;
         assert_eq!(view.writable.contains(processor), writable, "{processor} writes page {}", view.page.0);
         let decreed = view.mode == octavo_manager::Mode::Everywhere;
-        let target = if view.resident.contains(processor) || decreed { processor } else { view.owner };
+        let target = if view.resident.near(processor) || decreed { processor.memory() } else { view.owner };
         assert!(decreed || entry.target == target, "{processor} reaches page {} at {}", view.page.0, entry.target);
         let broadcast = view.mode == octavo_manager::Mode::Broadcast;
         assert_eq!(entry.mode == MappingMode::Broadcast, broadcast, "page {}", view.page.0);

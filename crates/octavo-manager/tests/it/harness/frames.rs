@@ -44,9 +44,11 @@ impl FrameLaws {
         for step in &plan.steps {
             match *step {
                 Step::Copy { pages, from, to, .. } => {
-                    self.moved.extend(pages.iter().flat_map(|page| [(from, page), (to, page)]));
+                    self.moved.extend(pages.iter().flat_map(|page| [(from.processor(), page), (to.processor(), page)]));
                 }
-                Step::Release { memory, pages } => self.moved.extend(pages.iter().map(|page| (memory, page))),
+                Step::Release { memory, pages } => {
+                    self.moved.extend(pages.iter().map(|page| (memory.processor(), page)))
+                }
                 Step::Invalidate { pages, .. } | Step::Map { pages, .. } => {
                     self.moved.extend(compacted.iter().flat_map(|&gpu| pages.iter().map(move |page| (gpu, page))));
                 }
@@ -82,8 +84,8 @@ impl FrameLaws {
         let mut held = BTreeMap::new();
         for &page in pages.keys() {
             let view = manager.page(page);
-            let frame = manager.frame(gpu, page);
-            let takes_room = view.resident.contains(gpu) && view.mode != Mode::Everywhere;
+            let frame = manager.frame(gpu.memory(), page);
+            let takes_room = view.resident.near(gpu) && view.mode != Mode::Everywhere;
             assert_eq!(frame.is_some(), takes_room, "the frame of page {} on {gpu}", page.0);
             let Some(frame) = frame else { continue };
             assert!(frame < self.total[gpu.gpu_index().unwrap()], "frame {frame} of {gpu} is not there");
@@ -127,8 +129,8 @@ impl FrameLaws {
     fn uniform(&self, manager: &Manager, gpu: ProcessorId, pages: &[PageId]) -> bool {
         let seen = |page: PageId| {
             let view = manager.page(page);
-            let here = view.mode == Mode::Plain && view.resident.contains(gpu) && view.mapped.contains(gpu);
-            let frame = manager.frame(gpu, page).filter(|frame| frame % self.span == page.0 % self.span);
+            let here = view.mode == Mode::Plain && view.resident.near(gpu) && view.mapped.contains(gpu);
+            let frame = manager.frame(gpu.memory(), page).filter(|frame| frame % self.span == page.0 % self.span);
             frame.filter(|_| here).map(|frame| (frame / self.span, view.writable.contains(gpu)))
         };
         let first = pages.first().and_then(|&page| seen(page));

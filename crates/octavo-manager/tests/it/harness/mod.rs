@@ -8,8 +8,8 @@ pub mod script;
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    Advice, Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, PlanId,
-    Prefix, ProcessorId, Refusal, SpaceId, Step, Topology, Why,
+    Advice, Allocation, CounterNotification, Event, Fault, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun,
+    Plan, PlanId, Prefix, ProcessorId, Refusal, SpaceId, Step, Topology, Why,
 };
 
 use frames::FrameLaws;
@@ -58,7 +58,7 @@ impl Harness {
             machine: Machine::new(topology, by_decree),
             running: Vec::new(),
             metadata: 0,
-            capacity: topology.capacity_pages.clone(),
+            capacity: gpu_pages(topology),
             second_advice: Advice::default(),
             second_kind: Kind::default(),
             second_space: u32::MAX,
@@ -145,7 +145,7 @@ impl Harness {
         if let (Some(laws), Some(gpu)) = (&mut self.laws, processor.gpu_index()) {
             laws.enlarge(gpu, pages);
         }
-        self.event(Event::Capacity { processor, pages });
+        self.event(Event::Capacity { memory: processor.memory(), pages });
         self.model.iter_mut().for_each(|model| model.resize(processor, pages));
         self.compare();
     }
@@ -267,7 +267,7 @@ impl Harness {
         let hopeless = self.manager.out_of_memory().is_some();
         assert!(hopeless || self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);
         for (index, &capacity) in self.capacity.iter().enumerate() {
-            let stays = if self.keeps { self.manager.frames_held(ProcessorId::gpu(index)) } else { 0 };
+            let stays = if self.keeps { self.manager.frames_held(MemoryId::gpu(index)) } else { 0 };
             self.machine.capacity[index + 1] = capacity.max(stays);
         }
         self.compare();
@@ -285,7 +285,11 @@ fn laws(config: &MemoryConfig, topology: &Topology) -> Option<FrameLaws> {
     let page = config.decision_size().expect("the configuration is valid").0;
     let large = config.sizing.options.get("large_page").and_then(|size| size.as_str());
     let large = large.map_or(2 << 20, |size| size.parse::<Bytes>().expect("a size").0);
-    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &topology.capacity_pages))
+    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &gpu_pages(topology)))
+}
+
+fn gpu_pages(topology: &Topology) -> Vec<u32> {
+    topology.gpu_memories().map(|memory| memory.capacity_pages).collect()
 }
 
 fn names(running: &Running) -> BTreeSet<u32> {

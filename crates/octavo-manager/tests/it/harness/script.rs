@@ -55,7 +55,7 @@ impl Script {
     }
 
     pub fn resident(&self, page: u32) -> ProcessorMask {
-        self.harness.manager.page(PageId(page)).resident
+        self.harness.manager.page(PageId(page)).resident.processors()
     }
 
     pub fn mapped(&self, page: u32) -> ProcessorMask {

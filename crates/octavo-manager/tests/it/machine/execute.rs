@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use octavo_manager::{
-    Cause, Fault, HOST, MappingMode, PageId, PageRun, Permission, Plan, Prefix, ProcessorId, ProcessorMask, Step,
+    Cause, Fault, HOST, MappingMode, MemoryId, PageId, PageRun, Permission, Plan, Prefix, ProcessorId, ProcessorMask,
+    Step,
 };
 
 use super::{Entry, Machine};
@@ -40,7 +41,8 @@ impl Running {
     /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
     /// done, nor if, serving others together with that one, it takes the page away from under it.
     pub fn serves(&self, access: &Fault) -> bool {
-        let taken = |step: &Step| matches!(*step, Step::Release { memory, .. } if memory == access.processor);
+        let taken =
+            |step: &Step| matches!(*step, Step::Release { memory, .. } if memory.processor() == access.processor);
         let named = |step: &&Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
         let mut steps = self.plan.steps.iter().filter(named).peekable();
         !self.in_vain && steps.peek().is_some() && !steps.any(taken)
@@ -188,7 +190,7 @@ impl Machine {
         Ok(())
     }
 
-    fn populate(&mut self, page: PageId, memory: ProcessorId) -> Result<(), String> {
+    fn populate(&mut self, page: PageId, memory: MemoryId) -> Result<(), String> {
         if !self.untouched.remove(&page) {
             return Err(format!("page {} comes into being and is there", page.0));
         }
@@ -199,8 +201,8 @@ impl Machine {
         &mut self,
         running: &mut Running,
         page: PageId,
-        from: ProcessorId,
-        to: ProcessorId,
+        from: MemoryId,
+        to: MemoryId,
         cause: Cause,
     ) -> Result<(), String> {
         let undrained = running.undrained.iter().find(|(_, undrained)| *undrained == page);
@@ -212,17 +214,17 @@ impl Machine {
         self.receive(page, to, version)
     }
 
-    fn receive(&mut self, page: PageId, to: ProcessorId, version: u64) -> Result<(), String> {
+    fn receive(&mut self, page: PageId, to: MemoryId, version: u64) -> Result<(), String> {
         if self.memories[to.index()].insert(page, version).is_some() {
             return Err(format!("{to} gets page {} and has it", page.0));
         }
         self.check_capacity(to.index())
     }
 
-    fn release(&mut self, page: PageId, processor: ProcessorId) -> Result<(), String> {
-        self.check_unlarge(processor, page)?;
-        if self.memories[processor.index()].remove(&page).is_none() {
-            return Err(format!("{processor} gives up page {} and lacks it", page.0));
+    fn release(&mut self, page: PageId, memory: MemoryId) -> Result<(), String> {
+        self.check_unlarge(memory.processor(), page)?;
+        if self.memories[memory.index()].remove(&page).is_none() {
+            return Err(format!("{memory} gives up page {} and lacks it", page.0));
         }
         Ok(())
     }
@@ -230,7 +232,7 @@ impl Machine {
     fn map(&mut self, who: ProcessorMask, page: PageId, step: &Step) -> Result<(), String> {
         let Step::Map { target, permission, mode, .. } = *step else { unreachable!("called for maps") };
         for processor in who.iter() {
-            let entry = Entry { target: target.unwrap_or(processor), permission, mode };
+            let entry = Entry { target: target.unwrap_or(processor.memory()), permission, mode };
             if !self.reach.can_map(processor, entry.target) {
                 return Err(format!("{processor} maps page {} at {}, out of its reach", page.0, entry.target));
             }

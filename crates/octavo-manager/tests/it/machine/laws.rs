@@ -37,7 +37,7 @@ impl Machine {
     pub fn check_coalesced(&self, processor: ProcessorId, block: PageRun) -> Result<(), String> {
         let entry = |page: PageId| self.tables[processor.index()].get(&page);
         let first = entry(block.first).ok_or_else(|| format!("{processor} does not map page {}", block.first.0))?;
-        let own = first.target == processor && first.mode == MappingMode::Direct;
+        let own = first.target == processor.memory() && first.mode == MappingMode::Direct;
         let alike = |page: PageId| entry(page) == Some(first) && self.memories[processor.index()].contains_key(&page);
         if !own || !block.first.0.is_multiple_of(block.count) || !block.iter().all(alike) {
             return Err(format!("{processor} makes a large page of {block:?}, which is not uniform"));
@@ -56,10 +56,10 @@ impl Machine {
         Ok(())
     }
 
-    pub fn check_capacity(&self, processor: usize) -> Result<(), String> {
-        let (held, room) = (self.memories[processor].len(), self.capacity[processor]);
+    pub fn check_capacity(&self, memory: usize) -> Result<(), String> {
+        let (held, room) = (self.memories[memory].len(), self.capacity[memory]);
         if held as u64 > u64::from(room) && !self.by_decree {
-            return Err(format!("processor {processor} holds {held} pages and has room for {room}"));
+            return Err(format!("memory {memory} holds {held} pages and has room for {room}"));
         }
         Ok(())
     }

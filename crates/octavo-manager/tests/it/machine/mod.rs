@@ -6,14 +6,16 @@ mod laws;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_manager::{Access, Fault, HOST, MappingMode, PageId, Permission, ProcessorId, Reach, Topology};
+use octavo_manager::{
+    Access, Fault, HOST_MEMORY, MAX_MEMORIES, MappingMode, MemoryId, PageId, Permission, ProcessorId, Reach, Topology,
+};
 
 pub use execute::Running;
 
 /// A page-table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    pub target: ProcessorId,
+    pub target: MemoryId,
     pub permission: Permission,
     pub mode: MappingMode,
 }
@@ -21,7 +23,7 @@ pub struct Entry {
 /// Frames, page tables and GPUs.
 #[derive(Debug)]
 pub struct Machine {
-    /// Of each processor: the version of each page that one of its frames holds.
+    /// Of each memory: the version of each page that one of its frames holds.
     pub memories: Vec<BTreeMap<PageId, u64>>,
     /// Of each processor.
     pub tables: Vec<BTreeMap<PageId, Entry>>,
@@ -44,9 +46,10 @@ pub struct Machine {
 impl Machine {
     pub fn new(topology: &Topology, by_decree: bool) -> Self {
         let processors = topology.gpus() + 1;
-        let capacity = std::iter::once(u32::MAX).chain(topology.capacity_pages.iter().copied()).collect();
+        let mut capacity = vec![u32::MAX; MAX_MEMORIES];
+        topology.memories.iter().for_each(|memory| capacity[memory.id.index()] = memory.capacity_pages);
         Self {
-            memories: vec![BTreeMap::new(); processors],
+            memories: vec![BTreeMap::new(); MAX_MEMORIES],
             tables: vec![BTreeMap::new(); processors],
             large: vec![BTreeMap::new(); processors],
             capacity,
@@ -61,7 +64,7 @@ impl Machine {
     pub fn allocate(&mut self, page: PageId, populated: bool) {
         assert!(self.latest.insert(page, 0).is_none());
         if populated {
-            self.memories[HOST.index()].insert(page, 0);
+            self.memories[HOST_MEMORY.index()].insert(page, 0);
         } else {
             self.untouched.insert(page);
         }
@@ -129,9 +132,9 @@ impl Machine {
         below.is_some_and(|(first, count)| page.0 - first.0 < *count)
     }
 
-    pub fn holders(&self, page: PageId) -> Vec<ProcessorId> {
+    pub fn holders(&self, page: PageId) -> Vec<MemoryId> {
         let all = self.memories.iter().enumerate();
-        all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| ProcessorId(index as u8)).collect()
+        all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| MemoryId(index as u8)).collect()
     }
 
     pub fn allocated(&self, page: PageId) -> bool {

@@ -3,7 +3,7 @@
 //! The manager's state runs ahead of these: it changes when a decision is made, they change when the plan is carried
 //! out.
 
-use octavo_manager::{PageId, PageRun, ProcessorId};
+use octavo_manager::{MemoryId, PageId, PageRun};
 
 const VALID: u16 = 1 << 7;
 const BROADCAST: u16 = 1 << 6;
@@ -20,7 +20,7 @@ impl Entry {
     /// No mapping, ever.
     pub const INVALID: Self = Self(0);
 
-    pub const fn new(target: ProcessorId, writable: bool, broadcast: bool) -> Self {
+    pub const fn new(target: MemoryId, writable: bool, broadcast: bool) -> Self {
         let flags = if writable { WRITABLE } else { 0 } | if broadcast { BROADCAST } else { 0 };
         Self(VALID | flags | target.0 as u16)
     }
@@ -30,10 +30,10 @@ impl Entry {
         self.0 & VALID != 0
     }
 
-    /// Whose memory serves accesses.
+    /// Which memory serves accesses.
     #[inline]
-    pub const fn target(self) -> ProcessorId {
-        ProcessorId((self.0 & TARGET) as u8)
+    pub const fn target(self) -> MemoryId {
+        MemoryId((self.0 & TARGET) as u8)
     }
 
     /// Stores also go to every other GPU with a broadcast entry.
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn an_entry_keeps_its_parts() {
-        let entry = Entry::new(ProcessorId(16), true, true).with_version(255);
-        assert_eq!((entry.target(), entry.is_broadcast(), entry.allows(true)), (ProcessorId(16), true, true));
-        assert_eq!((entry.version(), entry.unversioned()), (255, Entry::new(ProcessorId(16), true, true)));
+        let entry = Entry::new(MemoryId(16), true, true).with_version(255);
+        assert_eq!((entry.target(), entry.is_broadcast(), entry.allows(true)), (MemoryId(16), true, true));
+        assert_eq!((entry.version(), entry.unversioned()), (255, Entry::new(MemoryId(16), true, true)));
         assert!(!Entry::INVALID.allows(false));
     }
 
@@ -135,10 +135,10 @@ mod tests {
     fn a_table_says_when_translations_become_wrong_and_counts_invalidations() {
         let mut table = PageTable::new(1);
         let (page, run) = (PageId(0), PageRun::one(PageId(0)));
-        let local = |writable| Entry::new(ProcessorId(1), writable, false);
+        let local = |writable| Entry::new(MemoryId(1), writable, false);
         assert!(!table.set(page, local(false)), "nothing was mapped");
         assert!(!table.set(page, local(true)), "more is allowed");
-        assert!(table.set(page, Entry::new(ProcessorId(2), true, false)), "another target");
+        assert!(table.set(page, Entry::new(MemoryId(2), true, false)), "another target");
         table.invalidate(run);
         assert_eq!((table.get(0).is_valid(), table.get(0).version()), (false, 1));
         table.set(page, local(true));

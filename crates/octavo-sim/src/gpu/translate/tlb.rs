@@ -84,7 +84,7 @@ impl Tlb {
 
 #[cfg(test)]
 mod tests {
-    use octavo_manager::HOST;
+    use octavo_manager::HOST_MEMORY;
     use octavo_units::Cycles;
     use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ mod tests {
                 prop_assert_eq!(found, expected);
                 if !found {
                     set.truncate(ways as usize - 1);
-                    tlb.insert(1, page, Entry::new(HOST, false, false), 0);
+                    tlb.insert(1, page, Entry::new(HOST_MEMORY, false, false), 0);
                 }
                 set.insert(0, page);
             }
@@ -130,7 +130,7 @@ mod tests {
         let mut tlb = tlb(32, 32, 3);
         for unit in 0..3 {
             for page in [5, 6] {
-                tlb.insert(unit, page, Entry::new(HOST, true, false), 0);
+                tlb.insert(unit, page, Entry::new(HOST_MEMORY, true, false), 0);
             }
         }
         assert!(tlb.invalidate(0, 5));

@@ -1,6 +1,8 @@
 //! What steps change: page tables, translations, caches. Nothing here takes time.
 
-use octavo_manager::{Cause, HOST, Manager, MappingMode, PageId, PageRun, Permission, ProcessorId, ProcessorMask};
+use octavo_manager::{
+    Cause, HOST, Manager, MappingMode, MemoryId, PageId, PageRun, Permission, ProcessorId, ProcessorMask,
+};
 
 use crate::gpu::translate::entry::Entry;
 use crate::machine::happening::{Happening, Listen};
@@ -28,7 +30,7 @@ impl<L: Listen> Hardware<'_, L> {
         &mut self,
         processors: ProcessorMask,
         pages: PageRun,
-        target: Option<ProcessorId>,
+        target: Option<MemoryId>,
         permission: Permission,
         mode: MappingMode,
     ) -> bool {
@@ -39,8 +41,8 @@ impl<L: Listen> Hardware<'_, L> {
                 self.map_on_host(pages, writable);
                 continue;
             };
-            let target = target.unwrap_or(processor);
-            if target != processor {
+            let target = target.unwrap_or(processor.memory());
+            if target != processor.memory() {
                 self.say(Happening::MappedRemotely { pages, by: processor, at: target });
             }
             let entry = Entry::new(target, writable, broadcast);
@@ -59,13 +61,13 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// A copy is given up that was the source of none; nothing is written back.
-    pub(super) fn release(&mut self, memory: ProcessorId, pages: PageRun) {
-        self.say(Happening::Discarded { pages, processor: memory });
+    pub(super) fn release(&mut self, memory: MemoryId, pages: PageRun) {
+        self.say(Happening::Discarded { pages, memory });
         self.drop_lines(memory, pages);
     }
 
-    pub(super) fn drop_lines(&mut self, processor: ProcessorId, pages: PageRun) {
-        if let Some(gpu) = processor.gpu_index() {
+    pub(super) fn drop_lines(&mut self, memory: MemoryId, pages: PageRun) {
+        if let Some(gpu) = memory.gpu_index() {
             let (first, count) = self.lines(pages);
             self.gpus[gpu].drop_lines(first, count);
         }
@@ -87,11 +89,11 @@ impl<L: Listen> Hardware<'_, L> {
     /// Memory is given back: its translations and lines go, and nothing is written back.
     pub(super) fn forget(&mut self, run: PageRun, manager: &Manager) {
         for gpu in 0..self.gpus.len() {
-            let processor = ProcessorId::gpu(gpu);
-            for page in run.iter().filter(|page| manager.page(*page).resident.contains(processor)) {
-                self.say(Happening::Discarded { pages: PageRun::one(page), processor });
+            let memory = MemoryId::gpu(gpu);
+            for page in run.iter().filter(|page| manager.page(*page).resident.contains(memory)) {
+                self.say(Happening::Discarded { pages: PageRun::one(page), memory });
             }
-            self.drop_lines(processor, run);
+            self.drop_lines(memory, run);
             self.gpus[gpu].invalidate(run);
         }
         self.withdraw(ProcessorMask::only(HOST), run, false);

@@ -1,6 +1,6 @@
 //! How long steps take.
 
-use octavo_manager::{Cause, HOST, PageRun, ProcessorId, ProcessorMask, Step};
+use octavo_manager::{Cause, HOST, MemoryId, PageRun, ProcessorId, ProcessorMask, Step};
 
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
@@ -99,7 +99,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// Pages get frames: the host commands a GPU to clear them, and clears its own.
-    fn populate(&mut self, pages: PageRun, memory: ProcessorId, zeroed: bool) -> u64 {
+    fn populate(&mut self, pages: PageRun, memory: MemoryId, zeroed: bool) -> u64 {
         self.say(Happening::Placed { pages, from: memory, to: memory });
         let (first, count) = self.lines(pages);
         match memory.gpu_index().filter(|_| zeroed) {
@@ -119,7 +119,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
-    fn copy(&mut self, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) -> u64 {
+    fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> u64 {
         self.say(Happening::Copied { pages, from, to, cause });
         let (first, count) = self.lines(pages);
         let command = self.message();
@@ -130,7 +130,8 @@ impl<L: Listen> Hardware<'_, L> {
             }
             None => command + self.costs.host_memory,
         };
-        let arrived = self.links.send(self.clock.now(), read, (from, to), count * 64, Traffic::of(cause));
+        let path = (from.processor(), to.processor());
+        let arrived = self.links.send(self.clock.now(), read, path, count * 64, Traffic::of(cause));
         match to.gpu_index() {
             Some(gpu) => {
                 let state = &mut self.gpus[gpu];

@@ -76,7 +76,7 @@ impl<'a, L: Listen> Node<'a, L> {
 
     fn prefetch(&mut self, id: ActionId, span: &Span, to: ProcessorId) {
         let pages = self.pages_of_span(span);
-        self.drive(|driver, now, hardware| driver.prefetch(now, pages, to, hardware));
+        self.drive(|driver, now, hardware| driver.prefetch(now, pages, to.memory(), hardware));
         self.end_call(id);
     }
 

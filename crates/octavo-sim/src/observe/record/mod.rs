@@ -6,7 +6,7 @@ mod timeline;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use octavo_manager::{AttributeChange, Cause, HOST, PageId, PageRun, ProcessorId};
+use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::{Buffer, Workload, pages_of};
 
 use self::samples::Samples;
@@ -71,29 +71,29 @@ impl Recorder {
     }
 
     fn request(&mut self, time: u64, kind: EventKind, gpu: ProcessorId, page: u32) {
-        self.count(page, 1, kind, gpu);
-        self.event(time, kind, PageRun { first: PageId(page), count: 1 }, gpu, HOST);
+        self.count(page, 1, kind, gpu.memory());
+        self.event(time, kind, PageRun { first: PageId(page), count: 1 }, gpu.memory(), HOST_MEMORY);
     }
 
-    fn copy(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId, cause: Cause) {
+    fn copy(&mut self, time: u64, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) {
         let kind = EventKind::of(cause);
         self.count(pages.first.0, pages.count, kind, to);
         self.event(time, kind, pages, from, to);
     }
 
     /// A page got its place at no cost.
-    fn placed(&mut self, time: u64, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+    fn placed(&mut self, time: u64, pages: PageRun, from: MemoryId, to: MemoryId) {
         self.event(time, EventKind::Placed, pages, from, to);
     }
 
     /// `by` maps pages that `at` holds.
-    fn remote_map(&mut self, time: u64, pages: PageRun, by: ProcessorId, at: ProcessorId) {
-        self.event(time, EventKind::RemoteMap, pages, by, at);
+    fn remote_map(&mut self, time: u64, pages: PageRun, by: ProcessorId, at: MemoryId) {
+        self.event(time, EventKind::RemoteMap, pages, by.memory(), at);
     }
 
     /// A copy is given up.
-    fn discard(&mut self, time: u64, pages: PageRun, processor: ProcessorId) {
-        self.event(time, EventKind::Discard, pages, processor, processor);
+    fn discard(&mut self, time: u64, pages: PageRun, memory: MemoryId) {
+        self.event(time, EventKind::Discard, pages, memory, memory);
     }
 
     #[inline]
@@ -109,7 +109,8 @@ impl Recorder {
         }
     }
 
-    fn event(&mut self, time: u64, kind: EventKind, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+    /// A processor is told by its memory.
+    fn event(&mut self, time: u64, kind: EventKind, pages: PageRun, from: MemoryId, to: MemoryId) {
         if let Some(timeline) = &mut self.timeline {
             timeline.push(time, kind, pages, from, to);
         }
@@ -121,12 +122,12 @@ impl Recorder {
     }
 
     /// Counts pages in the groups they begin in; a page larger than a group counts in its first.
-    fn count(&mut self, page: u32, pages: u32, kind: EventKind, processor: ProcessorId) {
+    fn count(&mut self, page: u32, pages: u32, kind: EventKind, memory: MemoryId) {
         for page in page..page + pages {
             let group = self.group(page);
             self.groups[group].kinds[kind as usize] += 1;
-            if processor.gpu_index().is_some() {
-                self.groups[group].gpus |= 1 << processor.0;
+            if memory.gpu_index().is_some() {
+                self.groups[group].gpus |= 1 << memory.0;
             }
         }
     }
@@ -199,7 +200,7 @@ impl Listen for Recorder {
             Happening::Copied { pages, from, to, cause } => self.copy(now, pages, from, to, cause),
             Happening::Placed { pages, from, to } => self.placed(now, pages, from, to),
             Happening::MappedRemotely { pages, by, at } => self.remote_map(now, pages, by, at),
-            Happening::Discarded { pages, processor } => self.discard(now, pages, processor),
+            Happening::Discarded { pages, memory } => self.discard(now, pages, memory),
             Happening::Attribute(change) => self.attribute(now, change),
             Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
             Happening::Phase { action, phase, name, began, ended } => {

@@ -1,6 +1,6 @@
 //! The interval tables: what happened, and where pages were, from one sample to the next.
 
-use octavo_manager::{Manager, ProcessorId, Statistics};
+use octavo_manager::{Manager, MemoryId, Statistics};
 
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
@@ -119,10 +119,10 @@ impl LinkSamples {
 impl MemorySamples {
     fn push(&mut self, time: u64, manager: &Manager) {
         let geometry = manager.geometry();
-        for processor in (0..geometry.processors()).map(|index| ProcessorId(index as u8)) {
+        for memory in (0..geometry.processors()).map(|index| MemoryId(index as u8)) {
             self.time.push(time);
-            self.processor.push(processor.to_string());
-            self.bytes.push(manager.pages_held(processor) * geometry.page_size.0);
+            self.processor.push(memory.to_string());
+            self.bytes.push(manager.pages_held(memory) * geometry.page_size.0);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The `events` table: what happened to pages, in the order it happened.
 
-use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST, PageRun, ProcessorId};
+use octavo_manager::{ATTRIBUTES, AttributeChange, Cause, HOST_MEMORY, MemoryId, PageRun};
 
 use crate::observe::table::{Column, Table, Values};
 
@@ -86,7 +86,7 @@ struct Row {
 pub(super) struct Timeline(Vec<Row>);
 
 impl Timeline {
-    pub fn push(&mut self, time: u64, kind: EventKind, pages: PageRun, from: ProcessorId, to: ProcessorId) {
+    pub fn push(&mut self, time: u64, kind: EventKind, pages: PageRun, from: MemoryId, to: MemoryId) {
         self.0.push(Row { time, kind: kind as u8, page: pages.first.0, pages: pages.count, from: from.0, to: to.0 });
     }
 
@@ -101,7 +101,7 @@ impl Timeline {
             last.pages += 1;
             return;
         }
-        self.0.push(Row { time, kind, page, pages: 1, from: HOST.0, to: HOST.0 });
+        self.0.push(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
     }
 
     pub fn table(&self, page_bytes: u64) -> Table {

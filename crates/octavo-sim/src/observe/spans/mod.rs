@@ -10,7 +10,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use octavo_manager::{Cause, Manager, PageRun, Plan, ProcessorId};
+use octavo_manager::{Cause, Manager, MemoryId, PageRun, Plan, ProcessorId};
 
 use self::lanes::Lanes;
 use self::packet::{BYTES, NAMED_UNIT};
@@ -54,7 +54,7 @@ pub(crate) struct Spans<'a> {
     serving: bool,
     plans: Lanes,
     links_root: u64,
-    copies: BTreeMap<(ProcessorId, ProcessorId), Lanes>,
+    copies: BTreeMap<(MemoryId, MemoryId), Lanes>,
     link_use: Vec<LinkTrack>,
     sampled: u64,
     /// By number of the fault.
@@ -202,7 +202,7 @@ impl<'a> Spans<'a> {
     }
 
     /// Pages are copied for a plan, and for the faults whose flows it goes on with.
-    fn copy(&mut self, plan: u32, cause: Cause, path: (ProcessorId, ProcessorId), span: (u64, u64), pages: PageRun) {
+    fn copy(&mut self, plan: u32, cause: Cause, path: (MemoryId, MemoryId), span: (u64, u64), pages: PageRun) {
         let lanes = self
             .copies
             .entry(path)
@@ -217,7 +217,7 @@ impl<'a> Spans<'a> {
     /// How much each GPU holds.
     fn memory(&mut self, time: u64, manager: &Manager) {
         for (index, gpu) in self.gpus.iter_mut().enumerate() {
-            let held = manager.frames_held(ProcessorId::gpu(index));
+            let held = manager.frames_held(MemoryId::gpu(index));
             if gpu.held != Some(held) {
                 gpu.held = Some(held);
                 self.writer.count(gpu.memory, time, u64::from(held) * self.page_bytes);

@@ -12,7 +12,8 @@ use self::history::History;
 use super::Placement;
 use crate::contract::event::{AccessCount, Fault, Needs, ReportSpec};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageId, PageRun, ProcessorId, ProcessorMask};
+use crate::contract::ids::{HOST, HOST_MEMORY, PageId, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
 use crate::strategies::decision::{Decision, Move};
@@ -110,8 +111,8 @@ impl Griffin {
     fn leads(&self, processor: ProcessorId, context: &Context<'_>) -> bool {
         let gpus = context.geometry().gpus;
         let others = ProcessorMask::all_gpus(gpus).without(processor);
-        let held = context.held(processor);
-        let ahead = |other| held > context.held(other).saturating_add(self.options.lead_pages);
+        let held = context.held(processor.memory());
+        let ahead = |other: ProcessorId| held > context.held(other.memory()).saturating_add(self.options.lead_pages);
         !others.is_empty() && others.iter().all(ahead)
     }
 
@@ -119,7 +120,7 @@ impl Griffin {
         let Options { touched, dedicated, shifting, .. } = self.options;
         let [touched, dedicated, shifting] = [touched, dedicated, shifting].map(|threshold| threshold as f32);
         let thresholds = Thresholds { touched, dedicated, shifting };
-        let owner = context.page(page).owner;
+        let owner = context.page(page).owner.processor();
         if let Some((to, gain)) = better_owner(self.history.counts(page), owner, &thresholds) {
             self.found.push(Candidate { page, to, gain });
         }
@@ -143,11 +144,11 @@ impl Placement for Griffin {
     /// A page whose first touch is delayed stays on the host, mapped remotely, until another GPU touches it or a
     /// report shows who needs it.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
-        if page.owner != HOST {
+        if !page.on_host() {
             return Decision::MapRemote;
         }
         let waits = fault.processor == HOST || self.leads(fault.processor, context);
-        if waits { Decision::At(HOST) } else { Decision::Migrate }
+        if waits { Decision::At(HOST_MEMORY) } else { Decision::Migrate }
     }
 
     /// Pages without accesses in a period are not looked at: their owner has not become worse.
@@ -163,7 +164,7 @@ impl Placement for Griffin {
         }
         self.found.sort_by(|one, other| other.gain.total_cmp(&one.gain).then(one.page.cmp(&other.page)));
         self.found.truncate(self.options.batch_pages as usize);
-        moves.extend(self.found.iter().map(|candidate| Move { page: candidate.page, to: candidate.to }));
+        moves.extend(self.found.iter().map(|candidate| Move { page: candidate.page, to: candidate.to.memory() }));
     }
 
     fn bytes(&self) -> usize {

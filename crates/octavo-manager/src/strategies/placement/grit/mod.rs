@@ -20,7 +20,7 @@ use super::counters::{self, CounterMoves, HostPages};
 use crate::contract::counts::NamedCounts;
 use crate::contract::event::{CounterNotification, CounterSpec, Fault, Needs};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, PageRun};
+use crate::contract::ids::PageRun;
 use crate::contract::page::PageView;
 use crate::pages::attributes::Attribute;
 use crate::pages::census::Census;
@@ -123,7 +123,7 @@ impl Grit {
         match scheme {
             Scheme::OnTouch => Decision::Migrate,
             Scheme::Duplication => Decision::Duplicate { drain: self.options.downgrade_drain },
-            Scheme::AccessCounter if page.owner == HOST && self.options.host_pages == HostPages::Migrate => {
+            Scheme::AccessCounter if page.on_host() && self.options.host_pages == HostPages::Migrate => {
                 Decision::Migrate
             }
             Scheme::AccessCounter => Decision::MapRemote,
@@ -190,7 +190,7 @@ impl Placement for Grit {
 
     /// Pages of the other schemes are where faults and counters put them.
     fn may_prefetch(&self, page: &PageView) -> bool {
-        page.owner == HOST || Scheme::of(page) == Some(Scheme::OnTouch)
+        page.on_host() || Scheme::of(page) == Some(Scheme::OnTouch)
     }
 
     fn check(&self, context: &Context<'_>) -> Result<(), String> {
