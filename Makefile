@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
-	$(BIN)/octavo compare --workload st --scale 0.0625 \
+	$(BIN)/octavo compare --workload stencil2d --scale 0.0625 \
 	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force
 	@echo "Pictures: demo/speedup.png demo/breakdown.png"
 
@@ -56,7 +56,7 @@ wheel: $(VENV)/tools
 
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet
-	$(BIN)/octavo compare --workload st --scale 0.0625 \
+	$(BIN)/octavo compare --workload stencil2d --scale 0.0625 \
 	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force --quiet
 	mkdir -p docs/images && cp demo/speedup.png demo/breakdown.png docs/images/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -16,11 +16,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Name, benchmark of MGPUSim, its parameters.
 KERNELS = (
-    ("mm", "matrixmultiplication", "-x 512 -y 512 -z 512"),
-    ("bfs", "bfs", "-node 65536 -degree 8"),
+    ("matrixmultiplication", "matrixmultiplication", "-x 512 -y 512 -z 512"),
+    ("bfs-shoc", "bfs", "-node 65536 -degree 8"),
     ("fir", "fir", "-length 262144"),
-    ("st", "stencil2d", "-row 512 -col 512 -iter 1"),
-    ("sc", "simpleconvolution", "-width 512 -height 512"),
+    ("stencil2d", "stencil2d", "-row 512 -col 512 -iter 1"),
+    ("simpleconvolution", "simpleconvolution", "-width 512 -height 512"),
 )
 
 

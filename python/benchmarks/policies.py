@@ -17,7 +17,7 @@ from octavo.policies import Decision, Fault, Page, PlacementPolicy
 
 GOAL = 3.0
 """The most that a copy of `on-touch` in Python may cost on GEMM, in run times of the built-in one."""
-KERNELS = {"gemm": 0.25, "mm": 0.25, "st": 0.0625, "bfs": 0.0625}
+KERNELS = {"gemm": 0.25, "matrixmultiplication": 0.25, "stencil2d": 0.0625, "bfs-shoc": 0.0625}
 """Kernels and their scales: runs of about a second."""
 
 

@@ -3,7 +3,7 @@
 pip install --no-deps --target old dist/octavo-OLD.whl; pip install --no-deps --target new dist/octavo-NEW.whl
 python python/benchmarks/versions.py old new                        # eight kernels at scale 1/16, 15 pairs each
 python python/benchmarks/versions.py old new --node grit-16gpu      # on a larger node
-python python/benchmarks/versions.py old new --scale 1 --kernels bfs,st --pairs 5
+python python/benchmarks/versions.py old new --scale 1 --kernels bfs-shoc,stencil2d --pairs 5
 
 A machine is never the same for two minutes, and its quarters of an hour differ by more than most changes are worth.
 Therefore each kernel runs with one version and at once with the other, and what is compared is each pair: the median of
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-KERNELS = "bfs,bs,c2d,fir,gemm,mm,sc,st"
+KERNELS = "bfs-shoc,bitonicsort,c2d,fir,gemm,matrixmultiplication,simpleconvolution,stencil2d"
 DRAWS = 2000
 
 # Run with the version in the folder that is named, through names that all versions have.

@@ -35,6 +35,7 @@ __all__ = [
     "inspect_workload",
     "listing",
     "resolve",
+    "resolve_stored",
     "roofline_ceilings",
     "roofline_crossing",
     "roofline_zone_end",
@@ -81,6 +82,9 @@ def resolve(
 
     `read(place, named_by)` reads files that hold nodes: name and text, or `ValueError` with the reason why not.
     """
+
+def resolve_stored(text: str) -> str:
+    """A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today."""
 
 def schema() -> str:
     """JSON schema of scenario files."""

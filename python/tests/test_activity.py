@@ -178,7 +178,7 @@ def test_damage_is_said_or_counted(seed):
 
 
 def test_kinds_of_the_engine_come_first_and_are_its_own(tmp_path):
-    run = octavo.run(workload="st", placement="grit", scale=1 / 64, output=tmp_path / "run")
+    run = octavo.run(workload="stencil2d", placement="grit", scale=1 / 64, output=tmp_path / "run")
     kind = run.table("events")["kind"].dtype
     assert isinstance(kind, pl.Enum)
     assert tuple(kind.categories) == SIMULATED == KINDS[: len(SIMULATED)]

@@ -91,7 +91,7 @@ def test_arguments_are_refused(arguments, expected, cli):
 def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(cli, tmp_path):
     (tmp_path / "file").write_text("")
     for output in ("file", "file/below"):
-        done = cli("run", "-w", "bs", "--scale", "1", "-o", output)
+        done = cli("run", "-w", "bitonicsort", "--scale", "1", "-o", output)
         assert done.returncode == 2
         assert "cannot write results" in done.stderr or "is not a folder" in done.stderr
 

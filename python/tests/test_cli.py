@@ -85,10 +85,10 @@ def test_list_shows_options_and_sources(cli):
 
 
 def test_inspect_prints_who_shares_what(cli):
-    done = cli("workload", "inspect", "st", "--scale", "0.015625")
+    done = cli("workload", "inspect", "stencil2d", "--scale", "0.015625")
     assert done.returncode == 0, done.stderr
     assert "footprint" in done.stdout
-    found = json.loads(cli("workload", "inspect", "st", "--scale", "0.015625", "--json").stdout)
+    found = json.loads(cli("workload", "inspect", "stencil2d", "--scale", "0.015625", "--json").stdout)
     assert found["total"]["stores"] > 0
 
 

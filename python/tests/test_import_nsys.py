@@ -422,11 +422,11 @@ def test_values_of_any_kind_are_survived(tmp_path, export, seed):
 
 def test_a_report_shows_profiles_beside_runs(tmp_path):
     import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
-    octavo.run(workload="st", placement="on-touch", scale=SMALL, output=tmp_path / "st")
+    octavo.run(workload="stencil2d", placement="on-touch", scale=SMALL, output=tmp_path / "stencil2d")
     runs = read([tmp_path])
     assert [(run.label, run.simulated, run.gpus) for run in runs] == [
         ("saxpy.sqlite · profile", False, 1),
-        ("st · on-touch", True, 4),
+        ("stencil2d · on-touch", True, 4),
     ]
     found = gather(runs, "on-touch")
     profile = found["runs"][0]

@@ -14,7 +14,20 @@ from octavo.runs.result import is_finished
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_finished_points_are_kept_and_not_repeated(jobs, tmp_path):
     # The first point takes well under a second, the second one many.
-    command = [sys.executable, "-m", "octavo", "compare", "-w", "fir,st", "-p", "on-touch", "-s", "0.5", "-o", "out"]
+    command = [
+        sys.executable,
+        "-m",
+        "octavo",
+        "compare",
+        "-w",
+        "fir,stencil2d",
+        "-p",
+        "on-touch",
+        "-s",
+        "0.5",
+        "-o",
+        "out",
+    ]
     running = subprocess.Popen([*command, "-j", jobs], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None
     assert "[1/2] fir on-touch" in running.stderr.readline()
@@ -25,4 +38,4 @@ def test_finished_points_are_kept_and_not_repeated(jobs, tmp_path):
     assert "Traceback" not in errors
     runs = tmp_path / "out" / "runs"
     assert is_finished(runs / "fir" / "on-touch")
-    assert sorted(path.name for path in runs.rglob("*") if path.is_dir()) == ["fir", "on-touch", "st"]
+    assert sorted(path.name for path in runs.rglob("*") if path.is_dir()) == ["fir", "on-touch", "stencil2d"]

@@ -184,7 +184,12 @@ def test_large_pages_under_grit_on_four_gpus_are_a_scenario(tmp_path):
         "record.events": False,
     }
     result = octavo.run(
-        workload="st", placement="grit", node=systems.NODE, scale=0.25, overrides=overrides, output=tmp_path / "out"
+        workload="stencil2d",
+        placement="grit",
+        node=systems.NODE,
+        scale=0.25,
+        overrides=overrides,
+        output=tmp_path / "out",
     )
     assert result.summary["manager"]["coalesced"] > 0
     assert result.summary["accesses"]["l1_tlb_large_hits"] > 0

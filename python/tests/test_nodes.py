@@ -68,7 +68,7 @@ def test_the_result_of_a_run_says_everything_and_names_no_file(machine, tmp_path
     machine.unlink()
     again = octavo.scenario(tmp_path / "out" / "scenario.toml")
     assert again.toml == text
-    assert bandwidth(octavo.scenario(workload="st", node=tmp_path / "out" / "scenario.toml")) == "2 x 25GB/s"
+    assert bandwidth(octavo.scenario(workload="stencil2d", node=tmp_path / "out" / "scenario.toml")) == "2 x 25GB/s"
 
 
 def test_a_changed_file_is_another_scenario(machine):

@@ -61,12 +61,12 @@ def outcome(result: octavo.RunResult) -> tuple[dict[str, str], dict[str, Any]]:
 def test_copies_of_built_in_strategies_give_the_same_bytes(placement, prefetch, eviction, node, tmp_path):
     names = {"placement": placement, "prefetch": prefetch, "eviction": eviction}
     classes = {kind: COPIES[kind][name] for kind, name in names.items()}
-    common = {"workload": "bfs", "scale": 0.004, "overrides": NODES[node] | {"record.events": True}}
+    common = {"workload": "bfs-shoc", "scale": 0.004, "overrides": NODES[node] | {"record.events": True}}
     built_in = octavo.run(output=tmp_path / "built-in", **common, **names)
     assert outcome(octavo.run(output=tmp_path / "python", **common, **classes)) == outcome(built_in)
 
 
-@pytest.mark.parametrize("workload", ["gemm", "st"])
+@pytest.mark.parametrize("workload", ["gemm", "stencil2d"])
 def test_a_copy_of_on_touch_gives_the_same_bytes_on_kernels(workload, tmp_path):
     results = {
         name: octavo.run(
@@ -85,7 +85,9 @@ def test_results_do_not_depend_on_jobs(cli, tmp_path):
     shutil.copy(COPIES_FILE, tmp_path)
     names = "copies.py:OnTouch,copies.py:AccessCounter,copies.py:HotPages"
     for jobs in ("1", "2"):
-        done = cli("compare", "-w", "bfs,st", "-p", names, "-s", "0.01", "-j", jobs, "-o", f"jobs{jobs}", "--quiet")
+        done = cli(
+            "compare", "-w", "bfs-shoc,stencil2d", "-p", names, "-s", "0.01", "-j", jobs, "-o", f"jobs{jobs}", "--quiet"
+        )
         assert done.returncode == 0, done.stderr
     one, two = contents(tmp_path / "jobs1"), contents(tmp_path / "jobs2")
     runs = [name for name in one if name.startswith("runs/")]
@@ -96,7 +98,7 @@ def test_results_do_not_depend_on_jobs(cli, tmp_path):
 def test_a_sweep_varies_a_policy_and_its_options(cli, tmp_path):
     shutil.copy(COPIES_FILE, tmp_path)
     (tmp_path / "sweep.toml").write_text(
-        '[scenario]\nworkload = { name = "st", scale = 0.01 }\nnode.preset = "grit-2gpu"\n'
+        '[scenario]\nworkload = { name = "stencil2d", scale = 0.01 }\nnode.preset = "grit-2gpu"\n'
         'memory.placement = "copies.py:HotPages"\n[grid]\n"memory.placement.lines" = [4, 10000]\n'
     )
     assert cli("sweep", "sweep.toml", "-o", "out", "--jobs", "2").returncode == 0
@@ -111,10 +113,12 @@ def test_a_sweep_varies_a_policy_and_its_options(cli, tmp_path):
 
 
 def test_reports_move_pages():
-    result = octavo.run(workload="st", placement=HotPages, scale=SMALL)
+    result = octavo.run(workload="stencil2d", placement=HotPages, scale=SMALL)
     assert result.summary["manager"]["report_migrations"] > 0
     assert result.summary["manager"]["pages_by_scheme"]["access_counter"] > 0
-    calmer = octavo.run(workload="st", placement=HotPages, scale=SMALL, overrides={"memory.placement.lines": 10_000})
+    calmer = octavo.run(
+        workload="stencil2d", placement=HotPages, scale=SMALL, overrides={"memory.placement.lines": 10_000}
+    )
     assert calmer.summary["manager"]["report_migrations"] < result.summary["manager"]["report_migrations"]
 
 
@@ -150,13 +154,16 @@ def test_templates_run_at_once_and_take_their_names(kind, cli, tmp_path):
     for command in commands:
         done = cli(*command.replace("0.0625", "0.01").split()[1:], "--quiet")
         assert done.returncode == 0, done.stderr
-    assert f'name = "my_idea.py:{class_name("my_idea")}"' in next(tmp_path.glob("runs/st-*/scenario.toml")).read_text()
+    assert (
+        f'name = "my_idea.py:{class_name("my_idea")}"'
+        in next(tmp_path.glob("runs/stencil2d-*/scenario.toml")).read_text()
+    )
 
 
 def test_a_scenario_names_a_policy_with_its_options_and_its_digest(cli, tmp_path):
     shutil.copy(COPIES_FILE, tmp_path / "mine.py")
     (tmp_path / "s.toml").write_text(
-        'workload = { name = "bfs", scale = 0.004 }\nnode.preset = "grit-2gpu"\n'
+        'workload = { name = "bfs-shoc", scale = 0.004 }\nnode.preset = "grit-2gpu"\n'
         'memory.placement = { name = "mine.py:AccessCounter", threshold = 64 }\nmemory.eviction = "mine.py:LruPage"\n'
     )
     assert cli("run", "s.toml", "-o", "out").returncode == 0
@@ -171,7 +178,7 @@ def test_a_scenario_names_a_policy_with_its_options_and_its_digest(cli, tmp_path
 
 def test_a_changed_policy_is_another_scenario(cli, tmp_path):
     def run(*arguments: str):
-        return cli("run", "-w", "bfs", "-s", "0.004", "-p", "mine.py", "-o", "out", *arguments)
+        return cli("run", "-w", "bfs-shoc", "-s", "0.004", "-p", "mine.py", "-o", "out", *arguments)
 
     (tmp_path / "mine.py").write_text(MIGRATES)
     assert run().returncode == 0
@@ -192,7 +199,7 @@ def test_what_a_policy_imports_from_its_folder_counts(tmp_path):
 
     def resolved(base: str) -> octavo.Scenario:
         (tmp_path / "base_of_mine.py").write_text(base)
-        return octavo.scenario(workload="bfs", scale=0.004, placement=tmp_path / "mine.py")
+        return octavo.scenario(workload="bfs-shoc", scale=0.004, placement=tmp_path / "mine.py")
 
     migrating = resolved(MIGRATES)
     mapping = resolved(MIGRATES.replace("MIGRATE\n", "MAP_REMOTE\n"))
@@ -210,14 +217,14 @@ def test_what_a_class_refers_to_counts(monkeypatch):
         def on_fault(self, fault: Fault, page: Page) -> Decision:
             return Decision.MIGRATE if fault.page > LIMIT else Decision.MAP_REMOTE
 
-    first = octavo.scenario(workload="bfs", scale=0.004, placement=Refers)
-    assert octavo.scenario(workload="bfs", scale=0.004, placement=Refers) == first
+    first = octavo.scenario(workload="bfs-shoc", scale=0.004, placement=Refers)
+    assert octavo.scenario(workload="bfs-shoc", scale=0.004, placement=Refers) == first
     monkeypatch.setitem(globals(), "LIMIT", 4)
-    assert octavo.scenario(workload="bfs", scale=0.004, placement=Refers) != first
+    assert octavo.scenario(workload="bfs-shoc", scale=0.004, placement=Refers) != first
 
 
 def test_classes_compare_under_their_own_names():
-    comparison = octavo.compare(workloads=["bfs"], placements=["on-touch", OnTouch, MyPolicy], scale=0.004, jobs=2)
+    comparison = octavo.compare(workloads=["bfs-shoc"], placements=["on-touch", OnTouch, MyPolicy], scale=0.004, jobs=2)
     assert comparison.variants == ["on-touch", "OnTouch", "MyPolicy"]
     speedups = comparison.speedups().row(0, named=True)
     assert speedups["OnTouch"] == 1.0
@@ -238,7 +245,7 @@ def test_the_page_is_a_read_only_view_of_its_state():
             seen.append((fault, page))
             return Decision.MIGRATE
 
-    result = octavo.run(workload="bfs", scale=0.004, placement=Looks, overrides={"node.preset": "grit-2gpu"})
+    result = octavo.run(workload="bfs-shoc", scale=0.004, placement=Looks, overrides={"node.preset": "grit-2gpu"})
     first = {fault.page: page for fault, page in reversed(seen)}
     assert all(page.owner == -1 and page.resident == {-1} and not page.touched for page in first.values())
     again = [(fault, page) for fault, page in seen if page.touched]
@@ -260,7 +267,7 @@ def test_options_are_class_attributes_with_types():
 
     assert Typed.limit == 0.5
     overrides = {"memory.placement.words": "y", "memory.placement.limit": 1}
-    scenario = octavo.scenario(workload="bfs", scale=0.004, placement=Typed, overrides=overrides)
+    scenario = octavo.scenario(workload="bfs-shoc", scale=0.004, placement=Typed, overrides=overrides)
     found = scenario.values["memory"]["placement"]
     assert {key: found[key] for key in found if key not in ("name", "digest")} == {"words": "y", "limit": 1.0}
     octavo.run(scenario)

@@ -90,7 +90,7 @@ def run(cli, tmp_path):
         kind = next(option for head, option in KINDS.items() if body.startswith(head))
         more = ["--prefetch", "sequential-local"] if kind == "--placement" and "may_prefetch" in body else []
         full = ["--set", "node.capacity.footprint_percent=10"] if kind == "--eviction" else []
-        return cli("run", "-w", "st", "-s", "0.01", kind, "mine.py", *more, *full, *arguments)
+        return cli("run", "-w", "stencil2d", "-s", "0.01", kind, "mine.py", *more, *full, *arguments)
 
     return run
 
@@ -101,7 +101,7 @@ def test_nonsense_is_refused(case, run, tmp_path):
     done = run(body)
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr
-    assert re.search(r"error: st .*: (placement|prefetch|eviction) `mine.py:Mine`: ", done.stderr)
+    assert re.search(r"error: stencil2d .*: (placement|prefetch|eviction) `mine.py:Mine`: ", done.stderr)
     assert re.search(r"asked about .* at \d", done.stderr)
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("runs/*/*"))
@@ -135,7 +135,7 @@ def test_an_eviction_failure_names_the_fault_that_needed_room(run):
 def test_from_python_the_exception_is_the_cause(tmp_path):
     (tmp_path / "mine.py").write_text(HEAD + RAISES + "\n")
     with pytest.raises(octavo.PolicyError, match="on_fault raised IndexError") as caught:
-        octavo.run(workload="st", scale=0.01, placement=tmp_path / "mine.py")
+        octavo.run(workload="stencil2d", scale=0.01, placement=tmp_path / "mine.py")
     assert isinstance(caught.value.__cause__, IndexError)
     assert "in on_fault" in caught.value.details
 
@@ -200,7 +200,7 @@ def test_files_that_hold_no_policy_are_refused(case, cli, tmp_path):
     text, name, expected = FILES[case]
     if text is not None:
         (tmp_path / "mine.py").write_text(text)
-    done = cli("run", "-w", "st", "-s", "0.01", "-p", name)
+    done = cli("run", "-w", "stencil2d", "-s", "0.01", "-p", name)
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr
     assert "`memory.placement.name`" in done.stderr
@@ -223,20 +223,20 @@ def test_options_are_checked(assignment, expected, cli, tmp_path):
         "\n    threshold: int = option(4, 'x', minimum=1, maximum=9)\n    mode: Literal['calm', 'brave'] = 'calm'\n"
     )
     (tmp_path / "mine.py").write_text("from typing import Literal\n" + HEAD + ON_FAULT + "pass" + options)
-    done = cli("run", "-w", "st", "-s", "0.01", "-p", "mine.py", "--set", f"memory.placement.{assignment}")
+    done = cli("run", "-w", "stencil2d", "-s", "0.01", "-p", "mine.py", "--set", f"memory.placement.{assignment}")
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr + done.stderr.replace("hint: ", "; ").replace("\n", "")
 
 
 def test_what_is_no_policy_is_refused():
     with pytest.raises(octavo.ScenarioError, match="expected the name of a strategy or a policy class, found 3"):
-        octavo.run(workload="st", placement=3)
+        octavo.run(workload="stencil2d", placement=3)
 
 
 @pytest.mark.parametrize("body", ["while True: pass", "time.sleep(0.01)\n        return Decision.MIGRATE"])
 def test_ctrl_c_stops_a_policy_in_the_middle_of_a_call(body, tmp_path):
     (tmp_path / "mine.py").write_text("import time\n" + HEAD + ON_FAULT + "print('asked', flush=True)\n        " + body)
-    command = [sys.executable, "-m", "octavo", "run", "-w", "st", "-s", "0.25", "-p", "mine.py", "-o", "out"]
+    command = [sys.executable, "-m", "octavo", "run", "-w", "stencil2d", "-s", "0.25", "-p", "mine.py", "-o", "out"]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout is not None
     assert running.stdout.readline() == "asked\n"

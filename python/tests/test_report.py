@@ -34,8 +34,8 @@ def runs(tmp_path_factory):
     """Four runs of two kernels; those of fir have recorded no events."""
     root = tmp_path_factory.mktemp("runs")
     for workload, placement, events in (
-        ("st", "on-touch", True),
-        ("st", "grit", True),
+        ("stencil2d", "on-touch", True),
+        ("stencil2d", "grit", True),
         ("fir", "on-touch", False),
         ("fir", "grit", False),
     ):
@@ -237,18 +237,28 @@ def test_memory_of_all_processors_is_that_of_one_moment():
 
 
 def test_runs_are_named_after_what_differs(runs, tmp_path):
-    found = read([runs / "st-grit", runs])
-    assert [run.result.folder.name for run in found] == ["st-grit", "fir-grit", "fir-on-touch", "st-on-touch"]
-    assert [run.label for run in found][:2] == ["st · grit", "fir · grit"]
+    found = read([runs / "stencil2d-grit", runs])
+    assert [run.result.folder.name for run in found] == [
+        "stencil2d-grit",
+        "fir-grit",
+        "fir-on-touch",
+        "stencil2d-on-touch",
+    ]
+    assert [run.label for run in found][:2] == ["stencil2d · grit", "fir · grit"]
     link = octavo.run(
-        runs / "st-grit" / "scenario.toml", overrides={"node.gpu_link.bandwidth": "600GB/s"}, output=tmp_path / "fast"
+        runs / "stencil2d-grit" / "scenario.toml",
+        overrides={"node.gpu_link.bandwidth": "600GB/s"},
+        output=tmp_path / "fast",
     )
-    assert [run.variant for run in read([runs / "st-grit", link.folder])] == [
+    assert [run.variant for run in read([runs / "stencil2d-grit", link.folder])] == [
         "grit, gpu_link.bandwidth=300GB/s",
         "grit, gpu_link.bandwidth=600GB/s",
     ]
-    shutil.copytree(runs / "st-grit", tmp_path / "again")
-    assert [run.variant for run in read([runs / "st-grit", tmp_path / "again"])] == ["grit (st-grit)", "grit (again)"]
+    shutil.copytree(runs / "stencil2d-grit", tmp_path / "again")
+    assert [run.variant for run in read([runs / "stencil2d-grit", tmp_path / "again"])] == [
+        "grit (stencil2d-grit)",
+        "grit (again)",
+    ]
 
 
 def test_options_of_another_strategy_are_no_part_of_a_name(tmp_path):
@@ -262,9 +272,9 @@ def test_speedups_are_over_on_touch_unless_another_variant_is_named(runs):
     found = read([runs])
     assert baseline(found, None) == "on-touch"
     rows = {(row["group"], row["variant"]): row["speedup"] for row in speedups(found, "grit")}
-    assert rows["st", "grit"] == 1
+    assert rows["stencil2d", "grit"] == 1
     seconds = {run.label: run.summary["time_ps"] for run in found}
-    assert rows["st", "on-touch"] == pytest.approx(seconds["st · grit"] / seconds["st · on-touch"])
+    assert rows["stencil2d", "on-touch"] == pytest.approx(seconds["stencil2d · grit"] / seconds["stencil2d · on-touch"])
     with pytest.raises(octavo.ScenarioError, match="baseline `fastest`"):
         baseline(found, "fastest")
 
@@ -297,7 +307,7 @@ def test_a_report_is_whole_and_the_same_every_time(runs, tmp_path):
 
 def test_names_cannot_break_out_of_the_page(runs, tmp_path):
     folder = tmp_path / "run"
-    shutil.copytree(runs / "st-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     table = pl.read_parquet(folder / "allocations.parquet")
     name = "</script><script>alert(1)</script>"
     table.with_columns(allocation=pl.lit(name)).write_parquet(folder / "allocations.parquet")
@@ -308,7 +318,7 @@ def test_names_cannot_break_out_of_the_page(runs, tmp_path):
 
 def damaged(runs, tmp_path, name, damage):
     folder = tmp_path / "damaged"
-    shutil.copytree(runs / "st-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     path = folder / name
     path.write_bytes(damage(path.read_bytes()))
     return folder
@@ -347,7 +357,7 @@ def test_damaged_results_are_named_and_nothing_is_written(runs, tmp_path, name, 
 
 def test_tables_that_lack_something_are_named(runs, tmp_path):
     folder = tmp_path / "lacking"
-    shutil.copytree(runs / "st-grit", folder)
+    shutil.copytree(runs / "stencil2d-grit", folder)
     events = pl.read_parquet(folder / "events.parquet")
     events.drop("pages").write_parquet(folder / "events.parquet")
     with pytest.raises(octavo.OutputError, match="table `events`: expected the column `pages`, found time_ps"):
@@ -389,12 +399,12 @@ def test_a_disk_that_fills_up_leaves_the_last_page(runs, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(octavo.OutputError, match=r"cannot write .*report.html: No space left on device"):
-        report([runs / "st-grit"], tmp_path / "report.html")
+        report([runs / "stencil2d-grit"], tmp_path / "report.html")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "the last one"}
 
 
 def test_the_command_says_where_the_page_is_and_what_is_wrong(runs, cli, tmp_path):
-    done = cli("report", str(runs / "st-grit"), "-o", "page.html", "--json")
+    done = cli("report", str(runs / "stencil2d-grit"), "-o", "page.html", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"report": "page.html", "bytes": (tmp_path / "page.html").stat().st_size}
     failed = cli("report", "nowhere")

@@ -30,7 +30,7 @@ def runs(tmp_path_factory):
     root = tmp_path_factory.mktemp("runs")
     for placement in ("on-touch", "grit"):
         interval = {"record.interval": "50us"}
-        octavo.run(workload="st", placement=placement, scale=SMALL, overrides=interval, output=root / placement)
+        octavo.run(workload="stencil2d", placement=placement, scale=SMALL, overrides=interval, output=root / placement)
     return root
 
 
@@ -172,10 +172,10 @@ def test_runs_can_be_left_out(watched):
     page = watched.drawn()
     cards = page.locator("#memory .card")
     assert cards.count() == 2
-    page.get_by_label("st · grit").first.uncheck()
+    page.get_by_label("stencil2d · grit").first.uncheck()
     assert cards.count() == 1
     page.wait_for_selector("html[data-charts=drawn]")
-    page.get_by_label("st · grit").first.check()
+    page.get_by_label("stencil2d · grit").first.check()
     assert cards.count() == 2
 
 

@@ -8,8 +8,9 @@ import pytest
 from conftest import SMALL
 
 from octavo.reproduce import fit, grit, sensitivity
+from octavo.reproduce.mosaic import mixes
 from octavo.reproduce.published import published
-from octavo.reproduce.study import Study
+from octavo.reproduce.study import KERNELS, Study, placement
 
 
 @pytest.fixture
@@ -29,6 +30,20 @@ def test_the_main_study_stands_beside_what_was_published(study):
     assert report["geometric_mean_speedup"]["on-touch"] == pytest.approx(1.0)
     for name in ("speedup", "faults", "breakdown", "scheme_mix"):
         assert (found.root / f"{name}.png").is_file()
+
+
+def test_kernels_are_labelled_as_the_publication_abbreviates_them(tmp_path):
+    labels = Study(tmp_path, (), ("mm", "matrixmultiplication", "stencil2d")).kernels
+    assert labels == ["mm", "mm", "st"]
+    experiment = Study(tmp_path, (), ("bs", "fir")).experiment([placement("grit")])
+    assert {label: scenario.workload for (label, _), scenario in experiment.scenarios.items()} == {
+        "bs": "bitonicsort",
+        "fir": "fir",
+    }
+    assert set(published().best_uniform_scheme) <= set(KERNELS)
+    assert mixes.workload(("nn", "trd", "bfs2")) == "nearestneighbor+trd+bfs-rodinia"
+    assert mixes.label(("nn", "trd")) == "nn+trd"
+    assert [mixes.labelled(name) for name in ("nearestneighbor", "nn", "trd")] == ["nn", "nn", "trd"]
 
 
 def test_the_fit_covers_its_grid_and_never_runs_grit(study, monkeypatch):

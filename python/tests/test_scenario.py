@@ -28,9 +28,12 @@ def test_arguments_win_over_the_file(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text('workload = "fir"\nmemory.placement = "grit"\nnode = {preset = "grit-4gpu", l1 = {ways = 8}}\n')
     changed = octavo.scenario(
-        path, workload="mm", node="grit-2gpu", overrides={"record.events": False, "node.clock": "2GHz"}
+        path,
+        workload="matrixmultiplication",
+        node="grit-2gpu",
+        overrides={"record.events": False, "node.clock": "2GHz"},
     ).values
-    assert changed["workload"]["name"] == "mm"
+    assert changed["workload"]["name"] == "matrixmultiplication"
     assert (changed["node"]["gpus"], changed["node"]["l1"]["ways"]) == (2, 8)
     assert changed["node"]["clock"] == "2GHz"
     assert changed["record"]["events"] is False
@@ -80,7 +83,7 @@ def test_the_schema_in_the_repository_is_fresh():
 
 
 def test_a_workload_is_a_program_of_a_kind():
-    chosen = octavo.scenario(workload="bfs", scale=1 / 64)
+    chosen = octavo.scenario(workload="bfs-shoc", scale=1 / 64)
     pinned = octavo.workload_program(chosen, "pinned", threads=4)
     assert {buffer["kind"] for buffer in pinned["buffers"]} == {"pinned"}
     assert [action["after"] for action in pinned["actions"][:3]] == [[], [0], [1]]

@@ -98,7 +98,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-j", "1", "-o", "out"]
     # The first points take well under a second, the last one many.
     (tmp_path / "s.toml").write_text(
-        FILE + '[zip]\nworkload.scale = [0.01, 0.02, 2]\nworkload.name = ["fir", "fir", "st"]'
+        FILE + '[zip]\nworkload.scale = [0.01, 0.02, 2]\nworkload.name = ["fir", "fir", "stencil2d"]'
     )
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert "[1/3] 0: " in running.stderr.readline()
@@ -136,7 +136,7 @@ def test_failed_points_are_told_and_stop_nothing(cli, tmp_path):
 
 def test_a_process_that_dies_takes_its_own_point_alone(tmp_path):
     # The first point takes many seconds, so that there is time to kill it.
-    axes = {"workload.name": ["st", "fir"], "workload.scale": [2.0, SMALL]}
+    axes = {"workload.name": ["stencil2d", "fir"], "workload.scale": [2.0, SMALL]}
     first, second = plan.points(spec.read({"scenario": SCENARIO, "zip": axes}))
     crew = Processes(1)
     try:

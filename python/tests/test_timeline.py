@@ -30,7 +30,12 @@ where f.name like '% fault' and w.name = 'wake' and w.ts >= c.ts + c.dur and c.t
 def traced(tmp_path_factory):
     root = tmp_path_factory.mktemp("traced")
     result = octavo.run(
-        workload="mm", placement="grit", node="grit-2gpu", scale=SMALL, output=root / "r", perfetto=root / "t.pftrace"
+        workload="matrixmultiplication",
+        placement="grit",
+        node="grit-2gpu",
+        scale=SMALL,
+        output=root / "r",
+        perfetto=root / "t.pftrace",
     )
     return result, pftrace.tables(root / "t.pftrace"), root
 
@@ -136,7 +141,11 @@ def test_counters_hold_memory_and_bandwidth(traced):
 def test_every_placement_leaves_slices_that_nest(placement, tmp_path):
     overrides = {"memory.prefetch": "tree", "node.capacity.footprint_percent": 60}
     result = octavo.run(
-        workload="mm", placement=placement, scale=SMALL, overrides=overrides, perfetto=tmp_path / "t.pftrace"
+        workload="matrixmultiplication",
+        placement=placement,
+        scale=SMALL,
+        overrides=overrides,
+        perfetto=tmp_path / "t.pftrace",
     )
     database = pftrace.tables(tmp_path / "t.pftrace")
     faults = result.summary["accesses"]["faults"]

@@ -7,6 +7,6 @@ out=target/typical
 octavo reproduce grit --scale 0.03125 --output $out/grit --force --quiet
 octavo validate mgpusim --output $out/mgpusim --force --quiet
 for sizing in base large mosaic; do
-    octavo run --workload trd+nn --scale 0.25 --node mosaic-30sm --placement first-touch \
+    octavo run --workload trd+nearestneighbor --scale 0.25 --node mosaic-30sm --placement first-touch \
         --set memory.sizing=$sizing --set memory.allocator=cocoa --output $out/$sizing --force --quiet
 done

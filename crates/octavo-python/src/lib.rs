@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::run;
     #[pymodule_export]
-    use crate::scenario::resolve;
+    use crate::scenario::{resolve, resolve_stored};
     #[pymodule_export]
     use crate::trace::{TraceWriter, trace_head, trace_info, trace_validate};
 

@@ -39,6 +39,12 @@ pub fn resolve(
     raised.take().map_or_else(|| spelled_out(resolved), Err)
 }
 
+/// A scenario of a result folder, maybe of an earlier version, as JSON: everything has its name of today.
+#[pyfunction]
+pub fn resolve_stored(text: &str) -> PyResult<String> {
+    spelled_out(octavo_scenario::resolve_stored(Source { name: "scenario.toml", text })).map(|(_, json)| json)
+}
+
 fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, String)> {
     let Resolved { scenario, toml } = resolved.map_err(errors::scenario)?;
     let json = serde_json::to_string(&scenario).expect("a scenario can be written as JSON");

@@ -14,4 +14,4 @@ pub use choice::{Choice, Options};
 pub use entry::{Entry, OptionError, typed};
 pub use nearest::nearest;
 pub use outside::{DIGEST, Outside, is_place};
-pub use registry::{Registry, UnknownName};
+pub use registry::{Former, Registry, UnknownName};

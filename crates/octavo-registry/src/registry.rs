@@ -8,14 +8,25 @@ pub struct Registry<P: 'static, C: ?Sized + 'static> {
     pub kind: &'static str,
     /// The entries.
     pub entries: &'static [&'static Entry<P, C>],
+    /// Names that entries had once.
+    pub former: &'static [Former],
     outside: OnceLock<&'static dyn Outside<P, C>>,
+}
+
+/// A name that an entry had once: it is refused, and whoever used it is told the one of today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// What the entry was called.
+    pub name: &'static str,
+    /// What it is called.
+    pub today: &'static str,
+    /// Why, to follow a colon.
+    pub why: &'static str,
 }
 
 /// A name that is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} `{found}`, expected one of {}{}{}", known.join(", "),
-        outside.map(|expected| format!(", or {expected}")).unwrap_or_default(),
-        nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+#[error("{}", self.message())]
 pub struct UnknownName {
     /// What was looked for.
     pub kind: &'static str,
@@ -27,13 +38,34 @@ pub struct UnknownName {
     pub known: Vec<&'static str>,
     /// What else is expected, in words.
     pub outside: Option<&'static str>,
+    /// The entry that had this name once.
+    pub former: Option<&'static Former>,
+}
+
+impl UnknownName {
+    fn message(&self) -> String {
+        let Self { kind, found, nearest, known, outside, former } = self;
+        if let Some(Former { today, why, .. }) = former {
+            return format!("{kind} `{found}` is called `{today}` now: {why}");
+        }
+        let outside = outside.map(|expected| format!(", or {expected}")).unwrap_or_default();
+        let hint = nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        format!("unknown {kind} `{found}`, expected one of {}{outside}{hint}", known.join(", "))
+    }
 }
 
 impl<P, C: ?Sized> Registry<P, C> {
     /// A registry of these entries.
     #[must_use]
     pub const fn new(kind: &'static str, entries: &'static [&'static Entry<P, C>]) -> Self {
-        Self { kind, entries, outside: OnceLock::new() }
+        Self { kind, entries, former: &[], outside: OnceLock::new() }
+    }
+
+    /// The same, with names that entries had once.
+    #[must_use]
+    pub const fn with_former(mut self, former: &'static [Former]) -> Self {
+        self.former = former;
+        self
     }
 
     /// Says once where names that [are places](is_place) are looked for; later calls change nothing.
@@ -44,7 +76,7 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// The entry registered as `name`.
     ///
     /// # Errors
-    /// [`UnknownName`] with the nearest registered name.
+    /// [`UnknownName`] with the nearest registered name, or the one that took the place of a former name.
     pub fn find(&self, name: &str) -> Result<&'static Entry<P, C>, UnknownName> {
         self.entries.iter().copied().find(|entry| entry.name == name).ok_or_else(|| UnknownName {
             kind: self.kind,
@@ -52,6 +84,7 @@ impl<P, C: ?Sized> Registry<P, C> {
             nearest: nearest(name, self.names()).map(str::to_owned),
             known: self.names().collect(),
             outside: self.outside.get().map(|outside| outside.expected()),
+            former: self.former(name),
         })
     }
 
@@ -90,6 +123,12 @@ impl<P, C: ?Sized> Registry<P, C> {
     /// The registered names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|entry| entry.name)
+    }
+
+    /// The entry that had this name once, if there is one.
+    #[must_use]
+    pub fn former(&self, name: &str) -> Option<&'static Former> {
+        self.former.iter().find(|former| former.name == name)
     }
 
     fn outside_of(&self, choice: &Choice) -> Option<&'static dyn Outside<P, C>> {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time, UnitError};
 
 use crate::error::Problem;
+use crate::former;
 use crate::layer::join;
 
 /// The schema of `T` with every part written out in place.
@@ -66,6 +67,9 @@ fn entries(schema: &Value) -> Option<&Value> {
 }
 
 fn unknown(key: &str, name: &str, properties: &Map<String, Value>) -> Problem {
+    if let Some(instead) = former::key(key) {
+        return Problem::new(key, format!("there is no such key any more: {instead}"));
+    }
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     Problem::new(key, format!("unknown key, expected one of {}", known.join(", "))).meant(name, known)
 }

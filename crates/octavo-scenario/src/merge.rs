@@ -155,10 +155,10 @@ mod tests {
                 "a",
                 "memory.placement = { name = \"grit\", fault_threshold = 8 }\nworkload = { name = \"fir\", scale = 0.5, taps = 8 }",
             ),
-            ("b", "memory.placement = \"on-touch\"\nworkload = \"bs\""),
+            ("b", "memory.placement = \"on-touch\"\nworkload = \"bitonicsort\""),
         ]);
         assert_eq!(merged.get("memory.placement"), Some(&json!({"name": "on-touch"})));
-        assert_eq!(merged.get("workload"), Some(&json!({"name": "bs", "scale": 0.5})));
+        assert_eq!(merged.get("workload"), Some(&json!({"name": "bitonicsort", "scale": 0.5})));
     }
 
     #[test]

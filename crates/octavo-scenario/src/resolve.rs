@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
-use crate::{Origin, Scenario, ScenarioError, WORKLOADS, presets};
+use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
 const MAX_SCALE: f64 = 1024.0;
@@ -57,7 +57,22 @@ pub fn resolve_with(source: Source<'_>, overrides: &[String], read: &Reader<'_>)
     for assignment in overrides {
         written.push(Layer::set(assignment)?);
     }
-    let merged = merge(source.name, written, read)?;
+    spell_out(source.name, written, read)
+}
+
+/// As [`resolve`], of a scenario that an earlier version may have spelled out: what was called otherwise then has its
+/// name of today.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_stored(source: Source<'_>) -> Result<Resolved, ScenarioError> {
+    let mut stored = Layer::parse(source.name, source.text)?;
+    former::bring_up_to_date(&mut stored.values);
+    spell_out(source.name, vec![stored], &|place, _| Err(format!("{place}: a stored scenario names no files")))
+}
+
+fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
+    let merged = merge(main, written, read)?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario).map_err(|problem| merged.locate(problem))?;
     let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");

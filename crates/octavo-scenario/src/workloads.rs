@@ -12,7 +12,7 @@ use crate::mix;
 pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
     let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
     let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY, &mix::ENTRY]).collect();
-    Registry::new(octavo_workload::WORKLOADS.kind, entries.leak())
+    Registry::new(octavo_workload::WORKLOADS.kind, entries.leak()).with_former(octavo_workload::WORKLOADS.former)
 });
 
 /// Lets the folder of a trace, or the names of several programs (`hs+gups`), stand where the name of a workload is

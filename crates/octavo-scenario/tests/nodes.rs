@@ -22,7 +22,7 @@ fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String
     let text = match name.as_str() {
         "machine.toml" | "lab/machine.toml" | "other/copy.toml" => MACHINE,
         "lab/mine.toml" => "[node]\nextends = \"machine.toml\"\ngpus = 2\n",
-        "scenario.toml" => "workload = \"st\"\n[node]\npreset = \"grit-2gpu\"\nl1.ways = 8\n",
+        "scenario.toml" => "workload = \"stencil2d\"\n[node]\npreset = \"grit-2gpu\"\nl1.ways = 8\n",
         "around.toml" => "[node]\nextends = \"there.toml\"\n",
         "there.toml" => "[node]\nextends = \"around.toml\"\n",
         "no-node.toml" => "[nodes]\ngpus = 4\n",

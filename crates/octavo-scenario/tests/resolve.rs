@@ -1,6 +1,6 @@
 //! What a user writes, and what becomes of it.
 
-use octavo_scenario::{Resolved, ScenarioError, Source, presets, resolve};
+use octavo_scenario::{Resolved, ScenarioError, Source, WORKLOADS, presets, resolve, resolve_stored};
 
 const FILE: &str = r#"
 workload = { name = "fir", scale = 0.0625 }
@@ -156,4 +156,39 @@ fn a_preset_in_an_override_replaces_a_node_that_is_spelled_out_but_keeps_changes
     let changed = format!("{FILE}node.l1.ways = 8\n");
     let node = resolved(&changed, &["node.preset=grit-8gpu"]).unwrap().scenario.node;
     assert_eq!((node.gpus, node.l1.ways), (8, 8));
+}
+
+#[test]
+fn abbreviations_that_programs_share_are_refused_with_the_names_of_today() {
+    for former in WORKLOADS.former {
+        WORKLOADS.find(former.today).unwrap();
+        let refused = refusal(&[&format!("workload={}", former.name)]);
+        assert!(refused.contains(&format!("is called `{}` now", former.today)), "{refused}");
+        let mix = refusal(&[&format!("workload=fir+{}", former.name)]);
+        assert!(mix.contains(&format!("`{}`", former.today)) && mix.contains("applications[1]"), "{mix}");
+    }
+    let bfs = refusal(&["workload=bfs"]);
+    assert!(bfs.ends_with("workload `bfs` is called `bfs-shoc` now: BFS is also Rodinia's, `bfs-rodinia`"), "{bfs}");
+}
+
+#[test]
+fn keys_that_went_away_are_refused_with_what_took_their_place() {
+    let cycles = refusal(&["node.compute.instruction_cycles=4 cycles"]);
+    assert!(cycles.ends_with("no such key any more: `node.compute.vector_alu.occupancy` says it"), "{cycles}");
+}
+
+/// A scenario as an earlier version spelled it out: names and keys of then.
+#[test]
+fn what_earlier_versions_left_is_read_under_the_names_of_today() {
+    let host = "node.host.preset=x86-server";
+    let today = resolved(FILE, &["workload=stencil2d", host]).unwrap();
+    let then = today.toml.replace("name = \"stencil2d\"", "name = \"st\"");
+    let then = then.replace("[node.host.cpu]\n", "[node.host.cpu]\ncapacity = \"0B\"\n");
+    assert!(then.contains("\"st\"") && then.contains("capacity = \"0B\""), "{then}");
+    assert!(resolved(&then, &[]).is_err());
+    let read = resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap();
+    assert_eq!(read, today);
+    let mix = resolved(FILE, &["workload=bfs-rodinia+fir"]).unwrap();
+    let then = mix.toml.replace("bfs-rodinia", "bfs2");
+    assert_eq!(resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap(), mix);
 }

@@ -1,6 +1,6 @@
 //! Simulated 64-byte line accesses a second on one core: `cargo bench -p octavo-sim --bench rate -- [OPTIONS]`.
 //!
-//! Prints a row a kernel and the geometric mean. Options: `--scale 0.0625,1`, `--kernels bfs,st`, `--placement grit`,
+//! Prints a row a kernel and the geometric mean. Options: `--scale 0.0625,1`, `--kernels bfs-shoc,stencil2d`, `--placement grit`,
 //! `--node grit-4gpu`, `--set key=value` (repeatable), `--repeat N` (the fastest run counts).
 
 use std::time::Instant;

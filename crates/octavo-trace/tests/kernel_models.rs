@@ -14,8 +14,8 @@ use octavo_program::{Buffer, Cursor, Launch, OpSink, Resources, Size, Workload};
 use octavo_registry::Choice;
 use octavo_trace::{Layout, TraceWorkload};
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::bfs::{Bfs, Graph};
-use octavo_workload::kernels::mm::Mm;
+use octavo_workload::kernels::bfs_shoc::{BfsShoc, Graph};
+use octavo_workload::kernels::matrixmultiplication::MatrixMultiplication;
 use octavo_workload::kernels::nw::Nw;
 use octavo_workload::kernels::spmv::{SparseMatrix, Spmv};
 
@@ -103,13 +103,13 @@ fn fir() {
 fn bitonic_sort() {
     let buffers = &[("array", "data")];
     Case { trace: "bitonicsort-4096.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
-        .check(&*model("bs", &[("keys", 4096)]));
+        .check(&*model("bitonicsort", &[("keys", 4096)]));
 }
 
 #[test]
 fn simple_convolution() {
     Case { trace: "simpleconvolution-126.trace", buffers: &[], untouched: &[], tolerance: Tolerance::EXACT }
-        .check(&*model("sc", &[("width", 126), ("height", 126), ("mask", 3)]));
+        .check(&*model("simpleconvolution", &[("width", 126), ("height", 126), ("mask", 3)]));
 }
 
 /// The recorded kernel takes the row of A from the local id: so does this variant of the model, which no user can
@@ -118,7 +118,7 @@ fn simple_convolution() {
 fn matrix_multiplication_with_the_defect_of_the_recorded_one() {
     let buffers = &[("A", "a"), ("B", "b"), ("C", "c")];
     Case { trace: "matrixmultiplication-128.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
-        .check(&Mm::new(128, 128, 128).unwrap().with_local_rows_of_a());
+        .check(&MatrixMultiplication::new(128, 128, 128).unwrap().with_local_rows_of_a());
 }
 
 /// The correct kernel differs from the recorded one in which lines of A it reads, and in nothing else.
@@ -127,7 +127,7 @@ fn matrix_multiplication() {
     let buffers = &[("A", "a"), ("B", "b"), ("C", "c")];
     // Three quarters of A are never read by the recorded kernel, and the others four times as often.
     let tolerance = Tolerance { totals: 0.0, pages: f64::INFINITY, sharing: 0.5, wavefronts: 0.75 };
-    let model = model("mm", &[("rows", 128), ("inner", 128), ("columns", 128)]);
+    let model = model("matrixmultiplication", &[("rows", 128), ("inner", 128), ("columns", 128)]);
     Case { trace: "matrixmultiplication-128.trace", buffers, untouched: &[], tolerance }.check(&*model);
 }
 
@@ -135,7 +135,7 @@ fn matrix_multiplication() {
 fn stencil() {
     let buffers = &[("data1", "data 1"), ("data2", "data 2")];
     Case { trace: "stencil2d-128-2.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
-        .check(&*model("st", &[("rows", 128), ("columns", 128), ("iterations", 2)]));
+        .check(&*model("stencil2d", &[("rows", 128), ("columns", 128), ("iterations", 2)]));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn fourier_transforms() {
 fn breadth_first_search() {
     let buffers = &[("edge_offsets", "edge offsets")];
     Case { trace: "bfs-4096-3.trace", buffers, untouched: &[], tolerance: Tolerance::EXACT }
-        .check(&Bfs::new(recorded_graph()));
+        .check(&BfsShoc::new(recorded_graph()));
 }
 
 /// Another graph of the same distribution: what a user gets with these options.
@@ -235,7 +235,7 @@ fn breadth_first_search_of_another_graph() {
     // graph's own. All other totals are within 1 %.
     let tolerance = Tolerance { totals: 0.03, pages: 0.05, sharing: 1.0, wavefronts: 1.0 };
     Case { trace: "bfs-4096-3.trace", buffers, untouched: &[], tolerance }
-        .check(&*model("bfs", &[("nodes", 4096), ("degree", 3)]));
+        .check(&*model("bfs-shoc", &[("nodes", 4096), ("degree", 3)]));
 }
 
 /// MGPUSim's default graph of 4096 nodes with 6144 edges: its edges in the order in which they were drawn, with the

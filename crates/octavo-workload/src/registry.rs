@@ -1,7 +1,7 @@
 //! Every workload a user can name.
 
 use octavo_program::{Size, Workload};
-use octavo_registry::Registry;
+use octavo_registry::{Former, Registry};
 
 use crate::kernels;
 
@@ -9,14 +9,14 @@ use crate::kernels;
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
-        &kernels::bfs::ENTRY,
-        &kernels::bs::ENTRY,
+        &kernels::bfs_shoc::ENTRY,
+        &kernels::bitonicsort::ENTRY,
         &kernels::c2d::ENTRY,
         &kernels::fir::ENTRY,
         &kernels::gemm::ENTRY,
-        &kernels::mm::ENTRY,
-        &kernels::sc::ENTRY,
-        &kernels::st::ENTRY,
+        &kernels::matrixmultiplication::ENTRY,
+        &kernels::simpleconvolution::ENTRY,
+        &kernels::stencil2d::ENTRY,
         &kernels::relu::ENTRY,
         &kernels::transpose::ENTRY,
         &kernels::vectoradd::ENTRY,
@@ -30,8 +30,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::histo::ENTRY,
         &kernels::spmv::ENTRY,
         &kernels::nw::ENTRY,
-        &kernels::bfs2::ENTRY,
-        &kernels::nn::ENTRY,
+        &kernels::bfs_rodinia::ENTRY,
+        &kernels::nearestneighbor::ENTRY,
         &kernels::cons::ENTRY,
         &kernels::hs::ENTRY,
         &kernels::stencil3d::ENTRY,
@@ -46,4 +46,16 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::streamcluster::ENTRY,
         &kernels::touch::ENTRY,
     ],
-);
+)
+.with_former(FORMER);
+
+/// Publications' abbreviations that several programs share: they were names, and are labels of tables now.
+const FORMER: &[Former] = &[
+    Former { name: "bs", today: "bitonicsort", why: "BS is also BlackScholes, `blk`" },
+    Former { name: "bfs", today: "bfs-shoc", why: "BFS is also Rodinia's, `bfs-rodinia`" },
+    Former { name: "bfs2", today: "bfs-rodinia", why: "BFS is also SHOC's, `bfs-shoc`" },
+    Former { name: "mm", today: "matrixmultiplication", why: "MM is several programs' matrix product, such as `gemm`" },
+    Former { name: "sc", today: "simpleconvolution", why: "SC is also Rodinia's `streamcluster`" },
+    Former { name: "st", today: "stencil2d", why: "ST is also Parboil's stencil, `3ds`" },
+    Former { name: "nn", today: "nearestneighbor", why: "NN is also a neural network, which is no workload here" },
+];

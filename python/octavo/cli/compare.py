@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "octavo compare --workload fir --scale 0.0625",
-    "octavo compare -w bfs -w st -p on-touch,grit,ideal --node grit-8gpu -o runs/eight",
+    "octavo compare -w bfs-shoc -w stencil2d -p on-touch,grit,ideal --node grit-8gpu -o runs/eight",
     "octavo compare scenario.toml -p duplication,grit --baseline duplication --json",
     "octavo compare --workload fir --node cuda-sm90 --kind explicit,managed,pinned,system --scale 0.0625",
-    "octavo compare --workload st -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
+    "octavo compare --workload stencil2d -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
 )
 
 Workloads = Annotated[

@@ -19,7 +19,7 @@ app = typer.Typer(help="Write a commented file to begin with.", no_args_is_help=
 Target = Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)]
 Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 
-_RUN = "octavo run --workload st --scale 0.0625"
+_RUN = "octavo run --workload stencil2d --scale 0.0625"
 
 
 @app.callback()

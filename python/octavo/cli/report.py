@@ -12,7 +12,7 @@ from octavo.cli import options
 from octavo.cli.sink import Sink
 
 EXAMPLES = options.examples(
-    "octavo report runs/st-on-touch runs/st-grit -o st.html",
+    "octavo report runs/stencil2d-on-touch runs/stencil2d-grit -o stencil2d.html",
     "octavo report runs/compare-fir-1a2b3c4d",
     "octavo report runs/grit --baseline duplication --max-size 32",
 )

@@ -54,7 +54,10 @@ def grit(
     ] = False,
     sensitivity: Annotated[Sweep | None, typer.Option("--sensitivity", help="Vary one parameter instead.")] = None,
     workload: Annotated[
-        list[str] | None, typer.Option("--workload", "-w", help="Kernels; all eight if left out.")
+        list[str] | None,
+        typer.Option(
+            "--workload", "-w", help="Kernels, by name or by the publication's abbreviation; all eight if left out."
+        ),
     ] = None,
     node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = DEFAULT_NODE,
     assignments: options.Set = None,
@@ -117,7 +120,10 @@ def mosaic(
         typer.Option("--reduced", help="Five applications, up to two together, at a quarter of the footprint."),
     ] = False,
     workload: Annotated[
-        list[str] | None, typer.Option("--workload", "-w", help="Applications, instead of all.")
+        list[str] | None,
+        typer.Option(
+            "--workload", "-w", help="Applications, by name or by the publication's abbreviation, instead of all."
+        ),
     ] = None,
     copies: Annotated[
         str | None, typer.Option("--copies", help="Copies of an application together: 1,2,3,4,5 if left out.")
@@ -146,7 +152,8 @@ def mosaic(
     Parts share their runs. What is finished is kept: the same command goes on where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    names = tuple(options.listed(workload)) or (mixes.REDUCED if reduced else mixes.APPLICATIONS)
+    asked = tuple(map(mixes.labelled, options.listed(workload)))
+    names = asked or (mixes.REDUCED if reduced else mixes.APPLICATIONS)
     if reduced and scale is None:
         scale = mixes.REDUCED_SCALE
     default = MosaicStudy()

@@ -21,8 +21,8 @@ EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
     "octavo run --workload fir.trace --node grit-4gpu",
     "octavo run --workload fir --node machine.toml",
-    "octavo run --workload mm --scale 0.015625 --perfetto mm.pftrace",
-    "octavo run --workload st --placement my_policy.py --set memory.placement.moves=4",
+    "octavo run --workload matrixmultiplication --scale 0.015625 --perfetto mm.pftrace",
+    "octavo run --workload stencil2d --placement my_policy.py --set memory.placement.moves=4",
     "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )

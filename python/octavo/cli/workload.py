@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 EXAMPLES = options.examples(
-    "octavo workload inspect bfs --scale 0.0625",
+    "octavo workload inspect bfs-shoc --scale 0.0625",
     "octavo workload inspect fir.trace",
-    "octavo workload inspect st --node grit-8gpu --set memory.page_size=2MiB --json",
+    "octavo workload inspect stencil2d --node grit-8gpu --set memory.page_size=2MiB --json",
 )
 
 PROGRAM_EXAMPLES = options.examples(
     "octavo workload program fir --scale 0.0625",
-    "octavo workload program bfs --kind explicit --spread split",
-    "octavo workload program st --kind pinned --threads 8 --json",
+    "octavo workload program bfs-shoc --kind explicit --spread split",
+    "octavo workload program stencil2d --kind pinned --threads 8 --json",
 )
 
 

@@ -10,7 +10,7 @@ too (`my_policy.py`, `my_policy.py:Mine`, `package.module:Mine`), and from Pytho
         def on_fault(self, fault: Fault, page: Page) -> Decision:
             return Decision.MIGRATE
 
-    octavo.run(workload="st", scale=1 / 64, placement=Mine)
+    octavo.run(workload="stencil2d", scale=1 / 64, placement=Mine)
 
 Methods are called by fault, by notification of an access counter, by report; never by access. Pages are numbers
 (address divided by the page size), GPUs are numbers from 0, the host is `HOST`. `octavo new placement my_policy.py`

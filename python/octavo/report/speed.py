@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.errors import ScenarioError
 from octavo.report.runs import PLACEMENT, differences
 from octavo.reproduce.published import published
-from octavo.reproduce.study import KERNELS
+from octavo.reproduce.study import LABELS
 from octavo.runs import measures
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def beside_published(runs: Sequence[Run], rows: Sequence[dict[str, Any]]) -> dic
 
     The publication gives averages over its eight kernels and names the fastest uniform scheme of seven.
     """
-    study = [run for run in runs if run.values["workload.name"] in KERNELS and _is_plain(run)]
+    study = [run for run in runs if run.values["workload.name"] in LABELS and _is_plain(run)]
     if not study:
         return {}
     numbers = {run.number for run in study}
@@ -84,8 +84,8 @@ def beside_published(runs: Sequence[Run], rows: Sequence[dict[str, Any]]) -> dic
         return {}
     return {
         "source": published().source,
-        "kernels": sorted({run.values["workload.name"] for run in study}),
-        "kernels_published": len(KERNELS),
+        "kernels": sorted({LABELS[run.values["workload.name"]] for run in study}),
+        "kernels_published": len(LABELS),
         "differs": [key for key in differences([run.values for run in study]) if key.startswith("node.")],
         "averages": averages,
         "fastest": fastest,
@@ -102,7 +102,7 @@ def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
     rows = []
     for group in dict.fromkeys(run.group for run in study):
         times = {run.placement: run.summary["time_ps"] for run in study if run.group == group}
-        kernel = next(run.values["workload.name"] for run in study if run.group == group)
+        kernel = next(LABELS[run.values["workload.name"]] for run in study if run.group == group)
         named = published().best_uniform_scheme.get(kernel)
         if named is not None and set(uniform) <= times.keys():
             rows.append({"kernel": group, "found": min(uniform, key=lambda name: times[name]), "published": named})

@@ -15,8 +15,19 @@ if TYPE_CHECKING:
 
     from octavo.runs.execute import Progress
 
-KERNELS = ("bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st")
-"""The kernels of the publication."""
+KERNELS = {
+    "bfs": "bfs-shoc",
+    "bs": "bitonicsort",
+    "c2d": "c2d",
+    "fir": "fir",
+    "gemm": "gemm",
+    "mm": "matrixmultiplication",
+    "sc": "simpleconvolution",
+    "st": "stencil2d",
+}
+"""The kernels of the publication: the workloads by its abbreviations, which are the labels of its tables."""
+LABELS = {workload: label for label, workload in KERNELS.items()}
+"""The publication's abbreviations by workload."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +39,7 @@ class Study:
     overrides: tuple[str, ...] = ()
     """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
     workloads: tuple[str, ...] = ()
-    """Kernels; all eight if empty."""
+    """Kernels, by name or by the publication's abbreviation; all eight if empty."""
     node: str = DEFAULT_NODE
     jobs: int | None = None
     force: bool = False
@@ -36,15 +47,16 @@ class Study:
 
     @property
     def kernels(self) -> list[str]:
-        """The kernels that run."""
-        return list(self.workloads or KERNELS)
+        """Labels of the kernels that run."""
+        return [LABELS.get(name, name) for name in self.workloads or KERNELS]
 
     def experiment(self, variants: Sequence[Variant]) -> Experiment:
         """The kernels under variants; timelines are not kept, as no table here is made of them."""
-        base = Recipe.from_names(self.kernels[0], node=self.node).with_overrides(
+        first = self.kernels[0]
+        base = Recipe.from_names(KERNELS.get(first, first), node=self.node).with_overrides(
             ["record.events=false", *self.overrides]
         )
-        return Experiment(base, self.kernels, variants)
+        return Experiment(base, self.kernels, variants, KERNELS)
 
     def run(self, name: str, experiment: Experiment) -> tuple[Path, Outcome]:
         """Run what is not finished yet; returns the folder, too. Errors as `Experiment.run`."""

@@ -14,7 +14,7 @@ from octavo.runs.execute import Point, Progress, execute
 from octavo.scenarios.scenario import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from octavo.runs.result import RunResult
@@ -44,8 +44,16 @@ class Outcome:
 class Experiment:
     """Every workload under every variant; the first variant of all is what others are compared with."""
 
-    def __init__(self, base: Recipe, workloads: Sequence[str], variants: Sequence[Variant]) -> None:
+    def __init__(
+        self,
+        base: Recipe,
+        workloads: Sequence[str],
+        variants: Sequence[Variant],
+        called: Mapping[str, str] | None = None,
+    ) -> None:
         """Resolve every scenario, so that what cannot be used is found before anything runs.
+
+        `called` has the workloads that are labelled otherwise than they are called: their names, by label.
 
         Raises:
             ScenarioError: a workload or a variant cannot be used, or two variants have the same label.
@@ -53,9 +61,10 @@ class Experiment:
         """
         for kind, names in (("workload", workloads), ("variant", [variant.label for variant in variants])):
             _refuse_repeats(kind, names)
+        named = {workload: (called or {}).get(workload, workload) for workload in workloads}
         self.scenarios = {
-            (workload, variant.label): base.with_overrides([f"workload.name={workload}", *variant.overrides]).resolve()
-            for workload in workloads
+            (workload, variant.label): base.with_overrides([f"workload.name={name}", *variant.overrides]).resolve()
+            for workload, name in named.items()
             for variant in variants
         }
 

@@ -30,8 +30,11 @@ class Scenario:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The scenario as nested dictionaries."""
-        values: dict[str, Any] = json.loads(_resolve(self.toml, "scenario.toml", [])[1])
+        """The scenario as nested dictionaries; what an earlier version called otherwise has its name of today."""
+        try:
+            values: dict[str, Any] = json.loads(_core.resolve_stored(self.toml))
+        except _core.ScenarioError as error:
+            raise ScenarioError(*error.args) from None
         return values
 
     @property

@@ -72,7 +72,7 @@ fn work(accesses: &Accesses) -> [u64; 3] {
 
 #[test]
 fn every_combination_runs_real_kernels_and_page_sizes() {
-    let kernels = [kernel("bfs", 0.002), kernel("st", 0.002)];
+    let kernels = [kernel("bfs-shoc", 0.002), kernel("stencil2d", 0.002)];
     let mut first = None;
     for (number, mut memory) in combinations().enumerate() {
         memory.page_size = Bytes([4 << 10, 64 << 10, 2 << 20][number % 3]);
@@ -90,7 +90,7 @@ fn every_combination_runs_real_kernels_and_page_sizes() {
 
 #[test]
 fn the_same_scenario_gives_the_same_results() {
-    let kernel = kernel("bfs", 0.02);
+    let kernel = kernel("bfs-shoc", 0.02);
     // Every seventh, which meets every strategy of each kind several times.
     for memory in combinations().step_by(7) {
         let node = half_the_memory(node(4));
@@ -144,7 +144,7 @@ fn what_cannot_run_is_refused() {
 
 #[test]
 fn a_run_can_be_interrupted() {
-    let kernel = kernel("bfs", 0.05);
+    let kernel = kernel("bfs-shoc", 0.05);
     let mut calls = 0;
     let mut stop = |_| {
         calls += 1;

@@ -9,7 +9,8 @@ use octavo_workload::WORKLOADS;
 use crate::support::*;
 
 /// The eight kernels of the GRIT study.
-const KERNELS: [&str; 8] = ["bfs", "bs", "c2d", "fir", "gemm", "mm", "sc", "st"];
+const KERNELS: [&str; 8] =
+    ["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution", "stencil2d"];
 
 /// Of the test node: a call, a chunk of GPU memory, a pinned page, an unmapped page, a copy's call; picoseconds.
 const CALL: u64 = 1_000_000;
@@ -110,7 +111,7 @@ fn explicit_copies_take_a_call_and_their_bytes_over_the_links() {
 
 #[test]
 fn explicit_programs_allocate_and_free_by_chunks() {
-    let workload = kernel("mm");
+    let workload = kernel("matrixmultiplication");
     let result = run_whole(workload.as_ref(), &lowered(workload.as_ref(), ProgramKind::Explicit), 1);
     for buffer in workload.buffers() {
         let expected = CALL + buffer.bytes.div_ceil(2 << 20) * CHUNK;

@@ -5,11 +5,11 @@
 //! [`emit`](crate::emit) for what lanes touch, [`scale`](crate::scale) for dimensions and
 //! [`random`](crate::random) for data.
 
-pub mod bfs;
-pub mod bfs2;
+pub mod bfs_rodinia;
+pub mod bfs_shoc;
+pub mod bitonicsort;
 pub mod blk;
 pub mod bp;
-pub mod bs;
 pub mod c2d;
 pub mod cfd;
 pub mod cons;
@@ -25,18 +25,18 @@ pub mod libor;
 pub mod lps;
 pub mod lud;
 pub mod matrix;
-pub mod mm;
-pub mod nn;
+pub mod matrixmultiplication;
+pub mod nearestneighbor;
 pub mod nw;
 pub mod red;
 pub mod relu;
 pub mod sad;
-pub mod sc;
 pub mod scan;
 pub mod scp;
+pub mod simpleconvolution;
 pub mod spmv;
 pub mod srad;
-pub mod st;
+pub mod stencil2d;
 pub mod stencil3d;
 pub mod streamcluster;
 pub mod touch;

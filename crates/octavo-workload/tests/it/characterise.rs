@@ -6,7 +6,7 @@ use octavo_program::{
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::{bs::Bs, fir::Fir};
+use octavo_workload::kernels::{bitonicsort::BitonicSort, fir::Fir};
 
 fn pages(pages: u64, accesses: u64) -> PageClass {
     PageClass { pages, accesses }
@@ -119,10 +119,10 @@ fn sharing_is_as_published_or_known_to_differ() {
         found.total.shared.pages as f64 / (found.total.shared.pages + found.total.private.pages) as f64
     };
     assert!(shared(&measure("fir")) < 0.01);
-    assert!(shared(&measure("sc")) < 0.02);
-    let bfs = measure("bfs");
+    assert!(shared(&measure("simpleconvolution")) < 0.02);
+    let bfs = measure("bfs-shoc");
     assert!(shared(&bfs) < 0.15 && bfs.total.shared.accesses * 10 > bfs.total.accesses * 8);
-    let bs = characterise(&Bs::new(17), &Setting::default()).unwrap();
+    let bs = characterise(&BitonicSort::new(17), &Setting::default()).unwrap();
     assert_eq!(bs.total.shared_read_only, pages(0, 0));
     assert_eq!(bs.total.store_share, 0.5);
 }

@@ -2,17 +2,17 @@
 //! compile the helpers and be linked.
 
 mod applications;
-mod bfs;
-mod bs;
+mod bfs_shoc;
+mod bitonicsort;
 mod c2d;
 mod characterise;
 mod conformance;
 mod fir;
 mod gemm;
 mod lanes;
+mod matrixmultiplication;
 mod mix;
-mod mm;
 mod programs;
-mod sc;
-mod st;
+mod simpleconvolution;
+mod stencil2d;
 mod touch;

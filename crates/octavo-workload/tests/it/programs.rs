@@ -160,11 +160,11 @@ fn what_launches_read_was_written_before() {
 /// Inputs whose first access is a store all the same: host and GPU write them in turn, or the GPU reads what it did not
 /// overwrite.
 const STORED_FIRST: [(&str, &str); 7] = [
-    ("bfs", "flag"),
-    ("bfs2", "over"),
-    ("bfs2", "updating_graph_mask"),
+    ("bfs-shoc", "flag"),
+    ("bfs-rodinia", "over"),
+    ("bfs-rodinia", "updating_graph_mask"),
     ("fft", "chk"),
-    ("st", "data2"),
+    ("stencil2d", "data2"),
     ("3ds", "Anext"),
     ("streamcluster", "switch_membership"),
 ];
@@ -237,12 +237,12 @@ impl Written {
 
 #[test]
 fn programs_of_a_mix_do_not_wait_for_each_other() {
-    let mix = Mix::new(["vectoradd", "bfs", "trd"].map(|name| (name.to_owned(), build(name, 0.003))).into());
+    let mix = Mix::new(["vectoradd", "bfs-shoc", "trd"].map(|name| (name.to_owned(), build(name, 0.003))).into());
     for kind in ProgramKind::ALL {
         let program = lowered(&mix, kind);
         assert_alive_once(&program);
         assert_eq!(program.order().ready().count(), 3);
-        let alone = ["vectoradd", "bfs", "trd"].map(|name| moved(&lowered(build(name, 0.003).as_ref(), kind)));
+        let alone = ["vectoradd", "bfs-shoc", "trd"].map(|name| moved(&lowered(build(name, 0.003).as_ref(), kind)));
         let sum = |part: fn(&Moved) -> u64| alone.iter().map(part).sum::<u64>();
         let (found, expected) = (moved(&program), [sum(|moved| moved.written), sum(|moved| moved.copied_out)]);
         assert_eq!([found.written, found.copied_out], expected, "{kind:?}");

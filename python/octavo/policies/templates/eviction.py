@@ -2,9 +2,9 @@
 
 Try it in memories that each hold a fifth of the footprint; compare it; change its option:
 
-    octavo run --workload st --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20
-    octavo compare --workload st --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20
-    octavo run --workload st --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20 \
+    octavo run --workload stencil2d --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20
+    octavo compare --workload stencil2d --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20
+    octavo run --workload stencil2d --scale 0.0625 --eviction my_policy.py --set node.capacity.footprint_percent=20 \
         --set memory.eviction.refresh=false
 """
 

@@ -2,9 +2,9 @@
 
 Try it, compare it, change its option:
 
-    octavo run --workload st --scale 0.0625 --prefetch my_policy.py
-    octavo compare --workload st --scale 0.0625 --placement on-touch,first-touch --prefetch my_policy.py
-    octavo run --workload st --scale 0.0625 --prefetch my_policy.py --set memory.prefetch.ahead=8
+    octavo run --workload stencil2d --scale 0.0625 --prefetch my_policy.py
+    octavo compare --workload stencil2d --scale 0.0625 --placement on-touch,first-touch --prefetch my_policy.py
+    octavo run --workload stencil2d --scale 0.0625 --prefetch my_policy.py --set memory.prefetch.ahead=8
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ APPLICATIONS = (
     "gups", "histo", "spmv", "nw", "bfs2", "nn", "bp", "lud", "lib", "sad", "cfd", "streamcluster", "mm",
 )  # fmt: skip
 """Those of the publication's 27 applications that are kernel models here (docs/applications.md)."""
+NAMES = {"bfs2": "bfs-rodinia", "nn": "nearestneighbor", "mm": "matrixmultiplication"}
+"""Workloads that are called otherwise than the publication abbreviates them, which labels results."""
 REDUCED = ("trd", "3ds", "spmv", "nn", "bp")
 """Streaming, stencil, sparse, records and layers: what runs in a few minutes."""
 REDUCED_SCALE = 0.25
@@ -35,4 +37,14 @@ def draws(applications: tuple[str, ...], count: int, how_many: int, seed: int = 
 
 def workload(mix: tuple[str, ...]) -> str:
     """A mix as the name of a workload."""
+    return "+".join(NAMES.get(label, label) for label in mix)
+
+
+def labelled(workload: str) -> str:
+    """The publication's abbreviation of a workload, if it has one of its own; else the workload."""
+    return next((label for label, name in NAMES.items() if name == workload), workload)
+
+
+def label(mix: tuple[str, ...]) -> str:
+    """A mix as results show it."""
     return "+".join(mix)

@@ -42,7 +42,7 @@ def tlb_hits(study: Study) -> Part:
     wanted = {(mix, label): variant for mix in study.homogeneous for label, variant in chosen.items()}
     root, key, results = study.run("hit-rates", wanted)
     rows = [
-        {"mix": mixes.workload(mix), "applications": len(mix), "system": label, **hit_rates(result)}
+        {"mix": mixes.label(mix), "applications": len(mix), "system": label, **hit_rates(result)}
         for (mix, label), result in results.items()
     ]
     points = pl.DataFrame(rows)
@@ -69,7 +69,7 @@ def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str
     root, key, results = study.run(name, wanted)
     rows = [
         {
-            "mix": mixes.workload(mix),
+            "mix": mixes.label(mix),
             "applications": len(mix),
             **{label: study.weighted_speedup(mix, results[mix, label], results) for label in SHARED},
         }

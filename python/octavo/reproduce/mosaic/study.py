@@ -63,8 +63,8 @@ class Study:
         """
         known = [name for name in names("workloads") if name not in NOT_SINGLE]
         for name in self.applications:
-            if name not in known:
-                raise ScenarioError(f"application `{name}`: expected one of {', '.join(known)}")
+            if mixes.workload((name,)) not in known:
+                raise ScenarioError(f"application `{name}`: expected one of {', '.join(map(mixes.labelled, known))}")
 
     @cached_property
     def probe(self) -> Scenario:
@@ -145,9 +145,7 @@ class Study:
         root = self.root / part
         check_report(root, key, force=self.force)
         points = [
-            Point(
-                f"{mixes.workload(mix)} {label}", scenario, self.root / RUNS / slug(mixes.workload(mix)) / slug(label)
-            )
+            Point(f"{mixes.label(mix)} {label}", scenario, self.root / RUNS / slug(mixes.label(mix)) / slug(label))
             for (mix, label), scenario in scenarios.items()
         ]
         found = execute(points, jobs=self.jobs, force=self.force, watch=self.watch)

@@ -113,7 +113,7 @@ def bloat(study: Study) -> Part:
     for mix in pairs:
         for occupancy, variant in chosen.items():
             (use,) = results[mix, variant.label].summary["memory_use"]
-            rows.append({"mix": mixes.workload(mix), "occupancy": occupancy, "bloat": use["bloat"]})
+            rows.append({"mix": mixes.label(mix), "occupancy": occupancy, "bloat": use["bloat"]})
     points = pl.DataFrame(rows)
     means = points.group_by("occupancy", maintain_order=True).agg(pl.col("bloat").mean())
     part = Part(root, "Memory bloat by occupancy of fragmented frames", points, means, [])
@@ -148,7 +148,7 @@ def _sweep(
         reference = study.weighted_speedup(mix, results[mix, GPU_MMU.label], results)
         for setting, variant in settings:
             speedup = study.weighted_speedup(mix, results[mix, variant.label], results)
-            rows.append({"mix": mixes.workload(mix), **setting, "relative": speedup / reference})
+            rows.append({"mix": mixes.label(mix), **setting, "relative": speedup / reference})
     return root, key, pl.DataFrame(rows)
 
 

@@ -1,6 +1,6 @@
 //! Mosaic's applications against lane-by-lane models of their kernels, and against counts derived by hand.
 
-mod bfs2;
+mod bfs_rodinia;
 mod blk;
 mod bp;
 mod cfd;
@@ -13,7 +13,7 @@ mod hs;
 mod libor;
 mod lps;
 mod lud;
-mod nn;
+mod nearestneighbor;
 mod nw;
 mod red;
 mod sad;

@@ -6,7 +6,7 @@ use crate::lanes::{Lanes, accesses, base, stream, wavefronts};
 use octavo_program::{OpSink, Setting, Size, Workload, characterise};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::bfs::{Bfs, Graph, UNREACHED};
+use octavo_workload::kernels::bfs_shoc::{BfsShoc, Graph, UNREACHED};
 
 fn graphs() -> Vec<Graph> {
     vec![
@@ -39,7 +39,7 @@ fn queue_search(graph: &Graph) -> Vec<u32> {
 }
 
 /// The lanes of one wavefront in lockstep, each with its own node and its own place in that node's edges.
-fn naive(bfs: &Bfs, levels: &mut [u32], current: u32, first_thread: u64) -> Lanes {
+fn naive(bfs: &BfsShoc, levels: &mut [u32], current: u32, first_thread: u64) -> Lanes {
     let [levels_at, offsets_at, edges_at, flag_at] =
         ["levels", "edge_offsets", "edges", "flag"].map(|name| base(bfs, name));
     let graph = bfs.graph();
@@ -79,7 +79,7 @@ fn naive(bfs: &Bfs, levels: &mut [u32], current: u32, first_thread: u64) -> Lane
 #[test]
 fn levels_are_those_of_a_queue() {
     for graph in graphs() {
-        let bfs = Bfs::new(graph);
+        let bfs = BfsShoc::new(graph);
         assert_eq!(bfs.levels(), queue_search(bfs.graph()));
         let deepest = bfs.levels().iter().filter(|&&level| level != UNREACHED).max().unwrap();
         assert_eq!(bfs.launches(), deepest + 1);
@@ -89,7 +89,7 @@ fn levels_are_those_of_a_queue() {
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {
     for graph in graphs() {
-        let bfs = Bfs::new(graph);
+        let bfs = BfsShoc::new(graph);
         let mut levels = vec![UNREACHED; bfs.graph().nodes() as usize];
         levels[0] = 0;
         for launch in 0..bfs.launches() {
@@ -125,7 +125,7 @@ fn graphs_are_what_they_claim() {
 /// six loads of kernel arguments in each wavefront, and stores of turns in which no lane stores.
 #[test]
 fn counts_are_near_those_recorded_from_the_real_kernel() {
-    let bfs = Bfs::new(Graph::random_tree(65_536, 8, 42));
+    let bfs = BfsShoc::new(Graph::random_tree(65_536, 8, 42));
     let found = characterise(&bfs, &Setting::default()).unwrap();
     let loads = |name: &str| instructions_to(&bfs, name);
     let (frontier, turns) = (loads("edge_offsets"), loads("edges"));
@@ -143,7 +143,7 @@ fn counts_are_near_those_recorded_from_the_real_kernel() {
 }
 
 /// Loads whose first line is in the buffer called `name`.
-fn instructions_to(bfs: &Bfs, name: &str) -> u64 {
+fn instructions_to(bfs: &BfsShoc, name: &str) -> u64 {
     let buffer = bfs.buffers().iter().find(|buffer| buffer.name == name).unwrap();
     let lines = buffer.base / 64..(buffer.base + buffer.bytes).div_ceil(64);
     let count = |(launch, (group, wavefront))| {
@@ -156,7 +156,7 @@ fn instructions_to(bfs: &Bfs, name: &str) -> u64 {
 #[test]
 fn scale_and_options_are_checked() {
     let build = |scale, degree: u32, shape: &str| {
-        let mut choice = Choice::named("bfs");
+        let mut choice = Choice::named("bfs-shoc");
         choice.options.insert("degree".to_owned(), degree.into());
         choice.options.insert("shape".to_owned(), shape.into());
         WORKLOADS.build(&choice, &Size { scale, seed: 3 })

@@ -32,24 +32,24 @@ const BEFORE_PLACE: Op = Op::mix(3, 0, 0, 0);
 const DURING_PLACE: Op = Op::mix(3, 0, 0, 0);
 const MEASURE: Op = Op::mix(5, 0, 0, 0);
 
-/// Options of `nn`.
+/// Options of `nearestneighbor`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct NnOptions {
+pub struct NearestNeighborOptions {
     /// Records. Default: what makes the footprint 48 MB times the scale (this project's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
 }
 
 /// One search.
-pub struct Nn {
+pub struct NearestNeighbor {
     records: u64,
     locations: Buffer,
     distances: Buffer,
     buffers: Vec<Buffer>,
 }
 
-impl Nn {
+impl NearestNeighbor {
     /// A search among `records` records, not zero.
     #[must_use]
     pub fn new(records: u64) -> Self {
@@ -60,7 +60,7 @@ impl Nn {
     }
 }
 
-impl Workload for Nn {
+impl Workload for NearestNeighbor {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -99,13 +99,20 @@ impl Workload for Nn {
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "nn",
+    name: "nearestneighbor",
     summary: "nearest neighbours: every line once, pages nearly all private",
     source: "Rodinia nn; one of Mosaic's applications (MICRO 2017), size of this project's choice",
-    schema: typed::schema::<NnOptions>,
-    resolve: typed::resolve::<NnOptions>,
+    schema: typed::schema::<NearestNeighborOptions>,
+    resolve: typed::resolve::<NearestNeighborOptions>,
     build: |options, size: &Size| {
-        let NnOptions { records } = typed::parse(options)?;
-        Ok(Box::new(Nn::new(scale::chosen("records", records, USUAL_RECORDS, size.scale, 1, MOST_RECORDS)?)))
+        let NearestNeighborOptions { records } = typed::parse(options)?;
+        Ok(Box::new(NearestNeighbor::new(scale::chosen(
+            "records",
+            records,
+            USUAL_RECORDS,
+            size.scale,
+            1,
+            MOST_RECORDS,
+        )?)))
     },
 };

@@ -41,7 +41,7 @@ const PUBLISHED_ELEMENTS: u64 = (33 << 20) / 8;
 /// Options of the stencil.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct StOptions {
+pub struct Stencil2dOptions {
     /// Rows without the halo, in elements, a multiple of 16. Default: what makes the footprint 33 MB times the scale
     /// with the default columns (GRIT, table of applications); 2096 at scale 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct StOptions {
     pub iterations: u32,
 }
 
-impl Default for StOptions {
+impl Default for Stencil2dOptions {
     fn default() -> Self {
         Self { rows: None, columns: None, iterations: 20 }
     }
@@ -62,7 +62,7 @@ impl Default for StOptions {
 
 /// The stencil; one launch an iteration.
 #[derive(Debug)]
-pub struct St {
+pub struct Stencil2d {
     space: AddressSpace,
     /// Read by even launches and written by odd ones, and the other way round; rows and columns count the halo.
     data: [Matrix; 2],
@@ -71,7 +71,7 @@ pub struct St {
     iterations: u32,
 }
 
-impl St {
+impl Stencil2d {
     /// `iterations` over `rows` x `columns` elements, halo not counted.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl St {
         })
     }
 
-    fn from_options(options: &StOptions, scale: f64) -> Result<Self, OptionError> {
+    fn from_options(options: &Stencil2dOptions, scale: f64) -> Result<Self, OptionError> {
         let columns = options.columns.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, GROUP_COLUMNS), Ok)?;
         let fitting = || scale::length(PUBLISHED_ELEMENTS / pitch(columns), scale, GROUP_ROWS);
         Self::new(options.rows.map_or_else(fitting, Ok)?, columns, options.iterations)
@@ -245,7 +245,7 @@ mod cost {
     }
 }
 
-impl Workload for St {
+impl Workload for Stencil2d {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
     }
@@ -296,10 +296,10 @@ impl Workload for St {
 
 /// The two-dimensional stencil of SHOC.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "st",
+    name: "stencil2d",
     summary: "9-point stencil on two swapping arrays (SHOC Stencil2D); 33 MB, adjacent, shared and written",
     source: "SHOC Stencil2D, StencilKernel, as in MGPUSim v4.2.0; footprint from GRIT (HPCA 2024)",
-    schema: typed::schema::<StOptions>,
-    resolve: typed::resolve::<StOptions>,
-    build: |options, size| Ok(Box::new(St::from_options(&typed::parse(options)?, size.scale)?)),
+    schema: typed::schema::<Stencil2dOptions>,
+    resolve: typed::resolve::<Stencil2dOptions>,
+    build: |options, size| Ok(Box::new(Stencil2d::from_options(&typed::parse(options)?, size.scale)?)),
 };

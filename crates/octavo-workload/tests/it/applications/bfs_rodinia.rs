@@ -4,8 +4,8 @@ use crate::lanes::{Lanes, accesses, base, launch_totals, stream, wavefronts};
 use octavo_program::{OpSink, Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::bfs::Graph;
-use octavo_workload::kernels::bfs2::Bfs2;
+use octavo_workload::kernels::bfs_rodinia::BfsRodinia;
+use octavo_workload::kernels::bfs_shoc::Graph;
 
 /// The program's arrays, as the kernels see them.
 struct Memory {
@@ -31,7 +31,7 @@ impl Memory {
 }
 
 /// The first kernel: all 64 lanes take each statement together.
-fn expand(bfs: &Bfs2, memory: &mut Memory, nodes: &[usize]) -> Lanes {
+fn expand(bfs: &BfsRodinia, memory: &mut Memory, nodes: &[usize]) -> Lanes {
     let [records, edges_at, mask, updating, visited, cost] =
         ["graph_nodes", "graph_edges", "graph_mask", "updating_graph_mask", "graph_visited", "cost"]
             .map(|name| base(bfs, name));
@@ -69,7 +69,7 @@ fn expand(bfs: &Bfs2, memory: &mut Memory, nodes: &[usize]) -> Lanes {
     lanes
 }
 
-fn advance(bfs: &Bfs2, memory: &mut Memory, nodes: &[usize]) -> Lanes {
+fn advance(bfs: &BfsRodinia, memory: &mut Memory, nodes: &[usize]) -> Lanes {
     let [mask, updating, visited, over] =
         ["graph_mask", "updating_graph_mask", "graph_visited", "over"].map(|name| base(bfs, name));
     let bytes = |base: u64, nodes: &[usize]| nodes.iter().map(|node| base + *node as u64).collect::<Vec<_>>();
@@ -91,7 +91,7 @@ fn touches_what_every_lane_of_the_kernels_touches_in_any_order() {
     for (graph, backwards) in
         [(Graph::uniform(3000, 6, 1), false), (Graph::uniform(700, 2, 2), true), (Graph::k_way(1000, 70), true)]
     {
-        let bfs = Bfs2::new(graph);
+        let bfs = BfsRodinia::new(graph);
         let nodes = bfs.graph().nodes() as usize;
         let mut memory = Memory::new(nodes);
         for launch in 0..bfs.launches() {
@@ -117,7 +117,7 @@ fn touches_what_every_lane_of_the_kernels_touches_in_any_order() {
 /// Two nodes and one edge. The first launch: node 0 is on the frontier, its target not visited.
 #[test]
 fn counts_are_those_of_the_compiled_kernels() {
-    let bfs = Bfs2::new(Graph::from_pairs(2, &[(0, 1)]));
+    let bfs = BfsRodinia::new(Graph::from_pairs(2, &[(0, 1)]));
     assert_eq!(bfs.launches(), 4);
     let idle = 7 * (2 + 1 + 3 + 1);
     let look = 6 + (1 + 1 + 3 + 1 + 1 + 3) + (1 + 1 + 6 + 1 + 1 + 3) + (4 + 1 + 7 + 1 + 6);
@@ -133,7 +133,7 @@ fn counts_are_those_of_the_compiled_kernels() {
 #[test]
 fn scale_and_options_are_checked() {
     let build = |scale, options: &[(&str, u64)]| {
-        let mut choice = Choice::named("bfs2");
+        let mut choice = Choice::named("bfs-rodinia");
         choice.options.extend(options.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())));
         WORKLOADS.build(&choice, &Size { scale, seed: 3 })
     };

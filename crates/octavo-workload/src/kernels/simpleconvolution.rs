@@ -48,10 +48,10 @@ const ELEMENT_OPS: usize = 8 + LANES as usize;
 /// Operations after the last element: two computes, a wait, store, end.
 const TAIL_OPS: usize = 5;
 
-/// Options of `sc`.
+/// Options of `simpleconvolution`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ScOptions {
+pub struct SimpleConvolutionOptions {
     /// Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim).
     pub mask: u32,
     /// Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT, table
@@ -63,14 +63,14 @@ pub struct ScOptions {
     pub height: Option<u64>,
 }
 
-impl Default for ScOptions {
+impl Default for SimpleConvolutionOptions {
     fn default() -> Self {
         Self { mask: 3, width: None, height: None }
     }
 }
 
-impl ScOptions {
-    fn build(&self, size: &Size) -> Result<Sc, OptionError> {
+impl SimpleConvolutionOptions {
+    fn build(&self, size: &Size) -> Result<SimpleConvolution, OptionError> {
         let mask = u64::from(self.mask);
         let default = || {
             let side = scale::side(PUBLISHED_SIDE, size.scale, SIDE_GRANULE)?;
@@ -88,12 +88,12 @@ impl ScOptions {
         if mask == 0 || mask > LARGEST_SIDE {
             return Err(OptionError::new("mask", format!("expected 1 to {LARGEST_SIDE}, found {mask}")));
         }
-        Ok(Sc::new(width, height, self.mask))
+        Ok(SimpleConvolution::new(width, height, self.mask))
     }
 }
 
 /// A convolution of one image.
-pub struct Sc {
+pub struct SimpleConvolution {
     width: u64,
     height: u64,
     /// Side of the mask.
@@ -106,7 +106,7 @@ pub struct Sc {
     buffers: Vec<Buffer>,
 }
 
-impl Sc {
+impl SimpleConvolution {
     /// A convolution of `width` x `height` pixels with a mask of `mask` x `mask`, none of them zero.
     #[must_use]
     pub fn new(width: u64, height: u64, mask: u32) -> Self {
@@ -153,7 +153,7 @@ impl Sc {
     }
 }
 
-impl Workload for Sc {
+impl Workload for SimpleConvolution {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -213,13 +213,13 @@ impl Workload for Sc {
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "sc",
+    name: "simpleconvolution",
     summary: "simple convolution: adjacent pattern, pages nearly all private",
     source: "AMD APP SDK SimpleConvolution, as shipped with MGPUSim v4.2.0; footprint from GRIT (HPCA 2024), application table",
-    schema: typed::schema::<ScOptions>,
-    resolve: typed::resolve::<ScOptions>,
+    schema: typed::schema::<SimpleConvolutionOptions>,
+    resolve: typed::resolve::<SimpleConvolutionOptions>,
     build: |options, size: &Size| {
-        let options: ScOptions = typed::parse(options)?;
+        let options: SimpleConvolutionOptions = typed::parse(options)?;
         Ok(Box::new(options.build(size)?))
     },
 };

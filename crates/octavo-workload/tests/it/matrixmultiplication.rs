@@ -4,10 +4,10 @@ use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, square_of_ei
 use octavo_program::{Size, Workload};
 use octavo_registry::{Choice, typed};
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::mm::{ENTRY, Mm, MmOptions};
+use octavo_workload::kernels::matrixmultiplication::{ENTRY, MatrixMultiplication, MatrixMultiplicationOptions};
 
 /// The kernel with its pointers as float4 arrays, for the thread of every lane at once.
-fn naive(workload: &Mm, inner: u64, columns: u64, group: u32) -> Lanes {
+fn naive(workload: &MatrixMultiplication, inner: u64, columns: u64, group: u32) -> Lanes {
     let (a, b, c) = (base(workload, "A"), base(workload, "B"), base(workload, "C"));
     let (width_a, width_c) = (inner / 4, columns / 4);
     let groups_x = columns / 32;
@@ -33,7 +33,7 @@ fn naive(workload: &Mm, inner: u64, columns: u64, group: u32) -> Lanes {
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {
     for (rows, inner, columns) in [(32, 32, 32), (64, 32, 96), (96, 160, 32), (32, 64, 224)] {
-        let mm = Mm::new(rows, inner, columns).unwrap();
+        let mm = MatrixMultiplication::new(rows, inner, columns).unwrap();
         assert_same(&mm, |_, group, _| naive(&mm, inner, columns, group));
     }
 }
@@ -41,7 +41,7 @@ fn touches_what_every_lane_of_the_kernel_touches() {
 #[test]
 fn every_output_is_written_once_and_every_input_read_as_often_as_its_tiles_need() {
     let (rows, inner, columns) = (96, 64, 160);
-    let mm = Mm::new(rows, inner, columns).unwrap();
+    let mm = MatrixMultiplication::new(rows, inner, columns).unwrap();
     let assert_each = |buffer, store, elements: u64, times: u64| {
         let lines = touched(&mm, buffer, store);
         assert_eq!(lines.len() as u64, elements / 16, "{buffer}");
@@ -60,7 +60,7 @@ fn counts_equal_the_recorded_ones() {
     for (side, instructions, vector_memory, lines) in
         [(256, 569_472, None, 69_696), (512, 4_516_352, Some(148_736), 540_928)]
     {
-        let mm = Mm::new(side, side, side).unwrap();
+        let mm = MatrixMultiplication::new(side, side, side).unwrap();
         let wavefronts = u64::from(mm.launch(0).work_groups);
         let found = launch_totals(&mm, 0);
         let vector_memory = vector_memory.unwrap_or(found.vector_memory + wavefronts);
@@ -73,7 +73,7 @@ fn counts_equal_the_recorded_ones() {
 #[test]
 fn scale_is_of_the_footprint() {
     let megabytes = |scale| {
-        let workload = WORKLOADS.build(&Choice::named("mm"), &Size { scale, seed: 0 }).unwrap();
+        let workload = WORKLOADS.build(&Choice::named("matrixmultiplication"), &Size { scale, seed: 0 }).unwrap();
         workload.footprint() as f64 / f64::from(1 << 20)
     };
     assert!((megabytes(1.0) - 33.0).abs() < 0.33);
@@ -82,11 +82,11 @@ fn scale_is_of_the_footprint() {
 
 #[test]
 fn partial_tiles_are_refused_by_name() {
-    assert_eq!(Mm::new(33, 32, 32).unwrap_err().key, "rows");
-    assert_eq!(Mm::new(32, 48, 32).unwrap_err().key, "inner");
-    assert_eq!(Mm::new(32, 32, 0).unwrap_err().key, "columns");
+    assert_eq!(MatrixMultiplication::new(33, 32, 32).unwrap_err().key, "rows");
+    assert_eq!(MatrixMultiplication::new(32, 48, 32).unwrap_err().key, "inner");
+    assert_eq!(MatrixMultiplication::new(32, 32, 0).unwrap_err().key, "columns");
     let options = serde_json::json!({ "rows": 64, "inner": 32, "columns": 96 });
     let workload = (ENTRY.build)(options.as_object().unwrap(), &Size { scale: 1.0, seed: 0 }).unwrap();
     assert_eq!(workload.footprint(), 4 * (64 * 32 + 32 * 96 + 64 * 96));
-    assert!(typed::resolve::<MmOptions>(&serde_json::Map::new()).unwrap().is_empty());
+    assert!(typed::resolve::<MatrixMultiplicationOptions>(&serde_json::Map::new()).unwrap().is_empty());
 }

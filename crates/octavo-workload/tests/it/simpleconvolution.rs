@@ -6,7 +6,7 @@ use crate::lanes::{Lanes, assert_same, base, launch_totals};
 use octavo_program::Size;
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::sc::Sc;
+use octavo_workload::kernels::simpleconvolution::SimpleConvolution;
 
 /// A padded image in which every pixel is different, and a mask likewise.
 fn pixel(index: u64) -> u64 {
@@ -30,7 +30,7 @@ impl Image {
     }
 
     /// One wavefront; stores what its threads compute.
-    fn naive(&self, sc: &Sc, group: u32) -> Lanes {
+    fn naive(&self, sc: &SimpleConvolution, group: u32) -> Lanes {
         let first = u64::from(group) * 64;
         let threads = || (first..first + 64).filter(|thread| thread / self.width < self.height);
         let mut sums = vec![0; 64];
@@ -61,7 +61,7 @@ fn touches_what_every_lane_of_the_kernel_touches_and_convolves() {
     for (width, height, mask) in
         [(30, 30, 3), (64, 5, 3), (254, 9, 3), (1, 70, 3), (7, 40, 5), (3, 30, 40), (100, 11, 1), (16, 3, 20)]
     {
-        let sc = Sc::new(width, height, mask as u32);
+        let sc = SimpleConvolution::new(width, height, mask as u32);
         let output = RefCell::new(vec![0; (width * height) as usize]);
         let image = Image { width, height, mask, output };
         assert_same(&sc, |_, group, _| image.naive(&sc, group));
@@ -75,17 +75,17 @@ fn touches_what_every_lane_of_the_kernel_touches_and_convolves() {
 /// load kernel arguments in each of the 1009 wavefronts with pixels, 3 in the 15 without.
 #[test]
 fn counts_are_those_recorded_from_the_real_kernel() {
-    let found = launch_totals(&Sc::new(254, 254, 3), 0);
+    let found = launch_totals(&SimpleConvolution::new(254, 254, 3), 0);
     assert_eq!(found.lines, 44_874 + 4_033);
     assert_eq!(found.instructions + 1009 * 6 + 15 * 3, 312_306);
-    let found = launch_totals(&Sc::new(512, 512, 3), 0);
+    let found = launch_totals(&SimpleConvolution::new(512, 512, 3), 0);
     assert_eq!((found.vector_memory, found.lines), (40_960, 197_632));
 }
 
 #[test]
 fn scale_and_mask_are_checked() {
     let build = |scale, mask: u32| {
-        let mut choice = Choice::named("sc");
+        let mut choice = Choice::named("simpleconvolution");
         choice.options.insert("mask".to_owned(), mask.into());
         WORKLOADS.build(&choice, &Size { scale, seed: 0 })
     };

@@ -31,7 +31,7 @@ const PUBLISHED_SIDE: u64 = 1698;
 /// Options of the matrix multiplication.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct MmOptions {
+pub struct MatrixMultiplicationOptions {
     /// Rows of A and C, in elements, a multiple of 32. Default: 1696 at scale 1, the side of three square matrices of
     /// 33 MB in all (GRIT, table of applications).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct MmOptions {
 
 /// The matrix multiplication; one launch.
 #[derive(Debug)]
-pub struct Mm {
+pub struct MatrixMultiplication {
     space: AddressSpace,
     a: Matrix,
     b: Matrix,
@@ -59,7 +59,7 @@ pub struct Mm {
     local_rows: bool,
 }
 
-impl Mm {
+impl MatrixMultiplication {
     /// C (`rows` x `columns`) = A (`rows` x `inner`) x B (`inner` x `columns`), in elements.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Mm {
         Self { local_rows: true, ..self }
     }
 
-    fn from_options(options: &MmOptions, scale: f64) -> Result<Self, OptionError> {
+    fn from_options(options: &MatrixMultiplicationOptions, scale: f64) -> Result<Self, OptionError> {
         let side = |given: Option<u64>| given.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, TILE), Ok);
         Self::new(side(options.rows)?, side(options.inner)?, side(options.columns)?)
     }
@@ -180,7 +180,7 @@ mod cost {
     pub const BEFORE_C: [Op; 4] = [Op::mix(14, 2, 0, 0), Op::mix(1, 0, 0, 0), Op::mix(7, 0, 0, 0), Op::mix(5, 0, 0, 0)];
 }
 
-impl Workload for Mm {
+impl Workload for MatrixMultiplication {
     fn buffers(&self) -> &[Buffer] {
         self.space.buffers()
     }
@@ -227,10 +227,10 @@ impl Workload for Mm {
 
 /// The matrix multiplication of the AMD APP SDK.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "mm",
+    name: "matrixmultiplication",
     summary: "matrix multiplication with tiles of A in local memory (AMD APP SDK); 33 MB, scatter-gather",
     source: "AMD APP SDK MatrixMultiplication, mmmKernel_local, as in MGPUSim v4.2.0; footprint from GRIT (HPCA 2024)",
-    schema: typed::schema::<MmOptions>,
-    resolve: typed::resolve::<MmOptions>,
-    build: |options, size| Ok(Box::new(Mm::from_options(&typed::parse(options)?, size.scale)?)),
+    schema: typed::schema::<MatrixMultiplicationOptions>,
+    resolve: typed::resolve::<MatrixMultiplicationOptions>,
+    build: |options, size| Ok(Box::new(MatrixMultiplication::from_options(&typed::parse(options)?, size.scale)?)),
 };

@@ -99,10 +99,10 @@ pub enum Shape {
     KWay,
 }
 
-/// Options of `bfs`.
+/// Options of `bfs-shoc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BfsOptions {
+pub struct BfsShocOptions {
     /// Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
     /// choice: the published input is not known; MGPUSim's default is 3, SHOC's 2.
     pub degree: u32,
@@ -113,13 +113,13 @@ pub struct BfsOptions {
     pub nodes: Option<u64>,
 }
 
-impl Default for BfsOptions {
+impl Default for BfsShocOptions {
     fn default() -> Self {
         Self { degree: 8, shape: Shape::RandomTree, nodes: None }
     }
 }
 
-impl BfsOptions {
+impl BfsShocOptions {
     /// The graph of footprint `size`.
     fn graph(&self, size: &Size) -> Result<Graph, OptionError> {
         let Self { degree, shape, nodes: given } = *self;
@@ -147,7 +147,7 @@ impl BfsOptions {
 }
 
 /// A search of one graph from node 0.
-pub struct Bfs {
+pub struct BfsShoc {
     graph: Graph,
     search: Search,
     levels: Buffer,
@@ -157,7 +157,7 @@ pub struct Bfs {
     buffers: Vec<Buffer>,
 }
 
-impl Bfs {
+impl BfsShoc {
     /// A search of `graph`, which has at least one node.
     #[must_use]
     pub fn new(graph: Graph) -> Self {
@@ -183,7 +183,7 @@ impl Bfs {
     }
 }
 
-impl Workload for Bfs {
+impl Workload for BfsShoc {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -262,7 +262,7 @@ impl Phase {
 
 /// A wavefront on its way through its nodes.
 struct Walk<'a> {
-    bfs: &'a Bfs,
+    bfs: &'a BfsShoc,
     /// The launch, which is the level it expands.
     level: u32,
     /// First node of the wavefront.
@@ -279,7 +279,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     #[inline]
-    fn resume(bfs: &'a Bfs, level: u32, first: u32, Cursor([step, phase, trip, pending]): Cursor) -> Self {
+    fn resume(bfs: &'a BfsShoc, level: u32, first: u32, Cursor([step, phase, trip, pending]): Cursor) -> Self {
         let phase = [Phase::Look, Phase::Gather, Phase::Mark][phase as usize];
         Self { bfs, level, first, step, phase, trip, pending: Mix(pending), ended: false }
     }
@@ -352,7 +352,7 @@ impl<'a> Walk<'a> {
     }
 
     fn gather(&mut self, out: &mut OpSink<'_>) {
-        let Bfs { graph, edges: edge_list, levels, .. } = self.bfs;
+        let BfsShoc { graph, edges: edge_list, levels, .. } = self.bfs;
         let Some(edges) = edges_of_trip(graph, self.frontier(), self.trip) else { unreachable!("a turn has edges") };
         self.compute(out, BEFORE_EDGES);
         let span = |edges: &Range<u32>| (edge_list.base + u64::from(edges.start) * WORD, edges.len() as u64 * WORD);
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
     }
 
     fn mark(&mut self, out: &mut OpSink<'_>) {
-        let Bfs { graph, search, levels, flag, .. } = self.bfs;
+        let BfsShoc { graph, search, levels, flag, .. } = self.bfs;
         let frontier = self.frontier();
         let lanes = edges_of_trip(graph, frontier, self.trip).into_iter().flatten().flatten();
         let writers = lanes.filter(|&edge| search.writes(edge));
@@ -404,13 +404,13 @@ impl<'a> Walk<'a> {
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "bfs",
+    name: "bfs-shoc",
     summary: "breadth-first search of a random graph: random pattern, few pages shared but by most accesses",
     source: "SHOC BFS (BFS_kernel_warp), as shipped with MGPUSim v4.2.0; footprint from GRIT (HPCA 2024), application table",
-    schema: typed::schema::<BfsOptions>,
-    resolve: typed::resolve::<BfsOptions>,
+    schema: typed::schema::<BfsShocOptions>,
+    resolve: typed::resolve::<BfsShocOptions>,
     build: |options, size: &Size| {
-        let options: BfsOptions = typed::parse(options)?;
-        Ok(Box::new(Bfs::new(options.graph(size)?)))
+        let options: BfsShocOptions = typed::parse(options)?;
+        Ok(Box::new(BfsShoc::new(options.graph(size)?)))
     },
 };

@@ -4,10 +4,10 @@ use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, touched};
 use octavo_program::{LINE_BYTES, Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::st::St;
+use octavo_workload::kernels::stencil2d::Stencil2d;
 
 /// The kernel for all 64 lanes at once; `rows` and `columns` without the halo.
-fn naive(workload: &St, (rows, columns): (u64, u64), launch: u32, group: u32) -> Lanes {
+fn naive(workload: &Stencil2d, (rows, columns): (u64, u64), launch: u32, group: u32) -> Lanes {
     let (data1, data2) = (base(workload, "data1"), base(workload, "data2"));
     let (from, to) = if launch.is_multiple_of(2) { (data1, data2) } else { (data2, data1) };
     let pitch = (columns + 2).div_ceil(16) * 16;
@@ -28,7 +28,7 @@ fn naive(workload: &St, (rows, columns): (u64, u64), launch: u32, group: u32) ->
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {
     for (rows, columns, iterations) in [(16, 64, 1), (48, 64, 2), (32, 192, 3), (80, 448, 1)] {
-        let st = St::new(rows, columns, iterations).unwrap();
+        let st = Stencil2d::new(rows, columns, iterations).unwrap();
         assert_eq!(st.launches(), iterations);
         assert_same(&st, |launch, group, _| naive(&st, (rows, columns), launch, group));
     }
@@ -37,7 +37,7 @@ fn touches_what_every_lane_of_the_kernel_touches() {
 #[test]
 fn reads_the_halo_and_never_writes_it() {
     let (rows, columns) = (32, 128);
-    let st = St::new(rows, columns, 1).unwrap();
+    let st = Stencil2d::new(rows, columns, 1).unwrap();
     // Rows of 130 elements are padded to 144, nine lines.
     let row_of = |line: u64, data: &str| (line * LINE_BYTES - base(&st, data)) / (144 * 4);
     let read: Vec<u64> = touched(&st, "data1", false).into_keys().collect();
@@ -53,7 +53,7 @@ fn reads_the_halo_and_never_writes_it() {
 /// scalar loads of kernel arguments.
 #[test]
 fn counts_equal_the_recorded_ones() {
-    let st = St::new(512, 512, 1).unwrap();
+    let st = Stencil2d::new(512, 512, 1).unwrap();
     let wavefronts = 256;
     let recorded = Totals {
         instructions: 247_040 - wavefronts * (1 + 4),
@@ -66,7 +66,7 @@ fn counts_equal_the_recorded_ones() {
 #[test]
 fn scale_is_of_the_footprint() {
     for scale in [1.0, 0.25, 0.0625, 2.0] {
-        let workload = WORKLOADS.build(&Choice::named("st"), &Size { scale, seed: 0 }).unwrap();
+        let workload = WORKLOADS.build(&Choice::named("stencil2d"), &Size { scale, seed: 0 }).unwrap();
         assert!((workload.footprint() as f64 / f64::from(1 << 20) / (33.0 * scale) - 1.0).abs() < 0.02, "{scale}");
         assert_eq!(workload.launches(), 20);
     }
@@ -74,7 +74,7 @@ fn scale_is_of_the_footprint() {
 
 #[test]
 fn what_the_kernel_would_leave_out_is_refused_by_name() {
-    assert_eq!(St::new(20, 64, 1).unwrap_err().key, "rows");
-    assert_eq!(St::new(16, 96, 1).unwrap_err().key, "columns");
-    assert_eq!(St::new(16, 64, 0).unwrap_err().key, "iterations");
+    assert_eq!(Stencil2d::new(20, 64, 1).unwrap_err().key, "rows");
+    assert_eq!(Stencil2d::new(16, 96, 1).unwrap_err().key, "columns");
+    assert_eq!(Stencil2d::new(16, 64, 0).unwrap_err().key, "iterations");
 }

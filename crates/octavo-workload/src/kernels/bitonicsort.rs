@@ -31,10 +31,10 @@ const BEFORE_LOADS: Op = Op::mix(22, 9, 0, 0);
 const DURING_LOADS: Op = Op::compute(1);
 const AFTER_LOADS: Op = Op::compute(4);
 
-/// Options of `bs`.
+/// Options of `bitonicsort`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BsOptions {
+pub struct BitonicSortOptions {
     /// Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the scale
     /// (GRIT, table of applications).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct BsOptions {
 }
 
 /// Bitonic sort of a power of two of keys.
-pub struct Bs {
+pub struct BitonicSort {
     keys: u64,
     array: Buffer,
     buffers: Vec<Buffer>,
@@ -50,7 +50,7 @@ pub struct Bs {
     distances: Vec<u8>,
 }
 
-impl Bs {
+impl BitonicSort {
     /// A sort of 2^`log2_keys` keys; `log2_keys` from 1 to 38.
     #[must_use]
     pub fn new(log2_keys: u8) -> Self {
@@ -68,7 +68,7 @@ impl Bs {
     }
 }
 
-impl Workload for Bs {
+impl Workload for BitonicSort {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -175,13 +175,13 @@ impl Pairs {
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "bs",
+    name: "bitonicsort",
     summary: "bitonic sort in place: random pattern, every page written",
     source: "AMD APP SDK BitonicSort, as shipped with MGPUSim v4.2.0; footprint from GRIT (HPCA 2024), application table",
-    schema: typed::schema::<BsOptions>,
-    resolve: typed::resolve::<BsOptions>,
+    schema: typed::schema::<BitonicSortOptions>,
+    resolve: typed::resolve::<BitonicSortOptions>,
     build: |options, size: &Size| {
-        let BsOptions { keys } = typed::parse(options)?;
+        let BitonicSortOptions { keys } = typed::parse(options)?;
         let keys = match keys {
             Some(keys) if keys >= 2 && keys.is_power_of_two() => scale::given("keys", keys)?,
             Some(keys) => {
@@ -189,6 +189,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             }
             None => scale::power_of_two(PUBLISHED_KEYS, size.scale, 2)?,
         };
-        Ok(Box::new(Bs::new(keys.ilog2() as u8)))
+        Ok(Box::new(BitonicSort::new(keys.ilog2() as u8)))
     },
 };

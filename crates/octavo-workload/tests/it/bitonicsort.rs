@@ -4,7 +4,7 @@ use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals};
 use octavo_program::{Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
-use octavo_workload::kernels::bs::Bs;
+use octavo_workload::kernels::bitonicsort::BitonicSort;
 use octavo_workload::random::generator;
 use rand_chacha::rand_core::RngCore;
 
@@ -20,7 +20,7 @@ fn pair(thread: u64, (stage, pass): (u32, u32)) -> (u64, u64) {
     (left, left + distance)
 }
 
-fn naive(bs: &Bs, log2_keys: u32, launch: u32, group: u32) -> Lanes {
+fn naive(bs: &BitonicSort, log2_keys: u32, launch: u32, group: u32) -> Lanes {
     let pass = passes(log2_keys)[launch as usize];
     let array = base(bs, "array");
     let threads = || (u64::from(group) * 64..1 << (log2_keys - 1)).take(64);
@@ -37,7 +37,7 @@ fn naive(bs: &Bs, log2_keys: u32, launch: u32, group: u32) -> Lanes {
 #[test]
 fn touches_what_every_lane_of_the_kernel_touches() {
     for log2_keys in [1, 2, 3, 4, 5, 6, 7, 8, 10, 13] {
-        let bs = Bs::new(log2_keys);
+        let bs = BitonicSort::new(log2_keys);
         assert_same(&bs, |launch, group, _| naive(&bs, log2_keys.into(), launch, group));
     }
 }
@@ -65,12 +65,12 @@ fn the_pairs_sort() {
 /// with 65,536 keys 278,528 memory instructions and 1,589,248 lines.
 #[test]
 fn counts_are_those_recorded_from_the_real_kernel() {
-    let totals = |bs: &Bs| {
+    let totals = |bs: &BitonicSort| {
         let mut sum = Totals::default();
         (0..bs.launches()).for_each(|launch| sum += launch_totals(bs, launch));
         sum
     };
-    let (small, large) = (totals(&Bs::new(12)), totals(&Bs::new(16)));
+    let (small, large) = (totals(&BitonicSort::new(12)), totals(&BitonicSort::new(16)));
     let wavefronts = 78 * 32;
     assert_eq!(small.lines, 61_440);
     assert_eq!(small.instructions + 6 * wavefronts, 122_304);
@@ -80,7 +80,7 @@ fn counts_are_those_recorded_from_the_real_kernel() {
 #[test]
 fn scale_picks_the_nearest_power_of_two() {
     for (scale, log2_keys) in [(1.0, 23), (0.5, 22), (0.0625, 19), (1e-6, 3)] {
-        let workload = WORKLOADS.build(&Choice::named("bs"), &Size { scale, seed: 0 }).unwrap();
+        let workload = WORKLOADS.build(&Choice::named("bitonicsort"), &Size { scale, seed: 0 }).unwrap();
         assert_eq!(workload.footprint(), 4 << log2_keys);
     }
 }

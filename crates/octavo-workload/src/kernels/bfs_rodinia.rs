@@ -4,7 +4,7 @@
 //! where their edges are and follow them one after another, each at its own pace: the edge, whether its target was
 //! visited, and if not they store the target's cost and mark it in a second mask. The second kernel makes the marked
 //! nodes the next frontier, visited, and sets a flag that asks the host for one more pair of launches. Work-groups of
-//! 512. `bfs` is the same search by teams of lanes (SHOC).
+//! 512. `bfs-shoc` is the same search by teams of lanes (SHOC).
 //!
 //! The graph is generated and searched for real. Nodes count as visited only from the next level on, so which stores
 //! are made does not depend on the order of wavefronts. Rodinia's generator gives each node a few undirected edges to
@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_lanes, store_span};
-use crate::kernels::bfs::{Graph, UNREACHED};
+use crate::kernels::bfs_shoc::{Graph, UNREACHED};
 use crate::scale;
 
 /// Bytes of an edge and of a cost, and of what a node says about its edges (the first, their number).
@@ -61,10 +61,10 @@ mod cost {
     pub const BEFORE_UNMARK: Op = Op::mix(1, 0, 0, 0);
 }
 
-/// Options of `bfs2`.
+/// Options of `bfs-rodinia`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Bfs2Options {
+pub struct BfsRodiniaOptions {
     /// Edges of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator).
     pub degree: u32,
     /// Nodes, 2 to 2^27. Default: a million times the scale (Rodinia's largest graph).
@@ -72,14 +72,14 @@ pub struct Bfs2Options {
     pub nodes: Option<u64>,
 }
 
-impl Default for Bfs2Options {
+impl Default for BfsRodiniaOptions {
     fn default() -> Self {
         Self { degree: 6, nodes: None }
     }
 }
 
 /// A search of one graph from node 0.
-pub struct Bfs2 {
+pub struct BfsRodinia {
     graph: Graph,
     /// Distance of each node from node 0.
     levels: Vec<u32>,
@@ -94,7 +94,7 @@ pub struct Bfs2 {
     buffers: Vec<Buffer>,
 }
 
-impl Bfs2 {
+impl BfsRodinia {
     /// A search of `graph`, which has at least one node.
     #[must_use]
     pub fn new(graph: Graph) -> Self {
@@ -232,7 +232,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(bfs: &Bfs2, first: u32, level: u32) -> Self {
+    fn new(bfs: &BfsRodinia, first: u32, level: u32) -> Self {
         let count = WAVEFRONT_LANES.min(bfs.graph.nodes().saturating_sub(first));
         let levels = if count == 0 { &[] } else { &bfs.levels[first as usize..(first + count) as usize] };
         let on_level = levels.iter().rev().fold(0, |bits, found| bits << 1 | u64::from(*found == level));
@@ -274,7 +274,7 @@ fn levels(graph: &Graph) -> Vec<u32> {
     levels
 }
 
-impl Workload for Bfs2 {
+impl Workload for BfsRodinia {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
@@ -327,13 +327,13 @@ impl Workload for Bfs2 {
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
-    name: "bfs2",
+    name: "bfs-rodinia",
     summary: "breadth-first search, a node for each lane: masks are streamed, edges and targets gathered",
     source: "Rodinia bfs; one of Mosaic's applications (MICRO 2017), graph of Rodinia's largest size",
-    schema: typed::schema::<Bfs2Options>,
-    resolve: typed::resolve::<Bfs2Options>,
+    schema: typed::schema::<BfsRodiniaOptions>,
+    resolve: typed::resolve::<BfsRodiniaOptions>,
     build: |options, size: &Size| {
-        let Bfs2Options { degree, nodes } = typed::parse(options)?;
+        let BfsRodiniaOptions { degree, nodes } = typed::parse(options)?;
         if !(1..=64).contains(&degree) {
             return Err(OptionError::new("degree", format!("expected 1 to 64, found {degree}")));
         }
@@ -346,6 +346,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             let message = format!("{degree} edges for each of {nodes} nodes are more than 2^31");
             return Err(OptionError::new("degree", message));
         }
-        Ok(Box::new(Bfs2::new(Graph::uniform(nodes as u32, degree, size.seed))))
+        Ok(Box::new(BfsRodinia::new(Graph::uniform(nodes as u32, degree, size.seed))))
     },
 };

@@ -1,0 +1,37 @@
+//! What earlier versions called otherwise: refused in what users write, brought up to date in what a result folder holds.
+//!
+//! Former names of workloads stand beside their registry.
+
+use serde_json::{Map, Value};
+
+use crate::WORKLOADS;
+use crate::layer::take;
+
+/// Keys that went away, and what says the same now.
+const KEYS: &[(&str, &str)] = &[
+    ("node.compute.instruction_cycles", "`node.compute.vector_alu.occupancy` says it"),
+    ("node.host.cpu.capacity", "nothing limits host memory"),
+];
+/// Those that went away without a successor: a stored scenario that has them means the same without.
+const WITHOUT_SUCCESSOR: &[&str] = &["node.host.cpu.capacity"];
+
+/// What says the same as a key that went away, in words, if it ever was one.
+pub(crate) fn key(key: &str) -> Option<&'static str> {
+    KEYS.iter().find(|(former, _)| *former == key).map(|(_, instead)| *instead)
+}
+
+/// Gives what had another name its name of today, and drops what says nothing any more.
+pub(crate) fn bring_up_to_date(scenario: &mut Map<String, Value>) {
+    WITHOUT_SUCCESSOR.iter().for_each(|key| drop(take(scenario, key)));
+    let Some(workload) = scenario.get_mut("workload") else { return };
+    rename(workload);
+    let programs = workload.get_mut("applications").and_then(Value::as_array_mut);
+    programs.into_iter().flatten().for_each(rename);
+}
+
+fn rename(program: &mut Value) {
+    let Some(name) = program.get_mut("name") else { return };
+    if let Some(former) = name.as_str().and_then(|name| WORKLOADS.former(name)) {
+        *name = former.today.into();
+    }
+}
