@@ -17,7 +17,7 @@ from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, Variant, slug
 from octavo.runs.folder import check_writable
 from octavo.scenarios.nodes import node_name
-from octavo.scenarios.scenario import DEFAULT_NODE, LAUNCHES, Recipe, Scenario, overrides_of, trace_name
+from octavo.scenarios.scenario import DEFAULT_NODE, LAUNCHES, SIMULATED, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +38,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
     kind: str | None = None,
+    executor: str | None = None,
     node: str | Path | None = None,
     scale: float | None = None,
     seed: int | None = None,
@@ -51,7 +52,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     """
     strategies = {"memory.placement": placement, "memory.prefetch": prefetch, "memory.eviction": eviction}
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
-    others = {"workload.scale": scale, "seed": seed, "program.kind": kind}
+    others = {"workload.scale": scale, "seed": seed, "program.kind": kind, "executor.kind": executor}
     # Options of a strategy follow its name; the other arguments win over `overrides`.
     changes = [*_given(named), *overrides_of(overrides), *_given(others)]
     workload = trace_name(workload) if isinstance(workload, Path) else workload
@@ -76,7 +77,8 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
         **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
             such as a machine file; `placement`, `prefetch`, `eviction`: strategies by name, as a Python file, or as a
             class of `octavo.policies`; `kind`: what runs, `launches` or a whole program whose buffers are `explicit`,
-            `managed`, `pinned` or `system` memory; `scale`: footprint relative to the published one; `seed`: seed of
+            `managed`, `pinned` or `system` memory; `executor`: `simulated`, or `instant` for decisions and counts
+            without time; `scale`: footprint relative to the published one; `seed`: seed of
             everything random; `overrides`: further values by dotted key, such as
             `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
             `["node.gpu_link.bandwidth=600GB/s"]`.
@@ -121,6 +123,11 @@ def run(
     resolved = scenario(source, **arguments)
     folder, keep = _folder(output)
     timeline = None if perfetto is None else Path(perfetto)
+    if timeline is not None and resolved.executor != SIMULATED:
+        raise ScenarioError(
+            f"no timeline without time: expected the executor {SIMULATED}, found {resolved.executor}",
+            "leave out --perfetto or --executor",
+        )
     label = f"{resolved.label} {resolved.system}"
     point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
     result = execute([point], jobs=1, force=force, watch=watch)[0]

@@ -1,4 +1,4 @@
-//! One simulation.
+//! One run, in simulated time or without time.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -6,8 +6,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use octavo_sim::{Progress, RunOptions, RunResult, SimError, simulate};
+use octavo_program::{Program, Workload};
+use octavo_scenario::{ExecutorChoice, InstantChoice, Scenario};
+use octavo_sim::{InstantOptions, InstantProgress, Progress, RunOptions, SimError, Table, run_at_once, simulate};
 use pyo3::prelude::*;
+use serde::Serialize;
 
 use crate::errors;
 use crate::policies::take_raised;
@@ -20,7 +23,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 /// Runs a resolved scenario; returns the summary as JSON and the tables.
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time
-/// in picoseconds; the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
+/// in picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
 /// run's native Perfetto trace is written to.
 #[pyfunction]
 #[pyo3(signature = (resolved, progress=None, timeline=None))]
@@ -30,7 +33,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     timeline: Option<PathBuf>,
 ) -> PyResult<(String, Vec<PyTable>)> {
-    let mut timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
+    let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     let (scenario, workload, program) = py.detach(|| {
         let (scenario, workload) = load(resolved)?;
         let program = scenario.program(workload.as_ref());
@@ -38,55 +41,102 @@ pub fn run(
         Ok::<_, PyErr>((scenario, workload, program))
     })?;
     drop(take_raised()); // Of an earlier run that could not end in it.
-    let mut raised = None;
-    let mut told = Instant::now();
-    let outcome = py.detach(|| -> Result<RunResult, SimError> {
-        let mut report = |state: Progress| {
-            if told.elapsed() < BETWEEN_REPORTS {
-                return ControlFlow::Continue(());
-            }
-            told = Instant::now();
-            match tell(progress.as_ref(), state) {
-                Ok(true) => ControlFlow::Continue(()),
-                Ok(false) => ControlFlow::Break(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        };
-        let options = RunOptions {
-            program: program.as_ref(),
-            record_events: scenario.record.events,
-            interval: scenario.record.interval,
-            timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
-            progress: Some(&mut report),
-        };
-        let result = simulate(&scenario.node, &scenario.memory, workload.as_ref(), options)?;
-        let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
-        flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
-        Ok(result)
+    let mut telling = Telling { progress, told: Instant::now(), raised: None };
+    let outcome = py.detach(|| match &scenario.executor {
+        ExecutorChoice::Simulated(_) => in_time(&scenario, workload.as_ref(), program.as_ref(), timeline, &mut telling),
+        ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
+        ExecutorChoice::Instant(choice) => {
+            at_once(&scenario, choice, workload.as_ref(), program.as_ref(), &mut telling)
+        }
     });
-    match (raised, outcome) {
+    match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(errors::simulation(py, &error)),
-        (None, Ok(RunResult { summary, tables })) => {
-            let summary = serde_json::to_string(&summary).expect("a summary can be written as JSON");
-            Ok((summary, tables.into_iter().map(|table| to_python(py, table)).collect()))
+        (None, Ok((summary, tables))) => Ok((summary, tables.into_iter().map(|table| to_python(py, table)).collect())),
+    }
+}
+
+/// Why there is no timeline.
+const NO_TIME: &str = "`executor.kind` is instant, which has no time: expected simulated";
+
+/// A summary as JSON, and tables.
+type Results = (String, Vec<Table>);
+
+fn in_time(
+    scenario: &Scenario,
+    workload: &dyn Workload,
+    program: Option<&Program>,
+    mut timeline: Option<BufWriter<File>>,
+    telling: &mut Telling,
+) -> Result<Results, SimError> {
+    let mut report = |state: Progress| telling.tell(state.groups_done, state.groups, state.time.0);
+    let options = RunOptions {
+        program,
+        record_events: scenario.record.events,
+        interval: scenario.record.interval,
+        timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
+        progress: Some(&mut report),
+    };
+    let result = simulate(&scenario.node, &scenario.memory, workload, options)?;
+    let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
+    flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
+    Ok((json(&result.summary), result.tables))
+}
+
+fn at_once(
+    scenario: &Scenario,
+    choice: &InstantChoice,
+    workload: &dyn Workload,
+    program: Option<&Program>,
+    telling: &mut Telling,
+) -> Result<Results, SimError> {
+    let mut report = |state: InstantProgress| telling.tell(state.groups_done, state.groups, 0);
+    let options = InstantOptions {
+        turn: choice.turn,
+        report_lines: choice.report_lines,
+        record_events: scenario.record.events,
+        program,
+        progress: Some(&mut report),
+    };
+    let result = run_at_once(&scenario.node, &scenario.memory, workload, options)?;
+    Ok((json(&result.summary), result.tables))
+}
+
+fn json(summary: &impl Serialize) -> String {
+    serde_json::to_string(summary).expect("a summary can be written as JSON")
+}
+
+/// Who is told how far a run is.
+struct Telling {
+    progress: Option<Py<PyAny>>,
+    told: Instant,
+    /// What Python raised when it was told.
+    raised: Option<PyErr>,
+}
+
+impl Telling {
+    /// Tells that so many of all work-groups, taken as equally long, are done, a few times a second; whether to go on.
+    fn tell(&mut self, done: u64, all: u64, time: u64) -> ControlFlow<()> {
+        if self.told.elapsed() < BETWEEN_REPORTS {
+            return ControlFlow::Continue(());
+        }
+        self.told = Instant::now();
+        match ask(self.progress.as_ref(), done as f64 / all.max(1) as f64, time) {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
+            Err(error) => {
+                self.raised = Some(error);
+                ControlFlow::Break(())
+            }
         }
     }
 }
 
 /// Asks Python whether to go on.
-fn tell(progress: Option<&Py<PyAny>>, state: Progress) -> PyResult<bool> {
+fn ask(progress: Option<&Py<PyAny>>, share: f64, time: u64) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(true) };
-        progress.call1(py, (share(state), state.time.0))?.is_truthy(py)
+        progress.call1(py, (share, time))?.is_truthy(py)
     })
-}
-
-/// How much of the run is done, all work-groups taken as equally long.
-fn share(state: Progress) -> f64 {
-    state.groups_done as f64 / state.groups.max(1) as f64
 }

@@ -9,6 +9,7 @@
 mod check;
 mod check_program;
 mod error;
+mod executor;
 mod former;
 mod layer;
 mod listing;
@@ -24,6 +25,7 @@ mod schema;
 mod workloads;
 
 pub use error::ScenarioError;
+pub use executor::{ExecutorChoice, InstantChoice, SimulatedChoice};
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;

@@ -32,6 +32,7 @@ const MEMORIES: Presets = &[
 /// The host of a node that names none.
 pub(crate) const DEFAULT_HOST: &str = "x86-server";
 const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
+const INSTANT: &str = include_str!("../../../presets/instant.toml");
 
 /// Names of the node presets.
 pub fn node_names() -> impl Iterator<Item = &'static str> {
@@ -68,6 +69,11 @@ pub fn memory_text(name: &str) -> Option<&'static str> {
 /// What a scenario takes when it says nothing.
 pub(crate) fn defaults() -> Layer {
     embedded("defaults", DEFAULTS)
+}
+
+/// What a scenario without time takes instead when it says nothing.
+pub(crate) fn instant() -> Layer {
+    embedded("defaults of executor.kind `instant`", INSTANT)
 }
 
 /// A node preset, below `node`; what it extends is still in it.

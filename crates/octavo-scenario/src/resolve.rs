@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::check::{check, inline_schema};
 use crate::check_program::check_program;
 use crate::error::Problem;
+use crate::executor::{ExecutorChoice, check_executor};
 use crate::layer::{Layer, lookup};
 use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
@@ -87,11 +88,12 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
     let driver = part(&DRIVER, main, &mut written, &mut node)?;
     let host = part(&HOST, main, &mut written, &mut node)?;
+    let executor = executor(&mut written);
     replace_below(&mut written, "memory", &memory);
     replace_below(&mut written, "node", &node);
     let below = driver.below.into_iter().chain(host.below);
     let above = driver.above.into_iter().chain(host.above);
-    let presets = [presets::defaults()].into_iter().chain(memory).chain(below).chain(node).chain(above);
+    let presets = [presets::defaults()].into_iter().chain(executor).chain(memory).chain(below).chain(node).chain(above);
     let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
     for key in ["memory.preset", "node.preset", DRIVER.preset, HOST.preset] {
@@ -102,6 +104,20 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
         }
     }
     Ok(merged)
+}
+
+/// What is recorded by default where there is no time. Asked for in an override, it replaces what a file says that
+/// does not ask for it: a resolved scenario spells out what is recorded of simulated time.
+fn executor(written: &mut [Layer]) -> Option<Layer> {
+    const KEY: &str = "executor.kind";
+    if named(written, KEY) != Some(ExecutorChoice::INSTANT) {
+        return None;
+    }
+    let preset = presets::instant();
+    if written[0].text(KEY).is_none() {
+        drop_provided(&mut written[..1], "record", std::slice::from_ref(&preset));
+    }
+    Some(preset)
 }
 
 /// A part of a node that has presets of its own.
@@ -200,7 +216,8 @@ fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
     let workload = WORKLOADS.resolve(&scenario.workload.choice());
     let options = workload.map_err(|error| Problem::found_below("workload", &error.key, &error.message))?.options;
     scenario.workload.options = without_nulls(options);
-    check_program(scenario)
+    check_program(scenario)?;
+    check_executor(scenario)
 }
 
 /// TOML has no null: an option that is not set is left out.

@@ -8,6 +8,7 @@ use octavo_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::executor::ExecutorChoice;
 use crate::program::ProgramChoice;
 
 /// One run: a node, a memory system, a workload and a seed.
@@ -25,6 +26,9 @@ pub struct Scenario {
     /// What is around the workload's launches.
     #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
     pub program: ProgramChoice,
+    /// Who carries out what the memory manager decides.
+    #[serde(default, skip_serializing_if = "ExecutorChoice::is_default")]
+    pub executor: ExecutorChoice,
     /// How pages are managed.
     pub memory: MemoryConfig,
     /// What is recorded besides totals.

@@ -1,5 +1,7 @@
 //! Why a run gave no result.
 
+use std::fmt;
+
 use octavo_manager::ConfigError;
 use octavo_node::{NodeError, TooFewPages};
 use octavo_units::Time;
@@ -8,6 +10,24 @@ use crate::failure::StrategyFailure;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
+
+/// When something was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// In simulated time.
+    Time(Time),
+    /// After so many line accesses, where there is no time.
+    Lines(u64),
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => write!(f, "at {time}"),
+            Self::Lines(lines) => write!(f, "after {lines} line accesses"),
+        }
+    }
+}
 
 /// Why a run gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,7 +99,7 @@ pub enum SimError {
     },
     /// A GPU's memory is full, and nothing leaves it.
     #[error(
-        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} at {time}, and `memory.eviction` lets nothing leave"
+        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}, and `memory.eviction` lets nothing leave"
     )]
     OutOfMemory {
         /// The program whose page it is, for messages; empty for a program alone.
@@ -88,18 +108,18 @@ pub enum SimError {
         gpu: usize,
         /// First byte of the page that was asked for.
         address: u64,
-        /// Simulated time.
-        time: Time,
+        /// When that was.
+        when: When,
     },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
-        "the simulation is stuck in launch {launch} at {time} with {waiting} faults open; please report this scenario"
+        "the simulation is stuck in launch {launch} {when} with {waiting} faults open; please report this scenario"
     )]
     Stuck {
         /// The launch that does not end.
         launch: u32,
-        /// Simulated time.
-        time: Time,
+        /// When that was.
+        when: When,
         /// Faults that were never resolved.
         waiting: usize,
     },

@@ -4,15 +4,16 @@ use std::fmt;
 
 use octavo_manager::{Failure, PageId};
 use octavo_program::{Workload, pages_of};
-use octavo_units::Time;
+
+use crate::error::When;
 
 /// A strategy that could no longer decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrategyFailure {
     /// What it did, and what it was asked about.
     pub failure: Failure,
-    /// Simulated time.
-    pub time: Time,
+    /// When it was asked.
+    pub when: When,
     /// First address of the page, if it is about one.
     pub address: Option<u64>,
     /// Name of the buffer that the page is part of.
@@ -20,10 +21,10 @@ pub struct StrategyFailure {
 }
 
 impl StrategyFailure {
-    pub(crate) fn new(failure: &Failure, time: u64, page_bytes: u64, workload: &dyn Workload) -> Self {
+    pub(crate) fn new(failure: &Failure, when: When, page_bytes: u64, workload: &dyn Workload) -> Self {
         Self {
             failure: failure.clone(),
-            time: Time(time),
+            when,
             address: failure.page.map(|page| u64::from(page.0) * page_bytes),
             buffer: failure.page.and_then(|page| buffer_of(page, page_bytes, workload)),
         }
@@ -45,6 +46,6 @@ impl fmt::Display for StrategyFailure {
             let buffer = self.buffer.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default();
             write!(f, " on page {} (address {address:#x}{buffer})", page.0)?;
         }
-        write!(f, " at {}", self.time)
+        write!(f, " {}", self.when)
     }
 }

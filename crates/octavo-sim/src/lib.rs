@@ -9,14 +9,19 @@ mod engine;
 mod error;
 mod fabric;
 mod failure;
+mod functional;
 mod gpu;
 mod machine;
 mod observe;
 mod simulate;
 
 pub use cpu::cores::HostAccesses;
-pub use error::SimError;
+pub use error::{SimError, When};
 pub use failure::StrategyFailure;
+pub use functional::{
+    HostLines, InstantAccesses, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved, Placed,
+    run_at_once,
+};
 pub use gpu::counts::Accesses;
 pub use observe::breakdown::Breakdown;
 pub use observe::phases::Phases;

@@ -8,7 +8,7 @@ use octavo_node::NodeConfig;
 use octavo_program::{Action, Program, WholeWorkload, Workload, pages_of};
 use octavo_units::Time;
 
-use crate::error::{MAX_BYTES, SimError};
+use crate::error::{MAX_BYTES, SimError, When};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
 use crate::machine::happening::Listen;
@@ -145,7 +145,7 @@ impl<L: Listen> Node<'_, L> {
     /// Whether the run has ended as it should.
     fn check(&self, workload: &dyn Workload, page_bytes: u64) -> Result<(), SimError> {
         if let Some(failure) = self.manager().failure() {
-            let failure = StrategyFailure::new(failure, self.now(), page_bytes, workload);
+            let failure = StrategyFailure::new(failure, When::Time(Time(self.now())), page_bytes, workload);
             return Err(SimError::Strategy(Box::new(failure)));
         }
         if let Some(out) = self.manager().out_of_memory() {
@@ -154,7 +154,7 @@ impl<L: Listen> Node<'_, L> {
                 application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
                 gpu: out.memory.gpu_index().unwrap_or_default(),
                 address: u64::from(out.page.0) * page_bytes,
-                time: Time(self.now()),
+                when: When::Time(Time(self.now())),
             });
         }
         if let Some(reason) = workload.failure() {
@@ -162,25 +162,29 @@ impl<L: Listen> Node<'_, L> {
         }
         if !self.is_finished() {
             let (launch, waiting) = (self.launches_done(), self.open_faults());
-            return Err(SimError::Stuck { launch, time: Time(self.now()), waiting });
+            return Err(SimError::Stuck { launch, when: When::Time(Time(self.now())), waiting });
         }
         Ok(())
     }
 }
 
 /// Pages each GPU can hold, `None` without a limit.
-fn capacity_pages(node: &NodeConfig, page_bytes: u64, workload: &dyn Workload) -> Result<Option<u32>, SimError> {
+pub(crate) fn capacity_pages(
+    node: &NodeConfig,
+    page_bytes: u64,
+    workload: &dyn Workload,
+) -> Result<Option<u32>, SimError> {
     let footprint = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
     Ok(node.capacity_pages(page_bytes, footprint)?)
 }
 
-fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
+pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
     let bytes = workload.address_end();
     if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
 }
 
 /// Refuses what a whole program cannot do on this node.
-fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) -> Result<(), SimError> {
+pub(crate) fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
     let programs = workload.applications().len();
     if programs > 1 {
@@ -207,7 +211,7 @@ fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) 
 }
 
 /// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.
-fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, SimError> {
+pub(crate) fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, SimError> {
     let room = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
     let mut groups = 0;
     for index in 0..workload.launches() {

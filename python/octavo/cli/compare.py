@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
 from octavo import api
@@ -25,6 +26,7 @@ EXAMPLES = options.examples(
     "octavo compare scenario.toml -p duplication,grit --baseline duplication --json",
     "octavo compare --workload fir --node cuda-sm90 --kind explicit,managed,pinned,system --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
+    "octavo compare --workload stencil2d -p on-touch,duplication,grit --executor instant",
 )
 
 Workloads = Annotated[
@@ -60,6 +62,7 @@ def compare(
     workload: Workloads = None,
     placement: Placements = None,
     kind: Kinds = None,
+    executor: options.Executor = None,
     baseline: Baseline = None,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
@@ -88,6 +91,7 @@ def compare(
         baseline=baseline,
         prefetch=prefetch,
         eviction=eviction,
+        executor=executor,
         node=node,
         scale=scale,
         seed=seed,
@@ -98,11 +102,15 @@ def compare(
         comparison = planned.run(root, jobs=jobs, force=force, watch=watch)
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
-    sink.say(f"Results and pictures: {root}")
+    sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
 
 
 def show(sink: Sink, comparison: Comparison) -> None:
-    """Tables of a comparison: one for each workload, and the speed-ups if there are several."""
+    """Tables of a comparison: one for each workload, and the speed-ups if there are several and they have times."""
+    if not comparison.has_time:
+        for workload in comparison.workloads:
+            _show_decisions(sink, comparison.points.filter(pl.col("workload") == workload).to_dicts())
+        return
     whole = measures.has_phases(comparison.points)
     if whole:
         _show_phases(sink, comparison)
@@ -120,6 +128,26 @@ def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:
     table = comparison.speedups()
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in table.iter_rows()]
     sink.table(title, table.columns, rows)
+
+
+_DECISIONS = {
+    "faults": "faults",
+    "migrations": "migrated",
+    "duplications": "duplicated",
+    "collapses": "collapsed",
+    "evictions_written": "evicted",
+    "prefetched": "prefetched",
+    "remote_gpu_lines": "lines of GPUs",
+    "remote_host_lines": "lines of host",
+}
+"""Counts of runs without time, and shorter names of them."""
+
+
+def _show_decisions(sink: Sink, points: Sequence[dict[str, Any]]) -> None:
+    used = [count for count in _DECISIONS if any(point[count] for point in points)]
+    rows = [[point["variant"], *(f"{point[count]:,}" for count in used)] for point in points]
+    names = [_DECISIONS[count] for count in used]
+    sink.table(f"{points[0]['workload']}: what each variant does, without time", ["variant", *names], rows)
 
 
 _PHASES = {

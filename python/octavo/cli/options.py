@@ -38,6 +38,14 @@ Kind = Annotated[
         help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system.",
     ),
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        help="Who carries out what is decided: simulated, in simulated time, or instant, at once: decisions and "
+        "counts without time.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),

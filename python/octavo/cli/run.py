@@ -24,6 +24,7 @@ EXAMPLES = options.examples(
     "octavo run --workload matrixmultiplication --scale 0.015625 --perfetto mm.pftrace",
     "octavo run --workload stencil2d --placement my_policy.py --set memory.placement.moves=4",
     "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
+    "octavo run --workload stencil2d --placement grit --executor instant",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -45,6 +46,7 @@ def run(
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     kind: options.Kind = None,
+    executor: options.Executor = None,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -65,6 +67,7 @@ def run(
         prefetch=prefetch,
         eviction=eviction,
         kind=kind,
+        executor=executor,
         node=node,
         scale=scale,
         seed=seed,
@@ -85,10 +88,11 @@ def _show(sink: Sink, result: RunResult) -> None:
     scenario = result.scenario
     point = measures.row(scenario.workload, scenario.placement, result)
     rows = [
-        ("simulated time", milliseconds(point["time_ps"])),
+        *([("simulated time", milliseconds(point["time_ps"]))] if result.has_time else []),
         *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
+        *([] if result.has_time else _moved(point)),
         *((name, f"{count:,}") for name, count in _large_pages(result).items() if count),
         *(
             (f"time share: {cause.replace('_', ' ')}", f"{share:.1%}")
@@ -99,6 +103,12 @@ def _show(sink: Sink, result: RunResult) -> None:
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_applications(sink, result)
     sink.say(f"Results: {result.folder}")
+
+
+def _moved(point: dict[str, Any]) -> list[tuple[str, str]]:
+    """Counts that say most where there are no times."""
+    names = ("duplications", "collapses", "evictions_written", "prefetched", "remote_gpu_lines", "remote_host_lines")
+    return [(name.replace("_", " "), f"{point[name]:,}") for name in names if point[name]]
 
 
 def _phases(result: RunResult, point: dict[str, Any]) -> dict[str, int]:

@@ -127,7 +127,8 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
         if row["status"] == FAILED:
             return [*values, *["–"] * (3 + len(extra))]
         counts = (f"{row[str(name)]:,}" for name in ("faults", "migrations", *extra))
-        return [*values, milliseconds(row["time_ps"]), *counts]
+        time = "–" if row["time_ps"] is None else milliseconds(row["time_ps"])
+        return [*values, time, *counts]
 
     rows = table.head(_SHOWN).to_dicts()
     sink.table(planned.spec.name, columns, [line(row) for row in rows])

@@ -90,7 +90,7 @@ def _results(path: Path) -> Iterator[RunResult]:
     if not path.is_dir():
         raise OutputError(f"{path}: expected the folder of a result, found {'a file' if path.exists() else 'nothing'}")
     if holds_result(path):
-        yield RunResult.load(path)
+        yield _with_time(path)
         return
     below = [file.parent for file in sorted(path.rglob(SUMMARY_FILE)) if not _hidden(file.relative_to(path))]
     found = [folder for folder in below if holds_result(folder)]
@@ -100,7 +100,13 @@ def _results(path: Path) -> Iterator[RunResult]:
             f"expected {SUMMARY_FILE} and scenario.toml in it, or in folders below it; a run that was stopped has none",
         )
     for folder in found:
-        yield RunResult.load(folder)
+        yield _with_time(folder)
+
+
+def _with_time(folder: Path) -> RunResult:
+    result = RunResult.load(folder)
+    result.check_time()
+    return result
 
 
 def _hidden(path: Path) -> bool:

@@ -47,6 +47,8 @@ class Comparison:
         chosen = variants[0] if baseline is None else baseline
         if chosen not in variants:
             raise ScenarioError(f"baseline `{chosen}` is none of {', '.join(variants)}")
+        if baseline is not None and not measures.has_time(outcome.points):
+            raise ScenarioError(f"no speed-up over `{baseline}`: runs of the executor `instant` have no time")
         return cls(chosen, measures.with_speedup(outcome.points, chosen), outcome.results)
 
     @property
@@ -59,8 +61,13 @@ class Comparison:
         """The variants, in order."""
         return self.points["variant"].unique(maintain_order=True).to_list()
 
+    @property
+    def has_time(self) -> bool:
+        """Whether the runs have times, and so speed-ups."""
+        return measures.has_time(self.points)
+
     def speedups(self) -> pl.DataFrame:
-        """One row for each workload, one column for each variant, and a last row `geomean`."""
+        """One row for each workload, one column for each variant, and a last row `geomean`; needs times."""
         table = self.points.pivot(on="variant", index="workload", values="speedup", maintain_order=True)
         means: dict[str, Any] = {"workload": "geomean", **self.geometric_means()}
         return pl.concat([table, pl.DataFrame([means], schema=table.schema)])
@@ -77,8 +84,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON holds it."""
         return {
-            "baseline": self.baseline,
-            "geometric_mean_speedup": self.geometric_means(),
+            **({"baseline": self.baseline, "geometric_mean_speedup": self.geometric_means()} if self.has_time else {}),
             "points": self.points.to_dicts(),
         }
 
@@ -108,8 +114,10 @@ def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str,
 
 
 def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
-    """Write the table and the pictures of a comparison."""
+    """Write the table and the pictures of a comparison; all pictures are of times."""
     save_report(root, key, comparison.points, comparison.to_dict())
+    if not comparison.has_time:
+        return
     title = f"Speed-up over {comparison.baseline}"
     table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
     pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)

@@ -71,21 +71,25 @@ PROGRAM_NAMES = (*(f"{phase}_ps" for phase in PHASES), f"{OTHER}_ps", "migrated_
 
 
 def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
-    """One run as a row: times in picoseconds, counts, and pages by scheme at the end; of whole programs, phases."""
+    """One run as a row: times in picoseconds, counts, and pages by scheme at the end; of whole programs, phases.
+
+    Runs without time have nothing in place of times.
+    """
     summary = result.summary
+    breakdown = summary.get("breakdown", {})
     manager = summary["manager"]
     counts = {name: manager[name] for name in _COUNTS}
     accesses = summary["accesses"]
     return {
         "workload": workload,
         "variant": variant,
-        "time_ps": summary["time_ps"],
+        "time_ps": summary.get("time_ps"),
         "faults": counts["far_faults"] + counts["protection_faults"],
         **counts,
         "lines": accesses["load_lines"] + accesses["store_lines"],
         "remote_gpu_lines": accesses["remote_gpu_lines"],
         "remote_host_lines": accesses["remote_host_lines"],
-        **{f"{cause}_ps": summary["breakdown"][f"{cause}_ps"] for cause in CAUSES},
+        **{f"{cause}_ps": breakdown.get(f"{cause}_ps") for cause in CAUSES},
         **{f"pages_{scheme}": manager["pages_by_scheme"][scheme] for scheme in SCHEMES},
         **(_program(result) if "phases" in summary else {}),
     }
@@ -111,13 +115,18 @@ def phases(point: dict[str, Any]) -> dict[str, int]:
     return {phase: point[f"{phase}_ps"] for phase in (*PHASES, OTHER)}
 
 
+def has_time(points: pl.DataFrame) -> bool:
+    """Whether every point ran in simulated time."""
+    return points["time_ps"].null_count() == 0
+
+
 def has_phases(points: pl.DataFrame) -> bool:
     """Whether any point is a whole program."""
     return "kernels_ps" in points.columns
 
 
 def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
-    """Add `speedup`: the baseline variant's time on the same workload over each time."""
+    """Add `speedup`: the baseline variant's time on the same workload over each time; nothing without time."""
     base = points.filter(pl.col("variant") == baseline).select("workload", base_ps="time_ps")
     return (
         points.join(base, on="workload", how="left", maintain_order="left")
@@ -127,9 +136,10 @@ def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
 
 def shares(point: dict[str, Any]) -> dict[str, float]:
-    """Share of each cause in the time of a point's accesses; they add up to 1 (or all are 0)."""
-    total = sum(point[f"{cause}_ps"] for cause in CAUSES)
-    return {cause: point[f"{cause}_ps"] / total if total else 0.0 for cause in CAUSES}
+    """Share of each cause in the time of a point's accesses; they add up to 1 (or all are 0, as without time)."""
+    times = {cause: point[f"{cause}_ps"] or 0 for cause in CAUSES}
+    total = sum(times.values())
+    return {cause: time / total if total else 0.0 for cause, time in times.items()}
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -88,9 +88,33 @@ class RunResult:
         return summary
 
     @property
+    def has_time(self) -> bool:
+        """Whether it ran in simulated time; with the executor `instant` it did not."""
+        return "time_ps" in self.summary
+
+    @property
     def seconds(self) -> float:
-        """Simulated time from the first launch to the end of the last kernel; of whole programs, of all actions."""
+        """Simulated time from the first launch to the end of the last kernel; of whole programs, of all actions.
+
+        Raises:
+            OutputError: the run had no time.
+
+        """
+        self.check_time()
         return float(self.summary["time_ps"]) * 1e-12
+
+    def check_time(self) -> None:
+        """Make sure that the run had a time.
+
+        Raises:
+            OutputError: its executor was `instant`.
+
+        """
+        if not self.has_time:
+            raise OutputError(
+                f"{self.folder} has no times: it was run with the executor `instant`",
+                "expected a run with --executor simulated, the default",
+            )
 
     @property
     def tables(self) -> list[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DEFAULT_NODE = "grit-4gpu"
 LAUNCHES = "launches"
 """The kind of a run without a program around its launches."""
+SIMULATED = "simulated"
+"""The executor of a run in simulated time."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,16 @@ class Scenario:
         return str(self.values.get("program", {}).get("kind", LAUNCHES))
 
     @property
+    def executor(self) -> str:
+        """Who carries out what is decided: `simulated`, or `instant` without time."""
+        return str(self.values.get("executor", {}).get("kind", SIMULATED))
+
+    @property
     def system(self) -> str:
-        """The placement strategy, behind the kind of the whole program if one runs."""
-        return self.placement if self.kind == LAUNCHES else f"{self.kind} {self.placement}"
+        """The placement strategy, behind what is not the default of executor and kind of the whole program."""
+        executor, kind = self.executor, self.kind
+        before = [*([] if executor == SIMULATED else [executor]), *([] if kind == LAUNCHES else [kind])]
+        return " ".join([*before, self.placement])
 
     @property
     def digest(self) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.runs import pictures
+from octavo.runs import measures, pictures
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.quantity import numbers
 from octavo.sweeps.store import PICTURE_FILE
@@ -32,10 +32,15 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path
     if goal is not None:
         _progress(path, points, goal)
     elif len(spec.axes) == 1:
-        _one(path, points, spec.axes[0].keys[0])
+        _one(path, points, spec.axes[0].keys[0], _drawn(points))
     elif len(spec.axes) == 2 and not spec.drawn:
-        _two(path, points, spec.axes[0].keys[0], spec.axes[1].keys[0])
+        _two(path, points, (spec.axes[0].keys[0], spec.axes[1].keys[0]), _drawn(points))
     return path if path.is_file() else None
+
+
+def _drawn(points: pl.DataFrame) -> str:
+    """What pictures show: times, or faults if there are points without time."""
+    return "time_ps" if measures.has_time(points) else "faults"
 
 
 def _progress(path: Path, points: pl.DataFrame, goal: Goal) -> None:
@@ -46,50 +51,64 @@ def _progress(path: Path, points: pl.DataFrame, goal: Goal) -> None:
     pictures.lines(path, series, ("trial", _named(goal.metric)), title=f"Search: {goal.direction} {goal.metric}")
 
 
-def _one(path: Path, points: pl.DataFrame, key: str) -> None:
-    time = _measured(points, "time_ps")
+def _one(path: Path, points: pl.DataFrame, key: str, metric: str) -> None:
+    measured = _measured(points, metric)
     found = numbers(points[key].to_list())
     if found is None:
-        table = pl.DataFrame({key: [shown(value) for value in points[key]], "time": time})
-        pictures.grouped_bars(path, table, ylabel=_named("time_ps"), title=f"Time by {key}")
+        table = pl.DataFrame({key: [shown(value) for value in points[key]], _word(metric): measured})
+        pictures.grouped_bars(path, table, ylabel=_named(metric), title=f"{_word(metric).capitalize()} by {key}")
         return
     values, unit = found
-    ordered = sorted(zip(values, time, strict=True))
-    series = {"time": ([x for x, _ in ordered], [y for _, y in ordered])}
-    pictures.lines(path, series, (_with_unit(key, unit), _named("time_ps")), title=f"Time by {key}")
+    ordered = sorted(zip(values, measured, strict=True))
+    series = {_word(metric): ([x for x, _ in ordered], [y for _, y in ordered])}
+    pictures.lines(
+        path, series, (_with_unit(key, unit), _named(metric)), title=f"{_word(metric).capitalize()} by {key}"
+    )
 
 
-def _two(path: Path, points: pl.DataFrame, first: str, second: str) -> None:
+def _two(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
     """Lines if one of the axes has numbers and the other has not, else a heat map."""
+    first, second = axes
     first_numbers, second_numbers = (numbers(points[key].to_list()) for key in (first, second))
     if first_numbers is None and second_numbers is not None:
-        _lines(path, points, second, first)
+        _lines(path, points, (second, first), metric)
     elif first_numbers is not None and second_numbers is None:
-        _lines(path, points, first, second)
+        _lines(path, points, (first, second), metric)
     else:
-        _heat_map(path, points, first, second)
+        _heat_map(path, points, axes, metric)
 
 
-def _lines(path: Path, points: pl.DataFrame, along: str, by: str) -> None:
+def _lines(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
+    along, by = axes
     series: dict[str, tuple[list[float], list[float]]] = {}
     unit = ""
     for (name,), part in points.group_by(by, maintain_order=True):
         values, unit = numbers(part[along].to_list()) or ([], "")
-        ordered = sorted(zip(values, _measured(part, "time_ps"), strict=True))
+        ordered = sorted(zip(values, _measured(part, metric), strict=True))
         series[shown(name)] = ([x for x, _ in ordered], [y for _, y in ordered])
-    pictures.lines(path, series, (_with_unit(along, unit), _named("time_ps")), title=f"Time by {along} and {by}")
+    pictures.lines(
+        path,
+        series,
+        (_with_unit(along, unit), _named(metric)),
+        title=f"{_word(metric).capitalize()} by {along} and {by}",
+    )
 
 
-def _heat_map(path: Path, points: pl.DataFrame, down: str, across: str) -> None:
+def _heat_map(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
+    down, across = axes
     rows, columns = (points[key].unique(maintain_order=True).to_list() for key in (down, across))
     if max(len(rows), len(columns)) > _MOST_CELLS:
         return
-    time = dict(zip(zip(points[down], points[across], strict=True), _measured(points, "time_ps"), strict=True))
-    values = [[time.get((row, column), float("nan")) for column in columns] for row in rows]
+    cells = dict(zip(zip(points[down], points[across], strict=True), _measured(points, metric), strict=True))
+    values = [[cells.get((row, column), float("nan")) for column in columns] for row in rows]
     texts = [shown(value) for value in rows], [shown(value) for value in columns]
     names = short_names([down, across])
-    title = f"{_named('time_ps')} by {names[down]} and {names[across]}"
+    title = f"{_named(metric)} by {names[down]} and {names[across]}"
     pictures.heat_map(path, values, *texts, (down, across), title)
+
+
+def _word(metric: str) -> str:
+    return metric.removesuffix("_ps")
 
 
 def _measured(points: pl.DataFrame, metric: str) -> pl.Series:

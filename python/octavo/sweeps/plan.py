@@ -112,6 +112,19 @@ def _label(spec: Spec, number: int, values: Values) -> str:
     return f"{number}: " + " ".join(f"{names[key]}={shown(value)}" for key, value in values.items())
 
 
+def first(spec: Spec) -> Point:
+    """The point of the first value of each axis.
+
+    Raises:
+        ScenarioError: as `point`.
+
+    """
+    values: Values = {}
+    for axis in spec.axes:
+        values |= axis.value(axis.low) if isinstance(axis, Range) else axis.values(0)
+    return point(spec, 0, values)
+
+
 def digest(spec: Spec, search: object = None) -> str:
     """Sixteen hexadecimal digits that tell sweeps apart: the scenario, the axes, and how they are drawn or searched.
 
@@ -119,9 +132,6 @@ def digest(spec: Spec, search: object = None) -> str:
         ScenarioError: as `point`.
 
     """
-    first: Values = {}
-    for axis in spec.axes:
-        first |= axis.value(axis.low) if isinstance(axis, Range) else axis.values(0)
     drawing = spec.draws if search is None else search
-    asked = [point(spec, 0, first).scenario.toml, [vars(axis) for axis in spec.axes], spec.seed, drawing]
+    asked = [first(spec).scenario.toml, [vars(axis) for axis in spec.axes], spec.seed, drawing]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -10,6 +10,7 @@ from octavo.errors import InterruptedRun, ScenarioError
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_jobs
 from octavo.runs.result import RunResult
+from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.processes import Processes
@@ -56,6 +57,7 @@ class Sweep:
         if goal is None:
             return cls(spec, None, plan.points(spec), plan.digest(spec))
         search.check(goal, measures.NAMES)
+        _check_time(spec, goal)
         return cls(spec, goal, [], plan.digest(spec, goal.described()))
 
     @property
@@ -99,6 +101,13 @@ class Sweep:
             finally:
                 running.close()
             return store.collect(running.rows)
+
+
+def _check_time(spec: Spec, goal: Goal) -> None:
+    """Refuse to search for a time where there is none."""
+    executor = plan.first(spec).scenario.executor
+    if goal.metric.endswith("_ps") and executor != SIMULATED:
+        raise ScenarioError(f"no `{goal.metric}` without time: expected the executor {SIMULATED}, found {executor}")
 
 
 def crew(on: str | None, jobs: int | None) -> Crew:

@@ -5,7 +5,7 @@ mod agreement;
 mod broadcast;
 mod defer;
 mod dispatch;
-mod executor;
+pub(crate) mod executor;
 mod faults;
 mod forward;
 pub(crate) mod happening;

@@ -104,7 +104,7 @@ impl RunResult {
 }
 
 impl FrameUse {
-    fn of(used: &MemoryUse, manager: &Manager) -> Self {
+    pub(crate) fn of(used: &MemoryUse, manager: &Manager) -> Self {
         let large = manager.coalescing().map(|coalescing| coalescing.pages);
         let pages = f64::from(large.unwrap_or_else(|| manager.geometry().block_pages()));
         let room = f64::from(used.large_frames) * pages - f64::from(used.foreign_frames);

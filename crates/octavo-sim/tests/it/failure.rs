@@ -2,7 +2,7 @@
 
 use crate::support::{Script, node, outside, store};
 use octavo_manager::{Context, Decision, Failure, Fault, PageView, Placement};
-use octavo_sim::{RunOptions, SimError, simulate};
+use octavo_sim::{RunOptions, SimError, When, simulate};
 
 /// Decides `left` times and then fails.
 struct Limited {
@@ -45,5 +45,5 @@ fn a_failed_strategy_ends_the_run_with_its_fault() {
     let text = failure.to_string();
     let begin = "limited: had enough, asked about a store of gpu0 on page 6 (address 0x6000 in `data`) at ";
     assert!(text.starts_with(begin), "{text}");
-    assert!(failure.time.0 > 0);
+    assert!(matches!(failure.when, When::Time(time) if time.0 > 0));
 }

@@ -9,6 +9,7 @@ mod counters;
 mod deadlines;
 mod drain;
 mod failure;
+mod functional;
 mod gps;
 mod instructions;
 mod l1;

@@ -35,6 +35,13 @@ impl Occupancy {
     }
 }
 
+impl Occupancy {
+    /// Work-groups of so many wavefronts that a unit holds at once.
+    pub fn groups_at_once(&self, wavefronts: u32) -> u32 {
+        self.groups.min(self.seats.count_ones().min(self.wavefronts) / wavefronts)
+    }
+}
+
 /// What a compute unit has too little of for one work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lacking {

@@ -23,7 +23,7 @@ pub fn event_kinds() -> Vec<&'static str> {
 }
 
 /// Address space summed up in one row of the `page_groups` table.
-const GROUP_BYTES: u64 = 64 << 10;
+pub(crate) const GROUP_BYTES: u64 = 64 << 10;
 
 /// Counts of one group of pages. Copies are counted in pages, by [`EventKind`].
 #[derive(Clone, Copy, Default)]
@@ -147,8 +147,16 @@ impl Recorder {
             tables.extend(self.samples.tables());
         }
         if let Some(timeline) = self.timeline {
-            tables.push(timeline.table(self.page_bytes));
+            tables.push(timeline.table(self.page_bytes, "time_ps"));
         }
+        tables
+    }
+
+    /// The tables of a run without time, in which line accesses stand for it.
+    pub fn tables_without_time(self, workload: &dyn Workload) -> Vec<Table> {
+        let buffers = workload.buffers();
+        let mut tables = vec![self.allocations(buffers), self.page_groups(buffers), lines_table(&self.kernels)];
+        tables.extend(self.timeline.map(|timeline| timeline.table(self.page_bytes, "lines")));
         tables
     }
 
@@ -245,6 +253,17 @@ fn link_table(links: &[LinkUse]) -> Table {
         columns.push(Column::u64(name, links.iter().map(|link| link.bytes[kind]).collect()));
     }
     Table::new("links", columns)
+}
+
+/// Kernels that began and ended after so many line accesses.
+fn lines_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
+    Table::new(
+        "kernels",
+        vec![
+            Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
+            Column::u64("lines", kernels.iter().map(|(_, began, ended)| ended - began).collect()),
+        ],
+    )
 }
 
 fn kernel_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {

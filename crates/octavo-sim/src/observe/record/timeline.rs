@@ -104,7 +104,8 @@ impl Timeline {
         self.0.push(Row { time, kind, page, pages: 1, from: HOST_MEMORY.0, to: HOST_MEMORY.0 });
     }
 
-    pub fn table(&self, page_bytes: u64) -> Table {
+    /// One row each, with what they were noted at in a column of the name of that `clock`.
+    pub fn table(&self, page_bytes: u64, clock: &'static str) -> Table {
         let rows = &self.0;
         let column = |name, value: fn(&Row) -> u64| Column::u64(name, rows.iter().map(value).collect());
         let codes = rows.iter().map(|row| row.kind).collect();
@@ -112,7 +113,7 @@ impl Timeline {
         Table::new(
             "events",
             vec![
-                column("time_ps", |row| row.time),
+                column(clock, |row| row.time),
                 Column { name: "kind", values: Values::Category { codes, names: EventKind::names() } },
                 Column::u64("address", addresses),
                 column("pages", |row| u64::from(row.pages)),

@@ -1,0 +1,70 @@
+//! `[executor]`: who carries plans out, and with which rules where there is no time.
+
+use octavo_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Scenario;
+use crate::error::Problem;
+
+/// Who carries the manager's plans out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ExecutorChoice {
+    /// The simulated node: steps take time and compete for what they need.
+    Simulated(SimulatedChoice),
+    /// Every step at once: decisions and counts without time.
+    Instant(InstantChoice),
+}
+
+/// The simulated node, which has no options here: what it is stands in `[node]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedChoice {}
+
+/// What stands for time where there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct InstantChoice {
+    /// Memory instructions that a wavefront makes before it is the next one's turn; default 1: wavefronts go on as
+    /// evenly as they can. Ours.
+    #[schemars(range(min = 1))]
+    pub turn: u32,
+    /// Line accesses between two periodic reports of access counts, for placements that ask for these; default: one
+    /// line a GPU and cycle of their period. Ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub report_lines: Option<u64>,
+}
+
+impl Default for InstantChoice {
+    fn default() -> Self {
+        Self { turn: 1, report_lines: None }
+    }
+}
+
+impl Default for ExecutorChoice {
+    fn default() -> Self {
+        Self::Simulated(SimulatedChoice {})
+    }
+}
+
+impl ExecutorChoice {
+    /// The word for [`Instant`](Self::Instant).
+    pub(crate) const INSTANT: &'static str = "instant";
+
+    /// Whether it is the simulated node.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        matches!(self, Self::Simulated(_))
+    }
+}
+
+/// Refuses what has no meaning without time.
+pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
+    if scenario.executor.is_default() || scenario.record.interval == Time::ZERO {
+        return Ok(());
+    }
+    let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", scenario.record.interval);
+    Err(Problem::new("record.interval", message))
+}

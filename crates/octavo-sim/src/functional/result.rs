@@ -1,0 +1,154 @@
+//! What a run without time leaves behind.
+
+use octavo_manager::{Cause, MemoryUse, Statistics};
+use serde::Serialize;
+
+use crate::functional::counts::Kind;
+use crate::functional::machine::Machine;
+use crate::functional::placement::Placed;
+use crate::functional::run::Running;
+use crate::observe::record::Recorder;
+use crate::observe::result::FrameUse;
+use crate::observe::table::Table;
+
+/// A run's results: one summary and the tables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstantResult {
+    /// Totals.
+    pub summary: InstantSummary,
+    /// `allocations`, `page_groups`, `placement`, `accesses`, `kernels`, and `events` when recorded.
+    pub tables: Vec<Table>,
+}
+
+/// Totals of a run without time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InstantSummary {
+    /// `instant`: who carried plans out.
+    pub executor: &'static str,
+    /// Kernel launches.
+    pub launches: u32,
+    /// Sum of the allocations' sizes in bytes.
+    pub footprint_bytes: u64,
+    /// Memory of each GPU available to the workload, in bytes (`None`: no limit).
+    pub capacity_bytes: Option<u64>,
+    /// What the wavefronts accessed.
+    pub accesses: InstantAccesses,
+    /// What was moved between memories.
+    pub moved: Moved,
+    /// Bytes of the manager's state at the end.
+    pub manager_state_bytes: u64,
+    /// What the memory manager did.
+    pub manager: Statistics,
+    /// Where the pages of each buffer were when it was freed, or in the end.
+    pub placement: Vec<Placed>,
+    /// How each GPU's memory was used when it held most at the end of a launch, where frames are tracked; empty
+    /// otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory_use: Vec<FrameUse>,
+    /// What the host did in a whole program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLines>,
+}
+
+/// What the wavefronts accessed. Lines are 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InstantAccesses {
+    /// Loads by scalar units.
+    pub scalar_loads: u64,
+    /// Line loads.
+    pub load_lines: u64,
+    /// Line stores.
+    pub store_lines: u64,
+    /// Lines of all kinds in the own GPU's memory.
+    pub local_lines: u64,
+    /// Lines loaded from or stored to another GPU's memory: there is no cache that would have answered.
+    pub remote_gpu_lines: u64,
+    /// Lines loaded from or stored to host memory.
+    pub remote_host_lines: u64,
+    /// Stores sent on to other subscribers (GPS), each line by itself.
+    pub broadcast_lines: u64,
+    /// Faults that the driver had.
+    pub faults: u64,
+}
+
+/// Bytes moved between memories, by what for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// Pages that move for a fault, a counter or a report.
+    pub migration_bytes: u64,
+    /// Replicas.
+    pub duplication_bytes: u64,
+    /// Pages that a store makes sole copies.
+    pub write_collapse_bytes: u64,
+    /// Pages that leave a full memory.
+    pub eviction_bytes: u64,
+    /// Pages that are brought before they are asked for.
+    pub prefetch_bytes: u64,
+    /// Copies that a program asks for.
+    pub copies_bytes: u64,
+}
+
+/// What the host's threads did in a whole program. Lines are 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostLines {
+    /// Lines that they read.
+    pub load_lines: u64,
+    /// Lines that they wrote.
+    pub store_lines: u64,
+    /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
+    pub faults: u64,
+}
+
+impl InstantResult {
+    /// The results of a run that has ended.
+    pub(super) fn of(running: Running<'_, Recorder>, is_whole: bool, capacity_bytes: Option<u64>) -> Self {
+        let Running { workload, mut machine, launches_done, host, copied_bytes, most_used, .. } = running;
+        let buffers = workload.buffers();
+        machine.tables.placed.note_rest(buffers, machine.driver.manager());
+        let manager = machine.driver.manager();
+        let summary = InstantSummary {
+            executor: "instant",
+            launches: launches_done,
+            footprint_bytes: workload.footprint(),
+            capacity_bytes,
+            accesses: accesses(&machine),
+            moved: moved(&machine, copied_bytes),
+            manager_state_bytes: manager.state_bytes() as u64,
+            manager: manager.statistics(),
+            placement: machine.tables.placed.summed_up(buffers),
+            memory_use: most_used.iter().flatten().map(|used: &MemoryUse| FrameUse::of(used, manager)).collect(),
+            host: is_whole.then_some(host),
+        };
+        let own = [machine.tables.placed.table(buffers), machine.counts.table()];
+        let mut tables = machine.tables.listeners.tables_without_time(workload);
+        tables.extend(own);
+        Self { summary, tables }
+    }
+}
+
+fn accesses(machine: &Machine<Recorder>) -> InstantAccesses {
+    let counts = &machine.counts;
+    InstantAccesses {
+        scalar_loads: counts.scalar_loads,
+        load_lines: counts.total(Kind::Load),
+        store_lines: counts.total(Kind::Store),
+        local_lines: counts.lines(|gpu, memory| gpu.memory() == memory),
+        remote_gpu_lines: counts.lines(|gpu, memory| gpu.memory() != memory && !memory.on_host()),
+        remote_host_lines: counts.lines(|_, memory| memory.on_host()),
+        broadcast_lines: counts.broadcast_lines,
+        faults: counts.faults(),
+    }
+}
+
+fn moved(machine: &Machine<Recorder>, copies_bytes: u64) -> Moved {
+    let bytes = |cause| machine.tables.copied.pages(cause) * machine.page_bytes();
+    Moved {
+        // A page that is copied so that it can be mapped moves.
+        migration_bytes: bytes(Cause::Migration) + bytes(Cause::RemoteMap),
+        duplication_bytes: bytes(Cause::Duplication),
+        write_collapse_bytes: bytes(Cause::WriteCollapse),
+        eviction_bytes: bytes(Cause::Eviction),
+        prefetch_bytes: bytes(Cause::Prefetch),
+        copies_bytes,
+    }
+}

@@ -1,0 +1,107 @@
+//! Turns of work-groups on one GPU.
+
+use octavo_program::Workload;
+use octavo_program::{Op, OpKind};
+
+use crate::functional::counts::Kind;
+use crate::functional::group::{Next, Places, Queues};
+use crate::functional::machine::Machine;
+use crate::machine::happening::Listen;
+
+/// The work-groups of one GPU in a launch.
+#[derive(Default)]
+pub(super) struct Turns {
+    gpu: usize,
+    places: Places,
+    /// Places with a work-group that has not ended, in order.
+    order: Vec<u32>,
+    /// Whose turn is next, by index into the order.
+    turn: usize,
+}
+
+/// What runs: the streams, and how many memory instructions a turn of a wavefront has.
+#[derive(Clone, Copy)]
+pub(super) struct Streams<'a> {
+    pub workload: &'a dyn Workload,
+    pub launch: u32,
+    pub turn: u32,
+}
+
+impl Turns {
+    pub fn of(gpu: usize) -> Self {
+        Self { gpu, ..Self::default() }
+    }
+
+    /// Takes work-groups of so many wavefronts, at most `room`, from the queue.
+    pub fn begin(&mut self, room: usize, wavefronts: u32, queues: &mut Queues) {
+        self.places.clear(wavefronts);
+        self.turn = 0;
+        while self.places.len() < room
+            && let Some(group) = queues.take(self.gpu)
+        {
+            self.places.begin(self.places.len(), group);
+        }
+        self.order.clear();
+        self.order.extend(0..self.places.len() as u32);
+    }
+
+    /// Whether no work-group is in flight.
+    pub fn is_over(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The next work-group has its turn; whether it ended.
+    pub fn next<L: Listen>(&mut self, machine: &mut Machine<L>, streams: Streams<'_>, queues: &mut Queues) -> bool {
+        if self.turn >= self.order.len() {
+            self.turn = 0;
+        }
+        let place = self.order[self.turn] as usize;
+        for wave in self.places.waves_of(place) {
+            if self.places.can_run(wave) {
+                self.run(machine, streams, place, wave);
+            }
+        }
+        if !self.places.is_over(place) {
+            self.turn += 1;
+            return false;
+        }
+        match queues.take(self.gpu) {
+            Some(group) => {
+                self.places.begin(place, group);
+                self.turn += 1;
+            }
+            None => drop(self.order.remove(self.turn)),
+        }
+        true
+    }
+
+    /// A wavefront makes its next memory instructions.
+    #[inline]
+    fn run<L: Listen>(&mut self, machine: &mut Machine<L>, streams: Streams<'_>, place: usize, wave: usize) {
+        let stream = (streams.workload, streams.launch);
+        let mut left = streams.turn;
+        while left > 0 {
+            match self.places.next(stream, place, wave) {
+                Next::Access(op) => {
+                    let kind = kind(op, machine);
+                    machine.access(self.gpu, op, kind);
+                    left -= u32::from(!op.continues());
+                }
+                Next::Barrier => return self.places.arrive(place, wave),
+                Next::End => return self.places.end(place, wave),
+            }
+        }
+    }
+}
+
+#[inline]
+fn kind<L>(op: Op, machine: &mut Machine<L>) -> Kind {
+    if op.is_store() {
+        return Kind::Store;
+    }
+    if op.kind() == OpKind::ScalarLoad {
+        machine.counts.scalar_loads += 1;
+        return Kind::ScalarLoad;
+    }
+    Kind::Load
+}

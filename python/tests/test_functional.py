@@ -1,0 +1,104 @@
+"""Runs without time: the executor `instant` in Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import SMALL
+
+import octavo
+from octavo.errors import OutputError, ScenarioError
+from octavo.report import report
+
+SCENARIO = {
+    "node": {"preset": "grit-2gpu"},
+    "memory": {"placement": "on-touch"},
+    "workload": {"name": "stencil2d", "scale": SMALL},
+}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return octavo.run(workload="stencil2d", placement="grit", executor="instant", scale=SMALL)
+
+
+def test_tables_and_summary_agree_and_claim_no_time(result):
+    summary = result.summary
+    assert (summary["executor"], result.has_time) == ("instant", False)
+    assert "_ps" not in json.dumps(summary)
+    assert result.tables == ["accesses", "allocations", "kernels", "page_groups", "placement"]
+    assert not [name for table in result.tables for name in result.table(table).columns if name.endswith("_ps")]
+    accesses = summary["accesses"]
+    lines = accesses["load_lines"] + accesses["store_lines"]
+    assert lines == accesses["local_lines"] + accesses["remote_gpu_lines"] + accesses["remote_host_lines"]
+    assert lines == result.table("kernels")["lines"].sum()
+    assert lines == result.table("accesses").select("load_lines", "store_lines").sum_horizontal().sum()
+    pages = result.table("placement").group_by("allocation", "memory", maintain_order=True).agg("pages")
+    assert sum(placed["pages"] for placed in summary["placement"]) == pages["pages"].explode().sum()
+    groups = result.table("page_groups")
+    faults = groups["read_fault"].sum() + groups["write_fault"].sum()
+    assert faults == summary["manager"]["far_faults"] + summary["manager"]["protection_faults"] > 0
+
+
+def test_the_same_accesses_are_made_as_in_simulated_time(result):
+    timed = octavo.run(workload="stencil2d", placement="grit", scale=SMALL).summary["accesses"]
+    assert [result.summary["accesses"][name] for name in ("load_lines", "store_lines", "scalar_loads")] == [
+        timed[name] for name in ("load_lines", "store_lines", "scalar_loads")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["explicit", "managed", "pinned", "system"])
+def test_whole_programs_run_without_time(kind):
+    summary = octavo.run(workload="fir", kind=kind, executor="instant", scale=SMALL).summary
+    assert (summary["moved"]["copies_bytes"] > 0) == (kind == "explicit")
+    assert summary["host"]["store_lines"] > 0
+    assert summary["placement"], "where pages were before they were freed"
+
+
+def test_times_that_are_not_there_are_asked_for_in_vain(result, tmp_path):
+    with pytest.raises(OutputError, match="no times"):
+        _ = result.seconds
+    with pytest.raises(OutputError, match="no times"):
+        report([result.folder], tmp_path / "report.html")
+    with pytest.raises(ScenarioError, match="no timeline without time"):
+        octavo.run(workload="stencil2d", executor="instant", perfetto=tmp_path / "st.pftrace", scale=SMALL)
+    with pytest.raises(ScenarioError, match="no speed-up"):
+        octavo.compare(
+            workloads=["stencil2d"], placements=["on-touch"], baseline="on-touch", executor="instant", scale=SMALL
+        )
+    with pytest.raises(ScenarioError, match=r"record\.interval"):
+        octavo.scenario(workload="stencil2d", executor="instant", overrides={"record.interval": "1us"})
+
+
+def test_comparisons_show_counts(cli, tmp_path):
+    words = ["compare", "-w", "stencil2d", "-p", "on-touch,duplication", "--executor", "instant", "--scale", str(SMALL)]
+    done = cli(*words, "-o", "out")
+    assert "without time" in done.stdout
+    assert "duplicated" in done.stdout
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert "geometric_mean_speedup" not in report
+    assert [point["time_ps"] for point in report["points"]] == [None, None]
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+def test_a_run_says_what_it_did(cli, tmp_path):
+    done = cli("run", "-w", "stencil2d", "-p", "duplication", "--executor", "instant", "--scale", str(SMALL))
+    assert "simulated time" not in done.stdout
+    assert "duplications" in done.stdout
+    assert [folder.name.split("-")[1] for folder in (tmp_path / "runs").iterdir()] == ["instant"]
+
+
+def test_sweeps_have_the_executor_as_an_axis(tmp_path):
+    plan = {"scenario": SCENARIO, "grid": {"executor.kind": ["simulated", "instant"]}}
+    table = octavo.sweep(plan, output=tmp_path / "out", jobs=1)
+    assert table["status"].to_list() == ["ok", "ok"]
+    assert [time is None for time in table["time_ps"]] == [False, True]
+    assert table["lines"].n_unique() == 1
+    assert (tmp_path / "out" / "sweep.png").is_file()
+
+
+def test_nobody_searches_for_a_time_where_there_is_none():
+    plan = {"scenario": {**SCENARIO, "executor": {"kind": "instant"}}, "grid": {"seed": [1, 2]}}
+    with pytest.raises(ScenarioError, match="without time"):
+        octavo.sweep(plan, best="time_ps", trials=2)
