@@ -16,10 +16,57 @@ pub struct HostConfig {
     pub memory_latency: Cycles,
     /// Bytes of a fault or counter notification on its way to the host, and of its answer.
     pub fault_message: Bytes,
+    /// Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say.
+    #[serde(default, skip_serializing_if = "FirstMemoryConfig::is_unlimited")]
+    pub memory: FirstMemoryConfig,
+    /// Its other memories. Pages fill the first memory, then these, those of the lowest latency first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<FurtherMemoryConfig>,
     /// Its cores, for the phases in which the host computes.
     pub cpu: CpuConfig,
     /// What allocating, populating, copying and freeing costs.
     pub costs: HostCosts,
+}
+
+/// The host's first memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirstMemoryConfig {
+    /// Bytes that it holds; 0, the default, for no limit.
+    #[serde(default)]
+    pub capacity: Bytes,
+}
+
+impl FirstMemoryConfig {
+    fn is_unlimited(&self) -> bool {
+        self.capacity.0 == 0
+    }
+}
+
+/// Another memory of the host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FurtherMemoryConfig {
+    /// What results and errors call it.
+    pub name: String,
+    /// What it is.
+    pub kind: FurtherMemoryKind,
+    /// Bytes that it holds.
+    pub capacity: Bytes,
+    /// Bandwidth that all reads and writes share: of cores, copies, and remote lines of GPUs.
+    pub bandwidth: Bandwidth,
+    /// Time from a request on the host to its data, for cores, copies, and remote lines of GPUs.
+    pub latency: Time,
+}
+
+/// What a further memory of the host is. Said in results; what it costs, its bandwidth and latency say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FurtherMemoryKind {
+    /// Memory of another NUMA node.
+    Numa,
+    /// An expander behind CXL.
+    Cxl,
 }
 
 /// The host's cores and their way to memory.

@@ -19,7 +19,9 @@ pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
     ScalarConfig, TlbConfig, WalkerConfig, WalkerScope,
 };
-pub use host::{CpuConfig, CpuTlbConfig, HostConfig, HostCosts};
+pub use host::{
+    CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,
+};
 pub use memory::{CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};
 pub use topology::TooFewPages;

@@ -1,9 +1,12 @@
 //! What the memory manager is told of a node.
 
-use octavo_manager::Topology;
+use octavo_manager::{MemoryId, MemorySpec, Topology};
+use octavo_units::Bytes;
 
+use crate::host::FurtherMemoryConfig;
 use crate::memory::CapacityScope;
 use crate::node::NodeConfig;
+use crate::validate::NodeError;
 
 /// The fewest pages a GPU must hold. Any number makes progress, since a page stays until its fault is replayed, but
 /// below this a run measures nothing but eviction.
@@ -45,10 +48,39 @@ impl NodeConfig {
         Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
     }
 
-    /// The node as the manager sees it, each GPU of which holds `capacity` pages.
+    /// The host's memories beyond its first, the nearest to its cores first, with their numbers.
     #[must_use]
-    pub fn topology(&self, capacity: Option<u32>) -> Topology {
-        let gpus = self.gpus as usize;
-        Topology::of(vec![capacity.unwrap_or(u32::MAX); gpus])
+    pub fn further_memories(&self) -> Vec<(MemoryId, &FurtherMemoryConfig)> {
+        let mut memories: Vec<&FurtherMemoryConfig> = self.host.memories.iter().collect();
+        memories.sort_by_key(|memory| memory.latency);
+        memories.into_iter().zip(1..).map(|(memory, index)| (MemoryId::host(index), memory)).collect()
+    }
+
+    /// The node as the manager sees it, with pages of `page_bytes` bytes, of which each GPU holds `capacity`.
+    ///
+    /// # Errors
+    /// A memory of the host that holds not a single page.
+    pub fn topology(&self, capacity: Option<u32>, page_bytes: u64) -> Result<Topology, NodeError> {
+        let mut topology = Topology::of(vec![capacity.unwrap_or(u32::MAX); self.gpus as usize]);
+        let first = self.host.memory.capacity;
+        if first.0 > 0 {
+            topology.memories[0].capacity_pages = pages_of("host.memory.capacity", first, page_bytes)?;
+        }
+        for (id, memory) in self.further_memories() {
+            let key = format!("host.memories (`{}`)", memory.name);
+            topology.memories.push(MemorySpec { id, capacity_pages: pages_of(&key, memory.capacity, page_bytes)? });
+        }
+        Ok(topology)
+    }
+}
+
+/// Whole pages of a memory of the host.
+fn pages_of(key: &str, capacity: Bytes, page_bytes: u64) -> Result<u32, NodeError> {
+    match capacity.0 / page_bytes {
+        0 => Err(NodeError {
+            key: key.to_owned(),
+            message: format!("expected room for a page of {}, found {capacity}", Bytes(page_bytes)),
+        }),
+        pages => Ok(u32::try_from(pages).unwrap_or(u32::MAX)),
     }
 }

@@ -1,6 +1,7 @@
 //! Combinations of values that no node can have.
 
 use octavo_driver::config::ServiceModel;
+use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
 use octavo_units::Bytes;
 
 use crate::fabric::LinkSharing;
@@ -104,6 +105,31 @@ impl NodeConfig {
         for (key, bandwidth) in [("cpu.memory_bandwidth", cpu.memory_bandwidth), ("costs.zeroing", costs.zeroing)] {
             if bandwidth.0 < 1_000_000 {
                 return Err(error(&format!("host.{key}"), format!("expected at least 1MB/s, found {bandwidth}")));
+            }
+        }
+        self.validate_host_memories()
+    }
+
+    fn validate_host_memories(&self) -> Result<(), NodeError> {
+        let further = &self.host.memories;
+        let most = MAX_MEMORIES - MAX_PROCESSORS;
+        if further.len() > most {
+            return Err(error("host.memories", format!("expected at most {most}, found {}", further.len())));
+        }
+        for (index, memory) in further.iter().enumerate() {
+            let refuse = |message: String| Err(error(&format!("host.memories[{index}]"), message));
+            if self.host.memory.capacity.0 == 0 {
+                let name = &memory.name;
+                return refuse(format!(
+                    "expected a limit in `host.memory.capacity`: without it no page goes to `{name}`"
+                ));
+            }
+            if memory.name.is_empty() || further[..index].iter().any(|other| other.name == memory.name) {
+                return refuse(format!("expected a `name` of its own, found `{}`", memory.name));
+            }
+            if memory.capacity.0 == 0 || memory.bandwidth.0 < 1_000_000 {
+                let (capacity, bandwidth) = (memory.capacity, memory.bandwidth);
+                return refuse(format!("expected a capacity and at least 1MB/s, found {capacity} and {bandwidth}"));
             }
         }
         Ok(())

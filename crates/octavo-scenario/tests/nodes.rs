@@ -131,3 +131,23 @@ fn without_a_reader_files_are_refused() {
     let error = resolve(Source { name: "s.toml", text: SCENARIO }, &overrides).unwrap_err().to_string();
     assert!(error.contains("nodes are not taken from files here"), "{error}");
 }
+
+#[test]
+fn a_host_has_several_memories_and_writes_them_out() {
+    let memory = r#"{ name = "expander", kind = "cxl", capacity = "64GiB", bandwidth = "28GB/s", latency = "250ns" }"#;
+    let memories = format!("node.host.memories=[{memory}]");
+    let resolved = |overrides: &[&str]| {
+        let all = [&["node.preset=grit-2gpu"], overrides].concat();
+        resolved("s.toml", SCENARIO, &all)
+    };
+    let plain = resolved(&[]).unwrap();
+    assert!(!plain.toml.contains("memories") && !plain.toml.contains("[node.host.memory]"), "{}", plain.toml);
+    let found = resolved(&["node.host.memory.capacity=1GiB", &memories]).unwrap();
+    assert_eq!(found.scenario.node.host.memories[0].latency.0, 250_000);
+    assert_eq!(resolve(Source { name: "again.toml", text: &found.toml }, &[]).unwrap().toml, found.toml);
+    let error = resolved(&[&memories]).unwrap_err();
+    assert!(error.to_string().contains("`node.host.memories[0]`: expected a limit in"), "{error}");
+    let kind = memories.replace("cxl", "clx");
+    let error = resolved(&["node.host.memory.capacity=1GiB", &kind]).unwrap_err();
+    assert!(error.to_string().contains("clx") && error.to_string().contains("cxl"), "{error}");
+}

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use octavo_manager::ConfigError;
-use octavo_node::{NodeError, TooFewPages};
+use octavo_manager::{ConfigError, MemoryId};
+use octavo_node::{NodeConfig, NodeError, TooFewPages};
 use octavo_units::Time;
 
 use crate::failure::StrategyFailure;
@@ -111,6 +111,20 @@ pub enum SimError {
         /// When that was.
         when: When,
     },
+    /// The host's memories are full, and nothing leaves them.
+    #[error(
+        "out of memory: {application}the host has no room for the page at {address:#x} {when}: full are {memories}; more `node.host.memory.capacity` or another of `node.host.memories` would help"
+    )]
+    HostOutOfMemory {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// Names and sizes of the memories.
+        memories: String,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// When that was.
+        when: When,
+    },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
         "the simulation is stuck in launch {launch} {when} with {waiting} faults open; please report this scenario"
@@ -141,4 +155,24 @@ pub enum SimError {
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl SimError {
+    /// A memory is full, and so are all others of the host if it is one of them. `program`: whose page it is, empty if
+    /// there is but one.
+    pub(crate) fn full(node: &NodeConfig, memory: MemoryId, program: &str, address: u64, when: When) -> Self {
+        let named = |rest: &str| if program.is_empty() { String::new() } else { format!("`{program}`{rest}") };
+        match memory.gpu_index() {
+            Some(gpu) => Self::OutOfMemory { application: named(" on "), gpu, address, when },
+            None => Self::HostOutOfMemory { application: named(": "), memories: host_memories(node), address, when },
+        }
+    }
+}
+
+/// The host's memories by name and size, for a sentence.
+fn host_memories(node: &NodeConfig) -> String {
+    let first = format!("host ({})", node.host.memory.capacity);
+    let further = node.further_memories().into_iter();
+    let further = further.map(|(id, memory)| format!("{id} `{}` ({})", memory.name, memory.capacity));
+    std::iter::once(first).chain(further).collect::<Vec<_>>().join(", ")
 }

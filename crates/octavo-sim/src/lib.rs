@@ -26,6 +26,6 @@ pub use gpu::counts::Accesses;
 pub use observe::breakdown::Breakdown;
 pub use observe::phases::Phases;
 pub use observe::record::event_kinds;
-pub use observe::result::{FrameUse, RunResult, Summary};
+pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
 pub use simulate::{Progress, RunOptions, simulate};

@@ -15,7 +15,7 @@ use crate::machine::happening::Listen;
 use crate::machine::node::Node;
 use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
-use crate::observe::result::RunResult;
+use crate::observe::result::{HostMemoryUse, RunResult};
 use crate::observe::spans::Spans;
 
 /// Events between looks at the progress callback: a few milliseconds of work.
@@ -85,7 +85,7 @@ pub fn simulate(
         return Err(SimError::TooManyPrograms { programs, units: node.compute.units });
     }
     let groups = check_launches(node, workload)?;
-    let manager = Manager::new(memory, &node.topology(capacity))?;
+    let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
     if manager.coalescing().is_some() {
         let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
         if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
@@ -100,7 +100,8 @@ pub fn simulate(
         let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_REPORTS))?;
         running.check(workload, page_bytes)?;
         let (outcome, kept) = running.end();
-        return Ok(RunResult::of(outcome, kept, workload, capacity_bytes, events));
+        let memories = HostMemoryUse::all(node, outcome.driver.manager(), page_bytes);
+        return Ok(RunResult::of(outcome, kept, workload, (capacity_bytes, memories), events));
     };
     let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
     let spans = Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
@@ -109,9 +110,10 @@ pub fn simulate(
     running.check(workload, page_bytes)?;
     let (outcome, (kept, mut spans)) = running.end();
     spans.finish(outcome.ended, &outcome.links);
+    let memories = HostMemoryUse::all(node, outcome.driver.manager(), page_bytes);
     match spans.failure() {
         Some(reason) => Err(SimError::Timeline { reason }),
-        None => Ok(RunResult::of(outcome, kept, workload, capacity_bytes, events)),
+        None => Ok(RunResult::of(outcome, kept, workload, (capacity_bytes, memories), events)),
     }
 }
 
@@ -149,13 +151,9 @@ impl<L: Listen> Node<'_, L> {
             return Err(SimError::Strategy(Box::new(failure)));
         }
         if let Some(out) = self.manager().out_of_memory() {
+            let address = u64::from(out.page.0) * page_bytes;
             let name = self.program_name(out.space.0.into());
-            return Err(SimError::OutOfMemory {
-                application: if name.is_empty() { String::new() } else { format!("`{name}` on ") },
-                gpu: out.memory.gpu_index().unwrap_or_default(),
-                address: u64::from(out.page.0) * page_bytes,
-                when: When::Time(Time(self.now())),
-            });
+            return Err(SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now()))));
         }
         if let Some(reason) = workload.failure() {
             return Err(SimError::Workload { reason });

@@ -116,9 +116,9 @@ pub enum Event<'a> {
     Report(&'a [AccessCount]),
     /// A kernel ended.
     KernelEnd(KernelEnd),
-    /// A memory now holds this many pages; pages beyond it are evicted.
+    /// A GPU's memory now holds this many pages; pages beyond it are evicted.
     Capacity {
-        /// Which memory.
+        /// Which memory; none of the host's.
         memory: MemoryId,
         /// Frames of one page each.
         pages: u32,

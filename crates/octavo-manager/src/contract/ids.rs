@@ -116,7 +116,7 @@ impl MemoryId {
     /// Whether it is one of the host's memories.
     #[must_use]
     pub const fn on_host(self) -> bool {
-        self.0 == 0 || self.0 as usize >= MAX_PROCESSORS
+        (self.0 as usize).wrapping_sub(1) >= MAX_PROCESSORS - 1
     }
 
     /// Which sort of memory it is.
@@ -183,6 +183,13 @@ impl PageRun {
     #[must_use]
     pub const fn one(page: PageId) -> Self {
         Self { first: page, count: 1 }
+    }
+
+    /// The first `count` of them, and the others if there are any.
+    #[must_use]
+    pub fn split(self, count: u32) -> (Self, Option<Self>) {
+        let rest = Self { first: PageId(self.first.0 + count), count: self.count.saturating_sub(count) };
+        (Self { count: count.min(self.count), ..self }, Some(rest).filter(|rest| rest.count > 0))
     }
 
     /// The pages in ascending order.

@@ -1,10 +1,12 @@
 //! Pages come into being and go.
 
 use crate::contract::event::Allocation;
-use crate::contract::ids::{PageId, PageRun};
-use crate::contract::page::Mode;
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, SpaceId};
+use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
+use crate::memories::frames::Change;
+use crate::memories::usage::OutOfMemory;
 
 impl Manager {
     pub(super) fn allocate(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
@@ -13,6 +15,9 @@ impl Manager {
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
         self.memory.physical.iter_mut().for_each(|physical| physical.grow(pages));
+        if allocation.populated && !allocation.kind.stays() {
+            self.put_on_host(run, allocation.space);
+        }
         self.splinter_reused(run, plans);
         if allocation.kind.stays() {
             return self.lay_out(allocation, plans);
@@ -21,6 +26,23 @@ impl Manager {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate(run, context),
         });
+    }
+
+    /// Pages that are there with their allocation fill the host's memories in order.
+    fn put_on_host(&mut self, run: PageRun, space: SpaceId) {
+        let mut rest = Some(run);
+        while let Some(run) = rest {
+            let frames = &mut self.memory.frames;
+            let Some((memory, count)) = frames.room_on_host(HOST_MEMORY, run.count, &Change::default()) else {
+                let out = OutOfMemory { memory: HOST_MEMORY, page: run.first, space };
+                self.out_of_memory.get_or_insert(out);
+                return;
+            };
+            frames.hold(memory, count);
+            let (part, beyond) = run.split(count);
+            self.memory.pages.put(part, memory);
+            rest = beyond;
+        }
     }
 
     pub(super) fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
@@ -53,14 +75,23 @@ impl Manager {
         assert!(view.allocated, "page {} is freed but not allocated", page.0);
         assert!(!view.busy, "page {} is freed in the middle of a plan", page.0);
         if view.mode != Mode::Everywhere {
-            for gpu in view.resident.gpus().iter() {
-                self.memory.frames.free(gpu);
-                if view.kind.stays() {
-                    self.memory.frames.stays_no_more(gpu);
-                }
-                self.memory.physical.iter_mut().for_each(|physical| physical.free(gpu.processor(), page));
+            for holder in view.resident.iter() {
+                self.free_frame(holder, &view);
             }
         }
         self.memory.pages.forget(page);
+    }
+
+    fn free_frame(&mut self, holder: MemoryId, view: &PageView) {
+        let memory = &mut self.memory;
+        if memory.frames.counts(holder) {
+            memory.frames.free(holder);
+        }
+        if view.kind.stays() {
+            memory.frames.stays_no_more(holder);
+        }
+        if let Some(physical) = memory.physical.as_mut().filter(|_| !holder.on_host()) {
+            physical.free(holder.processor(), view.page);
+        }
     }
 }

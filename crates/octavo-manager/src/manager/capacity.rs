@@ -1,14 +1,16 @@
 //! Memories that grow and shrink.
 
-use crate::contract::ids::MemoryId;
+use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::plan::{Cause, Plan};
 use crate::manager::Manager;
-use crate::mechanism::room::evict;
+use crate::mechanism::room::{NoRoom, evict};
+use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 
 impl Manager {
     pub(super) fn resize(&mut self, memory: MemoryId, pages: u32, plans: &mut Vec<Plan>) {
+        assert!(!memory.on_host(), "the host's memories keep their size");
         assert!(memory.processor().index() < self.geometry().processors(), "{memory} is not in the node");
         self.set_capacity(memory, pages);
         self.shrink(plans);
@@ -17,7 +19,7 @@ impl Manager {
 
     /// What foreign data takes up is no room.
     pub(super) fn set_capacity(&mut self, memory: MemoryId, pages: u32) {
-        let physical = self.memory.physical.as_mut().filter(|_| !memory.on_host());
+        let physical = self.memory.physical.as_mut();
         let foreign = physical.map_or(0, |physical| {
             physical.store_mut(memory.processor()).enlarge(pages);
             physical.foreign(memory.processor())
@@ -35,9 +37,21 @@ impl Manager {
                 draft.cause = Some(Cause::Eviction);
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 // What is busy now leaves when it is acknowledged.
-                let _all_or_some = evict(&mut tx, memory, excess, false);
+                let left = evict(&mut tx, memory, excess, false);
+                if left == Err(NoRoom::Frames(HOST_MEMORY)) {
+                    self.out_of_host_memory();
+                }
                 self.unfinished.commit(&mut self.memory, draft, plans);
             }
+        }
+    }
+
+    /// What has to leave a GPU has nowhere to go.
+    fn out_of_host_memory(&mut self) {
+        let memory = &self.memory;
+        if let Some(&page) = memory.victims.first() {
+            let space = memory.pages.space(page);
+            self.out_of_memory.get_or_insert(OutOfMemory { memory: HOST_MEMORY, page, space });
         }
     }
 }

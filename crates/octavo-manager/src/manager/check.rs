@@ -1,6 +1,6 @@
 //! The invariants of the architecture, for tests. Slow: looks at every page.
 
-use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::manager::Manager;
@@ -46,9 +46,9 @@ impl Manager {
         if state.mode == Mode::Everywhere {
             return Ok(());
         }
-        for holder in state.resident.gpus().iter() {
+        for holder in state.resident.iter() {
             resident[holder.index()] += 1;
-            let leaves = !self.memory.pages.kind(page).stays();
+            let leaves = !holder.on_host() && !self.memory.pages.kind(page).stays();
             ensure(!leaves || self.memory.eviction.knows(holder, page), || {
                 format!("page {} is on {holder} and could never be evicted", page.0)
             })?;
@@ -74,7 +74,8 @@ impl Manager {
 
     fn check_frames(&self, resident: &[u32; MAX_MEMORIES]) -> Result<(), Violation> {
         let quiet = self.unfinished.flights.iter().next().is_none();
-        for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
+        let memories = (0..MAX_MEMORIES).map(|index| MemoryId(index as u8));
+        for memory in memories.filter(|&memory| self.memory.frames.counts(memory)) {
             let (held, capacity) = (self.memory.frames.held(memory), self.memory.frames.capacity(memory));
             let used = resident[memory.index()];
             ensure(used <= held && (!quiet || used == held), || {

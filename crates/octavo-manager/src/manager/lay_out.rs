@@ -23,16 +23,19 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Gives pages that stay frames of `memory`; whether there is room.
+    /// Gives pages that stay frames of `memory`, or of the host's memories in order; whether there is room.
     pub(super) fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> bool {
         let mut tx = Transaction { memory: &mut self.memory, draft };
-        if make_room(&mut tx, memory, run).is_err() {
-            return false;
-        }
         let zeroed = tx.memory.pages.kind(run.first) == Kind::Pinned;
-        tx.populate(run, memory, zeroed);
-        tx.memory.frames.stay(memory, run.count);
-        map_for_good(&mut tx, run, memory);
+        let mut rest = Some(run);
+        while let Some(run) = rest {
+            let Ok((memory, count)) = make_room(&mut tx, memory, run) else { return false };
+            let (part, beyond) = run.split(count);
+            tx.populate(part, memory, zeroed);
+            tx.memory.frames.stay(memory, part.count);
+            map_for_good(&mut tx, part, memory);
+            rest = beyond;
+        }
         true
     }
 

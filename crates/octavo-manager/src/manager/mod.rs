@@ -96,7 +96,7 @@ impl Manager {
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
-        for memory in &topology.memories {
+        for memory in topology.gpu_memories() {
             manager.set_capacity(memory.id, memory.capacity_pages);
         }
         Ok(manager)

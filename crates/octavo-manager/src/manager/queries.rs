@@ -47,6 +47,19 @@ impl Manager {
         self.memory.frames.held(memory)
     }
 
+    /// The memories of the node: the host's first, the GPUs', the host's others.
+    pub fn memories(&self) -> impl Iterator<Item = MemoryId> + '_ {
+        let gpus = (0..self.geometry().gpus).map(MemoryId::gpu);
+        let (first, further) = self.memory.frames.hosts().split_at(1);
+        first.iter().copied().chain(gpus).chain(further.iter().copied())
+    }
+
+    /// The most frames of a memory that were in use at once; 0 for the host's if none of them has a limit.
+    #[must_use]
+    pub fn most_held(&self, memory: MemoryId) -> u32 {
+        self.memory.frames.most(memory)
+    }
+
     /// Copies of pages that a memory holds, replicas included, as the plans made so far will leave them.
     #[must_use]
     pub fn pages_held(&self, memory: MemoryId) -> u64 {

@@ -142,10 +142,10 @@ impl Manager {
         }
     }
 
-    /// Whether `memory` holds anything that is ever evicted.
+    /// Whether `memory` holds anything that is ever evicted; the host's hold nothing that is.
     fn something_leaves(&self, memory: MemoryId) -> bool {
         let frames = &self.memory.frames;
-        self.memory.eviction.evicts() && frames.staying(memory) < frames.capacity(memory)
+        !memory.on_host() && self.memory.eviction.evicts() && frames.staying(memory) < frames.capacity(memory)
     }
 
     fn wait(&mut self, slot: u32, pending: Pending, draft: &mut Draft) {
@@ -188,7 +188,7 @@ impl Manager {
     fn bring_more(&mut self, kind: Kind, fault: &Fault, faulted: BlockMap, draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
-        let resident = pages.resident_in_block(fault.processor.memory(), fault.page);
+        let resident = pages.resident_near(fault.processor, fault.page);
         let service = Service { destination: fault.processor, block, extent, faulted, resident };
         let Policy { placement, prefetch } = self.policies.of(kind);
         let wanted = prefetch.pages(&service).without(&resident);

@@ -14,12 +14,10 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);
     let holds = page.resident.near(fault.processor);
-    if !holds {
-        make_room(tx, fault.processor.memory(), run)?;
-    }
+    let room = if holds { None } else { Some(make_room(tx, fault.processor.memory(), run)?) };
     silence(tx, run, &page);
-    if !holds {
-        tx.relocate(run, page.owner, fault.processor.memory(), Cause::WriteCollapse);
+    if let Some((memory, _)) = room {
+        tx.relocate(run, page.owner, memory, Cause::WriteCollapse);
     }
     let holders = tx.state(fault.page).resident;
     let own = holders.of(fault.processor).expect("it holds a copy by now");

@@ -34,9 +34,10 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
     if holds && !page.replicated() {
         return migrate::serve(tx, fault);
     }
-    if !holds {
-        make_room(tx, fault.processor.memory(), run)?;
-    }
+    let own = match page.resident.of(fault.processor) {
+        Some(memory) => memory,
+        None => make_room(tx, fault.processor.memory(), run)?.0,
+    };
     // Who broadcasts stores maps the page anew.
     let broadcast = page.mode == Mode::Broadcast;
     if drain || broadcast {
@@ -47,10 +48,9 @@ fn replicate(tx: &mut Transaction<'_>, fault: &Fault, drain: bool) -> Result<Cau
     tx.protect(page.writable.intersection(page.resident.processors()).difference(lost), run);
     tx.set_mode(run, Mode::Plain);
     if !holds {
-        tx.replicate(run, page.owner, fault.processor.memory());
+        tx.replicate(run, page.owner, own);
         tx.memory.statistics.duplications += 1;
     }
-    let own = page.resident.of(fault.processor).unwrap_or(fault.processor.memory());
     tx.map(ProcessorMask::only(fault.processor), run, Some(own), Permission::ReadOnly);
     // The owner's copy was the source: as the driver does, the service counts as a use of it too.
     tx.used(page.owner, run);

@@ -7,6 +7,7 @@ use crate::contract::ids::{HOST, HOST_MEMORY, MemoryId, PageRun};
 use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
+use crate::mechanism::room::{NoRoom, make_room};
 use crate::transaction::Transaction;
 
 /// The first toucher pays for one copy; a page that was prefetched is on a GPU already and stays there. The page takes
@@ -52,15 +53,16 @@ fn map_everywhere(tx: &mut Transaction<'_>, run: PageRun) {
     tx.map(gpus, run, None, Permission::ReadWrite);
 }
 
-/// The page goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes up room
+/// The page, alone, goes back to the host, which cannot map it where it is: it is local to no GPU any more, and takes up room
 /// again when it comes to one.
-pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Cause {
+pub(super) fn recall(tx: &mut Transaction<'_>, run: PageRun) -> Result<Cause, NoRoom> {
     let page = tx.state(run.first);
+    let (memory, _) = make_room(tx, HOST_MEMORY, run)?;
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.relocate(run, page.owner, HOST_MEMORY, Cause::Migration);
-    tx.set_mode(run, Mode::Plain);
-    map_local(tx, run, HOST_MEMORY);
+    tx.relocate(run, page.owner, memory, Cause::Migration);
+    tx.admit(run);
+    map_local(tx, run, memory);
     tx.memory.statistics.migrations += u64::from(run.count);
-    Cause::Migration
+    Ok(Cause::Migration)
 }

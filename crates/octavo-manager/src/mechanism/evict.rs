@@ -16,7 +16,15 @@ pub(super) fn leave(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId) {
 fn write_back(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, page: &PageState) {
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
-    tx.relocate(run, from, HOST_MEMORY, Cause::Eviction);
+    let mut rest = Some(run);
+    while let Some(run) = rest {
+        let (frames, change) = (&tx.memory.frames, &tx.draft.flight.change);
+        let room = frames.room_on_host(HOST_MEMORY, run.count, change);
+        let (memory, count) = room.expect("the host was found to have room for the victims");
+        let (part, beyond) = run.split(count);
+        tx.relocate(part, from, memory, Cause::Eviction);
+        rest = beyond;
+    }
     tx.memory.statistics.evictions_written += u64::from(run.count);
 }
 

@@ -14,7 +14,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     let page = tx.state(fault.page);
     if page.mode == Mode::Everywhere {
         let stays = tx.memory.reach.can_map(fault.processor, page.owner);
-        return Ok(if stays { map_remote::serve(tx, fault) } else { everywhere::recall(tx, run) });
+        return if stays { Ok(map_remote::serve(tx, fault)) } else { everywhere::recall(tx, run) };
     }
     if page.replicated() {
         return collapse::serve(tx, fault);
@@ -27,9 +27,19 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
 }
 
 /// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy. Pages
-/// that nobody touched come into being there.
+/// that nobody touched come into being there. One of the host's memories stands for all of them.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
-    make_room(tx, to, run)?;
+    let mut rest = Some(run);
+    while let Some(run) = rest {
+        let (memory, count) = make_room(tx, to, run)?;
+        let (part, beyond) = run.split(count);
+        relocate_to(tx, part, memory, cause);
+        rest = beyond;
+    }
+    Ok(())
+}
+
+fn relocate_to(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) {
     let page = tx.state(run.first);
     if page.populated() {
         tx.drain(page.must_drain(), run);
@@ -43,7 +53,6 @@ pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cau
     let statistics = &mut tx.memory.statistics;
     statistics.prefetched += u64::from(run.count) * u64::from(cause == Cause::Prefetch);
     statistics.migrations += u64::from(run.count) * u64::from(page.populated() && cause != Cause::Prefetch);
-    Ok(())
 }
 
 /// Whether a page can go to `to` as a whole: it has one copy, elsewhere, and no plan holds it.
@@ -54,7 +63,7 @@ pub(crate) fn movable(page: &PageView, to: MemoryId) -> bool {
 /// Whether a page can come to `to` before it is asked for: it is movable, or nobody touched it and no plan holds it.
 pub(crate) fn may_come(page: &PageView, to: MemoryId) -> bool {
     let sole = page.mode == Mode::Plain && !page.replicated();
-    page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.contains(to)
+    page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.near(to.processor())
 }
 
 /// Moves pages, ascending, as long as there is room; how many moved. An eviction for the first of them may have

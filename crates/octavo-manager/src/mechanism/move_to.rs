@@ -17,7 +17,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, memory: MemoryId) -
     }
     let lost = !memory.on_host() && tx.memory.frames.capacity(memory) == 0;
     let memory = if lost { HOST_MEMORY } else { memory };
-    if page.owner == memory {
+    if page.owner.processor() == memory.processor() {
         return Ok(map_remote::serve(tx, fault));
     }
     migrate::relocate(tx, PageRun::one(fault.page), memory, Cause::Migration)?;

@@ -23,18 +23,19 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     if holds && !page.replicated() {
         return Ok(upgrade::upgrade(tx, run, page.owner));
     }
-    if !holds {
-        make_room(tx, fault.processor.memory(), run)?;
-    }
+    let own = match page.resident.of(fault.processor) {
+        Some(memory) => memory,
+        None => make_room(tx, fault.processor.memory(), run)?.0,
+    };
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);
     if !holds {
-        tx.replicate(run, page.owner, fault.processor.memory());
+        tx.replicate(run, page.owner, own);
         tx.memory.statistics.duplications += 1;
     }
     tx.set_mode(run, Mode::Broadcast);
     map_subscribers(tx, run, page.resident.processors().with(fault.processor));
-    tx.used(page.resident.of(fault.processor).unwrap_or(fault.processor.memory()), run);
+    tx.used(own, run);
     Ok(Cause::Duplication)
 }
 

@@ -19,10 +19,10 @@ impl Change {
         *peak = (*peak).max(*net);
     }
 
-    /// A frame that is free, even if the plan gave up others before.
-    pub fn take(&mut self, memory: MemoryId) {
-        self.net[memory.index()] += 1;
-        self.peak[memory.index()] += 1;
+    /// Frames that are free, even if the plan gave up others before.
+    pub fn take(&mut self, memory: MemoryId, frames: u32) {
+        self.net[memory.index()] += frames as i32;
+        self.peak[memory.index()] += frames as i32;
     }
 
     /// A frame that the plan gave up before.
@@ -53,6 +53,12 @@ pub(crate) struct Frames {
     limit: [u32; MAX_MEMORIES],
     /// Of those held, frames whose pages stay until they are freed.
     staying: [u32; MAX_MEMORIES],
+    /// The host's memories, the nearest to its cores first.
+    hosts: Vec<MemoryId>,
+    /// Whether one of them has a limit; if not, nobody counts their frames.
+    host_ends: bool,
+    /// The most frames that were held at once.
+    most: [u32; MAX_MEMORIES],
 }
 
 impl Frames {
@@ -61,12 +67,16 @@ impl Frames {
         for memory in &topology.memories {
             capacity[memory.id.index()] = memory.capacity_pages;
         }
+        let hosts = topology.memories.iter().filter(|memory| memory.id.on_host());
         Self {
             capacity,
             held: [0; MAX_MEMORIES],
             releasing: [0; MAX_MEMORIES],
             limit: capacity,
             staying: [0; MAX_MEMORIES],
+            hosts: hosts.clone().map(|memory| memory.id).collect(),
+            most: [0; MAX_MEMORIES],
+            host_ends: hosts.clone().any(|memory| memory.capacity_pages < u32::MAX),
         }
     }
 
@@ -74,11 +84,50 @@ impl Frames {
         self.capacity[memory.index()]
     }
 
-    /// The host's memories have no limit.
     pub fn set_capacity(&mut self, memory: MemoryId, pages: u32) {
-        if !memory.on_host() {
-            self.capacity[memory.index()] = pages;
-            self.limit[memory.index()] = pages.max(self.held(memory));
+        self.capacity[memory.index()] = pages;
+        self.limit[memory.index()] = pages.max(self.held(memory));
+    }
+
+    /// The host's memories, the nearest to its cores first.
+    pub fn hosts(&self) -> &[MemoryId] {
+        &self.hosts
+    }
+
+    /// The most frames that were held at once.
+    pub fn most(&self, memory: MemoryId) -> u32 {
+        self.most[memory.index()]
+    }
+
+    /// Whether its frames are counted.
+    pub fn counts(&self, memory: MemoryId) -> bool {
+        self.host_ends || !memory.on_host()
+    }
+
+    /// Where so many pages go that are to be in a host memory: the first with a free frame, `wanted` before all others,
+    /// and how many of the pages fit there. `None` if all are full.
+    pub fn room_on_host(&self, wanted: MemoryId, count: u32, change: &Change) -> Option<(MemoryId, u32)> {
+        if !self.host_ends {
+            return Some((wanted, count));
+        }
+        let memories = std::iter::once(wanted).chain(self.hosts.iter().copied());
+        let spare = memories.map(|memory| (memory, self.spare(memory, change)));
+        let (memory, room) = spare.into_iter().find(|(_, spare)| *spare > 0)?;
+        Some((memory, count.min(room)))
+    }
+
+    /// Whether so many pages fit into the host's memories together.
+    pub fn host_holds(&self, count: u32, change: &Change) -> bool {
+        let spare = self.hosts.iter().map(|&memory| u64::from(self.spare(memory, change)));
+        !self.host_ends || spare.sum::<u64>() >= u64::from(count)
+    }
+
+    /// Frames are held at once, of pages that are there with their allocation.
+    pub fn hold(&mut self, memory: MemoryId, frames: u32) {
+        if self.counts(memory) {
+            let held = &mut self.held[memory.index()];
+            *held += frames;
+            self.most[memory.index()] = (*held).max(self.most[memory.index()]);
         }
     }
 
@@ -137,15 +186,16 @@ impl Frames {
 
     /// A plan with this change begins: what it uses at its peak is held from now on.
     pub fn begin(&mut self, change: &Change) {
-        for index in 1..MAX_MEMORIES {
+        for index in 0..MAX_MEMORIES {
             self.held[index] += change.peak[index] as u32;
             self.releasing[index] += change.released(index);
+            self.most[index] = self.most[index].max(self.held[index]);
         }
     }
 
     /// It is done: what it gave up is free.
     pub fn complete(&mut self, change: &Change) {
-        for index in 1..MAX_MEMORIES {
+        for index in 0..MAX_MEMORIES {
             self.releasing[index] -= change.released(index);
             self.release(index, change.released(index));
         }
@@ -153,7 +203,7 @@ impl Frames {
 
     /// It was refused: what it used is free, but for so many more, or fewer, frames than before it.
     pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_MEMORIES]) {
-        for (index, kept) in kept.iter().enumerate().skip(1) {
+        for (index, kept) in kept.iter().enumerate() {
             self.releasing[index] -= change.released(index);
             self.release(index, (change.peak[index] - kept) as u32);
         }

@@ -14,7 +14,7 @@ use crate::contract::block::BlockMap;
 use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::ids::{HOST, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
@@ -148,20 +148,26 @@ impl Pages {
         self.planes.mapped_alike(processor, run)
     }
 
-    /// Puts new pages on the host, or nowhere if nobody touched them.
-    pub fn allocate(&mut self, &Allocation { run, space, populated, kind, advice, .. }: &Allocation) {
+    /// New pages, which nobody touched.
+    pub fn allocate(&mut self, &Allocation { run, space, kind, advice, .. }: &Allocation) {
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
-        let resident = if populated && !kind.stays() { MemoryMask::only(HOST_MEMORY) } else { MemoryMask::EMPTY };
         for page in run.iter() {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
             self.records[page.index()] = Record { flags: ALLOCATED | (kind as u8) << KIND, ..UNALLOCATED };
-            self.planes.reside(page, MemoryMask::EMPTY, resident);
         }
         self.attributes.created(run.count);
         self.allocations.insert(run, space, kind);
         assert!(kind == Kind::Managed || advice == Advice::default(), "advice is about managed memory, not {kind:?}");
         self.advised.set(run, advice);
+    }
+
+    /// Pages that nobody touched were written before time zero, and lie in this memory.
+    pub fn put(&mut self, run: PageRun, memory: MemoryId) {
+        for page in run.iter() {
+            self.records[page.index()].owner = memory;
+            self.planes.reside(page, MemoryMask::EMPTY, MemoryMask::only(memory));
+        }
     }
 
     fn grow(&mut self, pages: usize) {
@@ -276,6 +282,15 @@ impl Pages {
     /// Pages of `page`'s block that are resident in `memory`.
     pub fn resident_in_block(&self, memory: MemoryId, page: PageId) -> BlockMap {
         self.planes.resident_in_block(memory, self.block(page))
+    }
+
+    /// Pages of `page`'s block that are resident near `processor`: in any of its memories.
+    pub fn resident_near(&self, processor: ProcessorId, page: PageId) -> BlockMap {
+        let own = self.resident_in_block(processor.memory(), page);
+        if processor != HOST {
+            return own;
+        }
+        self.planes.further().fold(own, |near, memory| near.union(&self.resident_in_block(memory, page)))
     }
 
     /// The unfinished plan that names `page`.

@@ -39,6 +39,11 @@ impl Planes {
         Self { processors, memories, words: Vec::new(), residents: [0; MAX_MEMORIES] }
     }
 
+    /// The host's memories beyond its first.
+    pub fn further(&self) -> impl Iterator<Item = MemoryId> + use<> {
+        (1..=self.memories - self.processors).map(MemoryId::host)
+    }
+
     /// Makes room for `pages` pages, a multiple of 64.
     pub fn grow(&mut self, pages: usize) {
         self.words.resize(pages / 64 * self.count(), 0);

@@ -80,7 +80,8 @@ pub(crate) fn finish(memory: &mut Memory, slot: u32, flight: &Flight) {
 
 /// The plan in `slot` was refused: pages and frames are as they were before, but for what was done.
 pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept) {
-    memory.frames.refuse(&flight.change, &kept.frames());
+    let frames = kept.frames(&memory.frames);
+    memory.frames.refuse(&flight.change, &frames);
     if let Some(physical) = &mut memory.physical {
         physical.refuse(slot, &flight.journal, kept, &memory.pages);
     }

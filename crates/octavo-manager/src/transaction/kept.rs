@@ -7,6 +7,7 @@ use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, MappingMode, Plan, Step};
 use crate::contract::refusal::Prefix;
+use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::pages::state::PageState;
 use crate::transaction::flight::Flight;
@@ -43,18 +44,19 @@ impl Kept {
     }
 
     /// How many more frames of each memory are used than before the plan.
-    pub fn frames(&self) -> [i32; MAX_MEMORIES] {
+    pub fn frames(&self, memories: &Frames) -> [i32; MAX_MEMORIES] {
         let mut frames = [0; MAX_MEMORIES];
+        let counted = |state| holders(state).iter().filter(|&memory| memories.counts(memory));
         for KeptPage { before, now, .. } in self.pages.values() {
-            counted(now).difference(counted(before)).iter().for_each(|gpu| frames[gpu.index()] += 1);
-            counted(before).difference(counted(now)).iter().for_each(|gpu| frames[gpu.index()] -= 1);
+            counted(now).for_each(|memory| frames[memory.index()] += 1);
+            counted(before).for_each(|memory| frames[memory.index()] -= 1);
         }
         frames
     }
 
     /// Whether `page` takes up a frame of `memory`.
     pub fn fills(&self, memory: MemoryId, page: PageId) -> bool {
-        self.pages.get(&page).is_some_and(|kept| counted(&kept.now).contains(memory))
+        self.pages.get(&page).is_some_and(|kept| holders(&kept.now).contains(memory))
     }
 
     /// What a step did to the pages. Those that the plan does not hold, it only names.
@@ -126,7 +128,7 @@ impl KeptPage {
     }
 }
 
-/// The GPUs' memories of which a page takes up a frame.
-fn counted(state: &PageState) -> MemoryMask {
-    if state.mode == Mode::Everywhere { MemoryMask::EMPTY } else { state.resident.gpus() }
+/// The memories of which a page takes up a frame.
+fn holders(state: &PageState) -> MemoryMask {
+    if state.mode == Mode::Everywhere { MemoryMask::EMPTY } else { state.resident }
 }

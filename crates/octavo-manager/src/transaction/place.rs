@@ -42,7 +42,7 @@ impl Transaction<'_> {
         let flight = &mut self.draft.flight;
         flight.journal.frames.push((processor, frame, before));
         match before {
-            Content::Free => flight.change.take(processor.memory()),
+            Content::Free => flight.change.take(processor.memory(), 1),
             _ => flight.change.reuse(processor.memory()),
         }
     }
@@ -77,7 +77,7 @@ impl Transaction<'_> {
         }
         let flight = &mut self.draft.flight;
         flight.journal.frames.extend([(processor, from, moved), (processor, to, free)]);
-        flight.change.take(processor.memory());
+        flight.change.take(processor.memory(), 1);
         flight.change.lose(processor.memory(), 1);
     }
 }

@@ -117,6 +117,12 @@ impl Transaction<'_> {
         self.set_mode(pages, Mode::Everywhere);
     }
 
+    /// Pages with one copy belong to it no more, and take up room again.
+    pub fn admit(&mut self, pages: PageRun) {
+        self.set_mode(pages, Mode::Plain);
+        self.gain(self.state(pages.first).owner, pages);
+    }
+
     pub fn set_mode(&mut self, pages: PageRun, mode: Mode) {
         if mode != Mode::Plain {
             self.splinter(self.state(pages.first).resident.processors(), pages);
@@ -127,7 +133,7 @@ impl Transaction<'_> {
     /// The pages were serviced from `memory`, which counts as a use.
     pub fn used(&mut self, memory: MemoryId, pages: PageRun) {
         let stays = self.memory.pages.kind(pages.first).stays();
-        if memory.on_host() || stays || !self.counted(pages) {
+        if memory.on_host() || stays || !self.counted(memory, pages) {
             return;
         }
         let residency = Residency { pages: &self.memory.pages };
@@ -151,8 +157,12 @@ impl Transaction<'_> {
     }
 
     fn gain(&mut self, memory: MemoryId, pages: PageRun) {
-        if memory.on_host() || !self.counted(pages) {
+        if !self.counted(memory, pages) {
             return;
+        }
+        // What makes room goes first, to the host: a host frame that the plan gives up may be free too late for it.
+        if memory.on_host() {
+            return self.draft.flight.change.take(memory, pages.count);
         }
         if self.memory.physical.is_none() {
             return self.draft.flight.change.gain(memory, pages.count);
@@ -163,16 +173,16 @@ impl Transaction<'_> {
     }
 
     fn lose(&mut self, memory: MemoryId, pages: PageRun) {
-        if !memory.on_host() && self.counted(pages) {
+        if self.counted(memory, pages) {
             self.draft.flight.change.lose(memory, pages.count);
-            if self.memory.physical.is_some() {
+            if self.memory.physical.is_some() && !memory.on_host() {
                 pages.iter().for_each(|page| self.leave_frame(memory.processor(), page));
             }
         }
     }
 
-    /// Whether the pages take up room; those of the `ideal` bound do not.
-    fn counted(&self, pages: PageRun) -> bool {
-        self.state(pages.first).mode != Mode::Everywhere
+    /// Whether the pages take up room that somebody counts; those of the `ideal` bound take up none.
+    fn counted(&self, memory: MemoryId, pages: PageRun) -> bool {
+        self.memory.frames.counts(memory) && self.state(pages.first).mode != Mode::Everywhere
     }
 }

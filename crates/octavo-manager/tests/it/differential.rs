@@ -4,8 +4,8 @@ use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
 use octavo_manager::{
-    Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, PLACEMENTS,
-    PREFETCHERS, ProcessorMask, Reach, Topology,
+    Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, MemorySpec,
+    PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -68,7 +68,16 @@ fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = R
 fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
     let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
     (capacity, placement, page_size(), any::<bool>()).prop_map(|(capacity, placement, page_size, evicts_blocks)| {
-        Rules { page_size, capacity, placement, tree: None, evicts_blocks }
+        Rules { page_size, capacity, hosts: Vec::new(), placement, tree: None, evicts_blocks }
+    })
+}
+
+/// The same with a host of several memories, the last of which has room for every page.
+fn on_small_hosts(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+    let small = prop_oneof![1 => Just(Vec::new()), 3 => vec(1u32..25, 1..4), 1 => vec(1u32..9, 7)];
+    (rules, small).prop_map(|(rules, mut hosts)| {
+        hosts.push(1000);
+        Rules { hosts, ..rules }
     })
 }
 
@@ -213,6 +222,35 @@ proptest! {
     #[test]
     fn capacities_change(rules in cramped(any_placement()), ops in vec(op(RESIZED), 1..60)) {
         play(&rules, (40, 23), RESIZED, &ops);
+    }
+
+    /// Pages fill the host's memories in order, and never move between them.
+    #[test]
+    fn hosts_have_several_memories(
+        rules in on_small_hosts(cramped(any_placement())),
+        tree in any::<bool>(),
+        ops in vec(op(RESIZED), 1..60),
+    ) {
+        let rules = Rules { tree: tree.then_some(51), ..rules };
+        play(&rules, (40, 23), RESIZED, &ops);
+    }
+
+    /// The same with everything that is registered, and pages of another kind.
+    #[test]
+    fn every_composition_on_several_host_memories(
+        config in registered(),
+        kind in proptest::sample::select(vec![Kind::Managed, Kind::System, Kind::Pinned]),
+        (capacity, hosts) in (vec(8u32..30, 1..4), vec(1u32..25, 1..4)),
+        ops in vec(op(LIVELY), 1..60),
+    ) {
+        let mut topology = Topology::of(capacity);
+        let hosts: Vec<u32> = hosts.into_iter().chain([1000]).collect();
+        topology.memories[0].capacity_pages = hosts[0];
+        let further = hosts[1..].iter().zip(1..);
+        topology.memories.extend(further.map(|(&capacity_pages, at)| MemorySpec { id: MemoryId::host(at), capacity_pages }));
+        let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
+        harness.second_kind = kind;
+        play_on(&mut harness, World { gpus: topology.gpus(), pages: (40, 23) }, LIVELY, &ops);
     }
 
     /// Whatever is registered, known to the model or not: the machine never sees data lost, stale or misplaced.

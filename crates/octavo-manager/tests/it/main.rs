@@ -14,6 +14,7 @@ mod griffin;
 mod grit;
 mod grit_rules;
 mod harness;
+mod host_memories;
 mod kinds;
 mod lru_rules;
 mod machine;

@@ -1,6 +1,6 @@
 //! Cores of the host: which pages they reach, and the time of the lines that they read and write.
 
-use octavo_manager::{HOST_MEMORY, PageRun};
+use octavo_manager::{HOST_MEMORY, MemoryId, PageRun};
 use octavo_node::CpuConfig;
 use octavo_program::LINE_BYTES;
 use serde::Serialize;
@@ -9,6 +9,8 @@ use crate::cpu::thread::Chunk;
 use crate::cpu::tlb::CoreTlb;
 use crate::engine::lane::Lane;
 use crate::engine::slots::Slots;
+use crate::fabric::links::Traffic;
+use crate::fabric::memories::FurtherMemories;
 use crate::gpu::translate::entry::{Entry, PageTable};
 
 /// Host memory is booked in buckets of 65.5 ns, as links are.
@@ -85,9 +87,9 @@ impl Cpu {
         self.accesses.faults += 1;
     }
 
-    /// Cores can touch these pages from now on.
-    pub fn map(&mut self, pages: PageRun, writable: bool) {
-        let entry = Entry::new(HOST_MEMORY, writable, false);
+    /// Cores can touch these pages, which lie in `memory`, from now on.
+    pub fn map(&mut self, pages: PageRun, memory: MemoryId, writable: bool) {
+        let entry = Entry::new(memory, writable, false);
         pages.iter().for_each(|page| _ = self.table.set(page, entry));
     }
 
@@ -104,8 +106,9 @@ impl Cpu {
     }
 
     /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
-    /// it passes the memory's bandwidth twice.
-    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk) -> Touched {
+    /// it passes the memory's bandwidth twice. `further`: the host's other memories.
+    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk, further: &mut FurtherMemories) -> Touched {
+        let memory = self.table.get(chunk.page).target();
         let state = &mut self.cores[core];
         let mut next = time;
         if !state.tlb.look_up(chunk.page) {
@@ -117,7 +120,11 @@ impl Cpu {
         let mut done = next;
         for _ in 0..chunk.lines {
             let start = state.in_flight.available(next);
-            let there = self.memory.reserve(now, start, cost) + self.latency;
+            let there = if memory == HOST_MEMORY || !memory.on_host() {
+                self.memory.reserve(now, start, cost) + self.latency
+            } else {
+                further.access(now, start, memory, passes * LINE_BYTES, Traffic::Lines)
+            };
             state.in_flight.take(there);
             (next, done) = (start + self.issue, done.max(there));
         }
@@ -153,6 +160,10 @@ mod tests {
         Cpu::new(&config, 64)
     }
 
+    fn one_memory() -> FurtherMemories {
+        FurtherMemories::of(std::iter::empty())
+    }
+
     fn page(number: u32, write: bool) -> Chunk {
         Chunk { page: number, lines: 64, write }
     }
@@ -160,7 +171,7 @@ mod tests {
     #[test]
     fn a_core_alone_waits_for_its_lines_in_flight() {
         let mut cpu = cpu(1);
-        let done = cpu.touch(0, 0, 0, &page(0, false)).done;
+        let done = cpu.touch(0, 0, 0, &page(0, false), &mut one_memory()).done;
         // A walk, then eight rounds of eight lines: 100 ns and what their issue takes.
         let (low, high) = (50_000 + 8 * 100_000, 50_000 + 8 * 110_000);
         assert!((low..=high).contains(&done), "{done}");
@@ -171,7 +182,7 @@ mod tests {
     fn many_cores_share_the_bandwidth_and_stores_take_it_twice() {
         let time = |write: bool| {
             let mut cpu = cpu(32);
-            let ends = (0..32).map(|core| cpu.touch(0, core, 0, &page(core as u32, write)).done);
+            let ends = (0..32).map(|core| cpu.touch(0, core, 0, &page(core as u32, write), &mut one_memory()).done);
             ends.max().unwrap()
         };
         // 2,048 lines of 1 ns each, or 2 ns; at most what the last core alone takes comes on top.
@@ -181,15 +192,36 @@ mod tests {
     }
 
     #[test]
+    fn another_memory_has_its_own_latency_and_bandwidth() {
+        let time = |write: bool| {
+            // 32 GB/s: 2 ns a line that is read, 4 ns one that is written.
+            let mut further = FurtherMemories::of([(Bandwidth(32_000_000_000), Time(400_000))].into_iter());
+            let mut cpu = cpu(1);
+            cpu.map(PageRun::one(PageId(0)), MemoryId::host(1), true);
+            let done = cpu.touch(0, 0, 0, &page(0, write), &mut further).done;
+            assert_eq!(
+                further.usage().map(|used| used.busy).collect::<Vec<_>>(),
+                [if write { 256_000 } else { 128_000 }]
+            );
+            done
+        };
+        // A walk, then eight rounds of eight lines; a line of the next round begins when one of this one is there.
+        for (write, line) in [(false, 2_000), (true, 4_000)] {
+            let (low, high) = (50_000 + 8 * (400_000 + line), 50_000 + 8 * (400_000 + 8 * line));
+            assert!((low..=high).contains(&time(write)), "{} of {low} to {high}", time(write));
+        }
+    }
+
+    #[test]
     fn what_is_withdrawn_is_walked_for_again() {
         let mut cpu = cpu(2);
         let run = PageRun::one(PageId(3));
         assert!(!cpu.allows(3, false));
-        cpu.map(run, true);
-        cpu.touch(0, 1, 0, &page(3, true));
+        cpu.map(run, HOST_MEMORY, true);
+        cpu.touch(0, 1, 0, &page(3, true), &mut one_memory());
         cpu.withdraw(run, true);
         assert_eq!([false, true].map(|write| cpu.allows(3, write)), [true, false]);
-        cpu.touch(0, 1, 0, &page(3, false));
+        cpu.touch(0, 1, 0, &page(3, false), &mut one_memory());
         cpu.withdraw(run, false);
         assert!(!cpu.allows(3, false));
         assert_eq!(cpu.accesses().walks, 2);

@@ -4,6 +4,7 @@ use octavo_manager::{Cause, HOST, ProcessorId};
 use octavo_node::{LinkConfig, LinkSharing, NodeConfig, SwitchConfig};
 
 use crate::engine::lane::Lane;
+use crate::fabric::memories::FurtherMemories;
 
 /// Links are booked in buckets of 65.5 ns.
 const BUCKET_SHIFT: u32 = 16;
@@ -129,6 +130,8 @@ pub(crate) struct Links {
     into: Vec<Direction>,
     per_pair: bool,
     trunks: Option<Trunks>,
+    /// The host's memories beyond its first, which have ends of their own.
+    pub memories: FurtherMemories,
     host_rate: Rate,
     peer_rate: Rate,
     host_latency: u64,
@@ -155,6 +158,7 @@ impl Links {
             into: directions(if per_pair { 0 } else { gpus }),
             per_pair,
             trunks: node.switches.as_ref().map(|switches| Trunks::new(node, switches)),
+            memories: FurtherMemories::new(node),
             host_rate: Rate::new(&node.host_link),
             peer_rate: Rate::new(&node.gpu_link),
             host_latency: node.clock.time_for(node.host_link.latency).0,
@@ -188,7 +192,7 @@ impl Links {
         self.into[to].send(now, began.max(time), packet) + self.peer_latency
     }
 
-    /// Use of every direction of every link.
+    /// Use of every direction of every link, and of the host's memories beyond its first.
     pub fn usage(&self) -> Vec<LinkUse> {
         let row =
             |name: String, direction: &Direction| LinkUse { name, bytes: direction.bytes, busy: direction.lane.busy() };
@@ -217,6 +221,7 @@ impl Links {
                 rows.push(row(format!("root->switch{}", switch + 1), direction));
             }
         }
+        rows.extend(self.memories.usage());
         rows
     }
 }

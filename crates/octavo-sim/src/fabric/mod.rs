@@ -1,3 +1,4 @@
 //! What connects processors.
 
 pub(crate) mod links;
+pub(crate) mod memories;

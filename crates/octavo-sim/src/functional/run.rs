@@ -115,8 +115,8 @@ pub(super) fn run<'a, L: Listen>(
         return Err(SimError::Program { reason });
     }
     let groups = check_launches(node, workload)?;
-    let manager = Manager::new(memory, &node.topology(capacity))?;
     let (gpus, page_bytes) = (node.gpus as usize, memory.decision_size()?.0);
+    let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
     let mut running = Running {
         workload,
         config: node,
@@ -188,8 +188,8 @@ impl<L: Listen> Running<'_, L> {
             return Err(SimError::Strategy(Box::new(failure)));
         }
         if let Some(out) = manager.out_of_memory() {
-            let (gpu, address) = (out.memory.gpu_index().unwrap_or_default(), u64::from(out.page.0) * page_bytes);
-            return Err(SimError::OutOfMemory { application: String::new(), gpu, address, when });
+            let address = u64::from(out.page.0) * page_bytes;
+            return Err(SimError::full(self.config, out.memory, "", address, when));
         }
         if let Some(reason) = self.workload.failure() {
             return Err(SimError::Workload { reason });

@@ -2,6 +2,7 @@
 
 use octavo_driver::Driver;
 use octavo_manager::{Manager, MemoryUse};
+use octavo_node::NodeConfig;
 
 use crate::cpu::cores::{Cpu, HostAccesses};
 use crate::fabric::links::LinkUse;
@@ -56,6 +57,10 @@ impl<L: Listen> Node<'_, L> {
     /// Faults that are outstanding.
     pub fn open_faults(&self) -> usize {
         self.driver.outstanding().len()
+    }
+
+    pub const fn config(&self) -> &NodeConfig {
+        self.hardware.config
     }
 
     pub fn manager(&self) -> &Manager {

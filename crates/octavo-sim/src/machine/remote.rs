@@ -1,6 +1,6 @@
 //! Lines in another processor's memory: requests and answers over the links, cached in the first level only.
 
-use octavo_manager::{MemoryId, ProcessorId};
+use octavo_manager::{HOST_MEMORY, MemoryId, ProcessorId};
 
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
@@ -133,8 +133,17 @@ impl<L: Listen> Hardware<'_, L> {
     /// The owner's caches and memory; returns when the last line is ready to travel.
     #[inline]
     fn serve_at_owner(&mut self, owner: MemoryId, lines: Lines, time: u64) -> u64 {
-        let Some(owner) = owner.gpu_index() else { return time + self.costs.host_memory };
+        let Some(owner) = owner.gpu_index() else { return self.serve_on_host(owner, lines.count() as u64, time) };
         let access = lines.run.line_access();
         lines.iter().fold(time, |last, line| last.max(self.l2_line(owner, line, access, time)))
+    }
+
+    /// Memory of the host: the first has a latency, the others have a bandwidth, too.
+    #[inline]
+    fn serve_on_host(&mut self, memory: MemoryId, lines: u64, time: u64) -> u64 {
+        if memory == HOST_MEMORY {
+            return time + self.costs.host_memory;
+        }
+        self.links.memories.access(self.clock.now(), time, memory, lines * LINE, Traffic::Lines)
     }
 }

@@ -1,7 +1,9 @@
 //! What a run leaves behind.
 
-use octavo_manager::{Manager, MemoryUse, Statistics};
+use octavo_manager::{HOST_MEMORY, Manager, MemoryId, MemoryUse, Statistics};
+use octavo_node::{FurtherMemoryKind, NodeConfig};
 use octavo_program::Workload;
+use octavo_units::Bytes;
 use serde::Serialize;
 
 use crate::cpu::cores::HostAccesses;
@@ -48,6 +50,9 @@ pub struct Summary {
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_use: Vec<FrameUse>,
+    /// The host's memories, if it has more than one: then pages fill one after another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_memories: Vec<HostMemoryUse>,
     /// How long the phases of a whole program took; `None` if only its launches ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
@@ -71,13 +76,49 @@ pub struct FrameUse {
     pub bloat: f64,
 }
 
+/// One of several memories of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostMemoryUse {
+    /// What tables call it: `host`, `host1` and so on, the nearest to the cores first.
+    pub memory: String,
+    /// What the scenario calls it; the first has no other name.
+    pub name: String,
+    /// What it is, as the scenario says; `None` for the first.
+    pub kind: Option<FurtherMemoryKind>,
+    /// Its size.
+    pub capacity_bytes: u64,
+    /// Most bytes of pages that were in it at once.
+    pub most_bytes: u64,
+    /// Bytes of pages in it at the end.
+    pub bytes: u64,
+}
+
+impl HostMemoryUse {
+    /// All of them; nothing if there is but one.
+    pub(crate) fn all(node: &NodeConfig, manager: &Manager, page_bytes: u64) -> Vec<Self> {
+        let held = |id: MemoryId, name: &str, kind, capacity: Bytes| Self {
+            memory: id.to_string(),
+            name: name.to_owned(),
+            kind,
+            capacity_bytes: capacity.0,
+            most_bytes: u64::from(manager.most_held(id)) * page_bytes,
+            bytes: manager.pages_held(id) * page_bytes,
+        };
+        let further = node.further_memories();
+        let first = (!further.is_empty()).then(|| held(HOST_MEMORY, "host", None, node.host.memory.capacity));
+        let further = further.into_iter();
+        let further = further.map(|(id, memory)| held(id, &memory.name, Some(memory.kind), memory.capacity));
+        first.into_iter().chain(further).collect()
+    }
+}
+
 impl RunResult {
     /// The results of a run that has ended.
     pub(crate) fn of(
         outcome: Outcome,
         (breakdown, recorder): (Breakdown, Recorder),
         workload: &dyn Workload,
-        capacity_bytes: Option<u64>,
+        (capacity_bytes, host_memories): (Option<u64>, Vec<HostMemoryUse>),
         simulated_events: u64,
     ) -> Self {
         let manager = outcome.driver.manager();
@@ -92,6 +133,7 @@ impl RunResult {
             manager_state_bytes: manager.state_bytes() as u64,
             manager: manager.statistics(),
             memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
+            host_memories,
             phases: recorder.phases(),
             host: outcome.host,
         };

@@ -11,6 +11,7 @@ mod drain;
 mod failure;
 mod functional;
 mod gps;
+mod host_memories;
 mod instructions;
 mod l1;
 mod large_pages;

@@ -77,6 +77,9 @@ impl Harness {
         let space = SpaceId(self.space(run.first));
         let allocation = Allocation { space, populated, kind, advice, ..run.into() };
         self.event(Event::Allocate(allocation));
+        if populated {
+            run.iter().for_each(|page| self.machine.put_on_host(page, self.manager.page(page).owner));
+        }
         if kind.stays() {
             self.settle();
         }

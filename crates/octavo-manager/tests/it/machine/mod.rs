@@ -70,6 +70,12 @@ impl Machine {
         }
     }
 
+    /// A new page that is on the host is in this memory of it.
+    pub fn put_on_host(&mut self, page: PageId, memory: MemoryId) {
+        let version = self.memories[HOST_MEMORY.index()].remove(&page).expect("it is new and populated");
+        self.memories[memory.index()].insert(page, version);
+    }
+
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
         self.untouched.remove(&page);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_manager::{Access, Fault, ProcessorId};
+use octavo_manager::{Access, Fault, MemoryId, ProcessorId};
 
 use super::decide::Verdict;
 use super::page::Page;
@@ -32,10 +32,10 @@ pub struct Flight {
     /// Who left which memory, in this order.
     pub evicted: Vec<(ProcessorId, u32)>,
     pub waiting: Vec<Pending>,
-    frames: BTreeMap<ProcessorId, Frames>,
+    frames: BTreeMap<MemoryId, Frames>,
 }
 
-/// How the number of frames in use on a processor changes while the plan is carried out.
+/// How the number of frames in use of a memory changes while the plan is carried out.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frames {
     net: i64,
@@ -44,20 +44,21 @@ struct Frames {
 
 impl Flight {
     /// The next step changes how many frames are in use.
-    pub fn moves(&mut self, processor: ProcessorId, frames: i64) {
-        let change = self.frames.entry(processor).or_default();
+    pub fn moves(&mut self, memory: MemoryId, frames: i64) {
+        let change = self.frames.entry(memory).or_default();
         change.net += frames;
-        change.peak = change.peak.max(change.net);
+        // What a plan gives up on the host may be free after what it needs there.
+        change.peak = if memory.on_host() { change.peak + frames.max(0) } else { change.peak.max(change.net) };
     }
 
     /// Frames that are in use until the plan is done, beside those that are in use then.
-    pub fn extra(&self, processor: ProcessorId) -> u32 {
-        self.frames.get(&processor).map_or(0, |change| change.peak - change.net) as u32
+    pub fn extra(&self, memory: MemoryId) -> u32 {
+        self.frames.get(&memory).map_or(0, |change| change.peak - change.net) as u32
     }
 
     /// How many more frames of it are in use after what was decided so far.
-    pub fn net(&self, processor: ProcessorId) -> i64 {
-        self.frames.get(&processor).map_or(0, |change| change.net)
+    pub fn net(&self, memory: MemoryId) -> i64 {
+        self.frames.get(&memory).map_or(0, |change| change.net)
     }
 
     pub fn pages(&self) -> BTreeSet<u32> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use octavo_manager::{CounterNotification, Fault, HOST, PageId, PageRun, ProcessorId, Scheme};
+use octavo_manager::{CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, Scheme};
 
 use super::flight::{Flight, Pending};
 use super::groups::Groups;
@@ -71,7 +71,11 @@ impl Model {
     pub fn allocate(&mut self, run: PageRun, populated: bool) {
         self.allocations.push(run.first.0..run.first.0 + run.count);
         for page in run.iter() {
-            self.pages.insert(page.0, Page::allocated(populated));
+            let mut new = Page::allocated(populated);
+            if populated {
+                new.host = self.nearest_with_room().expect("tests have room on the host");
+            }
+            self.pages.insert(page.0, new);
             if matches!(self.rules.placement, Placement::Grit(_)) {
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
@@ -154,26 +158,26 @@ impl Model {
         self.flights.values().any(|flight| flight.before.contains_key(&page))
     }
 
-    /// Frames of `processor` in use, or not free before a plan is done.
-    pub fn held(&self, processor: ProcessorId) -> u32 {
-        self.held_beside(processor, None)
+    /// Frames of `memory` in use, or not free before a plan is done.
+    pub fn held(&self, memory: MemoryId) -> u32 {
+        self.held_beside(memory, None)
     }
 
     /// The same without what `flight` itself uses only for a while.
-    pub(super) fn held_beside(&self, processor: ProcessorId, flight: Option<u64>) -> u32 {
+    pub(super) fn held_beside(&self, memory: MemoryId, flight: Option<u64>) -> u32 {
         let others = self.flights.iter().filter(|(number, _)| Some(**number) != flight);
-        self.resident(processor) + others.map(|(_, other)| other.extra(processor)).sum::<u32>()
+        self.resident(memory) + others.map(|(_, other)| other.extra(memory)).sum::<u32>()
     }
 
     /// What was held before `flight`.
-    pub(super) fn held_before(&self, processor: ProcessorId, flight: u64) -> u32 {
-        let net = self.flights[&flight].net(processor);
-        (i64::from(self.held_beside(processor, Some(flight))) - net) as u32
+    pub(super) fn held_before(&self, memory: MemoryId, flight: u64) -> u32 {
+        let net = self.flights[&flight].net(memory);
+        (i64::from(self.held_beside(memory, Some(flight))) - net) as u32
     }
 
-    /// Frames of `processor` that pages have, or will have once all plans are done.
-    pub(super) fn resident(&self, processor: ProcessorId) -> u32 {
-        self.pages.values().filter(|page| page.fills(processor)).count() as u32
+    /// Frames of `memory` that pages have, or will have once all plans are done.
+    pub(super) fn resident(&self, memory: MemoryId) -> u32 {
+        self.pages.values().filter(|page| page.takes(memory)).count() as u32
     }
 
     pub(super) fn capacity(&self, processor: ProcessorId) -> u32 {

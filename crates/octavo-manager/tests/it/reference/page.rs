@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_manager::{HOST, Permission, ProcessorId, ProcessorMask};
+use octavo_manager::{HOST, MemoryId, MemoryMask, Permission, ProcessorId, ProcessorMask};
 
 /// The copies and mappings of one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Page {
     pub owner: ProcessorId,
     pub replicas: BTreeSet<ProcessorId>,
     pub mappings: BTreeMap<ProcessorId, (ProcessorId, Permission)>,
+    /// Which of the host's memories its copy lies in, if the host has one.
+    pub host: usize,
     /// The `ideal` bound: mapped everywhere by decree, and using no frame.
     pub everywhere: bool,
 }
@@ -23,7 +25,8 @@ fn mask(processors: impl Iterator<Item = ProcessorId>) -> ProcessorMask {
 impl Page {
     /// A page on the host, or one that nobody touched.
     pub fn allocated(populated: bool) -> Self {
-        Self { populated, owner: HOST, replicas: BTreeSet::new(), mappings: BTreeMap::new(), everywhere: false }
+        let (replicas, mappings) = (BTreeSet::new(), BTreeMap::new());
+        Self { populated, owner: HOST, replicas, mappings, host: 0, everywhere: false }
     }
 
     pub fn replicated(&self) -> bool {
@@ -34,16 +37,27 @@ impl Page {
         self.populated && (self.owner == processor || self.replicas.contains(&processor))
     }
 
-    pub fn resident(&self) -> ProcessorMask {
-        if !self.populated {
-            return ProcessorMask::EMPTY;
-        }
-        mask(self.replicas.iter().copied()).with(self.owner)
+    /// The memory of a processor that holds or would hold its copy.
+    pub fn memory(&self, processor: ProcessorId) -> MemoryId {
+        if processor == HOST { MemoryId::host(self.host) } else { processor.memory() }
     }
 
-    /// Whether it takes a frame of a GPU's memory.
-    pub fn fills(&self, gpu: ProcessorId) -> bool {
-        self.holds(gpu) && !self.everywhere
+    pub fn resident(&self) -> MemoryMask {
+        if !self.populated {
+            return MemoryMask::EMPTY;
+        }
+        let holders = self.replicas.iter().copied().chain([self.owner]);
+        holders.map(|holder| self.memory(holder)).fold(MemoryMask::EMPTY, MemoryMask::with)
+    }
+
+    /// Whether it takes a frame of a processor's memories.
+    pub fn fills(&self, processor: ProcessorId) -> bool {
+        self.holds(processor) && !self.everywhere
+    }
+
+    /// Whether it takes a frame of a memory.
+    pub fn takes(&self, memory: MemoryId) -> bool {
+        self.fills(memory.processor()) && self.memory(memory.processor()) == memory
     }
 
     pub fn mapped(&self) -> ProcessorMask {

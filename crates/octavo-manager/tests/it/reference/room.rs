@@ -1,6 +1,6 @@
 //! Frames: who has to leave so that a page can come.
 
-use octavo_manager::{HOST, ProcessorId, ProcessorMask};
+use octavo_manager::{HOST, MemoryId, ProcessorId, ProcessorMask};
 
 use super::flight::Flight;
 use super::model::Model;
@@ -46,11 +46,18 @@ impl Model {
     }
 
     fn record(&mut self, flight: u64, page: u32, after: Page) {
+        let mut after = after;
+        if after.fills(HOST) && !self.pages[&page].fills(HOST) {
+            after.host = self.nearest_with_room().expect("tests have room on the host");
+        } else if !after.fills(HOST) {
+            after.host = 0;
+        }
         let before = self.pages.insert(page, after.clone()).expect("it is allocated");
+        let memories = self.memories();
         let flight = self.flights.get_mut(&flight).expect("it is open");
-        for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
-            let frames = i64::from(after.fills(processor)) - i64::from(before.fills(processor));
-            flight.moves(processor, frames);
+        for memory in memories {
+            let frames = i64::from(after.takes(memory)) - i64::from(before.takes(memory));
+            flight.moves(memory, frames);
         }
         flight.before.entry(page).or_insert(before);
     }
@@ -83,6 +90,19 @@ impl Model {
         pages.iter().enumerate().take_while(alike).count()
     }
 
+    /// The first of the host's memories with a free frame.
+    pub(super) fn nearest_with_room(&self) -> Option<usize> {
+        if self.rules.hosts.is_empty() {
+            return Some(0); // a short cut past looking at every page
+        }
+        (0..self.rules.hosts.len()).find(|&host| self.held(MemoryId::host(host)) < self.rules.hosts[host])
+    }
+
+    fn memories(&self) -> Vec<MemoryId> {
+        let hosts = (0..self.rules.hosts.len()).map(MemoryId::host);
+        hosts.chain((0..self.rules.gpus()).map(MemoryId::gpu)).collect()
+    }
+
     /// Evicts until this many more pages fit; if that is impossible for now, nobody leaves.
     fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize) -> bool {
         let capacity = self.capacity(processor) as usize;
@@ -90,10 +110,10 @@ impl Model {
             return true; // a short cut past looking at every page
         }
         // A memory whose capacity was lowered has to shrink first.
-        if pages > capacity || self.held_before(processor, flight) as usize > capacity {
+        if pages > capacity || self.held_before(processor.memory(), flight) as usize > capacity {
             return false;
         }
-        let held = self.held_beside(processor, Some(flight)) as usize;
+        let held = self.held_beside(processor.memory(), Some(flight)) as usize;
         let missing = (held + pages).saturating_sub(capacity);
         let victims = self.victims(processor, missing);
         if victims.len() < missing {
@@ -132,7 +152,7 @@ impl Model {
 
     fn shrink_one(&mut self, flight: u64, processor: ProcessorId) {
         // What unfinished plans give up is as good as gone: evicting for it too would give up too much.
-        let excess = self.resident(processor).saturating_sub(self.capacity(processor)) as usize;
+        let excess = self.resident(processor.memory()).saturating_sub(self.capacity(processor)) as usize;
         let victims = self.victims(processor, excess);
         victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
     }

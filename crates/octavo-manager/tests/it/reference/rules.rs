@@ -1,6 +1,6 @@
 //! Which memory system the model plays, and the manager's configuration for the same one.
 
-use octavo_manager::{MemoryConfig, Topology};
+use octavo_manager::{MemoryConfig, MemoryId, MemorySpec, Topology};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::{Value, json};
@@ -11,6 +11,8 @@ pub struct Rules {
     pub page_size: u64,
     /// Pages each GPU's memory holds.
     pub capacity: Vec<u32>,
+    /// Pages each memory of the host holds, the nearest first; empty for one without a limit.
+    pub hosts: Vec<u32>,
     pub placement: Placement,
     /// Per cent of a subtree that must be there for the rest to come; `None` without prefetching.
     pub tree: Option<u32>,
@@ -57,7 +59,7 @@ impl Rules {
     /// A node with this many GPUs and no limit to their memory.
     pub fn unlimited(gpus: usize, placement: Placement) -> Self {
         let capacity = vec![u32::MAX; gpus];
-        Self { page_size: 4 << 10, capacity, placement, tree: None, evicts_blocks: false }
+        Self { page_size: 4 << 10, capacity, hosts: Vec::new(), placement, tree: None, evicts_blocks: false }
     }
 
     pub fn gpus(&self) -> usize {
@@ -73,7 +75,14 @@ impl Rules {
     }
 
     pub fn topology(&self) -> Topology {
-        Topology::of(self.capacity.clone())
+        let mut topology = Topology::of(self.capacity.clone());
+        for (index, &capacity_pages) in self.hosts.iter().enumerate() {
+            match index {
+                0 => topology.memories[0].capacity_pages = capacity_pages,
+                _ => topology.memories.push(MemorySpec { id: MemoryId::host(index), capacity_pages }),
+            }
+        }
+        topology
     }
 
     pub fn config(&self) -> MemoryConfig {

@@ -1,7 +1,7 @@
 //! What steps change: page tables, translations, caches. Nothing here takes time.
 
 use octavo_manager::{
-    Cause, HOST, Manager, MappingMode, MemoryId, PageId, PageRun, Permission, ProcessorId, ProcessorMask,
+    Cause, HOST, HOST_MEMORY, Manager, MappingMode, MemoryId, PageId, PageRun, Permission, ProcessorId, ProcessorMask,
 };
 
 use crate::gpu::translate::entry::Entry;
@@ -38,7 +38,7 @@ impl<L: Listen> Hardware<'_, L> {
         let (writable, broadcast) = (permission == Permission::ReadWrite, mode == MappingMode::Broadcast);
         for processor in processors.iter() {
             let Some(gpu) = processor.gpu_index() else {
-                self.map_on_host(pages, writable);
+                self.map_on_host(pages, target.unwrap_or(HOST_MEMORY), writable);
                 continue;
             };
             let target = target.unwrap_or(processor.memory());
@@ -54,9 +54,9 @@ impl<L: Listen> Hardware<'_, L> {
         stale
     }
 
-    fn map_on_host(&mut self, pages: PageRun, writable: bool) {
+    fn map_on_host(&mut self, pages: PageRun, memory: MemoryId, writable: bool) {
         if let Some(cpu) = &mut self.cpu {
-            cpu.map(pages, writable);
+            cpu.map(pages, memory, writable);
         }
     }
 

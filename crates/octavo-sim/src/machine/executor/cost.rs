@@ -1,6 +1,6 @@
 //! How long steps take.
 
-use octavo_manager::{Cause, HOST, MemoryId, PageRun, ProcessorId, ProcessorMask, Step};
+use octavo_manager::{Cause, HOST, HOST_MEMORY, MemoryId, PageRun, ProcessorId, ProcessorMask, Step};
 
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
@@ -107,7 +107,13 @@ impl<L: Listen> Hardware<'_, L> {
                 let command = self.message();
                 self.gpus[gpu].stream(self.clock.now(), command, first, count)
             }
-            None if zeroed => self.clock.now() + zeroing(&self.config.host.costs, count * LINE_BYTES),
+            None if zeroed => {
+                let cleared = self.clock.now() + zeroing(&self.config.host.costs, count * LINE_BYTES);
+                if memory == HOST_MEMORY {
+                    return cleared;
+                }
+                cleared.max(self.access_further(self.clock.now(), memory, count, Traffic::Lines))
+            }
             None => self.clock.now(),
         }
     }
@@ -128,7 +134,8 @@ impl<L: Listen> Hardware<'_, L> {
                 let clean = self.write_back(gpu, pages, command, Some(cause));
                 self.gpus[gpu].stream(self.clock.now(), clean, first, count)
             }
-            None => command + self.costs.host_memory,
+            None if from == HOST_MEMORY => command + self.costs.host_memory,
+            None => self.access_further(command, from, count, Traffic::of(cause)),
         };
         let path = (from.processor(), to.processor());
         let arrived = self.links.send(self.clock.now(), read, path, count * 64, Traffic::of(cause));
@@ -138,7 +145,13 @@ impl<L: Listen> Hardware<'_, L> {
                 debug_assert!(!state.holds_any(first, count), "lines of a page leave the cache with the page");
                 state.stream(self.clock.now(), arrived, first, count)
             }
-            None => arrived,
+            None if to == HOST_MEMORY => arrived,
+            None => self.access_further(arrived, to, count, Traffic::of(cause)),
         }
+    }
+
+    /// Lines of a memory of the host that is not its first are read or written.
+    fn access_further(&mut self, time: u64, memory: MemoryId, lines: u64, traffic: Traffic) -> u64 {
+        self.links.memories.access(self.clock.now(), time, memory, lines * LINE_BYTES, traffic)
     }
 }

@@ -2,7 +2,7 @@
 //! piece, so that memory of the host, link and memory of the GPU work at the same time.
 
 use octavo_driver::slab::Slab;
-use octavo_manager::{HOST, Kind, PageId, PageRun, ProcessorId};
+use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::{ActionId, Span};
 
 use crate::engine::event::Kind as EventKind;
@@ -22,6 +22,9 @@ pub(super) struct Stream {
     action: ActionId,
     gpu: usize,
     direction: Direction,
+    /// Addresses of the first byte of all, on the GPUs and on the host.
+    device: u64,
+    host: u64,
     /// What is left, the last first, with its bytes.
     left: Vec<(PageRun, u64)>,
     /// When the last byte so far is there.
@@ -48,6 +51,28 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// How many of the bytes of these runs lie, on the host's side, in which of its memories beyond the first.
+    fn further(&self, runs: &[(PageRun, u64)], page_bytes: u64, manager: &Manager) -> Vec<(MemoryId, u64)> {
+        let mut bytes_of: Vec<(MemoryId, u64)> = Vec::new();
+        for &(run, bytes) in runs {
+            let first = (u64::from(run.first.0) * page_bytes).max(self.device) - self.device + self.host;
+            for page in first / page_bytes..(first + bytes).div_ceil(page_bytes) {
+                let (from, to) = ((page * page_bytes).max(first), ((page + 1) * page_bytes).min(first + bytes));
+                let owner = manager.page(PageId(page as u32)).owner;
+                if !owner.on_host() || owner == HOST_MEMORY {
+                    continue;
+                }
+                match bytes_of.iter_mut().find(|(memory, _)| *memory == owner) {
+                    Some((_, sum)) => *sum += to - from,
+                    None => bytes_of.push((owner, to - from)),
+                }
+            }
+        }
+        bytes_of
+    }
+}
+
 /// When a piece is there, and when the next can begin so that the link never waits.
 struct Piece {
     arrives: u64,
@@ -59,15 +84,16 @@ impl<L: Listen> Node<'_, L> {
     pub(super) fn begin_copies(&mut self, id: ActionId, from: &Span, to: &Span) {
         let buffers = self.whole().program.buffers();
         let inward = buffers[to.buffer.index()].kind == Kind::Device;
-        let (span, direction) = if inward { (to, Direction::In) } else { (from, Direction::Out) };
-        let base = buffers[span.buffer.index()].buffer.base;
-        let shares = self.shares(base + span.bytes.start, base + span.bytes.end);
+        let (span, beside, direction) = if inward { (to, from, Direction::In) } else { (from, to, Direction::Out) };
+        let address = |span: &Span| buffers[span.buffer.index()].buffer.base + span.bytes.start;
+        let (device, host) = (address(span), address(beside));
+        let shares = self.shares(device, device + span.bytes.end - span.bytes.start);
         let begins = self.hardware.clock.now() + self.hardware.config.host.costs.copy_call.0;
         let whole = self.whole();
         whole.progress[id.index()].parts = shares.len() as u32;
         for (gpu, mut left) in shares {
             left.reverse();
-            let number = self.whole().copies.insert(Stream { action: id, gpu, direction, left, last: 0 });
+            let number = self.whole().copies.insert(Stream { action: id, gpu, direction, device, host, left, last: 0 });
             self.hardware.clock.schedule(begins, EventKind::CopyPiece, number);
         }
     }
@@ -97,9 +123,14 @@ impl<L: Listen> Node<'_, L> {
         let whole = self.whole.as_mut().expect("copies are a program's");
         let stream = &mut whole.copies[number];
         let runs = stream.take_piece();
+        let page_bytes = self.hardware.page_bytes();
+        let further = match self.hardware.links.memories.is_empty() {
+            true => Vec::new(),
+            false => stream.further(&runs, page_bytes, self.driver.manager()),
+        };
         let Piece { arrives, next } = match stream.direction {
-            Direction::In => self.hardware.copy_in(stream.gpu, &runs),
-            Direction::Out => self.hardware.copy_out(stream.gpu, &runs),
+            Direction::In => self.hardware.copy_in(stream.gpu, &runs, &further),
+            Direction::Out => self.hardware.copy_out(stream.gpu, &runs, &further),
         };
         stream.last = stream.last.max(arrives);
         if !stream.left.is_empty() {
@@ -114,9 +145,9 @@ impl<L: Listen> Node<'_, L> {
 
 impl<L: Listen> Hardware<'_, L> {
     /// Memory of the host, link, memory of the GPU. What the GPU's caches have of the pages is old.
-    fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)]) -> Piece {
+    fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
-        let read = self.stream_host(now, bytes);
+        let read = self.stream_host(now, bytes, further);
         let path = (HOST, ProcessorId::gpu(gpu));
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
         let mut arrives = arrived;
@@ -129,7 +160,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// Memory of the GPU, once dirty lines of its caches are there, link, memory of the host.
-    fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)]) -> Piece {
+    fn copy_out(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
         let mut read = now;
         for (pages, _) in runs {
@@ -141,12 +172,21 @@ impl<L: Listen> Hardware<'_, L> {
         }
         let path = (ProcessorId::gpu(gpu), HOST);
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
-        Piece { arrives: self.stream_host(arrived, bytes), next: self.next_piece(read, arrived) }
+        Piece { arrives: self.stream_host(arrived, bytes, further), next: self.next_piece(read, arrived) }
     }
 
-    fn stream_host(&mut self, time: u64, bytes: u64) -> u64 {
+    /// Bytes of the host's memories, of which `further` are not in its first.
+    fn stream_host(&mut self, time: u64, bytes: u64, further: &[(MemoryId, u64)]) -> u64 {
         let now = self.clock.now();
-        self.cpu.as_mut().map_or(time, |cpu| cpu.stream(now, time, bytes))
+        let first = bytes - further.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let mut over = time;
+        if let Some(cpu) = self.cpu.as_mut().filter(|_| first > 0) {
+            over = cpu.stream(now, time, first);
+        }
+        for &(memory, bytes) in further {
+            over = over.max(self.links.memories.access(now, time, memory, bytes, Traffic::Copies));
+        }
+        over
     }
 
     /// When the next piece is to be read so that it is there when the link has let go of the one before.

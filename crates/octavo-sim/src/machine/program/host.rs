@@ -7,6 +7,7 @@ use octavo_program::{ActionId, HostPhase};
 use crate::cpu::thread::Thread;
 use crate::engine::event::Kind;
 use crate::machine::happening::Listen;
+use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
@@ -28,13 +29,14 @@ impl<L: Listen> Node<'_, L> {
         let whole = self.whole.as_mut().expect("threads are a program's");
         let thread = &mut whole.threads[number];
         let Some((chunk, next)) = thread.next(page_shift) else { return self.end_host_thread(number) };
-        let cpu = self.hardware.cpu.as_mut().expect("a program has a host");
+        let Hardware { cpu, links, .. } = &mut self.hardware;
+        let cpu = cpu.as_mut().expect("a program has a host");
         if !cpu.allows(chunk.page, chunk.write) {
             cpu.count_fault();
             let entered = now + self.hardware.config.host.costs.minor_fault.0;
             return self.hardware.clock.schedule(entered, Kind::HostFault, number);
         }
-        let touched = cpu.touch(now, thread.core, now, &chunk);
+        let touched = cpu.touch(now, thread.core, now, &chunk, &mut links.memories);
         thread.done = thread.done.max(touched.done);
         thread.go_on(next);
         self.hardware.clock.schedule(touched.next, Kind::HostThread, number);

@@ -1,6 +1,6 @@
 //! The interval tables: what happened, and where pages were, from one sample to the next.
 
-use octavo_manager::{Manager, MemoryId, Statistics};
+use octavo_manager::{Manager, Statistics};
 
 use crate::fabric::links::LinkUse;
 use crate::gpu::counts::Accesses;
@@ -119,7 +119,7 @@ impl LinkSamples {
 impl MemorySamples {
     fn push(&mut self, time: u64, manager: &Manager) {
         let geometry = manager.geometry();
-        for memory in (0..geometry.processors()).map(|index| MemoryId(index as u8)) {
+        for memory in manager.memories() {
             self.time.push(time);
             self.processor.push(memory.to_string());
             self.bytes.push(manager.pages_held(memory) * geometry.page_size.0);

@@ -306,6 +306,8 @@ fn host() -> HostConfig {
         level: Cycles(100),
         memory_latency: Cycles(100),
         fault_message: Bytes(32),
+        memory: FirstMemoryConfig::default(),
+        memories: Vec::new(),
         cpu: CpuConfig {
             cores: 4,
             lines_in_flight: 8,

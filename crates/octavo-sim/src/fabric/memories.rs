@@ -1,0 +1,66 @@
+//! The host's memories beyond its first: bandwidth as reservations, latency, and what the bytes were for. How the first
+//! is accessed, the host's own costs say.
+
+use octavo_manager::MemoryId;
+use octavo_node::NodeConfig;
+use octavo_units::{Bandwidth, Time};
+
+use crate::engine::lane::Lane;
+use crate::fabric::links::{LinkUse, Traffic};
+
+/// Memories are booked in buckets of 65.5 ns, as links are.
+const BUCKET_SHIFT: u32 = 16;
+
+/// The nearest to the host's cores first, so that they are numbered as they lie here.
+pub(crate) struct FurtherMemories(Vec<FurtherMemory>);
+
+struct FurtherMemory {
+    lane: Lane,
+    /// Picoseconds of a byte at the memory's bandwidth, in 2⁻¹⁶.
+    byte: u64,
+    latency: u64,
+    bytes: [u64; Traffic::COUNT],
+}
+
+impl FurtherMemories {
+    pub fn new(node: &NodeConfig) -> Self {
+        Self::of(node.further_memories().into_iter().map(|(_, memory)| (memory.bandwidth, memory.latency)))
+    }
+
+    /// By their bandwidths and latencies.
+    pub fn of(memories: impl Iterator<Item = (Bandwidth, Time)>) -> Self {
+        let memory = |(bandwidth, latency): (Bandwidth, Time)| FurtherMemory {
+            lane: Lane::new(BUCKET_SHIFT),
+            byte: u64::try_from((1_000_000_000_000u128 << 16) / u128::from(bandwidth.0)).unwrap_or(u64::MAX),
+            latency: latency.0,
+            bytes: [0; Traffic::COUNT],
+        };
+        Self(memories.map(memory).collect())
+    }
+
+    /// Whether the host has but one memory.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `bytes` are read from, or written to, such a memory from `time` on; returns when the last of them are there.
+    ///
+    /// # Panics
+    /// If `memory` is a GPU's or the host's first.
+    pub fn access(&mut self, now: u64, time: u64, memory: MemoryId, bytes: u64, traffic: Traffic) -> u64 {
+        let index = memory.host_index().and_then(|index| index.checked_sub(1));
+        let memory = &mut self.0[index.expect("a further memory of the host")];
+        memory.bytes[traffic as usize] += bytes;
+        memory.lane.reserve(now, time, ((bytes * memory.byte) >> 16).max(1)) + memory.latency
+    }
+
+    /// Use of every memory.
+    pub fn usage(&self) -> impl Iterator<Item = LinkUse> + '_ {
+        let memories = self.0.iter().zip(1..);
+        memories.map(|(memory, index)| LinkUse {
+            name: MemoryId::host(index).to_string(),
+            bytes: memory.bytes,
+            busy: memory.lane.busy(),
+        })
+    }
+}
