@@ -37,6 +37,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     placement: Strategy | None = None,
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
+    guard: Strategy | None = None,
     kind: str | None = None,
     executor: str | None = None,
     node: str | Path | None = None,
@@ -50,7 +51,12 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
         ScenarioError: the file cannot be read, or neither a file nor a workload is named.
 
     """
-    strategies = {"memory.placement": placement, "memory.prefetch": prefetch, "memory.eviction": eviction}
+    strategies = {
+        "memory.placement": placement,
+        "memory.prefetch": prefetch,
+        "memory.eviction": eviction,
+        "memory.guard": guard,
+    }
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
     others = {"workload.scale": scale, "seed": seed, "program.kind": kind, "executor.kind": executor}
     # Options of a strategy follow its name; the other arguments win over `overrides`.
@@ -75,7 +81,7 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
     Args:
         source: a TOML file, or a scenario to change.
         **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
-            such as a machine file; `placement`, `prefetch`, `eviction`: strategies by name, as a Python file, or as a
+            such as a machine file; `placement`, `prefetch`, `eviction`, `guard`: strategies by name, as a Python file, or as a
             class of `octavo.policies`; `kind`: what runs, `launches` or a whole program whose buffers are `explicit`,
             `managed`, `pinned` or `system` memory; `executor`: `simulated`, or `instant` for decisions and counts
             without time; `scale`: footprint relative to the published one; `seed`: seed of

@@ -50,6 +50,7 @@ pub use strategies::config::MemoryConfig;
 pub use strategies::context::Context;
 pub use strategies::decision::{Decision, Move, Unsubscribe};
 pub use strategies::eviction::{EVICTIONS, Eviction};
+pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{PREFETCHERS, Prefetch, Service};

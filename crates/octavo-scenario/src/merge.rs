@@ -15,8 +15,15 @@ const TAGS: [&str; 2] = ["name", "model"];
 /// Keys that stay when a table becomes something else: they apply to every workload.
 const KEPT: [&str; 2] = ["scale", "seed"];
 /// Tables that may be written as their name alone: `placement = "grit"`.
-const NAMED: [&str; 6] =
-    ["memory.placement", "memory.prefetch", "memory.eviction", "memory.allocator", "memory.sizing", "workload"];
+const NAMED: [&str; 7] = [
+    "memory.placement",
+    "memory.prefetch",
+    "memory.eviction",
+    "memory.guard",
+    "memory.allocator",
+    "memory.sizing",
+    "workload",
+];
 
 /// The values of all layers and where each came from.
 #[derive(Clone, Debug, Default)]

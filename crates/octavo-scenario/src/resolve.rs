@@ -228,6 +228,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
         eviction: set(memory.eviction),
+        guard: set(memory.guard),
         allocator: set(memory.allocator),
         sizing: set(memory.sizing),
         fragmentation: memory.fragmentation,

@@ -30,6 +30,10 @@ Prefetch = Annotated[
 Eviction = Annotated[
     str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
 ]
+Guard = Annotated[
+    str | None,
+    typer.Option("--guard", help="Who steps in when processors fight over a page, by name.", show_default=False),
+]
 Kind = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,17 @@ from typing import Any
 
 import octavo._core as _core
 
-_KINDS = ("nodes", "memories", "workloads", "placements", "prefetchers", "evictions", "allocators", "sizings")
+_KINDS = (
+    "nodes",
+    "memories",
+    "workloads",
+    "placements",
+    "prefetchers",
+    "evictions",
+    "guards",
+    "allocators",
+    "sizings",
+)
 
 
 def listing() -> dict[str, list[dict[str, Any]]]:

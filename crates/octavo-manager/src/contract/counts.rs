@@ -72,6 +72,9 @@ pub struct Statistics {
     /// What the placement counts, with what others would.
     #[serde(flatten)]
     pub placement: NamedCounts,
+    /// What the guard counts.
+    #[serde(flatten)]
+    pub guard: NamedCounts,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -83,7 +86,7 @@ impl Statistics {
     /// What a strategy counted under this name, or this name in a group, such as `scheme_changes.unchanged`.
     #[must_use]
     pub fn named(&self, path: &str) -> Option<u64> {
-        self.allocator.get(path).or_else(|| self.placement.get(path))
+        self.allocator.get(path).or_else(|| self.placement.get(path)).or_else(|| self.guard.get(path))
     }
 }
 

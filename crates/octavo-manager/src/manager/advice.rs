@@ -41,7 +41,7 @@ impl Manager {
         });
         let moved: Vec<PageId> = others.into_iter().filter(|&page| migrate::may_come(&self.page(page), to)).collect();
         let mut draft = self.unfinished.open();
-        draft.cause = Some(Cause::Prefetch);
+        (draft.cause, draft.by_program) = (Some(Cause::Prefetch), true);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         migrate::move_all(&mut tx, &moved, to, Cause::Prefetch);
         for page in read {

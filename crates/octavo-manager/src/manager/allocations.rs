@@ -59,7 +59,9 @@ impl Manager {
         if !kind.stays() {
             self.policies.of(kind).prefetch.freed(run);
         }
+        self.memory.guard.iter_mut().for_each(|guard| guard.freed(run));
         let pages = &self.memory.pages;
+        self.delayed.keep(|pending| pages.allocated(pending.fault.page));
         for waiting in &mut self.starved {
             waiting.retain(|pending| pages.allocated(pending.fault.page));
         }

@@ -38,7 +38,11 @@ impl Manager {
     fn move_run(&mut self, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
-        list.extend(run.into_iter().flat_map(PageRun::iter).filter(|&page| migrate::movable(&self.page(page), to)));
+        list.extend(
+            run.into_iter()
+                .flat_map(PageRun::iter)
+                .filter(|&page| migrate::movable(&self.page(page), to) && !self.memory.keeps(page)),
+        );
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let moved = migrate::move_all(&mut tx, &list, to, Cause::Migration);
         self.memory.statistics.counter_migrations += u64::from(moved);
@@ -72,7 +76,7 @@ impl Manager {
         draft.charge(charges);
         let mut moved = 0;
         for request in &moves {
-            if migrate::movable(&self.page(request.page), request.to) {
+            if migrate::movable(&self.page(request.page), request.to) && !self.memory.keeps(request.page) {
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 moved += u64::from(migrate::move_all(&mut tx, &[request.page], request.to, Cause::Migration));
             }

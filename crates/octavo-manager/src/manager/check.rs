@@ -139,8 +139,8 @@ impl Manager {
     fn check_placement(&self) -> Result<(), Violation> {
         // The context is for reading only; the strategy gets copies of what it could write.
         let mut pages = self.memory.pages.clone();
-        let (now, frames) = (self.memory.now, &self.memory.frames);
-        let context = Context { now, pages: &mut pages, frames, charges: &mut Charges::default() };
+        let (now, frames, reach) = (self.memory.now, &self.memory.frames, &self.memory.reach);
+        let context = Context { now, pages: &mut pages, frames, reach, charges: &mut Charges::default() };
         self.policies.managed.placement.check(&context).map_err(Violation)
     }
 }

@@ -19,7 +19,8 @@ impl Manager {
         }
         let eviction = &self.memory.eviction;
         let Policy { placement, prefetch } = &self.policies.managed;
-        let found = placement.failure().or_else(|| prefetch.failure()).or_else(|| eviction.failure());
+        let guard = || self.memory.guard.as_ref().and_then(|guard| guard.failure());
+        let found = placement.failure().or_else(|| prefetch.failure()).or_else(|| eviction.failure()).or_else(guard);
         self.failure = found.map(|failure| match fault {
             Some(fault) => Box::new(failure.about(fault)),
             None => failure,

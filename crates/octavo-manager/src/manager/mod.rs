@@ -6,7 +6,9 @@ mod background;
 mod capacity;
 pub(crate) mod check;
 mod compact;
+mod delayed;
 mod failing;
+mod guard;
 mod handle;
 mod lay_out;
 mod postponed;
@@ -26,6 +28,7 @@ use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, ProcessorId};
 use crate::contract::topology::Topology;
+use crate::manager::delayed::Delayed;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
@@ -68,6 +71,8 @@ pub struct Manager {
     starved: Vec<VecDeque<Pending>>,
     /// Faults of refused plans: when they happen again, nothing else is brought beside them.
     refused: BTreeSet<(ProcessorId, PageId)>,
+    /// Faults that were told to wait.
+    delayed: Delayed,
     scratch: Scratch,
     /// The first fault that can never be served.
     out_of_memory: Option<OutOfMemory>,
@@ -92,9 +97,10 @@ impl Manager {
     /// Names the key of the configuration or of the topology that cannot be used.
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let Composition { geometry, placement, prefetch, eviction, allocator, coalescing } =
+        let Composition { geometry, placement, prefetch, eviction, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
+        manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
         for memory in topology.gpu_memories() {
             manager.set_capacity(memory.id, memory.capacity_pages);
@@ -123,6 +129,7 @@ impl Manager {
             reach: topology.reach.clone(),
             physical: None,
             eviction,
+            guard: None,
             statistics: Statistics::default(),
             victims: Vec::new(),
         };
@@ -134,6 +141,7 @@ impl Manager {
             unfinished: Unfinished::default(),
             starved,
             refused: BTreeSet::new(),
+            delayed: Delayed::default(),
             scratch: Scratch::default(),
             out_of_memory: None,
             failure: None,

@@ -123,6 +123,7 @@ impl Manager {
         Statistics {
             allocator: allocator::counters().updated(own),
             placement: placement::counters(&census).updated(self.policies.managed.placement.counters(&census)),
+            guard: memory.guard.as_ref().map(|guard| guard.counters()).unwrap_or_default(),
             ..memory.statistics.clone()
         }
     }
@@ -133,6 +134,7 @@ impl Manager {
         let memory = &self.memory;
         let Policy { placement, prefetch } = &self.policies.managed;
         let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
-        memory.pages.bytes() + frames + memory.eviction.bytes() + placement.bytes() + prefetch.bytes()
+        let guard = memory.guard.as_ref().map_or(0, |guard| guard.bytes());
+        memory.pages.bytes() + frames + memory.eviction.bytes() + placement.bytes() + prefetch.bytes() + guard
     }
 }

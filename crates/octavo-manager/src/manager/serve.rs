@@ -15,11 +15,13 @@ use crate::pages::Pages;
 use crate::strategies::composition::Policy;
 use crate::strategies::context::{Charges, Context};
 use crate::strategies::decision::Decision;
+use crate::strategies::guard::Hint;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Service;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 use crate::transaction::flight::Pending;
+use crate::transaction::state::Memory;
 
 impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
@@ -105,7 +107,17 @@ impl Manager {
             fault.processor,
             fault.page.0
         );
-        let (decision, charges) = pending.decided.unwrap_or_else(|| self.decide(&fault));
+        let (decision, charges) = match pending.decided {
+            Some(decided) => decided,
+            None => match self.hint(&fault) {
+                (Hint::Throttle(until), charges) => {
+                    draft.charge(charges);
+                    self.throttle(pending, until);
+                    return false;
+                }
+                (hint, charges) => self.decide(&fault, hint, charges),
+            },
+        };
         draft.may_compact = !pending.compacted;
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let served = mechanism::serve(&mut tx, &fault, decision);
@@ -157,17 +169,23 @@ impl Manager {
         }
     }
 
-    fn decide(&mut self, fault: &Fault) -> (Decision, Charges) {
+    fn decide(&mut self, fault: &Fault, hint: Hint, mut charges: Charges) -> (Decision, Charges) {
         let view = self.memory.pages.view(fault.page);
         let statistics = &mut self.memory.statistics;
         let protection = fault.access == Access::Write && view.mapped.contains(fault.processor);
         statistics.protection_faults += u64::from(protection);
         statistics.far_faults += u64::from(!protection);
         statistics.cold_faults += u64::from(self.memory.pages.touch(fault));
-        if let Some(decision) = self.advised(fault) {
-            return (decision, Charges::default());
+        if let Hint::Pin { at, mappers } = hint {
+            return (Decision::Pin { memory: at, mappers }, charges);
         }
-        self.ask_placement(view.kind, |placement, context| placement.on_fault(fault, &view, context))
+        if let Some(decision) = self.advised(fault) {
+            return (decision, charges);
+        }
+        let (decision, own) =
+            self.ask_placement(view.kind, |placement, context| placement.on_fault(fault, &view, context));
+        charges.add(own);
+        (decision, charges)
     }
 
     /// Calls the placement strategy of a kind of memory; what it answers and the metadata accesses it charged.
@@ -177,17 +195,24 @@ impl Manager {
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>) -> T,
     ) -> (T, Charges) {
         let mut charges = Charges::default();
-        let memory = &mut self.memory;
-        let (now, pages, frames) = (memory.now, &mut memory.pages, &memory.frames);
-        let mut context = Context { now, pages, frames, charges: &mut charges };
+        let Memory { now, pages, frames, reach, .. } = &mut self.memory;
+        let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
         let answer = ask(self.policies.of(kind).placement.as_mut(), &mut context);
         (answer, charges)
     }
 
     /// Asks the prefetcher, and brings those pages of the block that can and may come.
-    fn bring_more(&mut self, kind: Kind, fault: &Fault, faulted: BlockMap, draft: &mut Draft) {
+    fn bring_more(&mut self, kind: Kind, fault: &Fault, mut faulted: BlockMap, draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
+        for page in faulted.iter().map(|index| PageId(block.first.0 + index)) {
+            if self.memory.keeps(page) {
+                faulted.remove(page.0 - block.first.0);
+            }
+        }
+        if faulted.is_empty() {
+            return;
+        }
         let resident = pages.resident_near(fault.processor, fault.page);
         let service = Service { destination: fault.processor, block, extent, faulted, resident };
         let Policy { placement, prefetch } = self.policies.of(kind);
@@ -200,7 +225,7 @@ impl Manager {
             let view = self.memory.pages.view(page);
             let preferred = self.memory.pages.advised().of(page).preferred;
             let wanted_here = preferred.is_none_or(|memory| memory.processor() == fault.processor);
-            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view)
+            wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view) && !self.memory.keeps(page)
         }));
         let mut tx = Transaction { memory: &mut self.memory, draft };
         migrate::move_all(&mut tx, &list, here, Cause::Prefetch);

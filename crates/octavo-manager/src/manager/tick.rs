@@ -9,17 +9,32 @@ impl Manager {
     /// When something is to be done though nothing else happens: hand in [`Event::Tick`](crate::Event::Tick) then.
     /// `None` if nobody waits. Changes with any call.
     #[must_use]
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        self.policies.managed.placement.deadline()
+        let placement = self.policies.managed.placement.deadline();
+        if self.memory.guard.is_none() {
+            return placement;
+        }
+        [placement, self.guard_deadline(), self.delayed.deadline()].into_iter().flatten().min()
     }
 
-    /// Asks strategies whose deadline has come.
+    fn guard_deadline(&self) -> Option<Time> {
+        self.memory.guard.as_ref().and_then(|guard| guard.deadline())
+    }
+
+    /// Asks strategies whose deadline has come, and serves faults that waited until now.
     pub(super) fn tick(&mut self, plans: &mut Vec<Plan>) {
         let now = self.memory.now;
         let due = |deadline: Option<Time>| deadline.is_some_and(|at| at <= now);
+        if due(self.guard_deadline()) {
+            self.ask_what_to_unpin(plans);
+        }
         if due(self.policies.managed.placement.deadline()) {
             let moved = self.ask_for_moves(|placement, context, moves| placement.on_deadline(context, moves), plans);
             self.memory.statistics.timed_migrations += moved;
+        }
+        if due(self.delayed.deadline()) {
+            self.serve_delayed(plans);
         }
         assert!(
             self.deadline().is_none_or(|at| at > now),

@@ -2,6 +2,7 @@
 
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::kind::Advice;
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Permission;
 use crate::transaction::Transaction;
@@ -26,7 +27,13 @@ fn map_alike(tx: &mut Transaction<'_>, run: PageRun, advice: &Advice) {
     }
     let away = advice.preferred.filter(|&preferred| preferred != page.owner);
     let named = away.map_or(advice.accessed_by, |preferred| advice.accessed_by.without(preferred.processor()));
-    let mappers = tx.memory.reach.who_can_map(page.owner, named).difference(page.mapped);
+    map_for(tx, run, named);
+}
+
+/// Maps uniform pages, which have one copy, for those of these processors that can and do not yet.
+pub(super) fn map_for(tx: &mut Transaction<'_>, run: PageRun, processors: ProcessorMask) {
+    let page = tx.state(run.first);
+    let mappers = tx.memory.reach.who_can_map(page.owner, processors).difference(page.mapped);
     if !mappers.is_empty() {
         tx.map(mappers, run, Some(page.owner), Permission::ReadWrite);
         tx.memory.statistics.remote_maps += mappers.without(page.owner.processor()).len() as u64 * u64::from(run.count);

@@ -11,6 +11,7 @@ mod evict;
 mod map_remote;
 pub(crate) mod migrate;
 mod move_to;
+pub(crate) mod pin;
 mod populate;
 mod reach;
 pub(crate) mod repair;
@@ -40,6 +41,7 @@ pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
         Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),
         Decision::Replicate => duplicate::replicate_anywhere(tx, fault),
         Decision::To(memory) => move_to::serve(tx, fault, memory),
+        Decision::Pin { memory, mappers } => pin::serve(tx, fault, memory, mappers),
         Decision::Subscribe => subscribe::serve(tx, fault),
         Decision::At(home) => at_home::serve(tx, fault, home),
         Decision::Everywhere => Ok(everywhere::serve(tx, fault)),

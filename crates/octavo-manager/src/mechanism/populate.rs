@@ -27,7 +27,11 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
 fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> MemoryId {
     let has_room = |memory: MemoryId| memory.on_host() || tx.memory.frames.capacity(memory) > 0;
     match decision {
-        Decision::At(home) | Decision::To(home) if has_room(home) && tx.memory.reach.can_map(toucher, home) => home,
+        Decision::At(home) | Decision::To(home) | Decision::Pin { memory: home, .. }
+            if has_room(home) && tx.memory.reach.can_map(toucher, home) =>
+        {
+            home
+        }
         _ if has_room(toucher.memory()) => toucher.memory(),
         _ => HOST_MEMORY,
     }

@@ -18,7 +18,7 @@ fn can_have(tx: &Transaction<'_>, fault: &Fault, decision: Decision) -> bool {
     let page = tx.state(fault.page);
     match decision {
         Decision::Migrate | Decision::Duplicate { .. } | Decision::Replicate => true,
-        Decision::To(memory) => can_map(tx, fault, memory),
+        Decision::To(memory) | Decision::Pin { memory, .. } => can_map(tx, fault, memory),
         Decision::At(home) => can_map(tx, fault, at_home::place(tx, &page, home)),
         Decision::MapRemote if page.mode == Mode::Broadcast => {
             page.resident.iter().all(|holder| can_map(tx, fault, holder))

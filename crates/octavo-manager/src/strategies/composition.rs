@@ -8,6 +8,7 @@ use crate::contract::kind::Kind;
 use crate::strategies::allocator::{ALLOCATORS, FrameAllocator};
 use crate::strategies::config::{MemoryConfig, built};
 use crate::strategies::eviction::{EVICTIONS, Eviction};
+use crate::strategies::guard::{GUARDS, ThrashingGuard};
 use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
 use crate::strategies::sizing::Coalescing;
@@ -19,6 +20,7 @@ pub(crate) struct Composition {
     pub placement: Box<dyn Placement>,
     pub prefetch: Box<dyn Prefetch>,
     pub eviction: Box<dyn Eviction>,
+    pub guard: Box<dyn ThrashingGuard>,
     pub allocator: Box<dyn FrameAllocator>,
     /// How base pages become large ones; `None` if they never do.
     pub coalescing: Option<Coalescing>,
@@ -33,6 +35,7 @@ impl Composition {
             placement: built(&PLACEMENTS, &config.placement, &geometry)?,
             prefetch: built(&PREFETCHERS, &config.prefetch, &geometry)?,
             eviction: built(&EVICTIONS, &config.eviction, &geometry)?,
+            guard: built(&GUARDS, &config.guard, &geometry)?,
             allocator: built(&ALLOCATORS, &config.allocator, &geometry)?,
             coalescing: config.coalescing()?,
         })

@@ -10,6 +10,7 @@ use crate::contract::geometry::{Geometry, PAGE_SIZES};
 use crate::memories::fragmentation::Fragmentation;
 use crate::strategies::allocator::ALLOCATORS;
 use crate::strategies::eviction::EVICTIONS;
+use crate::strategies::guard::GUARDS;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
@@ -26,6 +27,9 @@ pub struct MemoryConfig {
     pub prefetch: Choice,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
+    /// Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub guard: Choice,
     /// Which frame a page gets; `free-list` unless said otherwise.
     pub allocator: Choice,
     /// Which sizes pages have; `base` unless said otherwise.
@@ -41,6 +45,7 @@ impl Default for MemoryConfig {
             placement: Choice::named("on-touch"),
             prefetch: Choice::named("none"),
             eviction: Choice::named("lru-page"),
+            guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
             sizing: Choice::named("base"),
             fragmentation: Fragmentation::default(),
@@ -61,6 +66,7 @@ impl MemoryConfig {
             placement: resolved(&PLACEMENTS, &self.placement, &geometry)?,
             prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
             sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
             fragmentation: self.fragmentation,
@@ -94,6 +100,11 @@ impl MemoryConfig {
         let message = format!("expected 4KiB, 64KiB or 2MiB, found {}", self.page_size);
         Err(ConfigError { key: "page_size".to_owned(), message })
     }
+}
+
+/// Scenarios without a guard are written as they were before there were any.
+fn is_none(guard: &Choice) -> bool {
+    guard.name == "none"
 }
 
 /// Fills in defaults, and finds values out of range too.

@@ -1,10 +1,12 @@
-//! What a placement strategy can see and change beside the page it is asked about.
+//! What a placement strategy or a guard can see and change beside the page it is asked about.
 
 use octavo_units::Time;
 
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{MemoryId, PageId, PageRun};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::kind::Advice;
 use crate::contract::page::PageView;
+use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::pages::attributes::Attribute;
@@ -16,12 +18,20 @@ pub(crate) struct Charges {
     pub overlapped: u32,
 }
 
-/// The node's pages as a placement strategy sees them. It can write the attributes that it claimed and charge
+impl Charges {
+    pub fn add(&mut self, more: Self) {
+        self.metadata += more.metadata;
+        self.overlapped += more.overlapped;
+    }
+}
+
+/// The node's pages as strategies see them. A placement can write the attributes that it claimed and charge
 /// metadata accesses; only mechanisms move and map pages.
 pub struct Context<'a> {
     pub(crate) now: Time,
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
+    pub(crate) reach: &'a Reach,
     pub(crate) charges: &'a mut Charges,
 }
 
@@ -69,6 +79,18 @@ impl Context<'_> {
     /// If the placement did not [claim](crate::Placement::attributes) it.
     pub fn set_attribute(&mut self, page: PageId, attribute: &'static Attribute, value: u8) {
         self.pages.set_attribute(page, attribute, value);
+    }
+
+    /// What the page's program said about its use.
+    #[must_use]
+    pub fn advice(&self, page: PageId) -> Advice {
+        self.pages.advised().of(page)
+    }
+
+    /// Whether a processor can have a mapping to a memory; to what is near it, it always can.
+    #[must_use]
+    pub fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        self.reach.can_map(processor, memory)
     }
 
     /// Frames of a memory in use, including those that unfinished plans will fill.

@@ -1,7 +1,7 @@
 //! What a placement strategy can answer. Mechanisms carry it out.
 
 use crate::contract::ids::{MemoryId, PageId};
-use crate::contract::masks::MemoryMask;
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 
 /// What to do about a fault. Mechanisms carry it out whatever state the page is in. A processor that cannot map a memory
 /// gets the page instead.
@@ -24,6 +24,13 @@ pub enum Decision {
     /// The page moves to that memory, and the faulting processor maps it there. If it has replicas, it moves to the
     /// faulting processor.
     To(MemoryId),
+    /// The same, and others map it there as well, as far as they can.
+    Pin {
+        /// Where the page comes to lie.
+        memory: MemoryId,
+        /// Who maps it beside the faulting processor.
+        mappers: ProcessorMask,
+    },
     /// The faulting processor gets a replica that it can write; stores go to all holders. A page on the host moves.
     Subscribe,
     /// The page is at home in a memory from its allocation on; the faulting processor maps it there.

@@ -8,6 +8,7 @@ pub(crate) mod context;
 pub(crate) mod dealing;
 pub(crate) mod decision;
 pub(crate) mod eviction;
+pub(crate) mod guard;
 pub(crate) mod placement;
 pub(crate) mod prefetch;
 pub(crate) mod sizing;

@@ -11,6 +11,7 @@ use crate::transaction::draft::{Draft, splinters};
 use crate::transaction::flight::{Flight, Flights};
 use crate::transaction::kept::Kept;
 use crate::transaction::state::Memory;
+use crate::transaction::watch::watch;
 
 /// Plans whose step vectors are kept for reuse, at most.
 const SPARE_PLANS: usize = 1024;
@@ -28,7 +29,16 @@ impl Unfinished {
         let (slot, flight) = self.flights.open();
         let mut spare = || self.spare.pop().unwrap_or_default();
         let (room, steps) = (spare(), spare());
-        Draft { slot, flight, room, steps, charges: Charges::default(), may_compact: false, cause: None }
+        Draft {
+            slot,
+            flight,
+            room,
+            steps,
+            charges: Charges::default(),
+            may_compact: false,
+            by_program: false,
+            cause: None,
+        }
     }
 
     /// Closes a draft: it becomes a plan, unless there is nothing to do.
@@ -40,6 +50,7 @@ impl Unfinished {
             self.recycle(draft.steps);
             return;
         }
+        watch(memory, &draft);
         let Draft { slot, flight, room: mut all, mut steps, charges, cause, .. } = draft;
         let makes_room = !all.is_empty();
         if let Some(physical) = &mut memory.physical {

@@ -16,6 +16,8 @@ pub(crate) struct Draft {
     pub charges: Charges,
     /// Whether a fault may have to wait until memory is compacted for its page.
     pub may_compact: bool,
+    /// Whether the program asked for it, and not a fault, a counter or a strategy.
+    pub by_program: bool,
     /// Why the first page changes.
     pub cause: Option<Cause>,
 }
@@ -32,8 +34,7 @@ impl Draft {
     }
 
     pub fn charge(&mut self, charges: Charges) {
-        self.charges.metadata += charges.metadata;
-        self.charges.overlapped += charges.overlapped;
+        self.charges.add(charges);
     }
 }
 

@@ -11,6 +11,7 @@ mod place;
 mod primitives;
 mod sizes;
 pub(crate) mod state;
+mod watch;
 
 use crate::contract::ids::{PageId, PageRun};
 use crate::pages::state::PageState;

@@ -8,6 +8,7 @@ use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::strategies::eviction::Eviction;
+use crate::strategies::guard::ThrashingGuard;
 use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
@@ -19,7 +20,16 @@ pub(crate) struct Memory {
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
     pub eviction: Box<dyn Eviction>,
+    /// Who steps in when processors fight over pages, if anyone does.
+    pub guard: Option<Box<dyn ThrashingGuard>>,
     pub statistics: Statistics,
     /// Victims of the plan under construction; kept for its capacity.
     pub victims: Vec<PageId>,
+}
+
+impl Memory {
+    /// Whether the page is fought over, and moves for no prefetcher, counter or report.
+    pub fn keeps(&self, page: PageId) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.keeps(page))
+    }
 }

@@ -1,4 +1,4 @@
-//! Every registered placement × prefetch × eviction, on nodes of 1 to 16 GPUs with all page sizes, under random
+//! Every registered placement × prefetch × eviction × guard, on nodes of 1 to 16 GPUs with all page sizes, under random
 //! events with random acknowledgements and failures, mostly with too little memory. A strategy joins by being
 //! registered.
 //!
@@ -8,8 +8,8 @@
 
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, Manager, MemoryConfig, PLACEMENTS,
-    PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Refusal, Topology, Why,
+    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Manager, MemoryConfig,
+    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Refusal, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -44,6 +44,8 @@ enum Happening {
     Complete(usize),
     /// After so many steps and pages of the next.
     Fail(usize, usize, u32),
+    /// Time passes: up to the lapse of the stock driver, or until a page is unpinned.
+    Pass(u64),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -58,6 +60,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::Toggle),
         16 => any::<usize>().prop_map(Happening::Complete),
         4 => (any::<usize>(), 0..8usize, 0..4u32).prop_map(|(plan, steps, pages)| Happening::Fail(plan, steps, pages)),
+        3 => (0..500_000_000u64).prop_map(Happening::Pass),
+        1 => Just(Happening::Pass(150_000_000_000)),
     ]
 }
 
@@ -83,6 +87,7 @@ struct Pair {
     span: u32,
     exempt: bool,
     second: bool,
+    now: Time,
     /// Every plan so far, for comparison with a second run.
     made: Vec<Plan>,
 }
@@ -99,6 +104,7 @@ impl Pair {
             span: script.span,
             exempt: config.placement.name == "ideal",
             second: false,
+            now: Time::ZERO,
             made: Vec::new(),
         };
         pair.manager.handle(Time::ZERO, Event::Allocate(FIRST.into()), &mut Vec::new());
@@ -129,6 +135,7 @@ impl Pair {
                 self.handle(Event::Capacity { memory: processor.memory(), pages: *pages });
             }
             Happening::Toggle => self.toggle(),
+            Happening::Pass(time) => self.pass(Time(*time)),
             Happening::Complete(index) if self.machine.unfinished() > 0 => {
                 self.complete(index % self.machine.unfinished());
             }
@@ -180,20 +187,20 @@ impl Pair {
 
     fn handle(&mut self, event: Event<'_>) {
         let mut plans = Vec::new();
-        self.manager.handle(Time::ZERO, event, &mut plans);
+        self.manager.handle(self.now, event, &mut plans);
         self.carry_out(plans, false);
     }
 
     fn complete(&mut self, index: usize) {
         let mut plans = Vec::new();
-        self.manager.complete(Time::ZERO, self.machine.complete(index), &mut plans);
+        self.manager.complete(self.now, self.machine.complete(index), &mut plans);
         self.carry_out(plans, false);
     }
 
     fn fail(&mut self, index: usize, steps: usize, pages: u32) {
         let mut plans = Vec::new();
         let (plan, done) = self.machine.fail(index, steps, pages);
-        self.manager.fail(Time::ZERO, &plan, Refusal { done, why: Why::Again }, &mut plans);
+        self.manager.fail(self.now, &plan, Refusal { done, why: Why::Again }, &mut plans);
         self.carry_out(plans, true);
     }
 
@@ -207,10 +214,25 @@ impl Pair {
         self.manager.check().unwrap();
     }
 
-    /// Acknowledges everything until nothing is under way.
+    /// Time passes, and strategies are asked when they want to be.
+    fn pass(&mut self, time: Time) {
+        let until = self.now + time;
+        while let Some(deadline) = self.manager.deadline().filter(|at| *at <= until) {
+            self.now = self.now.max(deadline);
+            self.handle(Event::Tick);
+        }
+        self.now = until;
+    }
+
+    /// Acknowledges everything, whenever that may be, until nothing is under way.
     fn finish(&mut self) {
-        while self.machine.unfinished() > 0 {
-            self.complete(0);
+        loop {
+            while self.machine.unfinished() > 0 {
+                self.complete(0);
+            }
+            let Some(deadline) = self.manager.deadline() else { break };
+            self.now = self.now.max(deadline);
+            self.handle(Event::Tick);
         }
         let outstanding = self.machine.outstanding();
         let hopeless = self.manager.out_of_memory().is_some();
@@ -238,18 +260,20 @@ fn conforms(config: &MemoryConfig) {
         Ok(())
     });
     if let Err(error) = outcome {
-        let [placement, prefetch, eviction] = [&config.placement, &config.prefetch, &config.eviction];
-        panic!("{} + {} + {}: {error}", placement.name, prefetch.name, eviction.name);
+        let MemoryConfig { placement, prefetch, eviction, guard, .. } = config;
+        panic!("{} + {} + {} + {}: {error}", placement.name, prefetch.name, eviction.name, guard.name);
     }
 }
 
 /// Compositions with this placement.
 fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
     let pairs = PREFETCHERS.names().flat_map(|prefetch| EVICTIONS.names().map(move |eviction| (prefetch, eviction)));
-    pairs.map(move |(prefetch, eviction)| MemoryConfig {
+    let composed = pairs.flat_map(|pair| GUARDS.names().map(move |guard| (pair, guard)));
+    composed.map(move |((prefetch, eviction), guard)| MemoryConfig {
         placement: placement.clone(),
         prefetch: Choice::named(prefetch),
         eviction: Choice::named(eviction),
+        guard: Choice::named(guard),
         ..MemoryConfig::default()
     })
 }

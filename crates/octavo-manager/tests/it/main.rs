@@ -13,6 +13,7 @@ mod gps;
 mod griffin;
 mod grit;
 mod grit_rules;
+mod guard;
 mod harness;
 mod host_memories;
 mod kinds;

@@ -5,7 +5,7 @@ mod outside;
 pub use outside::outside;
 
 use octavo_driver::config::{PoolConfig, ServiceModel};
-use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS};
+use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS};
 use octavo_node::*;
 use octavo_program::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
 use octavo_registry::{Choice, Options};
@@ -238,8 +238,18 @@ pub fn memory(placement: &str) -> MemoryConfig {
     MemoryConfig { placement: Choice::named(placement), ..MemoryConfig::default() }
 }
 
-/// Every combination of strategies, with default options, but for eviction `none`, under which full memories end a run.
+/// Every combination of placement, prefetcher and evictor, with default options, but for eviction `none`, under which
+/// full memories end a run. Every third also under each guard.
 pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
+    let guards = GUARDS.names().filter(|name| *name != "none");
+    let guarded = guards.flat_map(|guard| {
+        let third = unguarded().step_by(3);
+        third.map(move |memory| MemoryConfig { guard: Choice::named(guard), ..memory })
+    });
+    unguarded().chain(guarded)
+}
+
+fn unguarded() -> impl Iterator<Item = MemoryConfig> {
     PLACEMENTS.names().flat_map(|placement| {
         PREFETCHERS.names().flat_map(move |prefetch| {
             EVICTIONS.names().filter(|name| *name != "none").map(move |eviction| MemoryConfig {

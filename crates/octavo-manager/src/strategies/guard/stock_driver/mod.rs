@@ -1,0 +1,286 @@
+//! `stock-driver`: the production driver's detection of thrashing, and what it does about it.
+//!
+//! A page that moves `threshold` times, each time within the lapse of the time before, is fought over. Where all who
+//! fight reach its owner by fast links, it is pinned there at once. Elsewhere one processor at a time is favoured and
+//! gets the page, the others' faults wait for the nap; after `pin_threshold` such waits the page is pinned with the
+//! favoured one. A pinned page is mapped by all who fight from where it is, and unpinned after a time: then remote
+//! mappings go, and what was known about it.
+//!
+//! What differs from the driver. A fault that is throttled waits in the manager until its period ends; there, GPUs fault
+//! again with each replay until then, and the host's threads sleep up to half a nap longer. Mappings that can write can
+//! do atomics here, so nobody loses the right to atomics alone, and the driver's second kind of event, revocation, does
+//! not exist. Counters do not move a page that is fought over; there, one that is favoured can. The prefetcher takes no
+//! notice of pages that are fought over, and does not bring them; there, they also keep the 64 KiB around them from being
+//! brought as a whole.
+
+mod choose;
+mod lapse;
+mod options;
+mod page;
+
+use std::collections::BTreeSet;
+
+use octavo_registry::{Entry, typed};
+use octavo_units::Time;
+
+use self::choose::{Choice, Situation};
+use self::lapse::Lapse;
+use self::options::Options;
+use self::page::{Fight, Moved, Pin};
+use super::{Hint, ThrashingGuard};
+use crate::contract::counts::NamedCounts;
+use crate::contract::event::Fault;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::page::PageView;
+use crate::strategies::context::Context;
+
+/// How long the unpinning of a page that is in an unfinished plan waits: the granularity of the driver's timer, 20 us
+/// (`uvm_perf_thrashing.c`: `TIMER_GRANULARITY_NS`).
+const TIMER_GRANULARITY: Time = Time(20_000_000);
+
+pub(super) static ENTRY: Entry<Box<dyn ThrashingGuard>, Geometry> = Entry {
+    name: "stock-driver",
+    summary: "throttles processors that fight over a page, and pins it",
+    source: "nvidia-uvm 595.45.04, uvm_perf_thrashing.c",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let options: Options = typed::parse(options)?;
+        options.check()?;
+        Ok(Box::new(StockDriver { options, block_pages: geometry.block_pages(), ..StockDriver::default() }))
+    },
+};
+
+/// What is known about a block of 2 MiB in which something moved.
+#[derive(Default)]
+struct Block {
+    /// The latest move in it.
+    last: Option<(Time, ProcessorId)>,
+    /// Its pages, from when two processors moved some within the lapse.
+    pages: Vec<Fight>,
+    /// When one was fought over last.
+    last_fight: Option<Time>,
+    resets: u8,
+    ever_pinned: bool,
+}
+
+#[derive(Default)]
+struct Counts {
+    thrashing: u64,
+    throttled: u64,
+    pinned: u64,
+    unpinned: u64,
+}
+
+#[derive(Default)]
+struct StockDriver {
+    options: Options,
+    block_pages: u32,
+    blocks: Vec<Option<Box<Block>>>,
+    /// By address space.
+    lapses: Vec<Lapse>,
+    /// Pinned pages by when they are unpinned.
+    pinned: BTreeSet<(Time, PageId)>,
+    counts: Counts,
+}
+
+impl ThrashingGuard for StockDriver {
+    fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Hint {
+        let (now, requester, lapse) = (context.now(), fault.processor, self.lapse(page).time);
+        if self.is_forgotten(fault.page, now) {
+            return Hint::Pass;
+        }
+        let Options { threshold, nap, pin_threshold, fast_links: links, .. } = self.options;
+        let Some(fight) = self.fight(fault.page).filter(|fight| fight.events >= threshold) else { return Hint::Pass };
+        if fight.throttled.contains(requester) {
+            if let Some(until) = fight.calm_until.filter(|&until| now < until && fight.favoured != Some(requester)) {
+                return Hint::Throttle(until);
+            }
+            fight.release(requester);
+        }
+        if fight.pin.is_none() && fight.last.is_some_and(|last| now - last > lapse) {
+            return Hint::Pass;
+        }
+        fight.fighters = fight.fighters.with(requester);
+        fight.choose_favoured(now, requester, nap);
+        let preferred = context.advice(fault.page).preferred;
+        let situation = Situation { requester, owner: page.owner, preferred, fight, pin_threshold, links, context };
+        match situation.choose() {
+            Choice::Pass => Hint::Pass,
+            Choice::Throttle => self.throttle(fault),
+            Choice::Pin(at) => self.pin(fault, page, at, now),
+        }
+    }
+
+    fn moved(&mut self, pages: PageRun, to: MemoryId, context: &mut Context<'_>) {
+        let (now, to) = (context.now(), to.processor());
+        let view = context.page(pages.first);
+        if pages.iter().all(|page| self.fight(page).is_some_and(|fight| fight.pin.is_some())) {
+            return;
+        }
+        let (adapts, threshold) = (self.options.adaptive_lapse, self.options.threshold);
+        let lapse = self.lapse(&view).time;
+        let last = self.block(pages.first).last.replace((now, to));
+        if let Some((last, _)) = last.filter(|_| adapts) {
+            self.lapse(&view).adapt(now - last);
+        }
+        let count = self.block_pages as usize;
+        let block = self.block(pages.first);
+        if block.pages.is_empty() {
+            if last.is_none_or(|(last, who)| who == to || now - last > lapse) {
+                return;
+            }
+            block.pages.resize(count, Fight::default());
+        }
+        for page in pages.iter() {
+            let Some(fight) = self.fight(page) else { continue };
+            let moved = fight.moved(now, to, lapse, threshold);
+            let fought_over = fight.events >= threshold;
+            match moved {
+                Moved::Over => self.forget(page),
+                Moved::Begins | Moved::Nothing if fought_over => self.block(page).last_fight = Some(now),
+                Moved::Begins | Moved::Nothing => {}
+            }
+            self.counts.thrashing += u64::from(moved == Moved::Begins);
+        }
+    }
+
+    fn overruled(&mut self, pages: PageRun) {
+        let fought_over: Vec<PageId> = pages.iter().filter(|&page| self.keeps(page)).collect();
+        fought_over.into_iter().for_each(|page| self.forget(page));
+    }
+
+    fn freed(&mut self, pages: PageRun) {
+        self.overruled(pages);
+        for page in pages.iter() {
+            if let Some(fight) = self.fight(page) {
+                *fight = Fight::default();
+            }
+        }
+    }
+
+    fn keeps(&self, page: PageId) -> bool {
+        let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
+        let block = self.blocks.get(block).and_then(Option::as_ref);
+        let fight = block.and_then(|block| block.pages.get(index));
+        fight.is_some_and(|fight| fight.events >= self.options.threshold)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.pinned.first().map(|(until, _)| *until)
+    }
+
+    fn on_deadline(&mut self, context: &mut Context<'_>, unpinned: &mut Vec<PageId>) {
+        let now = context.now();
+        while let Some((_, page)) = self.pinned.first().copied().filter(|(until, _)| *until <= now) {
+            if context.page(page).busy {
+                self.pin_until(page, Some(now + TIMER_GRANULARITY));
+            } else {
+                self.forget(page);
+                unpinned.push(page);
+                self.counts.unpinned += 1;
+            }
+        }
+    }
+
+    fn counters(&self) -> NamedCounts {
+        let Counts { thrashing, throttled, pinned, unpinned } = self.counts;
+        let fights = NamedCounts::default().with("thrashing_pages", thrashing).with("throttled_faults", throttled);
+        fights.with("pinned_pages", pinned).with("unpinned_pages", unpinned)
+    }
+
+    fn bytes(&self) -> usize {
+        let fights =
+            self.blocks.iter().flatten().map(|block| size_of::<Block>() + block.pages.capacity() * size_of::<Fight>());
+        fights.sum::<usize>() + self.blocks.capacity() * size_of::<usize>()
+    }
+}
+
+impl StockDriver {
+    /// The faulting processor waits until the period is over.
+    fn throttle(&mut self, fault: &Fault) -> Hint {
+        let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
+        let Some(until) = fight.calm_until else { return Hint::Pass };
+        if !fight.throttled.contains(fault.processor) {
+            fight.throttled = fight.throttled.with(fault.processor);
+            if fight.pin.is_none() {
+                fight.throttles = fight.throttles.saturating_add(1);
+            }
+            self.counts.throttled += 1;
+        }
+        Hint::Throttle(until)
+    }
+
+    /// The page is pinned there, or goes on being so. Whoever waits for it need not when it moves for that.
+    fn pin(&mut self, fault: &Fault, page: &PageView, at: MemoryId, now: Time) -> Hint {
+        let until = Some(now + self.options.pin).filter(|_| self.options.pin > Time::ZERO);
+        let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
+        let mappers = fight.fighters;
+        if fight.pin.is_none() || page.owner != at {
+            fight.release_all();
+        }
+        match &mut fight.pin {
+            Some(pin) => pin.at = at,
+            None => {
+                (fight.pin, fight.throttles) = (Some(Pin { at, until }), 0);
+                self.pinned.extend(until.map(|until| (until, fault.page)));
+                self.block(fault.page).ever_pinned = true;
+                self.counts.pinned += 1;
+            }
+        }
+        Hint::Pin { at, mappers }
+    }
+
+    /// Whether a block that has been quiet for an epoch is forgotten now.
+    fn is_forgotten(&mut self, page: PageId, now: Time) -> bool {
+        let Options { epoch, max_resets, .. } = self.options;
+        let index = (page.0 / self.block_pages) as usize;
+        let Some(block) = self.blocks.get_mut(index).and_then(Option::as_mut) else { return false };
+        let quiet = block.last_fight.is_some_and(|last| now - last > epoch);
+        let forgotten = quiet && !block.ever_pinned && block.resets < max_resets;
+        if forgotten {
+            **block = Block { resets: block.resets + 1, ..Block::default() };
+        }
+        forgotten
+    }
+
+    /// Nobody fights over the page any more, and it is not pinned.
+    fn forget(&mut self, page: PageId) {
+        self.pin_until(page, None);
+        if let Some(fight) = self.fight(page) {
+            fight.forget();
+        }
+    }
+
+    /// When the page, if it is pinned, is unpinned; never if there is no such time.
+    fn pin_until(&mut self, page: PageId, later: Option<Time>) {
+        let Some(pin) = self.fight(page).and_then(|fight| fight.pin.as_mut()) else { return };
+        if let Some(before) = std::mem::replace(&mut pin.until, later) {
+            self.pinned.remove(&(before, page));
+        }
+        self.pinned.extend(later.map(|later| (later, page)));
+    }
+
+    fn lapse(&mut self, page: &PageView) -> &mut Lapse {
+        let space = usize::from(page.space.0);
+        if space >= self.lapses.len() {
+            self.lapses.resize(space + 1, Lapse::new(self.options.lapse));
+        }
+        &mut self.lapses[space]
+    }
+
+    fn block(&mut self, page: PageId) -> &mut Block {
+        let index = (page.0 / self.block_pages) as usize;
+        if index >= self.blocks.len() {
+            self.blocks.resize_with(index + 1, || None);
+        }
+        self.blocks[index].get_or_insert_default()
+    }
+
+    /// What is known about a page, if anything in its block was fought over.
+    fn fight(&mut self, page: PageId) -> Option<&mut Fight> {
+        let (block, index) = ((page.0 / self.block_pages) as usize, (page.0 % self.block_pages) as usize);
+        self.blocks.get_mut(block)?.as_mut()?.pages.get_mut(index)
+    }
+}

@@ -1,0 +1,41 @@
+//! A guard watches what plans move.
+
+use crate::contract::ids::{PageId, PageRun};
+use crate::contract::kind::Kind;
+use crate::contract::plan::{Cause, Step};
+use crate::strategies::context::{Charges, Context};
+use crate::transaction::draft::Draft;
+use crate::transaction::state::Memory;
+
+/// Tells the guard, if there is one, about managed pages that the plan moves. What leaves a full memory is no matter of
+/// who fights over it.
+pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
+    let Memory { guard: Some(guard), now, pages, frames, reach, .. } = memory else { return };
+    let mut charges = Charges::default();
+    let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
+    for step in &draft.steps {
+        let &Step::Copy { pages: run, to, cause, .. } = step else { continue };
+        if cause == Cause::Eviction || context.page(run.first).kind != Kind::Managed {
+            continue;
+        }
+        for part in by_block(run, context.geometry().block_pages()) {
+            if draft.by_program || !matches!(cause, Cause::Migration | Cause::Prefetch) {
+                guard.overruled(part);
+            } else {
+                guard.moved(part, to, &mut context);
+            }
+        }
+    }
+}
+
+/// The parts of a run that lie in one block each.
+fn by_block(run: PageRun, block_pages: u32) -> impl Iterator<Item = PageRun> {
+    let end = run.first.0 + run.count;
+    let mut first = run.first.0;
+    std::iter::from_fn(move || {
+        let next = ((first / block_pages + 1) * block_pages).min(end);
+        let part = PageRun { first: PageId(first), count: next - first };
+        first = next;
+        (part.count > 0).then_some(part)
+    })
+}

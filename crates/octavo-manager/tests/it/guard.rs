@@ -1,0 +1,223 @@
+//! `stock-driver`: times and steps by hand, from the rules of the driver (`uvm_perf_thrashing.c`), of two GPUs that take
+//! a page from each other.
+
+use crate::common::{choice, fault, show};
+use octavo_manager::{Access, Event, HOST, HOST_MEMORY, Manager, MemoryConfig, MemoryId, PageId, PageRun, Topology};
+use octavo_units::Time;
+
+const US: u64 = 1_000_000;
+const PAGE: PageId = PageId(3);
+
+/// Two GPUs that touch one page, each access when the test says.
+struct Fight {
+    manager: Manager,
+    woken: Vec<(u64, String)>,
+}
+
+impl Fight {
+    fn new(options: &str) -> Self {
+        let config = MemoryConfig { guard: choice("stock-driver", options), ..MemoryConfig::default() };
+        let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+        let run = PageRun { first: PageId(0), count: 1024 };
+        manager.handle(Time::ZERO, Event::Allocate(run.into()), &mut Vec::new());
+        Self { manager, woken: Vec::new() }
+    }
+
+    /// Something happens; its steps but wakes, which are noted. Plans are done at once.
+    fn event(&mut self, at: u64, event: Event<'_>) -> Vec<String> {
+        let mut plans = Vec::new();
+        self.manager.handle(Time(at * US), event, &mut plans);
+        let steps: Vec<String> = plans.iter().flat_map(|plan| plan.steps.iter().map(show)).collect();
+        plans.iter().for_each(|plan| self.manager.complete(Time(at * US), plan.id, &mut Vec::new()));
+        self.manager.check().unwrap();
+        let (wakes, others): (Vec<String>, Vec<String>) = steps.into_iter().partition(|step| step.starts_with("wake"));
+        self.woken.extend(wakes.into_iter().map(|wake| (at, wake)));
+        others
+    }
+
+    /// A store of a GPU, at a time in microseconds; where the page is then.
+    fn store(&mut self, at: u64, gpu: usize) -> MemoryId {
+        self.event(at, Event::Faults(&[fault(gpu, PAGE.0, Access::Write)]));
+        self.owner()
+    }
+
+    fn owner(&self) -> MemoryId {
+        self.manager.page(PAGE).owner
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        self.manager.statistics().named(name).expect("counted")
+    }
+
+    fn deadline_us(&self) -> Option<u64> {
+        self.manager.deadline().map(|time| time.0 / US)
+    }
+}
+
+const GPU: [MemoryId; 2] = [MemoryId::gpu(0), MemoryId::gpu(1)];
+
+/// Four moves: the first is the block's, the second the page's first, the third and fourth are within the lapse.
+/// `threshold` 3 needs one more, the fifth.
+fn five_moves(fight: &mut Fight) {
+    for (number, at) in [0, 100, 200, 300, 400].into_iter().enumerate() {
+        assert_eq!(fight.count("thrashing_pages"), 0);
+        assert_eq!(fight.store(at, number % 2), GPU[number % 2], "move {number}");
+    }
+    assert_eq!((fight.count("thrashing_pages"), fight.owner()), (1, GPU[0]));
+}
+
+/// Over `NVLink` the page is pinned where it is as soon as it is fought over, mapped by both, and unpinned 150 ms later.
+#[test]
+fn gpus_with_fast_links_share_the_page_where_it_is() {
+    let mut fight = Fight::new("{}");
+    five_moves(&mut fight);
+    let steps = fight.event(500, Event::Faults(&[fault(1, PAGE.0, Access::Write)]));
+    assert_eq!(steps, ["map gpu1 3 -> gpu0 rw"], "pinned with gpu0, which goes on without a fault");
+    assert_eq!((fight.count("pinned_pages"), fight.count("throttled_faults")), (1, 0));
+    assert_eq!(fight.deadline_us(), Some(500 + 150_000));
+    assert_eq!(fight.event(150_499, Event::Tick), [""; 0]);
+    assert_eq!(fight.event(150_500, Event::Tick), ["invalidate gpu1 3"]);
+    assert_eq!((fight.count("unpinned_pages"), fight.manager.deadline()), (1, None));
+    // Nothing is known about the page any more: it moves again.
+    assert_eq!(fight.store(150_501, 1), GPU[1]);
+}
+
+/// Over PCIe who comes first in a period of 500 us gets the page, and the other waits for the end of it.
+#[test]
+fn gpus_without_fast_links_take_turns_until_the_page_is_pinned() {
+    let mut fight = Fight::new(r#"{"fast_links": "none", "pin_threshold": 2, "adaptive_lapse": false}"#);
+    five_moves(&mut fight);
+    // gpu1 begins a period, until 1000, and is favoured: it gets the page. gpu0 waits until 1000.
+    assert_eq!(fight.store(500, 1), GPU[1]);
+    assert_eq!(fight.store(600, 0), GPU[1]);
+    assert_eq!((fight.count("throttled_faults"), fight.deadline_us()), (1, Some(1000)));
+    assert_eq!(fight.event(999, Event::Tick), [""; 0]);
+    // Its wait is over, a new period begins, until 1500, and it is favoured. The last move was at 500, a lapse ago.
+    fight.event(1000, Event::Tick);
+    assert_eq!(fight.owner(), GPU[0]);
+    assert_eq!(fight.woken.last().unwrap(), &(1000, "wake gpu0 3".to_owned()));
+    assert_eq!(fight.store(1100, 1), GPU[0]);
+    assert_eq!((fight.count("throttled_faults"), fight.deadline_us()), (2, Some(1500)));
+    // Two faults were throttled: who is favoured next gets the page pinned, and the other maps it.
+    let steps = fight.event(1500, Event::Tick);
+    assert_eq!(fight.owner(), GPU[1]);
+    assert_eq!(steps.last().unwrap(), "map gpu0 3 -> gpu1 rw", "{steps:?}");
+    assert_eq!((fight.count("pinned_pages"), fight.deadline_us()), (1, Some(151_500)));
+    assert_eq!(fight.store(1600, 0), GPU[1], "nobody has to fault");
+    assert_eq!(fight.manager.statistics().stale_faults, 1);
+}
+
+/// The favoured processor comes back within its own period: nobody is favoured for a moment, so it is again.
+#[test]
+fn the_same_processor_is_not_favoured_twice_in_a_row() {
+    let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false}"#);
+    five_moves(&mut fight);
+    assert_eq!(fight.store(500, 1), GPU[1], "favoured until 1000");
+    // The host takes the page away within the period: it is not favoured and waits.
+    let host = octavo_manager::Fault { processor: HOST, page: PAGE, access: Access::Write };
+    fight.event(900, Event::Faults(&[host]));
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], Some(1000)));
+    fight.event(1000, Event::Tick);
+    assert_eq!(fight.owner(), HOST_MEMORY, "favoured until 1500");
+    // Both GPUs wait until then; gpu0 is favoured next, and gpu1 waits on.
+    fight.store(1100, 0);
+    fight.store(1200, 1);
+    assert_eq!((fight.owner(), fight.count("throttled_faults")), (HOST_MEMORY, 3));
+    fight.event(1500, Event::Tick);
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[0], Some(2000)));
+    assert_eq!(fight.count("throttled_faults"), 3, "a fault that waits on is counted once");
+    fight.event(2000, Event::Tick);
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], None));
+}
+
+#[test]
+fn moves_that_are_further_apart_are_no_fight() {
+    let mut fight = Fight::new(r#"{"adaptive_lapse": false}"#);
+    for number in 0..20 {
+        assert_eq!(fight.store(number * 501, number as usize % 2), GPU[number as usize % 2]);
+    }
+    assert_eq!((fight.count("thrashing_pages"), fight.manager.deadline()), (0, None));
+    // Adaptive, the lapse never grows from moves that far apart.
+    let mut adaptive = Fight::new("{}");
+    (0..20).for_each(|number| _ = adaptive.store(number * 501, number as usize % 2));
+    assert_eq!(adaptive.count("thrashing_pages"), 0);
+}
+
+/// 500 us grow to 562.5 us with the second move, to 632.8 us with the third: the fourth, 600 us later, belongs to them.
+#[test]
+fn the_lapse_grows_while_moves_are_close() {
+    let times = [0, 100, 200, 800, 1400, 2000];
+    let fights = [true, false].map(|adaptive| {
+        let mut fight = Fight::new(&format!(r#"{{"adaptive_lapse": {adaptive}}}"#));
+        times.iter().enumerate().for_each(|(number, at)| _ = fight.store(*at, number % 2));
+        fight.count("thrashing_pages")
+    });
+    assert_eq!(fights, [1, 0]);
+}
+
+#[test]
+fn what_the_program_says_goes_before_what_is_known() {
+    let mut fight = Fight::new(r#"{"adaptive_lapse": false}"#);
+    five_moves(&mut fight);
+    // It wants the page with gpu1, and nothing is known about it any more.
+    let wish = Event::Prefetch { pages: PageRun::one(PAGE), to: GPU[1] };
+    fight.event(450, wish);
+    assert_eq!(fight.owner(), GPU[1]);
+    assert_eq!(fight.store(500, 0), GPU[0]);
+    assert_eq!(fight.count("pinned_pages"), 0);
+}
+
+#[test]
+fn faults_that_wait_for_freed_pages_are_forgotten() {
+    let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false}"#);
+    five_moves(&mut fight);
+    fight.store(500, 1);
+    fight.store(600, 0);
+    assert_eq!(fight.deadline_us(), Some(1000));
+    let run = PageRun { first: PageId(0), count: 1024 };
+    fight.event(700, Event::Free(run));
+    assert_eq!(fight.manager.deadline(), None);
+    fight.event(800, Event::Allocate(run.into()));
+    assert_eq!(fight.store(900, 0), GPU[0], "a new page that nobody fought over");
+}
+
+#[test]
+fn a_pinned_page_that_is_freed_is_not_unpinned() {
+    let mut fight = Fight::new("{}");
+    five_moves(&mut fight);
+    fight.store(500, 1);
+    assert_eq!(fight.count("pinned_pages"), 1);
+    fight.event(600, Event::Free(PageRun { first: PageId(0), count: 1024 }));
+    assert_eq!(fight.manager.deadline(), None);
+}
+
+/// gpu1 was favoured last. If that is forgotten, it is favoured again in the next fight; if not, it has to wait.
+#[test]
+fn a_quiet_block_is_forgotten_after_an_epoch() {
+    let owners = ["10ms", "1s"].map(|epoch| {
+        let options = format!(r#"{{"fast_links": "none", "adaptive_lapse": false, "epoch": "{epoch}"}}"#);
+        let mut fight = Fight::new(&options);
+        five_moves(&mut fight);
+        assert_eq!(fight.store(500, 1), GPU[1]);
+        for (number, at) in [20_000, 20_100, 20_200, 20_300, 20_400].into_iter().enumerate() {
+            assert_eq!(fight.count("thrashing_pages"), 1, "what was long ago is no part of this fight");
+            fight.store(at, number % 2);
+        }
+        assert_eq!(fight.count("thrashing_pages"), 2);
+        fight.store(20_500, 1)
+    });
+    assert_eq!(owners, [GPU[1], GPU[0]]);
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    for (options, key) in [
+        (r#"{"threshold": 8}"#, "guard.threshold"),
+        (r#"{"pin_threshold": 0}"#, "guard.pin_threshold"),
+        (r#"{"nap": "0ns"}"#, "guard.nap"),
+        (r#"{"fast_link": "none"}"#, "guard.fast_link"),
+    ] {
+        let config = MemoryConfig { guard: choice("stock-driver", options), ..MemoryConfig::default() };
+        assert_eq!(config.resolve().unwrap_err().key, key);
+    }
+}
