@@ -1,6 +1,6 @@
 //! Plans are carried out step by step, and acknowledged when the last step is done and the last wake has arrived.
 
-use octavo_manager::{Event, Fault, HOST, PageRun, Plan, ProcessorId, Step};
+use octavo_manager::{Event, Fault, HOST, PageRun, Plan, PlanClass, ProcessorId, Step};
 use octavo_units::Time;
 
 use crate::alarm::Alarm;
@@ -15,13 +15,25 @@ impl Driver {
             return self.halt(now, to);
         }
         let mut made = std::mem::take(&mut self.made);
+        let mut demand = None;
         for plan in made.drain(..) {
-            self.admit(now, plan, to);
+            match (plan.class, demand) {
+                (PlanClass::Prefetch, Some(slot)) => self.plans.running[slot].followers.push(plan),
+                (PlanClass::Demand, _) => demand = Some(self.admit(now, plan, to)),
+                _ => _ = self.admit(now, plan, to),
+            }
         }
         self.made = made;
     }
 
-    fn admit(&mut self, now: Time, plan: Plan, to: &mut impl Executor) {
+    /// The steps of a plan are over, and what was prefetched with it comes now.
+    fn admit_followers(&mut self, now: Time, slot: u32, to: &mut impl Executor) {
+        for plan in std::mem::take(&mut self.plans.running[slot].followers) {
+            self.admit(now, plan, to);
+        }
+    }
+
+    fn admit(&mut self, now: Time, plan: Plan, to: &mut impl Executor) -> u32 {
         let slot = self.plans.insert(plan);
         let progress = &mut self.plans.running[slot];
         let begun = to.admit(now, Ticket { slot, step: 0 }, &progress.plan);
@@ -39,6 +51,7 @@ impl Driver {
             Begun::Later(steps) => (progress.later, progress.began) = (Some(steps), now),
             Begun::Refused(refusal) => panic!("nothing was asked for that can be refused: {refusal:?}"),
         }
+        slot
     }
 
     /// Carries out steps until one takes time.
@@ -47,7 +60,10 @@ impl Driver {
             let progress = &mut self.plans.running[slot];
             let left = &progress.plan.steps[progress.next as usize..];
             match left.first() {
-                None => return self.end_if_done(now, slot, to),
+                None => {
+                    self.admit_followers(now, slot, to);
+                    return self.end_if_done(now, slot, to);
+                }
                 Some(&Step::Wake { processor, pages }) => {
                     progress.next += 1;
                     self.wake(now, slot, processor, pages, to);

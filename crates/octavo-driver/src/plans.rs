@@ -17,13 +17,15 @@ pub(crate) struct Progress {
     pub began: Time,
     /// Time spent on making room.
     pub evicting: Time,
+    /// Plans that begin when the steps of this one are done.
+    pub followers: Vec<Plan>,
     /// Wakes under way; the plan is acknowledged when the last has arrived.
     pub wakes: u32,
 }
 
 impl Progress {
     pub fn new(plan: Plan) -> Self {
-        Self { plan, next: 0, later: None, began: Time::ZERO, evicting: Time::ZERO, wakes: 0 }
+        Self { plan, next: 0, later: None, began: Time::ZERO, evicting: Time::ZERO, followers: Vec::new(), wakes: 0 }
     }
 
     /// Whether the next step is among those that make room.

@@ -21,6 +21,11 @@ impl Driver {
         let progress = &self.plans.running[slot];
         to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
         let steps = progress.next + refusal.done.steps;
+        // What was to come beside it makes no room scarcer when its faults happen again.
+        for plan in std::mem::take(&mut self.plans.running[slot].followers) {
+            self.manager.fail(now, &plan, Refusal { done: Prefix::NONE, why: Why::Gone }, &mut self.made);
+            self.manager.recycle(plan);
+        }
         let refusal = Refusal { done: Prefix { steps, ..refusal.done }, ..refusal };
         let plan = self.plans.remove(slot);
         if refusal.why == Why::Broken {

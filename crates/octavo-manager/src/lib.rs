@@ -34,7 +34,7 @@ pub use contract::ids::{
 pub use contract::kind::{Advice, Kind, Spread};
 pub use contract::masks::{MemoryMask, ProcessorMask};
 pub use contract::page::{Mode, PageView};
-pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanId, Step};
+pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanClass, PlanId, Step};
 pub use contract::refusal::{Prefix, Refusal, Why};
 pub use contract::topology::{MemorySpec, Reach, Topology};
 pub use manager::Manager;
@@ -46,7 +46,7 @@ pub use pages::attributes::{Attribute, AttributeChange};
 pub use pages::census::Census;
 pub use pages::residency::Residency;
 pub use strategies::allocator::{ALLOCATORS, FrameAllocator, FrameRequest};
-pub use strategies::config::MemoryConfig;
+pub use strategies::config::{MemoryConfig, PrefetchPlan};
 pub use strategies::context::Context;
 pub use strategies::decision::{Decision, Move, Unsubscribe};
 pub use strategies::eviction::{EVICTIONS, Eviction};

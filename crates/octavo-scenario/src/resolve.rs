@@ -227,6 +227,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         page_size: memory.page_size,
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
+        prefetch_plan: memory.prefetch_plan,
         eviction: set(memory.eviction),
         guard: set(memory.guard),
         allocator: set(memory.allocator),

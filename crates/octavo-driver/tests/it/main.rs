@@ -1,5 +1,6 @@
 //! Tests of the driver through its public interface.
 
+mod classes;
 mod deadlines;
 mod refusals;
 mod scripted;

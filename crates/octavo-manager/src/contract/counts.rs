@@ -42,6 +42,9 @@ pub struct Statistics {
     pub timed_migrations: u64,
     /// Pages brought before they were asked for.
     pub prefetched: u64,
+    /// Plans that brought pages apart from the faults that they were prefetched with. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub prefetch_plans: u64,
     /// Pages that got their first frame at a touch or by a prefetch, or with their allocation. Not listed if there are
     /// none, as where all pages lie on the host from the beginning.
     #[serde(skip_serializing_if = "is_zero")]

@@ -175,6 +175,18 @@ pub enum Step {
     },
 }
 
+/// What a plan is for, which decides who waits for whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlanClass {
+    /// Somebody waits for it: a fault, or a program for its memory.
+    #[default]
+    Demand,
+    /// It brings pages before they are asked for. It begins when the demands that it was made with are met.
+    Prefetch,
+    /// Nobody waits for it: what counters, reports, ends of kernels and times lead to.
+    Background,
+}
+
 /// An ordered list of steps that carries out one decision.
 ///
 /// Pages named in an unfinished plan are busy: later faults on them wait inside the manager until the plan is
@@ -185,6 +197,8 @@ pub enum Step {
 pub struct Plan {
     /// Its number, unique and ascending.
     pub id: PlanId,
+    /// What it is for.
+    pub class: PlanClass,
     /// What the waiting faults' time is accounted to.
     pub cause: Cause,
     /// How many steps make room for the rest (evictions): the first, or those behind [`Step::Consult`]. Their time is

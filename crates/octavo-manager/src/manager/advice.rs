@@ -3,7 +3,7 @@
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId, PageRun};
 use crate::contract::kind::{Advice, Kind};
-use crate::contract::plan::{Cause, Plan};
+use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::{self, accessors, migrate};
 use crate::strategies::decision::Decision;
@@ -16,7 +16,7 @@ impl Manager {
         assert!(managed, "advice is about managed memory, {pages:?} is not");
         self.memory.pages.advise(pages, advice);
         let list: Vec<PageId> = pages.iter().collect();
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         draft.cause = Some(Cause::RemoteMap);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         tx.each_uniform_run(&list, accessors::map);
@@ -40,7 +40,7 @@ impl Manager {
             view.allocated && view.populated() && self.memory.pages.advised().of(page).read_mostly
         });
         let moved: Vec<PageId> = others.into_iter().filter(|&page| migrate::may_come(&self.page(page), to)).collect();
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Prefetch);
         (draft.cause, draft.by_program) = (Some(Cause::Prefetch), true);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         migrate::move_all(&mut tx, &moved, to, Cause::Prefetch);

@@ -4,7 +4,7 @@ use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
-use crate::contract::plan::{Cause, Plan, Step};
+use crate::contract::plan::{Cause, Plan, PlanClass, Step};
 use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
 use crate::strategies::context::Context;
@@ -18,7 +18,7 @@ impl Manager {
     pub(super) fn counter(&mut self, notification: &CounterNotification, plans: &mut Vec<Plan>) {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         if !view.busy && view.kind == Kind::Managed && !view.resident.near(notification.processor) {
             let ask = |placement: &mut dyn Placement, context: &mut Context<'_>| {
                 placement.on_counter(notification, &view, context)
@@ -72,7 +72,7 @@ impl Manager {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         moves.clear();
         let ((), charges) = self.ask_placement(Kind::Managed, |placement, context| ask(placement, context, &mut moves));
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         draft.charge(charges);
         let mut moved = 0;
         for request in &moves {
@@ -95,7 +95,7 @@ impl Manager {
             let view = self.page(request.page);
             view.allocated && !view.busy && view.mode == Mode::Broadcast
         });
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         for alike in given_up.chunk_by(|one, next| one.memories == next.memories) {
             let list: Vec<PageId> = alike.iter().map(|request| request.page).collect();

@@ -2,7 +2,7 @@
 
 use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::contract::masks::MemoryMask;
-use crate::contract::plan::{Cause, Plan};
+use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::room::{NoRoom, evict};
 use crate::memories::usage::OutOfMemory;
@@ -33,7 +33,7 @@ impl Manager {
         for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
             let excess = self.memory.frames.excess(memory);
             if excess > 0 {
-                let mut draft = self.unfinished.open();
+                let mut draft = self.unfinished.open_for(PlanClass::Background);
                 draft.cause = Some(Cause::Eviction);
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 // What is busy now leaves when it is acknowledged.

@@ -3,7 +3,7 @@
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
 use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
-use crate::contract::plan::{Compaction, Plan};
+use crate::contract::plan::{Compaction, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::evacuate::evacuate;
 use crate::transaction::Transaction;
@@ -87,7 +87,7 @@ impl Manager {
         model: Option<Compaction>,
         plans: &mut Vec<Plan>,
     ) {
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         match home {
             Some(_) => tx.splinter_block(processor, block),

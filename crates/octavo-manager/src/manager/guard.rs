@@ -6,7 +6,7 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{PageId, PageRun};
 use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
-use crate::contract::plan::{Cause, Plan};
+use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::pin::unpin;
 use crate::strategies::context::{Charges, Context};
@@ -56,7 +56,7 @@ impl Manager {
     pub(super) fn ask_what_to_unpin(&mut self, plans: &mut Vec<Plan>) {
         let mut pages: Vec<PageId> = Vec::new();
         let asked = self.ask_guard(|guard, context| guard.on_deadline(context, &mut pages));
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         draft.charge(asked.map(|(_, charges)| charges).unwrap_or_default());
         draft.cause = Some(Cause::RemoteMap);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };

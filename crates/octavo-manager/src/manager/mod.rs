@@ -33,7 +33,7 @@ use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
 use crate::strategies::composition::{Composition, Policies, Policy};
-use crate::strategies::config::MemoryConfig;
+use crate::strategies::config::{MemoryConfig, PrefetchPlan};
 use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::{Move, Unsubscribe};
 use crate::strategies::eviction::Eviction;
@@ -64,6 +64,7 @@ use crate::transaction::state::Memory;
 pub struct Manager {
     memory: Memory,
     policies: Policies,
+    prefetch_plan: PrefetchPlan,
     /// Deals device memory out to the GPUs.
     dealer: Dealer,
     unfinished: Unfinished,
@@ -100,6 +101,7 @@ impl Manager {
         let Composition { geometry, placement, prefetch, eviction, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
+        manager.prefetch_plan = config.prefetch_plan;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
         for memory in topology.gpu_memories() {
@@ -137,6 +139,7 @@ impl Manager {
         let mut manager = Self {
             memory,
             policies: Policies::new(Policy { placement, prefetch }, &geometry)?,
+            prefetch_plan: PrefetchPlan::default(),
             dealer: Dealer::new(geometry.gpus as u32, 0),
             unfinished: Unfinished::default(),
             starved,

@@ -2,7 +2,7 @@
 
 use crate::contract::ids::PageRun;
 use crate::contract::masks::ProcessorMask;
-use crate::contract::plan::Plan;
+use crate::contract::plan::{Plan, PlanClass};
 use crate::manager::Manager;
 use crate::transaction::Transaction;
 use crate::transaction::coalesce::coalesce;
@@ -16,7 +16,7 @@ impl Manager {
             return;
         }
         for (processor, block) in std::mem::take(&mut physical.postponed) {
-            let mut draft = self.unfinished.open();
+            let mut draft = self.unfinished.open_for(PlanClass::Background);
             coalesce(&mut self.memory, &mut draft, processor, block);
             self.unfinished.commit(&mut self.memory, draft, plans);
         }
@@ -44,7 +44,7 @@ impl Manager {
         if self.memory.physical.as_ref().is_none_or(|physical| physical.coalescing.is_none()) {
             return;
         }
-        let mut draft = self.unfinished.open();
+        let mut draft = self.unfinished.open_for(PlanClass::Background);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
         tx.splinter(gpus, run);
         if !tx.draft.flight.journal.splintered.is_empty() {

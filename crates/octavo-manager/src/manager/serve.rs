@@ -6,13 +6,14 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId};
 use crate::contract::kind::Kind;
 use crate::contract::masks::ProcessorMask;
-use crate::contract::plan::{Cause, Plan};
+use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::room::NoRoom;
 use crate::mechanism::{self, migrate};
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
 use crate::strategies::composition::Policy;
+use crate::strategies::config::PrefetchPlan;
 use crate::strategies::context::{Charges, Context};
 use crate::strategies::decision::Decision;
 use crate::strategies::guard::Hint;
@@ -68,8 +69,16 @@ impl Manager {
             }
         }
         let kind = self.memory.pages.kind(faults[0].fault.page);
-        if !migrated.is_empty() && !alone && self.policies.of(kind).prefetch.serves_blocks() {
+        let brings_more = !migrated.is_empty() && !alone && self.policies.of(kind).prefetch.serves_blocks();
+        if brings_more && self.prefetch_plan == PrefetchPlan::Own {
+            // The faults' plan gets its room first, and needs nothing of what comes beside it.
+            self.unfinished.commit(&mut self.memory, draft, plans);
+            draft = self.unfinished.open_for(PlanClass::Prefetch);
+        }
+        if brings_more {
             self.bring_more(kind, &faults[0].fault, migrated, &mut draft);
+            let own = draft.class == PlanClass::Prefetch && !draft.is_empty();
+            self.memory.statistics.prefetch_plans += u64::from(own);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
         self.note_failure(Some(&faults[0].fault));

@@ -4,7 +4,7 @@ use crate::contract::event::Fault;
 use crate::contract::ids::PageRun;
 use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
-use crate::contract::plan::{Cause, Plan, Step};
+use crate::contract::plan::{Cause, Plan, PlanClass, Step};
 use crate::strategies::context::Charges;
 use crate::transaction::coalesce::coalesce_touched;
 use crate::transaction::draft::{Draft, splinters};
@@ -25,6 +25,12 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
+    /// A plan that nobody waits for.
+    pub fn open_for(&mut self, class: PlanClass) -> Draft {
+        Draft { class, ..self.open() }
+    }
+
+    /// A plan that somebody waits for.
     pub fn open(&mut self) -> Draft {
         let (slot, flight) = self.flights.open();
         let mut spare = || self.spare.pop().unwrap_or_default();
@@ -36,6 +42,7 @@ impl Unfinished {
             steps,
             charges: Charges::default(),
             may_compact: false,
+            class: PlanClass::default(),
             by_program: false,
             cause: None,
         }
@@ -51,7 +58,7 @@ impl Unfinished {
             return;
         }
         watch(memory, &draft);
-        let Draft { slot, flight, room: mut all, mut steps, charges, cause, .. } = draft;
+        let Draft { slot, flight, room: mut all, mut steps, charges, class, cause, .. } = draft;
         let makes_room = !all.is_empty();
         if let Some(physical) = &mut memory.physical {
             all.splice(..0, splinters(physical, &flight));
@@ -66,7 +73,7 @@ impl Unfinished {
         }
         memory.frames.begin(&flight.change);
         let id = self.flights.launch(slot, flight);
-        plans.push(Plan { id, cause: cause.unwrap_or(Cause::Migration), room_steps, steps: all });
+        plans.push(Plan { id, class, cause: cause.unwrap_or(Cause::Migration), room_steps, steps: all });
     }
 
     /// Keeps a vector of steps for the next draft.

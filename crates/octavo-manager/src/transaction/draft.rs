@@ -1,7 +1,7 @@
 //! A plan so far.
 
 use crate::contract::event::Fault;
-use crate::contract::plan::{Cause, Step};
+use crate::contract::plan::{Cause, PlanClass, Step};
 use crate::strategies::context::Charges;
 use crate::transaction::flight::Flight;
 use crate::transaction::physical::Physical;
@@ -16,6 +16,8 @@ pub(crate) struct Draft {
     pub charges: Charges,
     /// Whether a fault may have to wait until memory is compacted for its page.
     pub may_compact: bool,
+    /// What the plan is for.
+    pub class: PlanClass,
     /// Whether the program asked for it, and not a fault, a counter or a strategy.
     pub by_program: bool,
     /// Why the first page changes.

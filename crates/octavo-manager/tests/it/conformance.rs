@@ -9,7 +9,7 @@
 use crate::executor::Machine;
 use octavo_manager::{
     Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Manager, MemoryConfig,
-    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, ProcessorId, Refusal, Topology, Why,
+    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -268,8 +268,10 @@ fn conforms(config: &MemoryConfig) {
 /// Compositions with this placement.
 fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
     let pairs = PREFETCHERS.names().flat_map(|prefetch| EVICTIONS.names().map(move |eviction| (prefetch, eviction)));
-    let composed = pairs.flat_map(|pair| GUARDS.names().map(move |guard| (pair, guard)));
-    composed.map(move |((prefetch, eviction), guard)| MemoryConfig {
+    let composed = pairs.enumerate().flat_map(|pair| GUARDS.names().map(move |guard| (pair, guard)));
+    composed.map(move |((number, (prefetch, eviction)), guard)| MemoryConfig {
+        // Every other of them.
+        prefetch_plan: if number % 2 == 0 { PrefetchPlan::Shared } else { PrefetchPlan::Own },
         placement: placement.clone(),
         prefetch: Choice::named(prefetch),
         eviction: Choice::named(eviction),

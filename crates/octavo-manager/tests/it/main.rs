@@ -3,6 +3,7 @@
 
 mod access_counter;
 mod advice;
+mod classes;
 mod common;
 mod conformance;
 mod differential;

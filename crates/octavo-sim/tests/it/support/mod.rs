@@ -5,7 +5,7 @@ mod outside;
 pub use outside::outside;
 
 use octavo_driver::config::{PoolConfig, ServiceModel};
-use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS};
+use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS, PrefetchPlan};
 use octavo_node::*;
 use octavo_program::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
 use octavo_registry::{Choice, Options};
@@ -239,12 +239,14 @@ pub fn memory(placement: &str) -> MemoryConfig {
 }
 
 /// Every combination of placement, prefetcher and evictor, with default options, but for eviction `none`, under which
-/// full memories end a run. Every third also under each guard.
+/// full memories end a run. Every third also under each guard, with prefetched
+/// pages in plans of their own.
 pub fn combinations() -> impl Iterator<Item = MemoryConfig> {
     let guards = GUARDS.names().filter(|name| *name != "none");
     let guarded = guards.flat_map(|guard| {
         let third = unguarded().step_by(3);
-        third.map(move |memory| MemoryConfig { guard: Choice::named(guard), ..memory })
+        let prefetch_plan = PrefetchPlan::Own;
+        third.map(move |memory| MemoryConfig { guard: Choice::named(guard), prefetch_plan, ..memory })
     });
     unguarded().chain(guarded)
 }
