@@ -35,7 +35,8 @@ pub enum Begun {
 /// What became of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// It has arrived: who waited goes on when the driver returns.
+    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again: where
+    /// several wait for one page at once, they could take it from each other for ever.
     Arrived,
     /// It is under way; [`Driver::woken`](crate::Driver::woken) will be called. Until then the pages of its plan are
     /// busy, so that who faulted can go on before anyone takes the page away.

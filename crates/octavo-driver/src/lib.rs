@@ -86,6 +86,8 @@ mod alarm;
 mod batch;
 mod carry_out;
 pub mod config;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod deadline;
 mod driver;
 mod executor;

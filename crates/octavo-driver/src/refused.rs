@@ -41,15 +41,12 @@ impl Driver {
         self.free_what_is_idle(now, to);
     }
 
-    /// Nothing that the manager has decided since means anything: no plan of it is begun, and nobody waits any more.
+    /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages, and
+    /// nobody waits any more.
     pub(crate) fn halt(&mut self, now: Time, to: &mut impl Executor) {
         self.halted = true;
         while let Some(plan) = self.made.pop() {
-            if plan.steps.iter().any(changes_pages) {
-                self.manager.fail(now, &plan, Refusal { done: Prefix::NONE, why: Why::Gone }, &mut self.made);
-            } else {
-                self.manager.complete(now, plan.id, &mut self.made);
-            }
+            self.manager.complete(now, plan.id, &mut self.made);
         }
         while let Some(fault) = self.faults.close_any() {
             self.kill(now, fault, to);
@@ -61,11 +58,6 @@ impl Driver {
         to.kill(now, id, &self.faults[id]);
         self.faults.remove(id);
     }
-}
-
-/// Whether a step is about more than who wakes: plans of other steps than these hold no page.
-fn changes_pages(step: &Step) -> bool {
-    !matches!(step, Step::Wake { .. } | Step::ClearCounters { .. } | Step::Splinter { .. } | Step::Consult { .. })
 }
 
 /// The faults that a plan was to wake, by processor and page.

@@ -45,6 +45,7 @@ pub use memories::usage::{MemoryUse, OutOfMemory};
 pub use pages::attributes::{Attribute, AttributeChange};
 pub use pages::census::Census;
 pub use pages::residency::Residency;
+pub use random::Random;
 pub use strategies::allocator::{ALLOCATORS, FrameAllocator, FrameRequest};
 pub use strategies::config::{MemoryConfig, PrefetchPlan};
 pub use strategies::context::Context;

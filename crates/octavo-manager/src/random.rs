@@ -1,9 +1,12 @@
 //! Numbers without structure, the same at every run and on every machine.
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-pub(crate) struct Random(u64);
+/// Numbers without structure that depend on a seed alone: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+/// number generators, OOPSLA 2014).
+pub struct Random(u64);
 
 impl Random {
+    /// The same seed, the same numbers.
+    #[must_use]
     pub fn new(seed: u32) -> Self {
         Self(seed.into())
     }

@@ -1,6 +1,7 @@
 //! Tests of the driver through its public interface.
 
 mod classes;
+mod conformance;
 mod deadlines;
 mod refusals;
 mod scripted;

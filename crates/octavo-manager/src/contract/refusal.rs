@@ -20,8 +20,13 @@ impl Prefix {
     /// These steps, the last perhaps in part.
     pub(crate) fn of(self, steps: &[Step]) -> impl Iterator<Item = Step> + '_ {
         let (whole, rest) = steps.split_at(self.steps as usize);
-        let part = rest.first().filter(|_| self.pages > 0).and_then(|step| step.first_pages(self.pages));
-        whole.iter().copied().chain(part)
+        whole.iter().copied().chain(rest.first().and_then(|step| self.part(step)))
+    }
+
+    /// What is done of the step behind the whole ones; `None` if nothing is.
+    #[must_use]
+    pub fn part(self, step: &Step) -> Option<Step> {
+        if self.pages > 0 { step.first_pages(self.pages) } else { None }
     }
 }
 
@@ -49,9 +54,9 @@ pub struct Refusal {
 
 impl Step {
     /// The same for the first `count` pages of its run; `None` if it has none, or if it cannot be done in part.
-    fn first_pages(self, count: u32) -> Option<Self> {
+    fn first_pages(&self, count: u32) -> Option<Self> {
         let cut = |pages: PageRun| PageRun { count: count.min(pages.count), ..pages };
-        Some(match self {
+        Some(match *self {
             Self::Drain { processors, pages } => Self::Drain { processors, pages: cut(pages) },
             Self::Invalidate { processors, pages } => Self::Invalidate { processors, pages: cut(pages) },
             Self::Protect { processors, pages } => Self::Protect { processors, pages: cut(pages) },

@@ -11,7 +11,7 @@ use crate::transaction::Transaction;
 /// Brings a page that is still on the host to `home` first, unless that has lost all its memory.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: MemoryId) -> Result<Cause, NoRoom> {
     let page = tx.state(fault.page);
-    if page.owner.processor() != place(tx, &page, home).processor() {
+    if !page.replicated() && page.owner.processor() != place(tx, &page, home).processor() {
         migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
     }
     Ok(map_remote::serve(tx, fault))

@@ -24,6 +24,7 @@ pub(crate) fn repair(tx: &mut Transaction<'_>, kept: &Kept) {
 
 fn repair_run(tx: &mut Transaction<'_>, run: PageRun, owed: Option<MemoryId>) {
     if let Some(source) = owed {
+        tx.draft.flight.owed.push((run, source));
         tx.release(source, run);
     }
     let page = tx.state(run.first);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::contract::event::Fault;
-use crate::contract::ids::{PageId, PageRun};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::plan::PlanId;
 use crate::memories::frames::Change;
 use crate::pages::state::PageState;
@@ -40,6 +40,8 @@ pub(crate) struct Flight {
     pub change: Change,
     /// Counters to clear if it fails, so that they can fire again.
     pub counters: Option<PageRun>,
+    /// Copies that a refused plan left behind and that it gives up.
+    pub owed: Vec<(PageRun, MemoryId)>,
     /// What it changes about frames and sizes of pages.
     pub journal: Journal,
 }
@@ -51,6 +53,7 @@ impl Flight {
         self.undo.clear();
         self.change = Change::default();
         self.counters = None;
+        self.owed.clear();
         self.journal.reset();
     }
 }

@@ -36,6 +36,9 @@ impl Kept {
     pub fn of(flight: &Flight, plan: &Plan, done: Prefix, pages: &Pages) -> Self {
         let page = |&(page, before): &(PageId, PageState)| (page, KeptPage { before, now: before, owed: None });
         let mut kept = Self { pages: flight.undo.iter().map(page).collect(), coalesced: Vec::new(), compacted: false };
+        for (page, source) in flight.owed.iter().flat_map(|&(run, source)| run.iter().map(move |page| (page, source))) {
+            kept.pages.get_mut(&page).expect("it is held").owed = Some(source);
+        }
         done.of(&plan.steps).for_each(|step| kept.redo(&step));
         for (&page, kept) in &mut kept.pages {
             kept.decree(pages.mode(page));

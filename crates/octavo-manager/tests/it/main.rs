@@ -19,7 +19,6 @@ mod harness;
 mod host_memories;
 mod kinds;
 mod lru_rules;
-mod machine;
 mod mosaic;
 mod options;
 mod populate;

@@ -13,9 +13,9 @@ use octavo_manager::{
 };
 
 use frames::FrameLaws;
+use octavo_driver::conformance::machine::{Machine, Running};
 use octavo_units::{Bytes, Time};
 
-use crate::machine::{Machine, Running};
 use crate::reference::{Model, Placement, Rules};
 
 /// Frames of more pages than this are looked at only when nothing is under way.
@@ -42,6 +42,8 @@ pub struct Harness {
     laws: Option<FrameLaws>,
     /// Nothing is ever evicted.
     keeps: bool,
+    /// What the manager was told so far.
+    pub events: u64,
 }
 
 impl Harness {
@@ -64,6 +66,7 @@ impl Harness {
             second_space: u32::MAX,
             laws: laws(config, topology),
             keeps: config.eviction.name == "none",
+            events: 0,
         }
     }
 
@@ -154,6 +157,7 @@ impl Harness {
     }
 
     pub fn event(&mut self, event: Event<'_>) {
+        self.events += 1;
         let mut plans = Vec::new();
         self.manager.handle(Time::ZERO, event, &mut plans);
         self.accept(plans);
@@ -230,6 +234,7 @@ impl Harness {
         let names = names(&running);
         self.laws.iter_mut().for_each(|laws| laws.note(&running.plan));
         let refusal = Refusal { done: running.done(), why: Why::Again };
+        self.events += 1;
         let mut plans = Vec::new();
         self.manager.fail(Time::ZERO, &running.plan, refusal, &mut plans);
         let first = self.running.len();
@@ -254,6 +259,7 @@ impl Harness {
     }
 
     fn complete(&mut self, id: PlanId) {
+        self.events += 1;
         let mut plans = Vec::new();
         self.manager.complete(Time::ZERO, id, &mut plans);
         self.accept(plans);

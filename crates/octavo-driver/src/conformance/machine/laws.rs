@@ -6,6 +6,9 @@ use super::Machine;
 
 impl Machine {
     /// The architecture's invariants for one page.
+    ///
+    /// # Errors
+    /// Says what is broken.
     pub fn check_page(&self, page: PageId) -> Result<(), String> {
         let Some(latest) = self.latest.get(&page) else { return Err(format!("page {} is not there", page.0)) };
         let holders = self.holders(page);
@@ -34,6 +37,9 @@ impl Machine {
     }
 
     /// A block becomes one large page only if the processor has all of it and maps all of it alike.
+    ///
+    /// # Errors
+    /// Says what is broken.
     pub fn check_coalesced(&self, processor: ProcessorId, block: PageRun) -> Result<(), String> {
         let entry = |page: PageId| self.tables[processor.index()].get(&page);
         let first = entry(block.first).ok_or_else(|| format!("{processor} does not map page {}", block.first.0))?;
@@ -49,6 +55,9 @@ impl Machine {
     }
 
     /// Nothing about a page changes while a large page translates it.
+    ///
+    /// # Errors
+    /// Says what is broken.
     pub fn check_unlarge(&self, processor: ProcessorId, page: PageId) -> Result<(), String> {
         if self.in_large_page(processor, page) {
             return Err(format!("page {} changes on {processor} under a large page", page.0));
@@ -56,6 +65,10 @@ impl Machine {
         Ok(())
     }
 
+    /// A memory holds no more than it has room for.
+    ///
+    /// # Errors
+    /// Says what is broken.
     pub fn check_capacity(&self, memory: usize) -> Result<(), String> {
         let (held, room) = (self.memories[memory].len(), self.capacity[memory]);
         if held as u64 > u64::from(room) && !self.by_decree {

@@ -1,6 +1,7 @@
 //! A machine without any judgement: memories whose pages hold version numbers, page tables, and GPUs that fault. It
 //! carries out the steps of plans and refuses whatever would lose or corrupt data.
 
+mod agreement;
 mod execute;
 mod laws;
 
@@ -11,12 +12,16 @@ use octavo_manager::{
 };
 
 pub use execute::Running;
+pub(crate) use execute::pages_of;
 
 /// A page-table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// Which memory it leads to.
     pub target: MemoryId,
+    /// What it allows.
     pub permission: Permission,
+    /// How it is served.
     pub mode: MappingMode,
 }
 
@@ -34,7 +39,7 @@ pub struct Machine {
     /// The version that the latest store made.
     latest: BTreeMap<PageId, u64>,
     /// Pages that nobody touched, which no memory holds.
-    pub(super) untouched: BTreeSet<PageId>,
+    untouched: BTreeSet<PageId>,
     /// Accesses that wait to be woken.
     pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,
     /// Of each processor: first pages and lengths of the blocks that one large page translates.
@@ -44,6 +49,9 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Of a node without any page. `by_decree`: under the `ideal` bound a page is local where it has no copy, and copies
+    /// need no room.
+    #[must_use]
     pub fn new(topology: &Topology, by_decree: bool) -> Self {
         let processors = topology.gpus() + 1;
         let mut capacity = vec![u32::MAX; MAX_MEMORIES];
@@ -61,6 +69,10 @@ impl Machine {
         }
     }
 
+    /// A page comes into being, on the host or nowhere.
+    ///
+    /// # Panics
+    /// If it is there.
     pub fn allocate(&mut self, page: PageId, populated: bool) {
         assert!(self.latest.insert(page, 0).is_none());
         if populated {
@@ -71,11 +83,15 @@ impl Machine {
     }
 
     /// A new page that is on the host is in this memory of it.
+    ///
+    /// # Panics
+    /// If it is not.
     pub fn put_on_host(&mut self, page: PageId, memory: MemoryId) {
         let version = self.memories[HOST_MEMORY.index()].remove(&page).expect("it is new and populated");
         self.memories[memory.index()].insert(page, version);
     }
 
+    /// A page is no more.
     pub fn free(&mut self, page: PageId) {
         self.latest.remove(&page);
         self.untouched.remove(&page);
@@ -85,6 +101,9 @@ impl Machine {
 
     /// A GPU touches a page: a store makes a new version, a load must see the latest. What the page table does not
     /// allow becomes a fault, unless that GPU's fault on that page is outstanding already.
+    ///
+    /// # Errors
+    /// Says what a load or store finds that it must not find.
     pub fn touch(&mut self, fault: Fault) -> Result<Option<Fault>, String> {
         if self.allows(fault) {
             self.access(fault)?;
@@ -98,6 +117,8 @@ impl Machine {
         Ok(Some(fault))
     }
 
+    /// Whether the page table allows an access.
+    #[must_use]
     pub fn allows(&self, fault: Fault) -> bool {
         let entry = self.tables[fault.processor.index()].get(&fault.page);
         entry.is_some_and(|entry| fault.access == Access::Read || entry.permission == Permission::ReadWrite)
@@ -133,20 +154,26 @@ impl Machine {
     }
 
     /// Whether a large page of `processor` translates `page`.
+    #[must_use]
     pub fn in_large_page(&self, processor: ProcessorId, page: PageId) -> bool {
         let below = self.large[processor.index()].range(..=page).next_back();
         below.is_some_and(|(first, count)| page.0 - first.0 < *count)
     }
 
+    /// Which memories hold a copy of a page.
+    #[must_use]
     pub fn holders(&self, page: PageId) -> Vec<MemoryId> {
         let all = self.memories.iter().enumerate();
         all.filter(|(_, memory)| memory.contains_key(&page)).map(|(index, _)| MemoryId(index as u8)).collect()
     }
 
+    /// Whether a page is there.
+    #[must_use]
     pub fn allocated(&self, page: PageId) -> bool {
         self.latest.contains_key(&page)
     }
 
+    /// All pages that are there.
     pub fn pages(&self) -> impl Iterator<Item = PageId> {
         self.latest.keys().copied()
     }

@@ -12,6 +12,7 @@ use super::{Entry, Machine};
 /// A plan that is being carried out.
 #[derive(Debug)]
 pub struct Running {
+    /// The plan.
     pub plan: Plan,
     next: usize,
     /// Pages of the next step that are done.
@@ -24,22 +25,29 @@ pub struct Running {
 }
 
 impl Running {
+    /// # Panics
+    /// If the plan says that steps make room which do not, or the other way round.
+    #[must_use]
     pub fn new(plan: Plan) -> Self {
         check_room(&plan);
         Self { plan, next: 0, part: 0, in_vain: false, drained: BTreeSet::new(), undrained: BTreeSet::new() }
     }
 
     /// Pages that are busy until the plan is acknowledged.
+    #[must_use]
     pub fn pages(&self) -> BTreeSet<PageId> {
         self.plan.steps.iter().filter_map(held).flat_map(PageRun::iter).collect()
     }
 
+    /// What is to be done next.
+    #[must_use]
     pub fn next_step(&self) -> Option<&Step> {
         self.plan.steps.get(self.next)
     }
 
     /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
     /// done, nor if, serving others together with that one, it takes the page away from under it.
+    #[must_use]
     pub fn serves(&self, access: &Fault) -> bool {
         let taken =
             |step: &Step| matches!(*step, Step::Release { memory, .. } if memory.processor() == access.processor);
@@ -62,6 +70,7 @@ impl Running {
     }
 
     /// How much of it is done.
+    #[must_use]
     pub fn done(&self) -> Prefix {
         Prefix { steps: self.next as u32, pages: self.part as u32 }
     }
@@ -109,6 +118,9 @@ fn held(step: &Step) -> Option<PageRun> {
 
 impl Machine {
     /// Does the next step of a plan; answers whose accesses are replayed.
+    ///
+    /// # Errors
+    /// Says what the step would lose, corrupt or break.
     pub fn step(&mut self, running: &mut Running) -> Result<Vec<Fault>, String> {
         let Some(step) = running.next_step().copied() else { return Ok(Vec::new()) };
         self.resize(&step)?;
@@ -118,6 +130,9 @@ impl Machine {
     }
 
     /// Does the next step for some pages, less than all. Nothing is done of one that is about no run of pages.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
     pub fn step_in_part(&mut self, running: &mut Running, pages: usize) -> Result<(), String> {
         let Some(step) = running.next_step().copied() else { return Ok(()) };
         let (Some(run), false) = (held(&step), matches!(step, Step::Coalesce { .. })) else { return Ok(()) };
@@ -244,14 +259,19 @@ impl Machine {
         Ok(())
     }
 
-    fn wake(&mut self, processor: ProcessorId, page: PageId) -> Result<Fault, String> {
+    /// An access waits no longer.
+    ///
+    /// # Errors
+    /// If it does not wait.
+    pub fn wake(&mut self, processor: ProcessorId, page: PageId) -> Result<Fault, String> {
         let access = self.outstanding.remove(&(processor, page));
         let access = access.ok_or_else(|| format!("{processor} is woken for page {} and does not wait", page.0))?;
         Ok(Fault { processor, page, access })
     }
 }
 
-fn pages_of(step: &Step) -> Option<PageRun> {
+/// The pages that a step is about.
+pub(crate) fn pages_of(step: &Step) -> Option<PageRun> {
     match *step {
         Step::Drain { pages, .. }
         | Step::Invalidate { pages, .. }

@@ -1,0 +1,131 @@
+//! What every executor must do, whatever it is made of: a suite that all of them run.
+//!
+//! [`conforms`] plays random programs on a [`Subject`] that is made to refuse plans, begin steps late, end them in any
+//! order, wake late and lose entries. Beside it a [`Machine`](machine::Machine) does the same steps with data. After
+//! every step both have the same tables and copies, and:
+//!
+//! 1. Every load sees the latest store, whatever the interleaving of unfinished plans.
+//! 2. There is one writable copy or read-only ones, and entries lead to copies. At rest the manager believes exactly
+//!    that, or more entries if some were taken away.
+//! 3. Memories hold no more than they have room for.
+//! 4. Each fault is woken or killed once; none is left at the end, nor after a free, a refusal or an end of memory.
+//! 5. Plans are refused at random, and by [`refused_everywhere`] after each step and page: the rest holds all the same.
+//! 6. Entries that vanish are made again.
+//! 7. By [`decides_alike`]: the same program leads to the same plans on every executor.
+
+mod faulty;
+mod instant;
+pub mod machine;
+mod session;
+mod watched;
+
+use std::ops::Range;
+
+use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology, Why};
+
+pub use faulty::{Faulty, Mood};
+pub use session::{Case, Session};
+pub use watched::{Subject, Watched};
+
+use crate::instant::Instant;
+
+/// Every registered placement with every prefetcher and every eviction strategy.
+#[must_use]
+pub fn compositions() -> Vec<MemoryConfig> {
+    let mut all = Vec::new();
+    for placement in PLACEMENTS.names() {
+        for prefetch in PREFETCHERS.names() {
+            all.extend(EVICTIONS.names().map(|eviction| composition(placement, prefetch, eviction)));
+        }
+    }
+    all
+}
+
+/// These strategies with their default options.
+#[must_use]
+pub fn composition(placement: &str, prefetch: &str, eviction: &str) -> MemoryConfig {
+    let mut config = MemoryConfig::default();
+    config.placement.name = placement.to_owned();
+    config.prefetch.name = prefetch.to_owned();
+    config.eviction.name = eviction.to_owned();
+    config
+}
+
+/// What can go wrong: nothing, each thing alone, and all at once.
+#[must_use]
+pub fn moods() -> Vec<Mood> {
+    let calm = Mood::default();
+    let refusing = Mood { refuses: 8, ..calm };
+    vec![
+        calm,
+        Mood { delays: 2, wakes_late: 3, ..calm },
+        refusing,
+        Mood { entries_vanish: 2, ..calm },
+        Mood { refuses: 8, delays: 3, wakes_late: 4, entries_vanish: 4, ..calm },
+        Mood { why: Some(Why::NoMemory), refuses: 20, delays: 4, ..calm },
+        Mood { why: Some(Why::Gone), delays: 4, ..refusing },
+        Mood { why: Some(Why::Broken), delays: 4, ..refusing },
+    ]
+}
+
+/// Plays programs of so many events on an executor in each [mood](moods), one for each seed.
+///
+/// # Panics
+/// If it does not conform; says how the failing case differs from others.
+pub fn conforms<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig, seeds: Range<u32>, events: u32) {
+    for mood in moods() {
+        for seed in seeds.clone() {
+            let case = Case { config: config.clone(), topology: topology(seed), mood, seed, events };
+            described(&case, || drop(Session::new(&case, make(&case.topology)).play(events)));
+        }
+    }
+}
+
+/// Plays one program again and again, each time with one beginning refused after another step or page.
+///
+/// # Panics
+/// If the executor does not conform.
+pub fn refused_everywhere<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig, seed: u32, events: u32) {
+    let calm = Case { config: config.clone(), topology: topology(seed), mood: Mood::default(), seed, events };
+    let play = |case: &Case| Session::new(case, make(&case.topology)).play(events);
+    let points = play(&calm).node.points;
+    for point in points {
+        let case = Case { mood: Mood { at: Some(point), ..Mood::default() }, ..calm.clone() };
+        described(&case, || drop(play(&case)));
+    }
+}
+
+/// Plays the same program on an executor and on [`Instant`].
+///
+/// # Panics
+/// If the plans differ.
+pub fn decides_alike<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig, seed: u32, events: u32) {
+    let case = Case { config: config.clone(), topology: topology(seed), mood: Mood::default(), seed, events };
+    let own = Session::new(&case, make(&case.topology)).play(events).node.inner.made;
+    let instant = Session::new(&case, Instant::new(case.topology.gpus())).play(events).node.inner.made;
+    assert_eq!(own, instant, "{case:?}");
+}
+
+/// One to four GPUs, mostly with little memory.
+fn topology(seed: u32) -> Topology {
+    let capacities = [vec![4, 3], vec![2, 7, 5, 3], vec![12], vec![30, 20, 24]];
+    Topology::of(capacities[seed as usize % 4].clone())
+}
+
+/// Says which case it was, if it fails.
+fn described(case: &Case, test: impl FnOnce()) {
+    struct Say<'a>(&'a Case);
+    impl Drop for Say<'_> {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                let Case { config, topology, mood, seed, events } = self.0;
+                let names = [&config.placement.name, &config.prefetch.name, &config.eviction.name];
+                let capacity: Vec<u32> = topology.gpu_memories().map(|memory| memory.capacity_pages).collect();
+                eprintln!("{names:?} on {capacity:?}, {mood:?}, seed {seed}, {events} events");
+            }
+        }
+    }
+    let say = Say(case);
+    test();
+    drop(say);
+}

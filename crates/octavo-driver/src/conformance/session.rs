@@ -1,0 +1,245 @@
+//! One node under test: a driver, an executor with a mood, and processors that touch pages.
+
+use octavo_manager::{
+    Access, Allocation, CounterNotification, Fault, KernelEnd, Kind, Manager, MemoryConfig, MemoryId, PageId, PageRun,
+    ProcessorId, ProcessorMask, Random, SpaceId, Topology,
+};
+use octavo_units::Time;
+
+use super::faulty::{Faulty, Mood};
+use super::watched::{Subject, Watched};
+use crate::driver::Driver;
+use crate::executor::Executor;
+use crate::service::Service;
+
+/// Pages that are always there, and pages that come and go.
+const FIRST: PageRun = PageRun { first: PageId(0), count: 40 };
+const SECOND: PageRun = PageRun { first: PageId(40), count: 20 };
+
+/// Accesses that are tried again in one session, at most: beyond, nobody gets on.
+const MOST_TRIES: u32 = 200_000;
+
+/// What is tested.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The memory system.
+    pub config: MemoryConfig,
+    /// The node.
+    pub topology: Topology,
+    /// What goes wrong.
+    pub mood: Mood,
+    /// Of the program and of what goes wrong.
+    pub seed: u32,
+    /// Things that happen.
+    pub events: u32,
+}
+
+/// What became of the pages that come and go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Second {
+    There,
+    /// Freed under this token, which the executor has yet to say.
+    Leaving(u64),
+    Nowhere,
+}
+
+/// A running case.
+pub struct Session<S> {
+    driver: Driver,
+    /// The executor.
+    pub node: Faulty<Watched<S>>,
+    random: Random,
+    now: Time,
+    gpus: usize,
+    vanishing: u32,
+    /// Of each GPU, as it was said last.
+    capacity: Vec<u32>,
+    keeps: bool,
+    second: Second,
+    frees: u64,
+    tries: u32,
+}
+
+impl<S: Subject> Session<S> {
+    /// A node on which nothing happened yet.
+    pub fn new(case: &Case, subject: S) -> Self {
+        let manager = Manager::new(&case.config, &case.topology).expect("the configuration is valid");
+        let watched = Watched::new(subject, &case.topology, case.config.placement.name == "ideal");
+        let mut session = Self {
+            driver: Driver::new(manager, Service::at_once()),
+            node: Faulty::new(watched, case.mood, case.seed ^ 0x5eed),
+            random: Random::new(case.seed),
+            now: Time::ZERO,
+            gpus: case.topology.gpus(),
+            vanishing: case.mood.entries_vanish,
+            capacity: case.topology.gpu_memories().map(|memory| memory.capacity_pages).collect(),
+            keeps: case.config.eviction.name == "none",
+            second: Second::Nowhere,
+            frees: 0,
+            tries: 0,
+        };
+        session.allocate(&FIRST.into());
+        session
+    }
+
+    /// Plays a random program to its end.
+    pub fn play(mut self, events: u32) -> Self {
+        for _ in 0..events {
+            if self.driver.halted() {
+                break;
+            }
+            self.happen();
+        }
+        self.settle();
+        self
+    }
+
+    /// One thing happens.
+    fn happen(&mut self) {
+        self.now += Time(1);
+        if self.vanishing > 0 && self.random.below(self.vanishing) == 0 {
+            self.take_entry_away();
+        }
+        match self.random.below(32) {
+            0..20 => self.touch_some(),
+            20..25 => _ = self.node.go_on(self.now, &mut self.driver),
+            25 => self.resize(),
+            26 => self.kernel_ends(),
+            27 => self.counter(),
+            28 => self.renew(),
+            _ => self.settle(),
+        }
+        self.driver.tick(self.now, &mut self.node);
+        self.replay(false);
+    }
+
+    fn touch_some(&mut self) {
+        let touches = 1 + self.random.below(5);
+        let touches: Vec<Fault> = (0..touches).map(|_| self.any_touch()).collect();
+        let faults: Vec<Fault> = touches.into_iter().filter_map(|touch| self.touch(touch)).collect();
+        self.driver.faults(self.now, &faults, &mut self.node);
+    }
+
+    /// Few pages are touched often, and the host touches now and then.
+    fn any_touch(&mut self) -> Fault {
+        let spans = [6, 20, FIRST.count + SECOND.count];
+        let span = spans[self.random.below(3) as usize];
+        let page = PageId(self.random.below(span));
+        let processor = ProcessorId(self.random.below(8 * self.gpus as u32) as u8 % (self.gpus as u8 * 2));
+        let processor = if processor.index() > self.gpus { self.any_gpu() } else { processor };
+        let access = if self.random.below(2) == 0 { Access::Read } else { Access::Write };
+        Fault { processor, page, access }
+    }
+
+    fn any_gpu(&mut self) -> ProcessorId {
+        ProcessorId::gpu(self.random.below(self.gpus as u32) as usize)
+    }
+
+    /// A processor touches a page, if it is there: what it sees is checked. The fault, if it has to wait.
+    fn touch(&mut self, touch: Fault) -> Option<Fault> {
+        let machine = &mut self.node.inner.machine;
+        let manager = self.driver.manager();
+        let there = machine.allocated(touch.page) && (touch.page < SECOND.first || self.second == Second::There);
+        // Memory that stays is not touched before it is mapped, nor where it is out of reach.
+        let stays = there && manager.page(touch.page).kind.stays();
+        if !there || stays && !machine.allows(touch) {
+            return None;
+        }
+        machine.touch(touch).unwrap()
+    }
+
+    /// Wakes arrive, perhaps all: whoever waited tries again.
+    fn replay(&mut self, all: bool) -> bool {
+        let mut any = false;
+        while let Some(id) = self.node.arriving_wake(all) {
+            any = true;
+            self.tries += 1;
+            assert!(self.tries < MOST_TRIES, "{:?} makes no progress", self.driver.outstanding()[id]);
+            let fault = self.driver.wake_arrives(id);
+            self.node.inner.wake(self.now, id, &fault);
+            let woken = std::iter::from_fn(|| self.node.inner.take_woken()).collect::<Vec<_>>();
+            let faults: Vec<Fault> = woken.into_iter().filter_map(|fault| self.touch(fault)).collect();
+            self.driver.replayed(self.now, &fault, &mut self.node);
+            self.driver.faults(self.now, &faults, &mut self.node);
+        }
+        any
+    }
+
+    fn take_entry_away(&mut self) {
+        let page = PageId(self.random.below(FIRST.count));
+        let processor = ProcessorId(self.random.below(self.gpus as u32 + 1) as u8);
+        self.node.inner.take_entry_away(processor, page);
+    }
+
+    fn resize(&mut self) {
+        let (gpu, pages) = (self.any_gpu(), 1 + self.random.below(24));
+        self.capacity[gpu.index() - 1] = pages;
+        let room = &mut self.node.inner.machine.capacity[gpu.index()];
+        *room = pages.max(*room);
+        self.driver.capacity(self.now, gpu.memory(), pages, &mut self.node);
+    }
+
+    fn kernel_ends(&mut self) {
+        let end = KernelEnd { space: SpaceId::default(), gpus: ProcessorMask::all_gpus(self.gpus) };
+        self.driver.kernel_end(self.now, end, &mut self.node);
+    }
+
+    fn counter(&mut self) {
+        if self.driver.manager().needs().counters.is_some() {
+            let notification = CounterNotification { processor: self.any_gpu(), page: PageId(self.random.below(20)) };
+            self.driver.counter(self.now, notification, &mut self.node);
+        }
+    }
+
+    /// The pages that come and go, go or come.
+    fn renew(&mut self) {
+        match self.second {
+            Second::There => {
+                self.frees += 1;
+                self.second = Second::Leaving(self.frees);
+                self.driver.free(self.now, SECOND, self.frees, &mut self.node);
+            }
+            Second::Leaving(token) if !self.node.inner.freed.contains(&token) => {}
+            Second::Leaving(_) | Second::Nowhere => {
+                let kind = [Kind::Managed, Kind::System, Kind::Pinned][self.random.below(3) as usize];
+                let populated = self.random.below(2) == 0 && !kind.stays();
+                self.allocate(&Allocation { kind, populated, ..SECOND.into() });
+                self.second = Second::There;
+            }
+        }
+    }
+
+    fn allocate(&mut self, allocation: &Allocation) {
+        self.node.inner.allocate(allocation);
+        self.driver.allocate(self.now, *allocation, &mut self.node);
+    }
+
+    /// Everything that is under way ends; then nobody may wait, and manager and machine agree.
+    fn settle(&mut self) {
+        while self.replay(true) || self.node.go_on(self.now, &mut self.driver) {}
+        assert!(self.driver.is_idle(), "plans are under way and nothing ends them");
+        assert!(self.driver.outstanding().is_empty(), "faults are forgotten");
+        let waiting = &self.node.inner.machine.outstanding;
+        assert!(waiting.is_empty(), "never woken: {waiting:?}");
+        if let Second::Leaving(token) = self.second {
+            assert!(self.node.inner.freed.contains(&token), "never freed");
+        }
+        if !self.driver.halted() {
+            self.compare();
+        }
+    }
+
+    fn compare(&mut self) {
+        let manager = self.driver.manager();
+        manager.check().unwrap();
+        let machine = &mut self.node.inner.machine;
+        for page in machine.pages() {
+            machine.agrees(&manager.page(page), self.vanishing > 0).unwrap();
+        }
+        for (index, &capacity) in self.capacity.iter().enumerate() {
+            let stays = if self.keeps { manager.frames_held(MemoryId::gpu(index)) } else { 0 };
+            machine.capacity[index + 1] = capacity.max(stays);
+            machine.check_capacity(index + 1).unwrap();
+        }
+    }
+}
