@@ -34,6 +34,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
     workload: str | Path | None = None,
+    jobs: Sequence[Mapping[str, object]] | None = None,
     placement: Strategy | None = None,
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
@@ -48,7 +49,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     """A scenario file, or names, with changes; arguments as for `scenario`.
 
     Raises:
-        ScenarioError: the file cannot be read, or neither a file nor a workload is named.
+        ScenarioError: the file cannot be read, or neither a file nor a workload nor jobs are named.
 
     """
     strategies = {
@@ -63,6 +64,10 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     changes = [*_given(named), *overrides_of(overrides), *_given(others)]
     workload = trace_name(workload) if isinstance(workload, Path) else workload
     node = None if node is None else node_name(node)
+    if jobs is not None:
+        if source is not None or workload is not None:
+            raise ScenarioError("expected either `jobs`, or a scenario or a workload", "a job names its own workload")
+        return Recipe.from_jobs(jobs, node=node or DEFAULT_NODE).with_overrides(changes)
     if source is None:
         if workload is None:
             raise ScenarioError("no workload", "name a scenario file or a workload")
@@ -80,11 +85,13 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`: by name, or the folder of a trace; `node`: a preset, or a TOML file with a `[node]`,
-            such as a machine file; `placement`, `prefetch`, `eviction`, `guard`: strategies by name, as a Python file, or as a
-            class of `octavo.policies`; `kind`: what runs, `launches` or a whole program whose buffers are `explicit`,
-            `managed`, `pinned` or `system` memory; `executor`: `simulated`, or `instant` for decisions and counts
-            without time; `scale`: footprint relative to the published one; `seed`: seed of
+        **arguments: `workload`: by name, or the folder of a trace; `jobs`: programs that run beside one another, each a
+            table as `[[job]]` in a file, such as `{"name": "front", "workload": "fir", "gpus": [0]}`; `node`: a preset,
+            or a TOML file with a `[node]`, such as a machine file; `placement`, `prefetch`, `eviction`, `guard`:
+            strategies by name, as a Python file, or as a class of `octavo.policies`; `kind`: what runs, `launches` or a
+            whole program whose buffers are `explicit`, `managed`, `pinned` or `system` memory; `executor`: `simulated`,
+            or `instant` for decisions and counts without time; `scale`: footprint relative to the published one;
+            `seed`: seed of
             everything random; `overrides`: further values by dotted key, such as
             `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
             `["node.gpu_link.bandwidth=600GB/s"]`.
@@ -136,7 +143,7 @@ def run(
         )
     label = f"{resolved.label} {resolved.system}"
     point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
-    result = execute([point], jobs=1, force=force, watch=watch)[0]
+    result = execute([point], workers=1, force=force, watch=watch)[0]
     keep(result)
     return result
 
@@ -148,8 +155,9 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     placements: Sequence[Strategy] | None = None,
     kinds: Sequence[str] | None = None,
     baseline: str | None = None,
+    alone: bool = False,
     output: str | Path | None = None,
-    jobs: int | None = None,
+    workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
     **arguments: Any,
@@ -164,8 +172,9 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
             placement means something to (`managed`, `launches`) run with each of `placements`.
         baseline: the variant that speed-ups are relative to; the first if left out.
+        alone: whether each job also runs with the others idle, which says what they cost each other.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
-        jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with how far the runs are.
         **arguments: as for `octavo.scenario`.
@@ -175,10 +184,10 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
 
     """
     planned = plan_comparison(
-        source, workloads=workloads, placements=placements, kinds=kinds, baseline=baseline, **arguments
+        source, workloads=workloads, placements=placements, kinds=kinds, baseline=baseline, alone=alone, **arguments
     )
     root, keep = _folder(output)
-    comparison = planned.run(root, jobs=jobs, force=force, watch=watch, report=output is not None)
+    comparison = planned.run(root, workers=workers, force=force, watch=watch, report=output is not None)
     keep(comparison)
     return comparison
 
@@ -196,7 +205,7 @@ class PlannedComparison:
         self,
         root: Path,
         *,
-        jobs: int | None = None,
+        workers: int | None = None,
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
         report: bool = True,
@@ -204,7 +213,7 @@ class PlannedComparison:
         """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
         digest = self.experiment.digest
         check_report(root, digest, force=force)
-        comparison = Comparison.of(self.experiment.run(root, jobs=jobs, force=force, watch=watch), self.baseline)
+        comparison = Comparison.of(self.experiment.run(root, workers=workers, force=force, watch=watch), self.baseline)
         if report:
             save_comparison(root, digest, comparison)
         return comparison
@@ -217,6 +226,7 @@ def plan_comparison(
     placements: Sequence[Strategy] | None = None,
     kinds: Sequence[str] | None = None,
     baseline: str | None = None,
+    alone: bool = False,
     **arguments: Any,
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
@@ -226,9 +236,10 @@ def plan_comparison(
         raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
     workloads = [arguments.pop("workload")] if not workloads and "workload" in arguments else workloads
     base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
-    workloads = workloads or [base.resolve().workload]
-    experiment = Experiment(base, workloads, variants)
-    return PlannedComparison(experiment, baseline, f"compare-{slug('-'.join(workloads))}-{experiment.digest}")
+    experiment = Experiment(base, workloads, variants, alone=alone)
+    return PlannedComparison(
+        experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
+    )
 
 
 def _variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:

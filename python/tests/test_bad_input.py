@@ -72,7 +72,7 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["compare", "-w", "fir", "-p", "grit,grit"], "named twice"),
         (["compare", "-w", "fir", "-p", "grit,,"], "an empty name"),
         (["compare", "-w", "fir", "--baseline", "gritt"], "baseline `gritt`"),
-        (["compare", "-w", "fir", "-j", "0"], "--jobs"),
+        (["compare", "-w", "fir", "--workers", "0"], "--workers"),
         (["workload", "inspect", "fri"], "unknown workload"),
         (["workload", "program", "fri"], "unknown workload"),
         (["workload", "program", "fir", "--kind", "remote"], "'remote' is not one of"),

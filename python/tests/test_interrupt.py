@@ -11,8 +11,8 @@ import pytest
 from octavo.runs.result import is_finished
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_finished_points_are_kept_and_not_repeated(jobs, tmp_path):
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_finished_points_are_kept_and_not_repeated(workers, tmp_path):
     # The first point takes well under a second, the second one many.
     command = [
         sys.executable,
@@ -28,7 +28,7 @@ def test_finished_points_are_kept_and_not_repeated(jobs, tmp_path):
         "-o",
         "out",
     ]
-    running = subprocess.Popen([*command, "-j", jobs], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen([*command, "--workers", workers], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None
     assert "[1/2] fir on-touch" in running.stderr.readline()
     running.send_signal(signal.SIGINT)

@@ -116,7 +116,7 @@ def test_the_kind_is_an_axis_of_sweeps(tmp_path):
         "memory": {"placement": "on-touch"},
     }
     sweep = {"scenario": scenario, "grid": {"program.kind": ["launches", "managed"]}}
-    table = octavo.sweep(sweep, output=tmp_path / "sweep", jobs=1)
+    table = octavo.sweep(sweep, output=tmp_path / "sweep", workers=1)
     assert table["status"].to_list() == ["ok", "ok"]
     launches, managed = table["time_ps"].to_list()
     assert launches < managed

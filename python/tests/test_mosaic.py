@@ -21,7 +21,7 @@ from octavo.scenarios.scenario import Recipe
 @pytest.fixture
 def small(tmp_path):
     return Study(
-        tmp_path / "out", (f"workload.scale={SMALL}",), ("trd", "gups"), copies=(1, 2), mixed=(2,), draws=1, jobs=2
+        tmp_path / "out", (f"workload.scale={SMALL}",), ("trd", "gups"), copies=(1, 2), mixed=(2,), draws=1, workers=2
     )
 
 
@@ -29,12 +29,7 @@ class Fake:
     """A result with a time, and times of the programs of a mix."""
 
     def __init__(self, time: int, finished: list[int] | None = None) -> None:
-        self.summary = {"time_ps": time}
-        self.finished = finished
-
-    def table(self, name: str) -> pl.DataFrame:
-        assert name == "applications"
-        return pl.DataFrame({"finished_ps": self.finished})
+        self.summary = {"time_ps": time, "jobs": [{"first_end_ps": end} for end in finished or []]}
 
 
 def test_weighted_speedup_is_the_sum_of_speeds_relative_to_alone():
@@ -166,8 +161,8 @@ def test_published_numbers_have_a_source():
 @pytest.mark.parametrize(
     ("workload", "message"),
     [
-        ("trd+gupz", "`workload.applications[1].name`: unknown workload `gupz`"),
-        ("mix+trd", "`workload.applications[0]`: a mix is not part of another"),
+        ("trd+gupz", "`job[1].workload.name`: unknown workload `gupz`"),
+        ("mix+trd", "`job[0].workload.name`: a job is one program"),
         ("mix", "`workload.applications`: expected 1 to 64 programs, found 0"),
     ],
 )

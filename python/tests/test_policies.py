@@ -81,15 +81,26 @@ def test_a_copy_of_on_touch_gives_the_same_bytes_on_kernels(workload, tmp_path):
     assert outcome(results["python"]) == outcome(results["built-in"])
 
 
-def test_results_do_not_depend_on_jobs(cli, tmp_path):
+def test_results_do_not_depend_on_workers(cli, tmp_path):
     shutil.copy(COPIES_FILE, tmp_path)
     names = "copies.py:OnTouch,copies.py:AccessCounter,copies.py:HotPages"
-    for jobs in ("1", "2"):
+    for workers in ("1", "2"):
         done = cli(
-            "compare", "-w", "bfs-shoc,stencil2d", "-p", names, "-s", "0.01", "-j", jobs, "-o", f"jobs{jobs}", "--quiet"
+            "compare",
+            "-w",
+            "bfs-shoc,stencil2d",
+            "-p",
+            names,
+            "-s",
+            "0.01",
+            "--workers",
+            workers,
+            "-o",
+            f"workers{workers}",
+            "--quiet",
         )
         assert done.returncode == 0, done.stderr
-    one, two = contents(tmp_path / "jobs1"), contents(tmp_path / "jobs2")
+    one, two = contents(tmp_path / "workers1"), contents(tmp_path / "workers2")
     runs = [name for name in one if name.startswith("runs/")]
     assert len(runs) > 6
     assert [name for name in runs if one[name] != two[name]] == []
@@ -101,7 +112,7 @@ def test_a_sweep_varies_a_policy_and_its_options(cli, tmp_path):
         '[scenario]\nworkload = { name = "stencil2d", scale = 0.01 }\nnode.preset = "grit-2gpu"\n'
         'memory.placement = "copies.py:HotPages"\n[grid]\n"memory.placement.lines" = [4, 10000]\n'
     )
-    assert cli("sweep", "sweep.toml", "-o", "out", "--jobs", "2").returncode == 0
+    assert cli("sweep", "sweep.toml", "-o", "out", "--workers", "2").returncode == 0
     points = pl.read_parquet(tmp_path / "out" / "points.parquet")
     assert points["status"].to_list() == ["ok", "ok"]
     assert points["migrations"][0] > points["migrations"][1]
@@ -224,7 +235,9 @@ def test_what_a_class_refers_to_counts(monkeypatch):
 
 
 def test_classes_compare_under_their_own_names():
-    comparison = octavo.compare(workloads=["bfs-shoc"], placements=["on-touch", OnTouch, MyPolicy], scale=0.004, jobs=2)
+    comparison = octavo.compare(
+        workloads=["bfs-shoc"], placements=["on-touch", OnTouch, MyPolicy], scale=0.004, workers=2
+    )
     assert comparison.variants == ["on-touch", "OnTouch", "MyPolicy"]
     speedups = comparison.speedups().row(0, named=True)
     assert speedups["OnTouch"] == 1.0

@@ -15,7 +15,7 @@ from octavo.reproduce.study import KERNELS, Study, placement
 
 @pytest.fixture
 def study(tmp_path):
-    return Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("fir", "mm"), jobs=2)
+    return Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("fir", "mm"), workers=2)
 
 
 def test_the_main_study_stands_beside_what_was_published(study):
@@ -61,7 +61,7 @@ def test_the_fit_covers_its_grid_and_never_runs_grit(study, monkeypatch):
 
 @pytest.mark.parametrize("name", ["threshold", "components", "gpus", "capacity", "driver", "trans-fw"])
 def test_a_sweep_is_one_call(name, tmp_path):
-    study = Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("mm",), jobs=2)
+    study = Study(tmp_path / "out", (f"workload.scale={SMALL}",), ("mm",), workers=2)
     found = sensitivity.sensitivity(name, study)
     sweep = sensitivity.SWEEPS[name]
     assert found.table["setting"].to_list() == [setting.label for setting in sweep.settings]

@@ -18,11 +18,11 @@ ARGUMENTS = {"workloads": ["fir", "matrixmultiplication"], "placements": ["on-to
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared") / "result"
-    return octavo.compare(**ARGUMENTS, output=folder, jobs=1), folder
+    return octavo.compare(**ARGUMENTS, output=folder, workers=1), folder
 
 
-def test_two_jobs_give_the_same_bytes_as_one(compared, tmp_path):
-    octavo.compare(**ARGUMENTS, output=tmp_path / "two", jobs=2)
+def test_two_workers_give_the_same_bytes_as_one(compared, tmp_path):
+    octavo.compare(**ARGUMENTS, output=tmp_path / "two", workers=2)
     assert contents(tmp_path / "two") == contents(compared[1])
 
 
@@ -88,7 +88,7 @@ def test_an_error_in_one_point_keeps_the_others(tmp_path):
     arguments = {"scale": SMALL, "overrides": {"node.capacity.footprint_percent": 1}}
     with pytest.raises(octavo.SimulationError, match=r"matrixmultiplication grit: .*too small"):
         octavo.compare(
-            workloads=["fir", "matrixmultiplication"], placements=["grit"], output=tmp_path, jobs=1, **arguments
+            workloads=["fir", "matrixmultiplication"], placements=["grit"], output=tmp_path, workers=1, **arguments
         )
     assert octavo.RunResult.load(tmp_path / "runs" / "fir" / "grit").seconds > 0
 

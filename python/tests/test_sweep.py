@@ -46,7 +46,7 @@ memory.placement = "on-touch"
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep") / "grid"
-    return octavo.sweep(GRID, output=folder, jobs=1), folder
+    return octavo.sweep(GRID, output=folder, workers=1), folder
 
 
 def test_the_table_has_a_row_a_point_in_order(grid):
@@ -74,14 +74,14 @@ def test_a_sweep_of_two_axes_draws_a_picture(grid):
     assert (grid[1] / "sweep.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("runner", [{"jobs": 2}, {"on": "ray", "jobs": 2}], ids=["two processes", "ray"])
+@pytest.mark.parametrize("runner", [{"workers": 2}, {"on": "ray", "workers": 2}], ids=["two processes", "ray"])
 def test_who_runs_it_makes_no_difference(runner, grid, tmp_path):
     octavo.sweep(GRID, output=tmp_path / "other", **runner)
     assert contents(tmp_path / "other") == contents(grid[1])
 
 
 def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tmp_path):
-    table, folder = octavo.sweep(GRID, output=tmp_path / "r", jobs=2), tmp_path / "r"
+    table, folder = octavo.sweep(GRID, output=tmp_path / "r", workers=2), tmp_path / "r"
     kept = contents(folder)
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs").rglob("*")}
     (folder / "points.parquet").write_bytes(b"PAR1 and no more")
@@ -95,7 +95,7 @@ def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tm
 
 
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
-    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "-j", "1", "-o", "out"]
+    command = [sys.executable, "-m", "octavo", "sweep", "s.toml", "--workers", "1", "-o", "out"]
     # The first points take well under a second, the last one many.
     (tmp_path / "s.toml").write_text(
         FILE + '[zip]\nworkload.scale = [0.01, 0.02, 2]\nworkload.name = ["fir", "fir", "stencil2d"]'
@@ -185,10 +185,12 @@ def test_zipped_axes_step_together_inside_the_grid():
 
 def test_a_search_depends_on_the_seed_alone_and_goes_on_where_it_was(tmp_path):
     asked = {"best": "time_ps", "seed": 3}
-    table = octavo.sweep(RANGES, **asked, trials=9, output=tmp_path / "a", jobs=2)
-    octavo.sweep(RANGES, **asked, trials=4, output=tmp_path / "b", jobs=1)
+    table = octavo.sweep(RANGES, **asked, trials=9, output=tmp_path / "a", workers=2)
+    octavo.sweep(RANGES, **asked, trials=4, output=tmp_path / "b", workers=1)
     kept = []
-    longer = octavo.sweep(RANGES, **asked, trials=9, output=tmp_path / "b", jobs=1, watch=lambda p: kept.append(p.kept))
+    longer = octavo.sweep(
+        RANGES, **asked, trials=9, output=tmp_path / "b", workers=1, watch=lambda p: kept.append(p.kept)
+    )
     assert longer.equals(table)
     assert kept[-1] >= 4
     assert contents(tmp_path / "a") == contents(tmp_path / "b")

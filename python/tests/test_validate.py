@@ -86,9 +86,9 @@ def test_the_recorder_names_traces_as_they_are_looked_for():
         assert module.trace_name(row.benchmark, row.parameters, row.gpus) == f"{row.name}.trace"
 
 
-def test_results_do_not_depend_on_the_number_of_jobs(tmp_path):
-    one = small(tmp_path / "one", jobs=1)
-    two = small(tmp_path / "two", jobs=2)
+def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
+    one = small(tmp_path / "one", workers=1)
+    two = small(tmp_path / "two", workers=2)
     assert contents(one.root) == contents(two.root)
 
 

@@ -10,6 +10,7 @@ mod gpu;
 mod host;
 mod memory;
 mod node;
+mod shares;
 mod topology;
 mod validate;
 
@@ -22,7 +23,8 @@ pub use gpu::{
 pub use host::{
     CpuConfig, CpuTlbConfig, FirstMemoryConfig, FurtherMemoryConfig, FurtherMemoryKind, HostConfig, HostCosts,
 };
-pub use memory::{CapacityConfig, CapacityScope};
+pub use memory::{CapacityChange, CapacityConfig, CapacityScope};
 pub use node::{LaunchDiscards, NodeConfig};
-pub use topology::TooFewPages;
+pub use shares::{ShareError, divide_units};
+pub use topology::{CapacityAt, CapacityError};
 pub use validate::NodeError;

@@ -1,6 +1,6 @@
 //! How much memory there is.
 
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,26 @@ pub struct CapacityConfig {
     /// Memory of each GPU whatever the footprint is; 0, the default, leaves it to the share.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub bytes: Bytes,
+    /// How it changes while a workload runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<CapacityChange>,
+}
+
+/// From a time on, GPUs have another amount of memory: some was taken away, or given back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CapacityChange {
+    /// Simulated time at which it changes, after 0.
+    pub at: Time,
+    /// The GPUs whose memory it is, from 0; all if left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<u32>,
+    /// Share of the workload's footprint that fits from then on, in per cent, as before; either that or `bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint_percent: Option<u32>,
+    /// Memory of each of them from then on; either that or `footprint_percent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
 }
 
 fn is_nothing(bytes: &Bytes) -> bool {

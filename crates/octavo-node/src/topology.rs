@@ -12,40 +12,95 @@ use crate::validate::NodeError;
 /// below this a run measures nothing but eviction.
 const MIN_CAPACITY_PAGES: u64 = 3;
 
-/// A GPU would hold fewer pages than any program can run with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`node.capacity`: memory is too small for this workload: {pages} pages of {page_bytes} bytes a GPU, \
-     expected at least {MIN_CAPACITY_PAGES}"
-)]
-pub struct TooFewPages {
-    /// Pages that each GPU would hold.
-    pub pages: u64,
-    /// Bytes of a page.
-    pub page_bytes: u64,
+/// A GPU cannot have that much memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CapacityError {
+    /// It would hold fewer pages than any program can run with.
+    #[error(
+        "`{key}`: memory is too small for this workload: {pages} pages of {page_bytes} bytes a GPU, expected at least \
+         {MIN_CAPACITY_PAGES}"
+    )]
+    TooFew {
+        /// What says so.
+        key: String,
+        /// Pages that each GPU would hold.
+        pages: u64,
+        /// Bytes of a page.
+        page_bytes: u64,
+    },
+    /// It would change to more than there is.
+    #[error("`{key}`: expected at most the {most} bytes that `node.capacity` gives a GPU, found {found}")]
+    TooMuch {
+        /// What says so.
+        key: String,
+        /// Bytes in whole pages.
+        found: u64,
+        /// Bytes of a GPU in whole pages.
+        most: u64,
+    },
+}
+
+/// From a time on, a GPU holds so many pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapacityAt {
+    /// Picoseconds.
+    pub time: u64,
+    /// Which GPU.
+    pub gpu: usize,
+    /// How many pages.
+    pub pages: u32,
 }
 
 impl NodeConfig {
-    /// Pages of `page_bytes` bytes that each GPU can hold when a workload has `footprint` of them; `None` without a
-    /// limit.
+    /// Pages of `page_bytes` bytes that each GPU can hold at first when a workload has `footprint` of them; `None`
+    /// without a limit.
     ///
     /// # Errors
     /// When that is too few to run.
-    pub fn capacity_pages(&self, page_bytes: u64, footprint: u64) -> Result<Option<u32>, TooFewPages> {
-        let percent = u64::from(self.capacity.footprint_percent);
+    pub fn capacity_pages(&self, page_bytes: u64, footprint: u64) -> Result<Option<u32>, CapacityError> {
+        let percent = self.capacity.footprint_percent;
         let bytes = self.capacity.bytes.0;
         if percent == 0 && bytes == 0 {
             return Ok(None);
         }
+        let pages = if bytes > 0 { bytes / page_bytes } else { self.share_of(footprint, percent) };
+        enough("node.capacity", pages, page_bytes, footprint)?;
+        Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
+    }
+
+    /// What each GPU can hold later, in order of time and GPU.
+    ///
+    /// # Errors
+    /// When that is too few to run, or more than [at first](Self::capacity_pages).
+    pub fn capacity_changes(&self, page_bytes: u64, footprint: u64) -> Result<Vec<CapacityAt>, CapacityError> {
+        let first = self.capacity_pages(page_bytes, footprint)?;
+        let mut all = Vec::new();
+        for (index, change) in self.capacity.change.iter().enumerate() {
+            let key = format!("node.capacity.change[{index}]");
+            let pages = match (change.bytes, change.footprint_percent) {
+                (Some(bytes), _) => bytes.0 / page_bytes,
+                (None, percent) => self.share_of(footprint, percent.unwrap_or_default()),
+            };
+            enough(&key, pages, page_bytes, footprint)?;
+            if let Some(most) = first.map(u64::from).filter(|most| pages > *most) {
+                return Err(CapacityError::TooMuch { key, found: pages * page_bytes, most: most * page_bytes });
+            }
+            let pages = u32::try_from(pages).unwrap_or(u32::MAX);
+            let own = |gpu: &u32| change.gpus.is_empty() || change.gpus.contains(gpu);
+            let gpus = (0..self.gpus).filter(own);
+            all.extend(gpus.map(|gpu| CapacityAt { time: change.at.0, gpu: gpu as usize, pages }));
+        }
+        all.sort_by_key(|change| (change.time, change.gpu));
+        Ok(all)
+    }
+
+    /// Pages of a GPU that are so many per cent of a footprint, or its part of them.
+    fn share_of(&self, footprint: u64, percent: u32) -> u64 {
         let sharers = match self.capacity.scope {
             CapacityScope::PerGpu => 1,
             CapacityScope::Total => u64::from(self.gpus),
         };
-        let pages = if bytes > 0 { bytes / page_bytes } else { (footprint * percent).div_ceil(100 * sharers) };
-        if pages < MIN_CAPACITY_PAGES.min(footprint) {
-            return Err(TooFewPages { pages, page_bytes });
-        }
-        Ok(Some(u32::try_from(pages).unwrap_or(u32::MAX)))
+        (footprint * u64::from(percent)).div_ceil(100 * sharers)
     }
 
     /// The host's memories beyond its first, the nearest to its cores first, with their numbers.
@@ -83,4 +138,11 @@ fn pages_of(key: &str, capacity: Bytes, page_bytes: u64) -> Result<u32, NodeErro
         }),
         pages => Ok(u32::try_from(pages).unwrap_or(u32::MAX)),
     }
+}
+
+fn enough(key: &str, pages: u64, page_bytes: u64, footprint: u64) -> Result<(), CapacityError> {
+    if pages >= MIN_CAPACITY_PAGES.min(footprint) {
+        return Ok(());
+    }
+    Err(CapacityError::TooFew { key: key.to_owned(), pages, page_bytes })
 }

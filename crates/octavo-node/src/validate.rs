@@ -6,7 +6,7 @@ use octavo_units::Bytes;
 
 use crate::fabric::LinkSharing;
 use crate::gpu::LineSize;
-use crate::memory::CapacityConfig;
+use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
 
 /// A value that cannot be used.
@@ -42,7 +42,7 @@ impl NodeConfig {
         self.validate_links()?;
         self.validate_host()?;
         self.validate_driver()?;
-        validate_capacity(&self.capacity)
+        validate_capacity(&self.capacity, self.gpus)
     }
 
     fn validate_compute(&self) -> Result<(), NodeError> {
@@ -173,12 +173,57 @@ impl NodeConfig {
     }
 }
 
-fn validate_capacity(capacity: &CapacityConfig) -> Result<(), NodeError> {
+fn validate_capacity(capacity: &CapacityConfig, gpus: u32) -> Result<(), NodeError> {
     in_range("capacity.footprint_percent", capacity.footprint_percent, 0, 100_000)?;
     if capacity.bytes.0 > 0 && capacity.footprint_percent > 0 {
         return Err(error("capacity.bytes", "expected 0 beside a share of the footprint, or a share of 0"));
     }
-    Ok(())
+    let changes = &capacity.change;
+    (0..changes.len()).try_for_each(|index| validate_change(index, changes, capacity, gpus))
+}
+
+fn validate_change(
+    index: usize,
+    changes: &[CapacityChange],
+    capacity: &CapacityConfig,
+    gpus: u32,
+) -> Result<(), NodeError> {
+    let key = |part: &str| format!("capacity.change[{index}].{part}");
+    let CapacityChange { at, gpus: own, footprint_percent, bytes } = &changes[index];
+    if at.0 == 0 {
+        return Err(error(
+            &key("at"),
+            "expected a time after 0, at which `node.capacity` itself says how much there is",
+        ));
+    }
+    if let Some(beyond) = own.iter().find(|gpu| **gpu >= gpus) {
+        let last = gpus.saturating_sub(1);
+        return Err(error(&key("gpus"), format!("expected 0 to {last}, the {gpus} GPUs of the node, found {beyond}")));
+    }
+    let meet = |one: &[u32], two: &[u32]| one.is_empty() || two.is_empty() || one.iter().any(|gpu| two.contains(gpu));
+    if let Some(other) = changes[..index].iter().position(|other| other.at == *at && meet(&other.gpus, own)) {
+        return Err(error(
+            &key("at"),
+            format!("expected another time than that of change[{other}] of the same GPU, found {at}"),
+        ));
+    }
+    match (bytes, footprint_percent) {
+        (Some(bytes), Some(percent)) => Err(error(
+            &key("bytes"),
+            format!("expected either `bytes` or `footprint_percent`, found {bytes} and {percent}"),
+        )),
+        (None, None) => Err(error(&key("bytes"), "missing; expected either `bytes` or `footprint_percent`")),
+        (Some(bytes), None) if capacity.bytes.0 > 0 && bytes.0 > capacity.bytes.0 => {
+            let most = capacity.bytes;
+            Err(error(&key("bytes"), format!("expected at most {most} (`node.capacity.bytes`), found {bytes}")))
+        }
+        (None, Some(percent)) if capacity.footprint_percent > 0 && *percent > capacity.footprint_percent => {
+            let most = capacity.footprint_percent;
+            let message = format!("expected at most {most} (`node.capacity.footprint_percent`), found {percent}");
+            Err(error(&key("footprint_percent"), message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {

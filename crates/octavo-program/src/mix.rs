@@ -6,35 +6,37 @@ use crate::launches::{Application, Cursor, Launch, Resources, Workload};
 use crate::op::{LINE_BYTES, OpSink};
 
 /// Programs that run at the same time. Buffers and launches are those of the first, then of the next; names of both
-/// begin with the name of the application.
-pub struct Mix {
-    parts: Vec<Part>,
+/// begin with the name of the program.
+pub struct Mix<'a> {
+    parts: Vec<Part<'a>>,
     applications: Vec<Application>,
     buffers: Vec<Buffer>,
 }
 
-struct Part {
-    workload: Box<dyn Workload>,
+struct Part<'a> {
+    workload: &'a dyn Workload,
     first_launch: u32,
     /// Lines before its part of the address space.
     lines: u64,
 }
 
-impl Mix {
-    /// Puts programs beside one another; those with the same name are numbered from the second on (`hs`, `hs.2`).
+impl<'a> Mix<'a> {
+    /// Puts programs beside one another, whose names differ.
     #[must_use]
-    pub fn new(programs: Vec<(String, Box<dyn Workload>)>) -> Self {
+    pub fn new(programs: impl IntoIterator<Item = (String, &'a dyn Workload)>) -> Self {
         let mut mix = Self { parts: Vec::new(), applications: Vec::new(), buffers: Vec::new() };
-        let names: Vec<String> = programs.iter().map(|(name, _)| name.clone()).collect();
-        for (index, (name, workload)) in programs.into_iter().enumerate() {
-            let copies = names[..index].iter().filter(|other| **other == name).count();
-            let label = if copies == 0 { name } else { format!("{name}.{}", copies + 1) };
-            mix.push(label, workload);
-        }
+        programs.into_iter().for_each(|(name, workload)| mix.push(name, workload));
         mix
     }
 
-    fn push(&mut self, name: String, workload: Box<dyn Workload>) {
+    /// Where a program lies: its first address, and the number of its first launch.
+    #[must_use]
+    pub fn place(&self, program: usize) -> (u64, u32) {
+        let part = &self.parts[program];
+        (part.lines * LINE_BYTES, part.first_launch)
+    }
+
+    fn push(&mut self, name: String, workload: &'a dyn Workload) {
         let base = self.address_end().next_multiple_of(BUFFER_ALIGNMENT);
         let first_launch = self.launches();
         let first_buffer = self.buffers.len();
@@ -59,7 +61,7 @@ impl Mix {
     }
 }
 
-impl Workload for Mix {
+impl Workload for Mix<'_> {
     fn applications(&self) -> Vec<Application> {
         self.applications.clone()
     }

@@ -49,6 +49,20 @@ impl Program {
         &self.actions
     }
 
+    /// The same with its buffers so many bytes and its launches so many numbers further on, where they are as part of
+    /// a [`Mix`](crate::Mix).
+    #[must_use]
+    pub fn moved(&self, bytes: u64, launches: u32) -> Self {
+        let mut moved = self.clone();
+        moved.buffers.iter_mut().for_each(|buffer| buffer.buffer.base += bytes);
+        for ordered in &mut moved.actions {
+            if let Action::Launch { launch, .. } = &mut ordered.action {
+                *launch += launches;
+            }
+        }
+        moved
+    }
+
     /// The order of the actions, none of which is done.
     #[must_use]
     pub fn order(&self) -> Order {

@@ -88,7 +88,7 @@ fn a_listing_has_names_instead_of_numbers() {
     program.then(Action::Advise { span: span(SYSTEM), advice });
     program.then(Action::Prefetch { span: span(MANAGED), to: ProcessorId::gpu(0) });
     program.after(&[ActionId(3)], copy(PINNED, DEVICE));
-    let nothing_runs = Mix::new(Vec::new());
+    let nothing_runs = Mix::new([]);
     let listing = Listing::new(&program.build(0).unwrap(), &nothing_runs);
     let kinds: Vec<_> = listing.buffers.iter().map(|buffer| (buffer.kind.name(), buffer.spread)).collect();
     assert_eq!(kinds[2], ("device", Some(Spread::Interleaved)));

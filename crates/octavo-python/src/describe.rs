@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 
 use crate::errors::{ScenarioError, SimulationError};
-use crate::scenario::load;
+use crate::scenario::{load, with_workload};
 
 /// JSON schema of scenario files.
 #[pyfunction]
@@ -30,14 +30,16 @@ pub fn event_kinds() -> Vec<&'static str> {
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let characteristics = py.detach(|| {
-        let (scenario, workload) = load(resolved)?;
+        let scenario = load(resolved)?;
         let setting = Setting {
             gpus: scenario.node.gpus,
             compute_units_per_gpu: scenario.node.compute.units,
             dispatch: scenario.node.dispatch,
             page_bytes: scenario.memory.decision_size().expect("a resolved scenario has valid sizes").0,
         };
-        characterise(workload.as_ref(), &setting).map_err(|error| SimulationError::new_err(error.to_string()))
+        with_workload(&scenario, |workload| {
+            characterise(workload, &setting).map_err(|error| SimulationError::new_err(error.to_string()))
+        })
     })?;
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
@@ -50,14 +52,14 @@ pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str
     let kind = named::<ProgramKind>("kind", kind)?;
     let spread = named::<Spread>("spread", spread)?;
     let listing = py.detach(|| {
-        let (_, workload) = load(resolved)?;
         let lowering = Lowering { kind, spread, host_threads: threads, ..Lowering::default() };
-        let program =
-            lower(workload.as_ref(), &lowering).map_err(|error| SimulationError::new_err(error.to_string()))?;
-        match workload.failure() {
-            Some(reason) => Err(SimulationError::new_err(reason)),
-            None => Ok(Listing::new(&program, workload.as_ref())),
-        }
+        with_workload(&load(resolved)?, |workload| {
+            let program = lower(workload, &lowering).map_err(|error| SimulationError::new_err(error.to_string()))?;
+            match workload.failure() {
+                Some(reason) => Err(SimulationError::new_err(reason)),
+                None => Ok(Listing::new(&program, workload)),
+            }
+        })
     })?;
     Ok(serde_json::to_string(&listing).expect("a listing can be written as JSON"))
 }

@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use octavo_program::{Program, Workload};
-use octavo_scenario::{ExecutorChoice, InstantChoice, Scenario};
-use octavo_sim::{InstantOptions, InstantProgress, Progress, RunOptions, SimError, Table, run_at_once, simulate};
+use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario};
+use octavo_sim::{
+    InstantOptions, InstantProgress, Job, Progress, Repeat, RunOptions, SimError, Table, run_at_once, simulate_jobs,
+};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -34,20 +35,17 @@ pub fn run(
     timeline: Option<PathBuf>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
-    let (scenario, workload, program) = py.detach(|| {
-        let (scenario, workload) = load(resolved)?;
-        let program = scenario.program(workload.as_ref());
-        let program = program.map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
-        Ok::<_, PyErr>((scenario, workload, program))
+    let (scenario, parts) = py.detach(|| {
+        let scenario = load(resolved)?;
+        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        Ok::<_, PyErr>((scenario, parts))
     })?;
     drop(take_raised()); // Of an earlier run that could not end in it.
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
     let outcome = py.detach(|| match &scenario.executor {
-        ExecutorChoice::Simulated(_) => in_time(&scenario, workload.as_ref(), program.as_ref(), timeline, &mut telling),
+        ExecutorChoice::Simulated(_) => in_time(&scenario, &parts, timeline, &mut telling),
         ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
-        ExecutorChoice::Instant(choice) => {
-            at_once(&scenario, choice, workload.as_ref(), program.as_ref(), &mut telling)
-        }
+        ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts[0], &mut telling),
     });
     match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
@@ -64,20 +62,19 @@ type Results = (String, Vec<Table>);
 
 fn in_time(
     scenario: &Scenario,
-    workload: &dyn Workload,
-    program: Option<&Program>,
+    parts: &[Part],
     mut timeline: Option<BufWriter<File>>,
     telling: &mut Telling,
 ) -> Result<Results, SimError> {
     let mut report = |state: Progress| telling.tell(state.groups_done, state.groups, state.time.0);
     let options = RunOptions {
-        program,
         record_events: scenario.record.events,
         interval: scenario.record.interval,
         timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
         progress: Some(&mut report),
     };
-    let result = simulate(&scenario.node, &scenario.memory, workload, options)?;
+    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
+    let result = simulate_jobs(&scenario.node, &scenario.memory, &jobs, options)?;
     let flushed = timeline.as_mut().map_or(Ok(()), Write::flush);
     flushed.map_err(|error| SimError::Timeline { reason: error.to_string() })?;
     Ok((json(&result.summary), result.tables))
@@ -86,8 +83,7 @@ fn in_time(
 fn at_once(
     scenario: &Scenario,
     choice: &InstantChoice,
-    workload: &dyn Workload,
-    program: Option<&Program>,
+    part: &Part,
     telling: &mut Telling,
 ) -> Result<Results, SimError> {
     let mut report = |state: InstantProgress| telling.tell(state.groups_done, state.groups, 0);
@@ -95,10 +91,10 @@ fn at_once(
         turn: choice.turn,
         report_lines: choice.report_lines,
         record_events: scenario.record.events,
-        program,
+        program: part.program.as_ref(),
         progress: Some(&mut report),
     };
-    let result = run_at_once(&scenario.node, &scenario.memory, workload, options)?;
+    let result = run_at_once(&scenario.node, &scenario.memory, part.workload.as_ref(), options)?;
     Ok((json(&result.summary), result.tables))
 }
 
@@ -129,6 +125,24 @@ impl Telling {
                 ControlFlow::Break(())
             }
         }
+    }
+}
+
+/// A part of a scenario as the simulator takes it.
+fn job(part: &Part) -> Job<'_> {
+    let repeat = match part.again {
+        Again::Times(times) => Repeat::Times(times),
+        Again::UntilAll => Repeat::UntilAll,
+        Again::Until(other) => Repeat::Until(other),
+    };
+    Job {
+        program: part.program.as_ref(),
+        gpus: part.gpus,
+        start: part.start,
+        repeat,
+        share: part.share,
+        idle: part.idle,
+        ..Job::named(&part.name, part.workload.as_ref())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use octavo_program::Workload;
-use octavo_scenario::{Resolved, ScenarioError, Source, WORKLOADS};
+use octavo_program::{Mix, Workload};
+use octavo_scenario::{Resolved, Scenario, ScenarioError, Source};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -51,12 +51,17 @@ fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, S
     Ok((toml, json))
 }
 
-/// The scenario and the workload of a resolved text.
-pub fn load(text: &str) -> PyResult<(octavo_scenario::Scenario, Box<dyn Workload>)> {
+/// The scenario of a resolved text.
+pub fn load(text: &str) -> PyResult<Scenario> {
     let source = Source { name: "scenario.toml", text };
-    let scenario = octavo_scenario::resolve(source, &[]).map_err(errors::scenario)?.scenario;
-    let workload = WORKLOADS
-        .build(&scenario.workload.choice(), &scenario.size())
-        .map_err(|error| errors::SimulationError::new_err(format!("workload {}: {error}", scenario.workload.name)))?;
-    Ok((scenario, workload))
+    Ok(octavo_scenario::resolve(source, &[]).map_err(errors::scenario)?.scenario)
+}
+
+/// Shows the workload of a scenario; its jobs lie beside one another in one.
+pub fn with_workload<T>(scenario: &Scenario, look: impl FnOnce(&dyn Workload) -> PyResult<T>) -> PyResult<T> {
+    let programs = scenario.workloads().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+    match &programs[..] {
+        [(name, workload)] if name.is_empty() => look(workload.as_ref()),
+        _ => look(&Mix::new(programs.iter().map(|(name, workload)| (name.clone(), workload.as_ref())))),
+    }
 }

@@ -10,7 +10,7 @@ use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time, UnitError};
 
 use crate::error::Problem;
 use crate::former;
-use crate::layer::join;
+use crate::layer::{join, nth};
 
 /// The schema of `T` with every part written out in place.
 pub(crate) fn inline_schema<T: JsonSchema>() -> Value {
@@ -33,6 +33,9 @@ pub(crate) fn check(key: &str, value: &Value, schema: &Value) -> Result<(), Prob
         _ => {}
     }
     check_type(key, value, schema)?;
+    if let (Value::Array(items), Some(each)) = (value, schema.get("items")) {
+        return items.iter().enumerate().try_for_each(|(index, item)| check(&nth(key, index), item, each));
+    }
     check_choice(key, value, schema)?;
     check_quantity(key, value, schema)
 }

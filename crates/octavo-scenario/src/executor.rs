@@ -62,7 +62,19 @@ impl ExecutorChoice {
 
 /// Refuses what has no meaning without time.
 pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
-    if scenario.executor.is_default() || scenario.record.interval == Time::ZERO {
+    if scenario.executor.is_default() {
+        return Ok(());
+    }
+    let needs_time = |key: &str, what: &str| {
+        Err(Problem::new(key, format!("executor.kind `instant` has no time: expected no {what}, found some")))
+    };
+    if !scenario.job.is_empty() {
+        return needs_time("job", "jobs side by side");
+    }
+    if !scenario.node.capacity.change.is_empty() {
+        return needs_time("node.capacity.change", "memory that changes at a time");
+    }
+    if scenario.record.interval == Time::ZERO {
         return Ok(());
     }
     let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", scenario.record.interval);

@@ -23,6 +23,8 @@ pub(crate) fn key(key: &str) -> Option<&'static str> {
 /// Gives what had another name its name of today, and drops what says nothing any more.
 pub(crate) fn bring_up_to_date(scenario: &mut Map<String, Value>) {
     WITHOUT_SUCCESSOR.iter().for_each(|key| drop(take(scenario, key)));
+    let jobs = scenario.get_mut("job").and_then(Value::as_array_mut).into_iter().flatten();
+    jobs.filter_map(|job| job.get_mut("workload")).for_each(rename);
     let Some(workload) = scenario.get_mut("workload") else { return };
     rename(workload);
     let programs = workload.get_mut("applications").and_then(Value::as_array_mut);

@@ -50,7 +50,7 @@ impl Layer {
         let source = format!("--set {assignment}");
         let problem = |message: &str| Problem::new("", message).at(Origin::whole(&source));
         let (key, text) = assignment.split_once('=').ok_or_else(|| problem("expected key=value"))?;
-        let parts: Vec<&str> = key.split('.').map(str::trim).collect();
+        let parts = split(key);
         if parts.iter().any(|part| part.is_empty()) {
             return Err(problem("expected a dotted key such as node.gpu_link.bandwidth before `=`"));
         }
@@ -81,11 +81,35 @@ impl Layer {
     }
 }
 
+/// The parts of a dotted key; dots between quotation marks do not count.
+fn split(key: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let parts = key.split(move |letter| {
+        quoted ^= letter == '"';
+        letter == '.' && !quoted
+    });
+    parts.map(|part| part.trim().trim_matches('"')).collect()
+}
+
 /// The value at a dotted key.
 pub(crate) fn lookup<'a>(values: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
-    let value = values.get(first)?;
+    let value = match numbered(first) {
+        Some((name, index)) => values.get(name)?.get(index)?,
+        None => values.get(first)?,
+    };
     rest.map_or(Some(value), |rest| lookup(value.as_object()?, rest))
+}
+
+/// `job` and 1 of `job[1]`.
+fn numbered(part: &str) -> Option<(&str, usize)> {
+    let (name, index) = part.strip_suffix(']')?.split_once('[')?;
+    Some((name, index.parse().ok()?))
+}
+
+/// The key of the table `index` of a list of tables.
+pub(crate) fn nth(key: &str, index: usize) -> String {
+    format!("{key}[{index}]")
 }
 
 /// Removes and returns the value at a dotted key.
@@ -140,7 +164,9 @@ impl Reader<'_> {
             DeValue::String(text) => Ok(Value::String(text.to_string())),
             DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
             DeValue::Table(table) => Ok(Value::Object(self.table(key, table)?)),
-            DeValue::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
+            DeValue::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| self.item(key, index, item)).collect()
+            }
             DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
                 .map(Value::from)
                 .map_err(|_| self.refused(key, digits.as_str(), "a whole number below 2^63")),
@@ -153,6 +179,16 @@ impl Reader<'_> {
                 .ok_or_else(|| self.refused(key, number.as_str(), "a finite number")),
             DeValue::Datetime(date) => Err(self.refused(key, &date.to_string(), "no dates")),
         }
+    }
+
+    /// An item of a list: a table has a key and a line of its own.
+    fn item(&mut self, key: &str, index: usize, item: &Spanned<DeValue<'_>>) -> Result<Value, ScenarioError> {
+        if !matches!(item.get_ref(), DeValue::Table(_)) {
+            return self.value(key, item);
+        }
+        let own = nth(key, index);
+        self.lines.insert(own.clone(), line_at(self.text, item.span().start));
+        self.value(&own, item)
     }
 
     fn refused(&self, key: &str, found: &str, expected: &str) -> ScenarioError {
@@ -189,6 +225,7 @@ mod tests {
         assert_eq!(value("a = 0.5"), json!({"a": 0.5}));
         assert_eq!(value("a=\"12\""), json!({"a": "12"}));
         assert_eq!(value("a={b = true}"), json!({"a": {"b": true}}));
+        assert_eq!(value("a.\"b.2\".c=1"), json!({"a": {"b.2": {"c": 1}}}));
         assert_eq!(Layer::set("seed").unwrap_err().to_string(), "--set seed: expected key=value");
         assert!(Layer::set("a..b=1").is_err() && Layer::set("=1").is_err());
     }

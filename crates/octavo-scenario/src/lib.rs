@@ -7,14 +7,15 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod check_jobs;
 mod check_program;
 mod error;
 mod executor;
 mod former;
+mod job;
 mod layer;
 mod listing;
 mod merge;
-mod mix;
 mod nodes;
 mod origin;
 pub mod presets;
@@ -22,10 +23,12 @@ mod program;
 mod resolve;
 mod scenario;
 mod schema;
+mod spell_jobs;
 mod workloads;
 
 pub use error::ScenarioError;
 pub use executor::{ExecutorChoice, InstantChoice, SimulatedChoice};
+pub use job::{Again, JobChoice, NamedWorkload, Part, PartRefused};
 pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Origin;
 use crate::error::Problem;
-use crate::layer::{Layer, join, lookup, take};
+use crate::layer::{Layer, join, lookup, nth, take};
 use crate::workloads::spell_out_name;
 
 /// Keys that say what a table is; options of something else do not apply to it.
@@ -33,6 +33,8 @@ pub(crate) struct Merged {
     main: String,
     /// The file that the node is in, if it is in one of its own.
     node: Option<String>,
+    /// The name of a job that something is said about and that there is not.
+    stray_job: Option<String>,
 }
 
 impl Merged {
@@ -46,15 +48,38 @@ impl Merged {
     /// Lays `layer` over what is there.
     fn add(&mut self, mut layer: Layer) {
         spell_out_names(&mut layer.values);
-        let Layer { source, values, lines, file } = layer;
+        let Layer { source, mut values, lines, file } = layer;
         if file {
             self.node = Some(source.clone());
         }
         let line = |key: &str| ancestors(key).find_map(|key| lines.get(key).copied());
         let origin = |key: &str| Origin { source: source.clone(), line: line(key) };
-        overlay("", &mut self.values, values, &mut |key| {
-            self.origins.insert(key.to_owned(), origin(key));
-        });
+        let by_name = match values.get("job") {
+            Some(Value::Object(_)) => values.shift_remove("job"),
+            _ => None,
+        };
+        let mut note = |key: &str| _ = self.origins.insert(key.to_owned(), origin(key));
+        overlay("", &mut self.values, values, &mut note);
+        for (name, table) in by_name.iter().filter_map(Value::as_object).flatten() {
+            let Some((index, job)) = find_job(&mut self.values, name) else {
+                note(&format!("job.{name}"));
+                self.stray_job.get_or_insert_with(|| name.clone());
+                continue;
+            };
+            if let Some(table) = table.as_object() {
+                overlay(&nth("job", index), job, table.clone(), &mut note);
+            }
+        }
+    }
+
+    /// Where the value at `key` was written is there.
+    pub fn note(&mut self, key: &str, origin: Origin) {
+        self.origins.insert(key.to_owned(), origin);
+    }
+
+    /// The first name of a job that something is said about (`job.NAME.share`) and that there is not.
+    pub fn stray_job(&self) -> Option<&str> {
+        self.stray_job.as_deref()
     }
 
     /// Removes and returns the value at a dotted key.
@@ -79,15 +104,24 @@ impl Merged {
         let origin = match (self.get(&problem.key), &self.node) {
             (Some(_), _) => self.origin(&problem.key),
             (None, Some(file)) if problem.key.starts_with("node.") => Origin::whole(file),
+            (None, _) if problem.key.starts_with("job") => self.origin(&problem.key),
             (None, _) => Origin::whole(&self.main),
         };
         problem.at(origin)
     }
 }
 
-/// `a.b.c`, `a.b`, `a`.
+/// `a[1].b.c`, `a[1].b`, `a[1]`, `a`.
 fn ancestors(key: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(key), |key| key.rfind('.').map(|end| &key[..end]))
+    std::iter::successors(Some(key), |key| key.rfind(['.', '[']).map(|end| &key[..end]))
+}
+
+/// The job of that name and its place.
+fn find_job<'a>(values: &'a mut Map<String, Value>, name: &str) -> Option<(usize, &'a mut Map<String, Value>)> {
+    let jobs = values.get_mut("job")?.as_array_mut()?;
+    let named = |job: &Value| job.get("name").and_then(Value::as_str) == Some(name);
+    let index = jobs.iter().position(named)?;
+    Some((index, jobs[index].as_object_mut()?))
 }
 
 fn spell_out_names(values: &mut Map<String, Value>) {
@@ -126,8 +160,20 @@ fn overlay(prefix: &str, below: &mut Map<String, Value>, above: Map<String, Valu
                 below.insert(name, Value::Object(fresh));
             }
             (_, value) => {
+                note_items(&key, &value, note);
                 below.insert(name, value);
             }
+        }
+    }
+}
+
+/// Notes what is said in the tables of a list.
+fn note_items(key: &str, value: &Value, note: &mut dyn FnMut(&str)) {
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        if let Value::Object(table) = item {
+            let own = nth(key, index);
+            note(&own);
+            overlay(&own, &mut Map::new(), table.clone(), note);
         }
     }
 }

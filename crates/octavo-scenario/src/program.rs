@@ -108,12 +108,8 @@ impl BufferChoice {
 
 /// The processor that a user calls `name`.
 fn processor(name: &str) -> Option<ProcessorId> {
-    processors(octavo_manager::MAX_PROCESSORS - 1).find(|processor| processor.to_string() == name)
-}
-
-/// The host and so many GPUs.
-pub(crate) fn processors(gpus: usize) -> impl Iterator<Item = ProcessorId> {
-    [octavo_manager::HOST].into_iter().chain((0..gpus).map(ProcessorId::gpu))
+    let gpus = (0..octavo_manager::MAX_PROCESSORS - 1).map(ProcessorId::gpu);
+    [octavo_manager::HOST].into_iter().chain(gpus).find(|processor| processor.to_string() == name)
 }
 
 /// Why there is no whole program.
@@ -139,50 +135,70 @@ pub enum ProgramRefused {
     Program(#[from] ProgramError),
 }
 
+/// Where a program is and what it has.
+pub(crate) struct Place<'a> {
+    /// What its keys begin with.
+    pub key: &'a str,
+    /// How many GPUs it runs on.
+    pub gpus: u32,
+    /// Pages of all programs of the scenario, which shares of the footprint are of.
+    pub footprint: u64,
+}
+
 impl Scenario {
-    /// The whole program that runs, none if the scenario is of launches alone.
-    ///
-    /// # Errors
-    /// When its device memory does not fit the GPUs, or when it cannot be lowered.
-    pub fn program(&self, workload: &dyn Workload) -> Result<Option<Program>, ProgramRefused> {
-        let Some(kind) = self.program.kind.whole() else { return Ok(None) };
-        let lowering = self.lowering(kind, workload);
-        self.check_room(&lowering, workload)?;
+    /// The whole program that `choice` makes of a workload; none if its launches run alone.
+    pub(crate) fn whole_program(
+        &self,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+        workload: &dyn Workload,
+    ) -> Result<Option<Program>, ProgramRefused> {
+        let Some(kind) = choice.kind.whole() else { return Ok(None) };
+        let lowering = choice.lowering(kind, workload);
+        self.check_room(&lowering, choice, place, workload)?;
         Ok(Some(lower(workload, &lowering)?))
     }
 
+    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
+    /// whoever runs it.
+    fn check_room(
+        &self,
+        lowering: &Lowering,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+        workload: &dyn Workload,
+    ) -> Result<(), ProgramRefused> {
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
+        let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
+        for (index, pages) in pages_of(workload.buffers(), page_bytes).enumerate() {
+            if lowering.kind_of(index) != Kind::Device {
+                continue;
+            }
+            found += (pages.end - pages.start) * page_bytes;
+            if found > expected {
+                let buffer = workload.buffers()[index].name.clone();
+                let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
+                let key = if own { format!("program.buffers.{buffer}.kind") } else { "program.kind".to_owned() };
+                return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ProgramChoice {
     fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
         let exception = |(index, name): (usize, &String)| {
-            let own = self.program.buffers.get(name)?;
+            let own = self.buffers.get(name)?;
             Some((index, Exception { kind: own.kind, advice: own.advice() }))
         };
         let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
         Lowering {
             kind,
-            spread: self.program.devices,
-            host_threads: self.program.host_threads,
+            spread: self.devices,
+            host_threads: self.host_threads,
             exceptions: names.filter_map(exception).collect(),
         }
-    }
-
-    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
-    /// whoever runs it.
-    fn check_room(&self, lowering: &Lowering, workload: &dyn Workload) -> Result<(), ProgramRefused> {
-        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let pages: Vec<u64> = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).collect();
-        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, pages.iter().sum()) else { return Ok(()) };
-        let (expected, mut found) = (u64::from(room) * u64::from(self.node.gpus) * page_bytes, 0);
-        for (index, (buffer, pages)) in workload.buffers().iter().zip(pages).enumerate() {
-            if lowering.kind_of(index) != Kind::Device {
-                continue;
-            }
-            found += pages * page_bytes;
-            if found > expected {
-                let own = self.program.buffers.get(&buffer.name).is_some_and(|own| own.kind.is_some());
-                let key = if own { format!("program.buffers.{}.kind", buffer.name) } else { "program.kind".to_owned() };
-                return Err(ProgramRefused::TooLarge { key, buffer: buffer.name.clone(), found, expected });
-            }
-        }
-        Ok(())
     }
 }

@@ -1,16 +1,19 @@
 //! From what a user wrote to a scenario with everything spelled out.
 
 use octavo_manager::MemoryConfig;
-use octavo_registry::{Choice, Options};
+use octavo_registry::{Choice, OptionError, Options};
 use serde_json::Value;
 
 use crate::check::{check, inline_schema};
-use crate::check_program::check_program;
+use crate::check_jobs::check_jobs;
+use crate::check_program::check_programs;
 use crate::error::Problem;
 use crate::executor::{ExecutorChoice, check_executor};
-use crate::layer::{Layer, lookup};
+use crate::layer::{Layer, lookup, nth};
 use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
+use crate::scenario::WorkloadChoice;
+use crate::spell_jobs::spell_out_jobs;
 use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
@@ -73,7 +76,8 @@ pub fn resolve_stored(source: Source<'_>) -> Result<Resolved, ScenarioError> {
 }
 
 fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
-    let merged = merge(main, written, read)?;
+    let mut merged = merge(main, written, read)?;
+    spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario).map_err(|problem| merged.locate(problem))?;
     let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
@@ -202,22 +206,36 @@ fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
 
 /// Checks what types cannot express and spells out the defaults of what is chosen by name.
 fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
-    let scale = scenario.workload.scale;
-    if !(scale > 0.0 && scale <= MAX_SCALE) {
-        return Err(Problem::new(
-            "workload.scale",
-            format!("expected more than 0 and at most {MAX_SCALE}, found {scale}"),
-        ));
-    }
+    scenario.workload.as_ref().map_or(Ok(()), |workload| check_scale("", workload))?;
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
     let memory =
         scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);
-    let workload = WORKLOADS.resolve(&scenario.workload.choice());
-    let options = workload.map_err(|error| Problem::found_below("workload", &error.key, &error.message))?.options;
-    scenario.workload.options = without_nulls(options);
-    check_program(scenario)?;
+    scenario.workload.as_mut().map_or(Ok(()), |workload| fill_in_workload("", workload))?;
+    for (index, job) in scenario.job.iter_mut().enumerate() {
+        let key = nth("job", index) + ".";
+        check_scale(&key, &job.workload)?;
+        fill_in_workload(&key, &mut job.workload)?;
+    }
+    check_jobs(scenario)?;
+    check_programs(scenario)?;
     check_executor(scenario)
+}
+
+fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
+    let scale = workload.scale;
+    if scale > 0.0 && scale <= MAX_SCALE {
+        return Ok(());
+    }
+    let message = format!("expected more than 0 and at most {MAX_SCALE}, found {scale}");
+    Err(Problem::new(format!("{prefix}workload.scale"), message))
+}
+
+fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), Problem> {
+    let resolved = WORKLOADS.resolve(&workload.choice());
+    let below = |error: OptionError| Problem::found_below(&format!("{prefix}workload"), &error.key, &error.message);
+    workload.options = without_nulls(resolved.map_err(below)?.options);
+    Ok(())
 }
 
 /// TOML has no null: an option that is not set is left out.

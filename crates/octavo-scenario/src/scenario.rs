@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::executor::ExecutorChoice;
+use crate::job::JobChoice;
 use crate::program::ProgramChoice;
 
-/// One run: a node, a memory system, a workload and a seed.
+/// One run: a node, a memory system, a workload or several jobs, and a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -21,8 +22,13 @@ pub struct Scenario {
     /// Seed of everything random.
     #[schemars(range(min = 0))]
     pub seed: i64,
-    /// What runs.
-    pub workload: WorkloadChoice,
+    /// What runs, if that is one program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "WorkloadChoice")]
+    pub workload: Option<WorkloadChoice>,
+    /// Programs that run beside one another, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub job: Vec<JobChoice>,
     /// What is around the workload's launches.
     #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
     pub program: ProgramChoice,
@@ -69,12 +75,10 @@ impl WorkloadChoice {
     pub fn choice(&self) -> Choice {
         Choice { name: self.name.clone(), options: self.options.clone() }
     }
-}
 
-impl Scenario {
-    /// What the workload is built from besides its options.
+    /// What it is built from besides its options, in a scenario of that seed.
     #[must_use]
-    pub fn size(&self) -> Size {
-        Size { scale: self.workload.scale, seed: self.workload.seed.unwrap_or(self.seed).unsigned_abs() }
+    pub fn size(&self, seed: i64) -> Size {
+        Size { scale: self.scale, seed: self.seed.unwrap_or(seed).unsigned_abs() }
     }
 }

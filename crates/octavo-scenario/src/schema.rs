@@ -5,6 +5,7 @@ use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
 use crate::check::inline_schema;
+use crate::workloads::MIX;
 use crate::{Scenario, WORKLOADS, presets};
 
 /// JSON schema of a scenario file: values that a preset or a default provides may be left out.
@@ -32,10 +33,46 @@ pub fn schema() -> Value {
     }
     add_preset(memory, presets::memory_names().collect());
     schema["properties"]["record"]["required"] = json!([]);
-    schema["properties"]["workload"] = workload_choice(&workload);
+    let mut program = workload_choice(&workload);
+    schema["properties"]["job"]["items"]["properties"]["workload"] = program.clone();
+    program["oneOf"]
+        .as_array_mut()
+        .into_iter()
+        .for_each(|alternatives| alternatives.extend(several_programs(&workload)));
+    schema["properties"]["workload"] = program;
     schema["properties"]["node"] = node;
-    schema["required"] = json!(["workload", "memory", "node"]);
+    schema["required"] = json!(["memory", "node"]);
+    schema["anyOf"] = json!([{ "required": ["workload"] }, { "required": ["job"] }]);
     schema
+}
+
+/// Several programs in short, each of which becomes a job; and what is said of all jobs.
+fn several_programs(common: &Value) -> [Value; 3] {
+    let short = json!({
+        "type": "string",
+        "pattern": r"\+",
+        "description": "Several programs, a job for each: `hs+gups`.",
+    });
+    let (scale, seed) = (&common["properties"]["scale"], &common["properties"]["seed"]);
+    let table = json!({
+        "type": "object",
+        "description": "Several programs, a job for each: names of workloads, or tables of a name and its options.",
+        "properties": {
+            "name": { "const": MIX },
+            "applications": { "type": "array", "items": { "type": ["string", "object"] }, "minItems": 1 },
+            "scale": scale,
+            "seed": seed,
+        },
+        "required": ["name", "applications"],
+        "additionalProperties": false,
+    });
+    let of_all = json!({
+        "type": "object",
+        "description": "What holds for all jobs that do not say it themselves.",
+        "properties": { "scale": scale, "seed": seed },
+        "additionalProperties": false,
+    });
+    [short, table, of_all]
 }
 
 /// Names that [`octavo_registry::is_place`] takes for places of Python classes.

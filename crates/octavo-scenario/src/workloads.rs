@@ -1,4 +1,4 @@
-//! Every workload that a scenario can name: the kernels, recorded traces, and mixes of them.
+//! Every workload that a scenario can name: the kernels and recorded traces.
 
 use std::sync::LazyLock;
 
@@ -6,12 +6,13 @@ use octavo_program::{Size, Workload};
 use octavo_registry::Registry;
 use serde_json::{Map, Value};
 
-use crate::mix;
+/// What a workload is called that is several programs, until it has become a job for each.
+pub(crate) const MIX: &str = "mix";
 
-/// All workloads, traces and mixes last.
+/// All workloads, traces last.
 pub static WORKLOADS: LazyLock<Registry<Box<dyn Workload>, Size>> = LazyLock::new(|| {
     let kernels = octavo_workload::WORKLOADS.entries.iter().copied();
-    let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY, &mix::ENTRY]).collect();
+    let entries: Vec<_> = kernels.chain([&octavo_trace::ENTRY]).collect();
     Registry::new(octavo_workload::WORKLOADS.kind, entries.leak()).with_former(octavo_workload::WORKLOADS.former)
 });
 
@@ -26,7 +27,7 @@ pub(crate) fn spell_out_name(workload: &mut Map<String, Value>) {
         workload.insert("digest".to_owned(), Value::Null);
     } else if name.contains('+') {
         let programs: Vec<Value> = name.split('+').map(|name| name.trim().into()).collect();
-        workload.insert("name".to_owned(), mix::ENTRY.name.into());
+        workload.insert("name".to_owned(), MIX.into());
         workload.insert("applications".to_owned(), programs.into());
     }
 }

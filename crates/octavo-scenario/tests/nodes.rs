@@ -74,7 +74,7 @@ fn a_file_may_extend_a_file_beside_it() {
 #[test]
 fn a_scenario_is_a_file_that_holds_a_node() {
     let found = with_node("scenario.toml").unwrap().scenario;
-    assert_eq!((found.node.gpus, found.node.l1.ways, found.workload.name.as_str()), (2, 8, "fir"));
+    assert_eq!((found.node.gpus, found.node.l1.ways, found.workload.unwrap().name.as_str()), (2, 8, "fir"));
     let spelled_out = with_node("machine.toml").unwrap();
     let read = |_: &str, _: Option<&str>| Ok(("runs/x/scenario.toml".to_owned(), spelled_out.toml.clone()));
     let overrides = ["node.preset=runs/x/scenario.toml".to_owned()];
@@ -150,4 +150,22 @@ fn a_host_has_several_memories_and_writes_them_out() {
     let kind = memories.replace("cxl", "clx");
     let error = resolved(&["node.host.memory.capacity=1GiB", &kind]).unwrap_err();
     assert!(error.to_string().contains("clx") && error.to_string().contains("cxl"), "{error}");
+}
+
+#[test]
+fn changes_of_capacity_are_spelled_out_or_refused_where_they_stand() {
+    const TEXT: &str = "workload = \"fir\"\nmemory.placement = \"on-touch\"\nnode.preset = \"grit-2gpu\"\n\
+        [[node.capacity.change]]\nat = \"5ms\"\ngpus = [1]\nfootprint_percent = 50\n";
+    let read = |text: &str| resolve(Source { name: "s.toml", text }, &[]).map_err(|error| error.to_string());
+    let first = read(TEXT).unwrap();
+    assert_eq!(first.scenario.node.capacity.change[0].gpus, [1]);
+    assert_eq!(read(&first.toml), Ok(first));
+    let beyond = read(&TEXT.replace("[1]", "[2]")).unwrap_err();
+    let expected = "s.toml:6: `node.capacity.change[0].gpus`: expected 0 to 1, the 2 GPUs of the node, found 2";
+    assert_eq!(beyond, expected);
+    let unknown = read(&TEXT.replace("at =", "from =")).unwrap_err();
+    assert!(
+        unknown.starts_with("s.toml:5: `node.capacity.change[0].from`: unknown key, expected one of at, gpus"),
+        "{unknown}"
+    );
 }

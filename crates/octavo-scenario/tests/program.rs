@@ -2,7 +2,7 @@
 
 use octavo_manager::{HOST, Kind, MemoryId, ProcessorId, ProcessorMask};
 use octavo_program::{Action, Program, Workload};
-use octavo_scenario::{Resolved, RunKind, ScenarioError, Source, WORKLOADS, resolve};
+use octavo_scenario::{Resolved, RunKind, ScenarioError, Source, resolve};
 
 const FILE: &str = r#"
 workload = { name = "vectoradd", scale = 0.01 }
@@ -20,12 +20,12 @@ fn refusal(overrides: &[&str]) -> String {
 }
 
 fn workload(resolved: &Resolved) -> Box<dyn Workload> {
-    WORKLOADS.build(&resolved.scenario.workload.choice(), &resolved.scenario.size()).unwrap()
+    resolved.scenario.workloads().unwrap().remove(0).1
 }
 
 fn program(overrides: &[&str]) -> Result<Option<Program>, String> {
     let resolved = resolved(overrides).unwrap();
-    resolved.scenario.program(workload(&resolved).as_ref()).map_err(|error| error.to_string())
+    resolved.scenario.parts().map(|mut parts| parts.remove(0).program).map_err(|error| error.to_string())
 }
 
 /// Name of the first buffer.
@@ -87,11 +87,6 @@ fn what_cannot_be_is_refused_where_it_stands() {
     assert!(refusal(&["program.host_threads=0"]).contains("`program.host_threads`: expected a whole number from 1"));
     let threads = refusal(&["program.kind=managed", "program.host_threads=100000"]);
     assert!(threads.contains("(`node.host.cpu.cores`), found 100000"), "{threads}");
-    let mix = refusal(&["workload=vectoradd+fir", "program.kind=managed"]);
-    assert!(
-        mix.contains("`program.kind`: a mix runs its launches alone so far: expected launches, found managed"),
-        "{mix}"
-    );
 }
 
 #[test]

@@ -34,7 +34,10 @@ fn overrides_win_over_the_file_and_the_file_over_presets() {
     let text = format!("{FILE}node.gpu_link.bandwidth = \"100GB/s\"\nnode.l1.ways = 8\n");
     let scenario = resolved(&text, &["node.gpu_link.bandwidth=600GB/s", "seed=7"]).unwrap().scenario;
     assert_eq!(scenario.node.gpu_link.bandwidth.to_string(), "600GB/s");
-    assert_eq!((scenario.node.l1.ways, scenario.node.gpus, scenario.seed, scenario.size().seed), (8, 4, 7, 7));
+    assert_eq!(
+        (scenario.node.l1.ways, scenario.node.gpus, scenario.seed, scenario.workload.unwrap().size(scenario.seed).seed),
+        (8, 4, 7, 7)
+    );
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn abbreviations_that_programs_share_are_refused_with_the_names_of_today() {
         let refused = refusal(&[&format!("workload={}", former.name)]);
         assert!(refused.contains(&format!("is called `{}` now", former.today)), "{refused}");
         let mix = refusal(&[&format!("workload=fir+{}", former.name)]);
-        assert!(mix.contains(&format!("`{}`", former.today)) && mix.contains("applications[1]"), "{mix}");
+        assert!(mix.contains(&format!("`{}`", former.today)) && mix.contains("job[1]"), "{mix}");
     }
     let bfs = refusal(&["workload=bfs"]);
     assert!(bfs.ends_with("workload `bfs` is called `bfs-shoc` now: BFS is also Rodinia's, `bfs-rodinia`"), "{bfs}");
@@ -189,6 +192,11 @@ fn what_earlier_versions_left_is_read_under_the_names_of_today() {
     let read = resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap();
     assert_eq!(read, today);
     let mix = resolved(FILE, &["workload=bfs-rodinia+fir"]).unwrap();
-    let then = mix.toml.replace("bfs-rodinia", "bfs2");
+    let of_one = resolved(FILE, &["workload=fir"]).unwrap().toml;
+    let programs = "name = \"mix\"\napplications = [{ name = \"bfs2\" }, { name = \"fir\" }]\n";
+    let then: Vec<&str> = of_one.lines().filter(|line| !line.starts_with("taps")).collect();
+    let then = then.join("\n").replace("name = \"fir\"\n", programs);
+    assert_eq!(resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap(), mix);
+    let then = mix.toml.replace("[job.workload]\nname = \"bfs-rodinia\"", "[job.workload]\nname = \"bfs2\"");
     assert_eq!(resolve_stored(Source { name: "scenario.toml", text: &then }).unwrap(), mix);
 }

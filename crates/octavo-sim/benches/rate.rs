@@ -77,7 +77,7 @@ fn measure(kernel: &str, scale: &str, arguments: &Arguments) -> f64 {
     overrides.push(format!("workload.scale={scale}"));
     let scenario = resolve(Source { name: "bench", text: "" }, &overrides).unwrap_or_else(|error| panic!("{error}"));
     let scenario = scenario.scenario;
-    let workload = WORKLOADS.build(&scenario.workload.choice(), &scenario.size()).expect("resolved");
+    let workload = scenario.workloads().expect("resolved").remove(0).1;
     let mut best: Option<(f64, RunResult)> = None;
     for _ in 0..arguments.repeat {
         let began = Instant::now();

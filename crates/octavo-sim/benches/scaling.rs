@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use mimalloc::MiMalloc;
-use octavo_scenario::{Source, WORKLOADS, resolve};
+use octavo_scenario::{Source, resolve};
 use octavo_sim::{RunOptions, simulate};
 
 /// As in the Python package.
@@ -46,7 +46,7 @@ fn measure(megabytes: f64, overrides: &[String]) {
     overrides.push(format!("workload.scale={}", megabytes / MEGABYTES_AT_SCALE_1));
     let scenario = resolve(Source { name: "bench", text: "" }, &overrides).unwrap_or_else(|error| panic!("{error}"));
     let scenario = scenario.scenario;
-    let workload = WORKLOADS.build(&scenario.workload.choice(), &scenario.size()).expect("resolved");
+    let workload = scenario.workloads().expect("resolved").remove(0).1;
     forget_peak();
     let began = Instant::now();
     let result = simulate(&scenario.node, &scenario.memory, &*workload, RunOptions::default())

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use octavo_scenario::{Source, WORKLOADS, resolve};
+use octavo_scenario::{Source, resolve};
 use octavo_sim::{RunOptions, simulate};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     overrides.extend(["workload.name=trace".to_owned(), format!("workload.path={trace}")]);
     overrides.extend(words);
     let scenario = resolve(Source { name: "replay", text: "" }, &overrides)?.scenario;
-    let workload = WORKLOADS.build(&scenario.workload.choice(), &scenario.size())?;
+    let workload = scenario.workloads()?.remove(0).1;
     let opened = began.elapsed().as_secs_f64();
     let result = simulate(&scenario.node, &scenario.memory, &*workload, RunOptions::default())?;
     let simulated = began.elapsed().as_secs_f64() - opened;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use octavo_manager::{ConfigError, MemoryId};
-use octavo_node::{NodeConfig, NodeError, TooFewPages};
+use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
 use crate::failure::StrategyFailure;
@@ -40,7 +40,7 @@ pub enum SimError {
     Memory(#[from] ConfigError),
     /// The GPUs' memory cannot hold what the simulation needs to go on.
     #[error(transparent)]
-    Capacity(#[from] TooFewPages),
+    Capacity(#[from] CapacityError),
     /// The workload's address space has more lines than can be numbered.
     #[error("the workload's address space of {bytes} bytes exceeds the {MAX_BYTES} bytes that can be simulated")]
     TooLarge {
@@ -83,13 +83,11 @@ pub enum SimError {
         /// Name of the kernel.
         kernel: String,
     },
-    /// There are more programs than compute units.
-    #[error("`workload.applications`: {programs} programs share the {units} compute units of a GPU, expected no more")]
-    TooManyPrograms {
-        /// Programs of the workload.
-        programs: usize,
-        /// Compute units of a GPU.
-        units: u32,
+    /// The jobs cannot run beside one another on this node.
+    #[error("jobs: {reason}")]
+    Jobs {
+        /// What, and why.
+        reason: String,
     },
     /// Pages become large, but the node's TLBs have nowhere to keep large translations.
     #[error("`node.{key}.large`: `memory.sizing` makes large pages, but the TLB has no entries for them")]

@@ -11,6 +11,7 @@ mod fabric;
 mod failure;
 mod functional;
 mod gpu;
+mod job;
 mod machine;
 mod observe;
 mod simulate;
@@ -23,9 +24,11 @@ pub use functional::{
     run_at_once,
 };
 pub use gpu::counts::Accesses;
+pub use job::{Job, Repeat};
 pub use observe::breakdown::Breakdown;
+pub use observe::jobs::{JobCounts, JobSummary};
 pub use observe::phases::Phases;
 pub use observe::record::event_kinds;
 pub use observe::result::{FrameUse, HostMemoryUse, RunResult, Summary};
 pub use observe::table::{Column, Table, Values};
-pub use simulate::{Progress, RunOptions, simulate};
+pub use simulate::{Progress, RunOptions, simulate, simulate_jobs};

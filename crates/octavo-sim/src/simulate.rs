@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 
 use octavo_manager::{Kind, Manager, MemoryConfig};
 use octavo_node::NodeConfig;
-use octavo_program::{Action, Program, WholeWorkload, Workload, pages_of};
+use octavo_program::{Action, Mix, Program, WholeWorkload, Workload, pages_of};
 use octavo_units::Time;
 
 use crate::error::{MAX_BYTES, SimError, When};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
+use crate::job::{Job, check_jobs, divide_node};
 use crate::machine::happening::Listen;
+use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
@@ -36,8 +38,6 @@ pub struct RunOptions<'a> {
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
-    /// The whole program that is made of the workload; only the launches run if there is none.
-    pub program: Option<&'a Program>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -59,44 +59,81 @@ pub struct Progress {
     pub groups: u64,
 }
 
-/// Runs `workload` on `node` with the memory system `memory`.
-///
-/// The same arguments give the same result on every machine.
+/// Runs the launches of `workload` alone on `node` with the memory system `memory`: see [`simulate_jobs`].
 ///
 /// # Errors
-/// [`SimError`]: nodes, memory systems and combinations of them with the workload that cannot exist.
+/// As [`simulate_jobs`].
 pub fn simulate(
     node: &NodeConfig,
     memory: &MemoryConfig,
     workload: &dyn Workload,
-    mut options: RunOptions<'_>,
+    options: RunOptions<'_>,
+) -> Result<RunResult, SimError> {
+    simulate_jobs(node, memory, &[Job::alone(workload, None)], options)
+}
+
+/// Runs `jobs` on `node` with the memory system `memory`. Jobs of a run have names, but for one alone.
+///
+/// The same arguments give the same result on every machine.
+///
+/// # Errors
+/// [`SimError`]: nodes, memory systems, jobs and combinations of them that cannot exist.
+pub fn simulate_jobs(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    jobs: &[Job<'_>],
+    options: RunOptions<'_>,
 ) -> Result<RunResult, SimError> {
     node.validate()?;
+    check_jobs(node, jobs)?;
+    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().map(Job::whole_workload).collect();
+    let mut workloads = jobs.iter().zip(&wholes).map(|(job, whole)| match whole {
+        Some(whole) => whole as &dyn Workload,
+        None => job.workload,
+    });
+    if let [alone] = jobs
+        && alone.name.is_empty()
+    {
+        let (workload, programs) = (workloads.next().unwrap_or(alone.workload), [alone.program.cloned()]);
+        return run_jobs(node, memory, jobs, (workload, &programs), options);
+    }
+    let mix = Mix::new(jobs.iter().map(|job| job.name.clone()).zip(workloads));
+    let moved = |(number, job): (usize, &Job<'_>)| {
+        let (address, launch) = mix.place(number);
+        job.program.map(|program| program.moved(address, launch))
+    };
+    let programs: Vec<Option<Program>> = jobs.iter().enumerate().map(moved).collect();
+    run_jobs(node, memory, jobs, (&mix, &programs), options)
+}
+
+/// Runs jobs that lie beside one another in `workload`; by job, the whole program there.
+fn run_jobs(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    jobs: &[Job<'_>],
+    (workload, programs): (&dyn Workload, &[Option<Program>]),
+    mut options: RunOptions<'_>,
+) -> Result<RunResult, SimError> {
     let page_bytes = memory.decision_size()?.0;
-    let capacity = capacity_pages(node, page_bytes, workload)?;
-    let whole = options.program.map(|program| WholeWorkload::new(workload, program));
-    let workload = whole.as_ref().map_or(workload, |whole| whole);
+    let footprint = footprint_pages(page_bytes, jobs.iter().map(|job| job.workload));
+    let capacity = node.capacity_pages(page_bytes, footprint)?;
+    let changes = node.capacity_changes(page_bytes, footprint)?;
     check_size(workload)?;
-    if let Some(program) = options.program {
-        check_program(node, workload, program)?;
+    for job in jobs {
+        job.program.map_or(Ok(()), |program| check_program(job.gpus(node).len(), program))?;
     }
-    let programs = workload.applications().len();
-    if programs > node.compute.units as usize {
-        return Err(SimError::TooManyPrograms { programs, units: node.compute.units });
-    }
+    let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
-    let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
-    if manager.coalescing().is_some() {
-        let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
-        if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
-            return Err(SimError::NoLargeEntries { key });
-        }
+    let manager = manager(node, memory, (capacity, page_bytes))?;
+    let running = Jobs::new(jobs, units, workload, node);
+    let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
+    if !changes.is_empty() {
+        recorder.keep_capacity(node.gpus as usize, capacity);
     }
-    let recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     let kept = (Breakdown::default(), recorder);
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
     let Some(out) = options.timeline.take() else {
-        let mut running = Node::new(node, manager, page_bytes, (workload, options.program), kept);
+        let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, kept);
         let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_REPORTS))?;
         running.check(workload, page_bytes)?;
         let (outcome, kept) = running.end();
@@ -105,7 +142,7 @@ pub fn simulate(
     };
     let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
     let spans = Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
-    let mut running = Node::new(node, manager, page_bytes, (workload, options.program), (kept, spans));
+    let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, (kept, spans));
     let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_SAMPLES))?;
     running.check(workload, page_bytes)?;
     let (outcome, (kept, mut spans)) = running.end();
@@ -115,6 +152,22 @@ pub fn simulate(
         Some(reason) => Err(SimError::Timeline { reason }),
         None => Ok(RunResult::of(outcome, kept, workload, (capacity_bytes, memories), events)),
     }
+}
+
+/// The manager of a node whose GPUs hold so many pages each.
+fn manager(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    (capacity, page_bytes): (Option<u32>, u64),
+) -> Result<Manager, SimError> {
+    let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
+    if manager.coalescing().is_some() {
+        let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
+        if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
+            return Err(SimError::NoLargeEntries { key });
+        }
+    }
+    Ok(manager)
 }
 
 /// Lets a node run to its end, and pauses after every so many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple;
@@ -166,14 +219,12 @@ impl<L: Listen> Node<'_, L> {
     }
 }
 
-/// Pages each GPU can hold, `None` without a limit.
-pub(crate) fn capacity_pages(
-    node: &NodeConfig,
-    page_bytes: u64,
-    workload: &dyn Workload,
-) -> Result<Option<u32>, SimError> {
-    let footprint = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum();
-    Ok(node.capacity_pages(page_bytes, footprint)?)
+/// Pages of all these workloads.
+pub(crate) fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
+    let pages = |workload: &dyn Workload| -> u64 {
+        pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
+    };
+    workloads.into_iter().map(pages).sum()
 }
 
 pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
@@ -181,18 +232,13 @@ pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
     if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
 }
 
-/// Refuses what a whole program cannot do on this node.
-pub(crate) fn check_program(node: &NodeConfig, workload: &dyn Workload, program: &Program) -> Result<(), SimError> {
+/// Refuses what a whole program cannot do on so many GPUs.
+pub(crate) fn check_program(gpus: usize, program: &Program) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
-    let programs = workload.applications().len();
-    if programs > 1 {
-        return refuse(format!("expected one program, found {programs}: mixes run as launches alone"));
-    }
     for buffer in program.buffers() {
-        if u32::from(buffer.buffer.gpu) > node.gpus {
-            let gpu = buffer.buffer.gpu - 1;
-            let (name, gpus) = (&buffer.buffer.name, node.gpus);
-            return refuse(format!("buffer `{name}` lies on gpu{gpu}, but the node has {gpus} GPUs"));
+        if usize::from(buffer.buffer.gpu) > gpus {
+            let (name, gpu) = (&buffer.buffer.name, buffer.buffer.gpu - 1);
+            return refuse(format!("buffer `{name}` lies on gpu{gpu} of the program, which has {gpus} GPUs"));
         }
     }
     let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;

@@ -55,6 +55,9 @@ Baseline = Annotated[
     str | None,
     typer.Option("--baseline", help="What speed-ups are relative to; the first placement or kind if left out."),
 ]
+Alone = Annotated[
+    bool, typer.Option("--alone", help="Also run each job with the others idle: slow-down, fairness and throughput.")
+]
 
 
 def compare(
@@ -64,6 +67,7 @@ def compare(
     kind: Kinds = None,
     executor: options.Executor = None,
     baseline: Baseline = None,
+    alone: Alone = False,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     guard: options.Guard = None,
@@ -71,7 +75,8 @@ def compare(
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -90,6 +95,7 @@ def compare(
         placements=options.listed(placement) or None,
         kinds=options.listed(kind) or None,
         baseline=baseline,
+        alone=alone,
         prefetch=prefetch,
         eviction=eviction,
         executor=executor,
@@ -101,7 +107,7 @@ def compare(
     )
     root = output or Path("runs") / planned.name
     with watching(quiet=quiet) as watch:
-        comparison = planned.run(root, jobs=jobs, force=force, watch=watch)
+        comparison = planned.run(root, workers=workers, force=force, watch=watch)
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")
@@ -121,8 +127,32 @@ def show(sink: Sink, comparison: Comparison) -> None:
         if not whole:
             _show_counts(sink, workload, points)
         _show_shares(sink, workload, points)
+    _show_sharing(sink, comparison)
     if len(comparison.workloads) > 1:
         show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
+
+
+def _show_sharing(sink: Sink, comparison: Comparison) -> None:
+    """What the jobs of a scenario cost each other."""
+    jobs, sharing = comparison.jobs, comparison.sharing
+    if jobs is None or sharing is None:
+        return
+    rows = [
+        (
+            row["variant"],
+            row["job"],
+            milliseconds(row["time_ps"]),
+            milliseconds(row["alone_ps"]),
+            f"{row['slowdown']:.3f}",
+            *(f"{row[name]:,}" for name in ("repetitions", "faults", "migrations", "evictions")),
+        )
+        for row in jobs.to_dicts()
+    ]
+    columns = ["variant", "job", "together", "alone", "slow-down", "ends", "faults", "migrations", "evictions"]
+    sink.table("Jobs beside each other and alone (others idle, units and memory kept)", columns, rows)
+    names = ("worst_slowdown", "fairness", "jain", "weighted_speedup")
+    measured = [(row["variant"], *(f"{row[name]:.3f}" for name in names)) for row in sharing.to_dicts()]
+    sink.table("Sharing", ["variant", "worst slow-down", "min/max", "Jain", "weighted speed-up"], measured)
 
 
 def show_speedups(sink: Sink, title: str, comparison: Comparison) -> None:

@@ -56,7 +56,16 @@ Set = Annotated[
 ]
 Scale = Annotated[float | None, typer.Option("--scale", "-s", help="Footprint relative to the published one.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs side by side; all cores if left out.")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Runs side by side; all cores if left out.")]
+
+
+def _called_workers(value: str | None) -> None:
+    if value is not None:
+        raise typer.BadParameter("it is called --workers now: jobs are programs that run beside one another")
+
+
+Jobs = Annotated[str | None, typer.Option("--jobs", "-j", hidden=True, is_eager=True, callback=_called_workers)]
+"""What `--workers` was called: refused by that name."""
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; below runs/ if left out."),

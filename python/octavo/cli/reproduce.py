@@ -63,7 +63,8 @@ def grit(
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -78,7 +79,7 @@ def grit(
     sink = Sink(as_json=as_json, quiet=quiet)
     overrides = tuple(options.overrides(assignments, scale, seed))
     with watching(quiet=quiet) as watch:
-        study = Study(output, overrides, tuple(options.listed(workload)), node, jobs, force, watch)
+        study = Study(output, overrides, tuple(options.listed(workload)), node, workers, force, watch)
         if fit:
             root, document = _fit(sink, study)
         elif sensitivity is not None:
@@ -141,7 +142,8 @@ def mosaic(
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -172,7 +174,7 @@ def mosaic(
             draws or (3 if reduced else default.draws),
             paging,
             reduced,
-            jobs,
+            workers,
             force,
             watch,
         )

@@ -11,11 +11,14 @@ from octavo import api
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
-from octavo.runs import measures
+from octavo.errors import ScenarioError
+from octavo.runs import gantt, measures
 from octavo.runs.experiment import slug
+from octavo.runs.folder import check_file
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
 
 EXAMPLES = options.examples(
     "octavo run --workload fir --placement grit --scale 0.0625",
@@ -25,6 +28,7 @@ EXAMPLES = options.examples(
     "octavo run --workload stencil2d --placement my_policy.py --set memory.placement.moves=4",
     "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
     "octavo run --workload stencil2d --placement grit --executor instant",
+    "octavo run jobs.toml --chart jobs.png",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
 
@@ -33,6 +37,9 @@ Perfetto = Annotated[
     typer.Option(
         metavar="FILE", help="Also write the run's timeline, for ui.perfetto.dev; a finished result is run again."
     ),
+]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="FILE", help="Also draw the jobs over time, as a PNG picture.")
 ]
 Placement = Annotated[
     str | None, typer.Option("--placement", "-p", help="Placement strategy by name, or a Python file.")
@@ -55,6 +62,7 @@ def run(
     output: options.Output = None,
     force: options.Force = False,
     perfetto: Perfetto = None,
+    chart: Chart = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -75,12 +83,23 @@ def run(
         seed=seed,
         overrides=assignments,
     )
+    if chart is not None:
+        _check_chart(chart, resolved)
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     with watching(quiet=quiet) as watch:
         result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
     _show(sink, result)
+    if chart is not None:
+        gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
+
+
+def _check_chart(chart: Path, scenario: Scenario) -> None:
+    """Make sure that the jobs can be drawn, before they run."""
+    if not scenario.jobs:
+        raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
+    check_file(chart)
 
 
 def _show(sink: Sink, result: RunResult) -> None:
@@ -103,7 +122,7 @@ def _show(sink: Sink, result: RunResult) -> None:
         ),
     ]
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
-    _show_applications(sink, result)
+    _show_jobs(sink, result)
     sink.say(f"Results: {result.folder}")
 
 
@@ -127,14 +146,25 @@ def _large_pages(result: RunResult) -> dict[str, int]:
     return {name: manager[key] for key, name in names.items()}
 
 
-def _show_applications(sink: Sink, result: RunResult) -> None:
-    if "applications" not in result.tables:
+def _show_jobs(sink: Sink, result: RunResult) -> None:
+    jobs = result.summary.get("jobs")
+    if not jobs:
         return
+    counts = ("faults", "migrations", "evictions", "remote_lines")
     rows = [
-        (row["application"], str(row["units"]), milliseconds(row["finished_ps"]), str(row["rounds"]))
-        for row in result.table("applications").to_dicts()
+        (
+            job["name"],
+            " ".join(f"{gpu}:{units}" for gpu, units in zip(job["gpus"], job["units"], strict=True)),
+            milliseconds(job["start_ps"]),
+            "never" if job["first_end_ps"] is None else milliseconds(job["first_end_ps"]),
+            "" if job["time_ps"] is None else milliseconds(job["time_ps"]),
+            str(job["repetitions"]),
+            *(f"{job[count]:,}" for count in counts),
+        )
+        for job in jobs
     ]
-    sink.table("Applications", ["application", "units", "first end", "ends"], rows)
+    names = [count.replace("_", " ") for count in counts]
+    sink.table("Jobs", ["job", "GPUs: units", "start", "first end", "time", "ends", *names], rows)
 
 
 def milliseconds(picoseconds: int) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "octavo new sweep sweep.toml",
     "octavo sweep sweep.toml -o runs/links",
-    "octavo sweep sweep.toml --on ray://head:10001 --jobs 64",
+    "octavo sweep sweep.toml --on ray://head:10001 --workers 64",
     "octavo sweep sweep.toml --best time_ps --trials 40 --seed 1",
 )
 
@@ -77,7 +77,8 @@ def sweep(
     scale: options.Scale = None,
     kind: options.Kind = None,
     on: On = "local",
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -92,7 +93,7 @@ def sweep(
     planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale, kind=kind))
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     with watching(quiet=quiet) as watch:
-        table = carry_out(planned, root, jobs=jobs, on=on, force=force, watch=watch)
+        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=watch)
     sink.document(_document(root, planned, table))
     _show(sink, planned, table)
     picture = f" and {PICTURE_FILE}" if (root / PICTURE_FILE).is_file() else ""

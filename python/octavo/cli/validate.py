@@ -70,7 +70,8 @@ def mgpusim(
     rerun: Rerun = False,
     strict: Strict = False,
     markdown: Markdown = None,
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -94,7 +95,7 @@ def mgpusim(
             table=table,
             traces=traces,
             rerun=rerun,
-            jobs=jobs,
+            workers=workers,
             force=force,
             watch=watch,
         )
@@ -129,7 +130,8 @@ def machine(
     path: MachineFile,
     only: Probes = None,
     markdown: Markdown = None,
-    jobs: options.Jobs = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -146,7 +148,7 @@ def machine(
     chosen = options.listed(only)
     root = output or Path("runs") / "-".join(["validate", path.stem, *chosen])
     with watching(quiet=quiet) as watch:
-        found = measured.machine(path, root, only=chosen, jobs=jobs, force=force, watch=watch)
+        found = measured.machine(path, root, only=chosen, workers=workers, force=force, watch=watch)
     if markdown is not None:
         words.write_markdown(markdown, found)
     sink.document({"folder": str(root), **found.to_dict()})

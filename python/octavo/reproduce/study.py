@@ -41,7 +41,7 @@ class Study:
     workloads: tuple[str, ...] = ()
     """Kernels, by name or by the publication's abbreviation; all eight if empty."""
     node: str = DEFAULT_NODE
-    jobs: int | None = None
+    workers: int | None = None
     force: bool = False
     watch: Callable[[Progress], None] | None = None
 
@@ -62,7 +62,7 @@ class Study:
         """Run what is not finished yet; returns the folder, too. Errors as `Experiment.run`."""
         root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
         check_report(root, experiment.digest, force=self.force)
-        return root, experiment.run(root, jobs=self.jobs, force=self.force, watch=self.watch)
+        return root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
 
 
 def placement(name: str) -> Variant:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import OutputError, ScenarioError
-from octavo.runs import folder, measures, pictures
+from octavo.runs import folder, gantt, measures, pictures, sharing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.json"
 POINTS_FILE = "points.parquet"
+JOBS_FILE = "jobs.parquet"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Comparison:
     """One row for each workload and variant: times in picoseconds, `speedup`, counts."""
     results: Mapping[tuple[str, str], RunResult]
     """Every single run, by workload and variant."""
+    jobs: pl.DataFrame | None = None
+    """One row for each workload, variant and job, if jobs ran alone, too: see `octavo.runs.sharing.slowdowns`."""
 
     @classmethod
     def of(cls, outcome: Outcome, baseline: str | None = None) -> Comparison:
@@ -49,7 +52,8 @@ class Comparison:
             raise ScenarioError(f"baseline `{chosen}` is none of {', '.join(variants)}")
         if baseline is not None and not measures.has_time(outcome.points):
             raise ScenarioError(f"no speed-up over `{baseline}`: runs of the executor `instant` have no time")
-        return cls(chosen, measures.with_speedup(outcome.points, chosen), outcome.results)
+        jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None
+        return cls(chosen, measures.with_speedup(outcome.points, chosen), outcome.results, jobs)
 
     @property
     def workloads(self) -> list[str]:
@@ -77,6 +81,11 @@ class Comparison:
         grouped = self.points.group_by("variant", maintain_order=True).agg("speedup")
         return {name: measures.geometric_mean(values) for name, values in grouped.iter_rows()}
 
+    @property
+    def sharing(self) -> pl.DataFrame | None:
+        """One row for each workload and variant, if jobs ran alone, too: see `octavo.runs.sharing.sharing`."""
+        return None if self.jobs is None else sharing.sharing(self.jobs)
+
     def to_pandas(self) -> pd.DataFrame:
         """The points as a pandas frame; needs pandas and pyarrow."""
         return self.points.to_pandas()
@@ -86,7 +95,13 @@ class Comparison:
         return {
             **({"baseline": self.baseline, "geometric_mean_speedup": self.geometric_means()} if self.has_time else {}),
             "points": self.points.to_dicts(),
+            **self._shared(),
         }
+
+    def _shared(self) -> dict[str, Any]:
+        if self.jobs is None:
+            return {}
+        return {"jobs": self.jobs.to_dicts(), "sharing": sharing.sharing(self.jobs).to_dicts()}
 
 
 def check_report(root: Path, key: str, *, force: bool) -> None:
@@ -122,5 +137,9 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
     table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
     pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
     pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
+    if comparison.jobs is not None:
+        comparison.jobs.write_parquet(root / JOBS_FILE, compression="zstd")
+    if any(result.scenario.jobs for result in comparison.results.values()):
+        gantt.jobs(root / "jobs.png", {" ".join(key): result for key, result in comparison.results.items()})
     if measures.has_phases(comparison.points):
         pictures.phases(root / "phases.png", comparison.points, title="Time of whole programs by phase")

@@ -57,7 +57,7 @@ class Progress:
     """Labels of the points, among those done, that have no result, each with the reason."""
 
 
-def default_jobs() -> int:
+def default_workers() -> int:
     """Cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -66,7 +66,7 @@ def default_jobs() -> int:
 def execute(
     points: Sequence[Point],
     *,
-    jobs: int | None = None,
+    workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[RunResult]:
@@ -88,16 +88,16 @@ def execute(
             results[index] = found
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    results |= _run_all(points, missing, progress, jobs or default_jobs(), watch or (lambda _: None))
+    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None))
     return [results[index] for index in range(len(points))]
 
 
 def _run_all(
-    points: Sequence[Point], missing: Sequence[int], progress: Progress, jobs: int, watch: Callable[[Progress], None]
+    points: Sequence[Point], missing: Sequence[int], progress: Progress, workers: int, watch: Callable[[Progress], None]
 ) -> dict[int, RunResult]:
     stop = threading.Event()
     results: dict[int, RunResult] = {}
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    with ThreadPoolExecutor(max_workers=workers) as pool:
         pending = {pool.submit(_run_one, points[index], stop, progress): index for index in missing}
         try:
             while pending:

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.runs.result import RunResult
-    from octavo.scenarios.scenario import Recipe
+    from octavo.runs.sharing import Alone
+    from octavo.scenarios.scenario import Recipe, Scenario
 
 RUNS = "runs"
+ALONE = "alone"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Outcome:
     """By workload and variant."""
     points: pl.DataFrame
     """One row for each workload and variant: see `octavo.runs.measures.row`."""
+    alone: dict[Alone, RunResult]
+    """The runs of each job alone, if they were asked for."""
 
 
 class Experiment:
@@ -47,37 +51,52 @@ class Experiment:
     def __init__(
         self,
         base: Recipe,
-        workloads: Sequence[str],
+        workloads: Sequence[str] | None,
         variants: Sequence[Variant],
         called: Mapping[str, str] | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
         """Resolve every scenario, so that what cannot be used is found before anything runs.
 
-        `called` has the workloads that are labelled otherwise than they are called: their names, by label.
+        Args:
+            base: what all of them have in common.
+            workloads: names of workloads; what `base` runs, one program or jobs, if left out.
+            variants: changes to each.
+            called: the workloads that are labelled otherwise than they are called: their names, by label.
+            alone: whether each job also runs with the others idle.
 
         Raises:
-            ScenarioError: a workload or a variant cannot be used, or two variants have the same label.
+            ScenarioError: a workload or a variant cannot be used, two variants have the same label, or no job could run
+                alone.
 
         """
-        for kind, names in (("workload", workloads), ("variant", [variant.label for variant in variants])):
+        written = {workload: (called or {}).get(workload, workload) for workload in workloads or ()}
+        named = {workload: [f"workload.name={name}"] for workload, name in written.items()}
+        self.workloads = list(workloads or [base.resolve().workload])
+        for kind, names in (("workload", self.workloads), ("variant", [variant.label for variant in variants])):
             _refuse_repeats(kind, names)
-        named = {workload: (called or {}).get(workload, workload) for workload in workloads}
-        self.scenarios = {
-            (workload, variant.label): base.with_overrides([f"workload.name={name}", *variant.overrides]).resolve()
-            for workload, name in named.items()
+        recipes = {
+            (workload, variant.label): base.with_overrides([*named.get(workload, []), *variant.overrides])
+            for workload in self.workloads
             for variant in variants
         }
+        self.scenarios = {key: recipe.resolve() for key, recipe in recipes.items()}
+        self.alone: dict[Alone, Scenario] = {}
+        for (workload, variant), recipe in recipes.items() if alone else ():
+            for job, scenario in _each_alone(recipe, self.scenarios[workload, variant]).items():
+                self.alone[workload, variant, job] = scenario
 
     @property
     def digest(self) -> str:
         """Eight hexadecimal digits that tell experiments apart."""
-        return digest(self.scenarios.values())
+        return digest([*self.scenarios.values(), *self.alone.values()])
 
     def run(
         self,
         root: Path,
         *,
-        jobs: int | None = None,
+        workers: int | None = None,
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
     ) -> Outcome:
@@ -86,9 +105,29 @@ class Experiment:
             Point(f"{workload} {variant}", scenario, root / RUNS / slug(workload) / slug(variant))
             for (workload, variant), scenario in self.scenarios.items()
         ]
-        results = dict(zip(self.scenarios, execute(points, jobs=jobs, force=force, watch=watch), strict=True))
+        points += [
+            Point(
+                f"{workload} {variant} {job} alone", scenario, root / ALONE / slug(workload) / slug(variant) / slug(job)
+            )
+            for (workload, variant, job), scenario in self.alone.items()
+        ]
+        found = execute(points, workers=workers, force=force, watch=watch)
+        results = dict(zip(self.scenarios, found, strict=False))
+        alone = dict(zip(self.alone, found[len(results) :], strict=True))
         rows = [measures.row(workload, variant, result) for (workload, variant), result in results.items()]
-        return Outcome(results, pl.DataFrame(rows, infer_schema_length=None))
+        return Outcome(results, pl.DataFrame(rows, infer_schema_length=None), alone)
+
+
+def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:
+    """The scenario with all other jobs idle, for each job that runs."""
+    names = [job["name"] for job in scenario.jobs]
+    if not names:
+        raise ScenarioError("nothing to compare with alone: the scenario has no jobs", "write [[job]] tables")
+    running = [job["name"] for job in scenario.jobs if not job.get("idle")]
+    idle = {name: f'job."{name}".idle=true' for name in names}
+    return {
+        name: recipe.with_overrides([idle[other] for other in names if other != name]).resolve() for name in running
+    }
 
 
 def slug(label: str) -> str:

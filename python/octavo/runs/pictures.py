@@ -243,7 +243,7 @@ def phases(path: Path, points: pl.DataFrame, *, title: str) -> None:
 def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:
     """A stacked bar for each point, the first on top, with its whole time behind it."""
     totals = [point["time_ps"] for point in rows]
-    unit, per_unit = _time_unit(max(totals))
+    unit, per_unit = time_unit(max(totals))
     left = [0.0] * len(rows)
     for name, colour in zip((*measures.PHASES, measures.OTHER), _PHASE_COLOURS, strict=True):
         if name not in used:
@@ -262,7 +262,7 @@ def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str])
     axes.tick_params(labelsize=8)
 
 
-def _time_unit(picoseconds: float) -> tuple[str, float]:
+def time_unit(picoseconds: float) -> tuple[str, float]:
     """The unit in which a time is easy to read, and how many picoseconds it has."""
     units = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
     return next((found for found in units if picoseconds >= found[1]), ("ns", 1e3))

@@ -41,7 +41,7 @@ class Scenario:
 
     @property
     def workload(self) -> str:
-        """Name of the workload, the folder of a trace, or the programs of a mix (`hs+gups`)."""
+        """Name of the workload, the folder of a trace, or the programs of all jobs (`hs+gups`)."""
         return "+".join(self._programs)
 
     @property
@@ -50,9 +50,14 @@ class Scenario:
         return "+".join(Path(program).name.removesuffix(".trace") for program in self._programs)
 
     @property
+    def jobs(self) -> list[dict[str, Any]]:
+        """The jobs as the scenario spells them out; none of a program alone."""
+        return list(self.values.get("job", []))
+
+    @property
     def _programs(self) -> list[str]:
-        workload = self.values["workload"]
-        programs = workload["applications"] if workload["name"] == "mix" else [workload]
+        values = self.values
+        programs = [job["workload"] for job in values["job"]] if "job" in values else [values["workload"]]
         return [_program_name(program) for program in programs]
 
     @property
@@ -62,8 +67,10 @@ class Scenario:
 
     @property
     def kind(self) -> str:
-        """What runs: `launches`, or the kind of the whole program."""
-        return str(self.values.get("program", {}).get("kind", LAUNCHES))
+        """What runs: `launches`, or the kind of the whole program; of jobs that differ, each (`explicit+managed`)."""
+        values = self.values
+        kinds = [str(each.get("program", {}).get("kind", LAUNCHES)) for each in values.get("job", [values])]
+        return kinds[0] if len(set(kinds)) == 1 else "+".join(kinds)
 
     @property
     def executor(self) -> str:
@@ -110,6 +117,11 @@ class Recipe:
     def from_names(cls, workload: str, placement: str = "on-touch", node: str = DEFAULT_NODE) -> Recipe:
         """A workload, a placement and a node (a preset, or a file that holds one) by name."""
         return cls("", "arguments", (f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"))
+
+    @classmethod
+    def from_jobs(cls, jobs: Sequence[Mapping[str, object]], node: str = DEFAULT_NODE) -> Recipe:
+        """Jobs, each a table as in a scenario file, under on-touch on a node."""
+        return cls("", "arguments", (*overrides_of({"job": jobs}), "memory.placement=on-touch", f"node.preset={node}"))
 
     def with_overrides(self, overrides: Iterable[str]) -> Recipe:
         """The same with further overrides, which win over earlier ones."""

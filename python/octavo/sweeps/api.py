@@ -32,7 +32,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
     output: str | Path | None = None,
-    jobs: int | None = None,
+    workers: int | None = None,
     on: str | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
@@ -49,7 +49,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         seed: seed of what is drawn at random and of the search; the file's, or 0, if left out.
         overrides: changes to the scenario by dotted key.
         output: folder of the results; a temporary one, removed at the end, if left out.
-        jobs: points side by side; as many as there are cores if left out. Results do not depend on it.
+        workers: points side by side; as many as there are cores if left out. Results do not depend on it.
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
             (`ray://head:10001`). Results do not depend on it.
         force: replace what `output` holds.
@@ -71,9 +71,9 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     """
     planned = prepare(source, best, trials, direction, seed, overrides_of(overrides))
     if output is not None:
-        return carry_out(planned, Path(output), jobs=jobs, on=on, force=force, watch=watch)
+        return carry_out(planned, Path(output), workers=workers, on=on, force=force, watch=watch)
     with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
-        table = planned.run(Path(temporary), jobs=jobs, on=on, watch=watch)
+        table = planned.run(Path(temporary), workers=workers, on=on, watch=watch)
     return table.drop("run")
 
 
@@ -98,12 +98,12 @@ def carry_out(
     planned: Sweep,
     root: Path,
     *,
-    jobs: int | None,
+    workers: int | None,
     on: str | None,
     force: bool,
     watch: Callable[[Progress], None] | None,
 ) -> pl.DataFrame:
     """Run a sweep and draw its picture; errors as `sweep`."""
-    table = planned.run(root, jobs=jobs, on=on, force=force, watch=watch)
+    table = planned.run(root, workers=workers, on=on, force=force, watch=watch)
     picture.draw(root, planned.spec, table, planned.goal)
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import InterruptedRun, ScenarioError
 from octavo.runs import measures
-from octavo.runs.execute import Progress, default_jobs
+from octavo.runs.execute import Progress, default_workers
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import plan, search
@@ -74,7 +74,7 @@ class Sweep:
         self,
         root: Path,
         *,
-        jobs: int | None = None,
+        workers: int | None = None,
         on: str | None = None,
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
@@ -88,7 +88,7 @@ class Sweep:
 
         """
         with opened(root, self.described(), schema(self.spec.axes), force=force) as store:
-            running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, jobs), force)
+            running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, workers), force)
             try:
                 running.all(self)
             except KeyboardInterrupt:
@@ -110,7 +110,7 @@ def _check_time(spec: Spec, goal: Goal) -> None:
         raise ScenarioError(f"no `{goal.metric}` without time: expected the executor {SIMULATED}, found {executor}")
 
 
-def crew(on: str | None, jobs: int | None) -> Crew:
+def crew(on: str | None, workers: int | None) -> Crew:
     """Who runs the points: processes here, a Ray cluster (`ray`), or the one at an address.
 
     Raises:
@@ -119,11 +119,11 @@ def crew(on: str | None, jobs: int | None) -> Crew:
 
     """
     if on is None or on == "local":
-        return Processes(jobs or default_jobs())
+        return Processes(workers or default_workers())
     if on == _RAY or on.startswith(f"{_RAY}://"):
         from octavo.sweeps.cluster import RayCluster  # noqa: PLC0415 - only where it is asked for
 
-        return RayCluster(None if on == _RAY else on, jobs)
+        return RayCluster(None if on == _RAY else on, workers)
     raise ScenarioError(f"cannot run on `{on}`", "expected local, ray, or an address such as ray://head:10001")
 
 

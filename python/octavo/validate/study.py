@@ -78,7 +78,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     table: str | Path | None = None,
     traces: str | Path | None = None,
     rerun: bool = False,
-    jobs: int | None = None,
+    workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> Validation:
@@ -91,7 +91,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         table: the reference's results; the shipped ones if left out.
         traces: folder of the traces; the shipped one if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
-        jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with how far the runs are.
 
@@ -111,7 +111,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     points = [_point(row, home, root) for row in there]
     key = digest(point.scenario for point in points)
     check_report(root, key, force=force)
-    results = execute(points, jobs=jobs, force=force, watch=watch)
+    results = execute(points, workers=workers, force=force, watch=watch)
     rows = pl.DataFrame(
         [compare(row, result) for row, result in zip(there, results, strict=True)], infer_schema_length=None
     )

@@ -57,6 +57,8 @@ pub struct Allocation {
     /// The GPU whose memory the program asked for: device memory lies there, and strategies that place explicitly give
     /// it.
     pub gpu: Option<ProcessorId>,
+    /// The GPUs that the program runs on, over which what is spread lies; empty for all.
+    pub gpus: ProcessorMask,
     /// What the program asked for.
     pub kind: Kind,
     /// How it lies on several GPUs; of device memory only.
@@ -75,6 +77,7 @@ impl From<PageRun> for Allocation {
             run,
             space: SpaceId::default(),
             gpu: None,
+            gpus: ProcessorMask::EMPTY,
             kind: Kind::default(),
             spread: Spread::default(),
             advice: Advice::default(),

@@ -10,7 +10,7 @@ use crate::memories::usage::OutOfMemory;
 
 impl Manager {
     pub(super) fn allocate(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
-        let run = allocation.run;
+        let (run, gpus) = (allocation.run, self.gpus_of(allocation));
         self.memory.pages.allocate(allocation);
         let pages = self.memory.pages.len();
         self.memory.eviction.grow(pages);
@@ -24,7 +24,7 @@ impl Manager {
         }
         self.ask_placement(allocation.kind, |placement, context| match allocation.gpu {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
-            None => placement.on_allocate(run, context),
+            None => placement.on_allocate_among(run, gpus, context),
         });
     }
 

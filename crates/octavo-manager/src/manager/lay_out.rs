@@ -3,6 +3,7 @@
 use crate::contract::event::Allocation;
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun};
 use crate::contract::kind::{Kind, Spread};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::mechanism::repair::map_for_good;
@@ -39,21 +40,28 @@ impl Manager {
         true
     }
 
+    /// The GPUs of the program that allocates.
+    pub(super) fn gpus_of(&self, allocation: &Allocation) -> ProcessorMask {
+        let all = ProcessorMask::all_gpus(self.geometry().gpus);
+        if allocation.gpus.is_empty() { all } else { allocation.gpus.intersection(all) }
+    }
+
     /// Where the pages of an allocation that stays lie, in ascending runs.
     fn homes(&mut self, allocation: &Allocation) -> Vec<(PageRun, MemoryId)> {
-        let (run, gpus) = (allocation.run, self.geometry().gpus as u32);
+        let (run, gpus) = (allocation.run, self.gpus_of(allocation));
         match (allocation.kind, allocation.gpu, allocation.spread) {
             (Kind::Pinned, ..) => vec![(run, HOST_MEMORY)],
             (_, Some(gpu), _) => vec![(run, gpu.memory())],
             (_, None, Spread::Interleaved) => {
-                let before = self.dealer.deal(run.count);
-                let home = |offset| self.dealer.home(before, offset).memory();
+                let dealt = self.dealer.deal(gpus, run.count);
+                let home = |offset| self.dealer.home(dealt, offset).memory();
                 (0..run.count).map(|offset| (PageRun::one(PageId(run.first.0 + offset)), home(offset))).collect()
             }
             (_, None, Spread::Split) => {
-                let edge = |gpu: u32| (u64::from(run.count) * u64::from(gpu) / u64::from(gpus)) as u32;
-                let part = |gpu| PageRun { first: PageId(run.first.0 + edge(gpu)), count: edge(gpu + 1) - edge(gpu) };
-                let parts = (0..gpus).map(|gpu| (part(gpu), MemoryId::gpu(gpu as usize)));
+                let edge = |turn: usize| (u64::from(run.count) * turn as u64 / gpus.len() as u64) as u32;
+                let part =
+                    |turn| PageRun { first: PageId(run.first.0 + edge(turn)), count: edge(turn + 1) - edge(turn) };
+                let parts = gpus.iter().enumerate().map(|(turn, gpu)| (part(turn), gpu.memory()));
                 parts.filter(|(part, _)| part.count > 0).collect()
             }
         }

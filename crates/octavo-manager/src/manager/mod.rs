@@ -140,7 +140,7 @@ impl Manager {
             memory,
             policies: Policies::new(Policy { placement, prefetch }, &geometry)?,
             prefetch_plan: PrefetchPlan::default(),
-            dealer: Dealer::new(geometry.gpus as u32, 0),
+            dealer: Dealer::new(0),
             unfinished: Unfinished::default(),
             starved,
             refused: BTreeSet::new(),

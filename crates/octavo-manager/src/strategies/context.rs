@@ -3,7 +3,7 @@
 use octavo_units::Time;
 
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::Advice;
 use crate::contract::page::PageView;
 use crate::contract::topology::Reach;
@@ -58,6 +58,12 @@ impl Context<'_> {
     #[must_use]
     pub fn allocated(&self, page: PageId) -> bool {
         self.pages.allocated(page)
+    }
+
+    /// Whose page it is, which is part of an allocation.
+    #[must_use]
+    pub fn space(&self, page: PageId) -> SpaceId {
+        self.pages.space(page)
     }
 
     /// Runs of managed pages, ascending: those that the chosen placement decides about.

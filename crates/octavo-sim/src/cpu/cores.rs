@@ -45,6 +45,10 @@ pub(crate) struct Cpu {
 struct Core {
     in_flight: Slots,
     tlb: CoreTlb,
+    /// Threads that run on it.
+    threads: u32,
+    /// When it can issue for the next of them.
+    free: u64,
 }
 
 /// What became of lines that a core was to touch.
@@ -59,7 +63,8 @@ pub(crate) struct Touched {
 impl Cpu {
     /// A host whose page table has so many pages, none of them mapped.
     pub fn new(config: &CpuConfig, pages: usize) -> Self {
-        let core = || Core { in_flight: Slots::new(config.lines_in_flight), tlb: CoreTlb::new(&config.tlb) };
+        let in_flight = || Slots::new(config.lines_in_flight);
+        let core = || Core { in_flight: in_flight(), tlb: CoreTlb::new(&config.tlb), threads: 0, free: 0 };
         let byte = (1_000_000_000_000u128 << 16) / u128::from(config.memory_bandwidth.0);
         Self {
             cores: (0..config.cores).map(|_| core()).collect(),
@@ -75,6 +80,19 @@ impl Cpu {
 
     pub const fn accesses(&self) -> HostAccesses {
         self.accesses
+    }
+
+    /// A thread begins on the core that has fewest, the first of several.
+    pub fn take_core(&mut self) -> usize {
+        let fewest = self.cores.iter().enumerate().min_by_key(|(_, core)| core.threads);
+        let core = fewest.expect("a host has cores").0;
+        self.cores[core].threads += 1;
+        core
+    }
+
+    /// A thread on that core is over.
+    pub fn leave_core(&mut self, core: usize) {
+        self.cores[core].threads -= 1;
     }
 
     /// Whether cores can touch `page` without the kernel.
@@ -110,7 +128,8 @@ impl Cpu {
     pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk, further: &mut FurtherMemories) -> Touched {
         let memory = self.table.get(chunk.page).target();
         let state = &mut self.cores[core];
-        let mut next = time;
+        // Threads of one core take turns, page by page.
+        let mut next = time.max(state.free);
         if !state.tlb.look_up(chunk.page) {
             self.accesses.walks += 1;
             next += self.walk;
@@ -128,6 +147,7 @@ impl Cpu {
             state.in_flight.take(there);
             (next, done) = (start + self.issue, done.max(there));
         }
+        state.free = next;
         let counter = if chunk.write { &mut self.accesses.store_lines } else { &mut self.accesses.load_lines };
         *counter += chunk.lines;
         Touched { next, done }

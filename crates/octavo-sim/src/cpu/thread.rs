@@ -13,8 +13,8 @@ pub(crate) struct Chunk {
 
 /// A thread in execution.
 pub(crate) struct Thread {
-    /// The phase that it is part of.
-    pub action: ActionId,
+    /// The job and the phase that it is part of.
+    pub doing: (usize, ActionId),
     pub core: usize,
     /// When the last of its lines is there.
     pub done: u64,
@@ -36,7 +36,13 @@ struct Stretch {
 
 impl Thread {
     /// Thread `number` of a phase, on a core.
-    pub fn new(action: ActionId, phase: &HostPhase, number: u32, core: usize, buffers: &[ProgramBuffer]) -> Self {
+    pub fn new(
+        doing: (usize, ActionId),
+        phase: &HostPhase,
+        number: u32,
+        core: usize,
+        buffers: &[ProgramBuffer],
+    ) -> Self {
         let stretch = |piece: Piece| {
             let base = buffers[piece.buffer.index()].buffer.base;
             let (first, end) = (base + piece.bytes.start, base + piece.bytes.end);
@@ -45,7 +51,7 @@ impl Thread {
         let mut pieces: Vec<Stretch> = phase.pieces(number).map(stretch).collect();
         pieces.reverse();
         let at = pieces.last().map_or(0, |piece| piece.first);
-        Self { action, core, done: 0, pieces, at }
+        Self { doing, core, done: 0, pieces, at }
     }
 
     /// What it touches next, of one page of `1 << page_shift` bytes; nothing at its end. The second is where it goes on
@@ -95,7 +101,7 @@ mod tests {
         let buffer = Buffer { name: "b".into(), base: 8192, bytes: 20_000, gpu: 0 };
         let buffers = [ProgramBuffer { buffer, kind: Kind::Managed, spread: Spread::Interleaved }];
         let phase = HostPhase { name: "test".into(), threads: 1, sweeps };
-        let mut thread = Thread::new(ActionId(0), &phase, 0, 0, &buffers);
+        let mut thread = Thread::new((0, ActionId(0)), &phase, 0, 0, &buffers);
         let mut all = Vec::new();
         while let Some((chunk, next)) = thread.next(12) {
             all.push((chunk.page, chunk.lines, chunk.write));

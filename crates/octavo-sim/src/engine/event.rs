@@ -36,9 +36,9 @@ pub(crate) enum Kind {
     ReportArrives,
     /// A sample of links and rates is due.
     Sample,
-    /// The next kernel launch of a program begins, or the program has ended; index: program.
+    /// The next kernel launch of a job begins, or the job has ended; index: job.
     Launch,
-    /// An action of a whole program begins; index: action.
+    /// An action of a whole program begins; index: action, numbered through all programs.
     Action,
     /// It is over.
     ActionEnds,
@@ -54,9 +54,13 @@ pub(crate) enum Kind {
     Freed,
     /// A strategy of the memory manager wants to be asked.
     StrategiesDue,
+    /// A job begins for the first time; index: job.
+    JobBegins,
+    /// The memory of a GPU changes; index: change.
+    CapacityChanges,
 }
 
-const KINDS: [Kind; 25] = [
+const KINDS: [Kind; 27] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -82,6 +86,8 @@ const KINDS: [Kind; 25] = [
     Kind::CopyPiece,
     Kind::Freed,
     Kind::StrategiesDue,
+    Kind::JobBegins,
+    Kind::CapacityChanges,
 ];
 
 /// An event: what happens to which object.

@@ -12,7 +12,7 @@ impl<L: Listen> Running<'_, L> {
     pub fn host_phase(&mut self, id: ActionId, phase: &HostPhase, program: &Program) -> Result<(), Stop> {
         let threads = 0..phase.threads;
         let mut threads: Vec<Thread> =
-            threads.map(|number| Thread::new(id, phase, number, 0, program.buffers())).collect();
+            threads.map(|number| Thread::new((0, id), phase, number, 0, program.buffers())).collect();
         let page_shift = self.machine.page_line_shift + LINE_BYTES.trailing_zeros();
         while !threads.is_empty() {
             let mut stopped = Ok(());

@@ -14,7 +14,7 @@ use crate::functional::result::{HostLines, InstantResult};
 use crate::functional::turns::Turns;
 use crate::machine::happening::Listen;
 use crate::observe::record::Recorder;
-use crate::simulate::{capacity_pages, check_launches, check_program, check_size};
+use crate::simulate::{check_launches, check_program, check_size, footprint_pages};
 
 /// How a run without time goes, what it records and whom it tells about its progress.
 pub struct InstantOptions<'a> {
@@ -87,7 +87,7 @@ pub fn run_at_once(
     let whole = options.program.map(|program| WholeWorkload::new(workload, program));
     let all = whole.as_ref().map_or(workload, |whole| whole);
     // Of what the workload allocates itself, as for the simulated node.
-    let capacity = capacity_pages(node, page_bytes, workload)?;
+    let capacity = node.capacity_pages(page_bytes, footprint_pages(page_bytes, [workload]))?;
     let recorder = Recorder::new(all, page_bytes, 0, events);
     let progress = options.progress.map(|tell| tell as &mut dyn FnMut(InstantProgress) -> ControlFlow<()>);
     let options = InstantOptions { progress, ..options };
@@ -107,7 +107,7 @@ pub(super) fn run<'a, L: Listen>(
     node.validate()?;
     check_size(workload)?;
     if let Some(program) = options.program {
-        check_program(node, workload, program)?;
+        check_program(node.gpus as usize, program)?;
     }
     let programs = workload.applications().len();
     if programs > 1 {

@@ -1,8 +1,6 @@
 //! Launches, work-groups and their wavefronts: what starts where and when.
 
-use std::ops::Range;
-
-use octavo_manager::{KernelEnd, ProcessorMask, SpaceId};
+use octavo_manager::{KernelEnd, SpaceId};
 use octavo_node::LaunchDiscards;
 
 use crate::engine::event::Kind;
@@ -11,6 +9,7 @@ use crate::gpu::units::occupancy::Occupancy;
 use crate::gpu::units::wave::Fetcher;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
+use crate::machine::jobs::Running;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
@@ -18,24 +17,29 @@ impl<L: Listen> Node<'_, L> {
     pub(super) fn begin_launch(&mut self, application: usize) {
         let state = &mut self.jobs.running[application];
         if state.launch == state.program.launches.end {
-            return self.end_application(application);
+            return match self.programs.is_whole(application) {
+                true => self.end_whole_launch(application),
+                false => self.end_launches(application),
+            };
         }
         let launch = state.launch;
         state.shape = self.workload.launch(launch);
         state.launch_began = self.hardware.clock.now();
         state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
-        match self.hardware.config.dispatch.ranges(groups, self.hardware.config.gpus, state.units.len() as u32) {
+        let (gpus, units) = (state.gpus.len() as u32, state.fewest_units() as u32);
+        match self.hardware.config.dispatch.ranges(groups, gpus, units) {
             Some(ranges) => state.queues = ranges,
             None => state.queues = std::iter::once(0..groups).collect(),
         }
         self.hardware.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
-        let units = self.jobs.running[application].units.clone();
-        self.hardware.empty_caches(&units, self.workload.flushed_before(launch));
-        for gpu in 0..self.hardware.gpus.len() {
+        let state = &self.jobs.running[application];
+        self.hardware.empty_caches(state, self.workload.flushed_before(launch));
+        for place in 0..state.gpus.len() {
             let state = &mut self.jobs.running[application];
+            let gpu = state.gpus[place];
             if !self.hardware.config.compute.dispatch_goes_on {
-                state.next_unit[gpu] = state.units.start;
+                state.next_unit[gpu] = state.units[gpu].start;
             }
             self.fill_gpu(application, gpu);
         }
@@ -46,7 +50,7 @@ impl<L: Listen> Node<'_, L> {
     fn fill_gpu(&mut self, application: usize, gpu: usize) {
         let (mut started, mut count) = (true, 0);
         let state = &self.jobs.running[application];
-        let (units, first) = (state.units.clone(), state.next_unit[gpu]);
+        let (units, first) = (state.units[gpu].clone(), state.next_unit[gpu]);
         while started {
             started = false;
             for unit in (first..units.end).chain(units.start..first) {
@@ -63,12 +67,13 @@ impl<L: Listen> Node<'_, L> {
         let running = &mut self.jobs.running[application];
         let wavefronts = running.shape.wavefronts_per_group;
         // One queue a GPU, or one for all of them.
-        let queue = gpu.min(running.queues.len() - 1);
+        let queue = running.queue_of[gpu].min(running.queues.len() - 1);
         let state = self.hardware.gpus[gpu].unit(unit);
         if running.queues[queue].is_empty() || !state.fits(&running.occupancy, wavefronts) {
             return false;
         }
-        running.next_unit[gpu] = if unit + 1 == running.units.end { running.units.start } else { unit + 1 };
+        let own = &running.units[gpu];
+        running.next_unit[gpu] = if unit + 1 == own.end { own.start } else { unit + 1 };
         running.groups += 1;
         let group = running.queues[queue].start;
         running.queues[queue].start += 1;
@@ -104,35 +109,34 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.say(Happening::Kernel { name, began, ended });
         state.launch += 1;
         self.jobs.launches_done += 1;
-        let gpus = ProcessorMask::all_gpus(self.hardware.gpus.len());
-        let end = KernelEnd { space: SpaceId(application as u16), gpus };
-        self.drive(|driver, now, hardware| driver.kernel_end(now, end, hardware));
+        let kernel = KernelEnd { space: SpaceId(application as u16), gpus: state.gpu_mask() };
+        self.drive(|driver, now, hardware| driver.kernel_end(now, kernel, hardware));
         self.hardware.clock.schedule(ended, Kind::Launch, application as u32);
     }
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// Empties what a launch finds empty: the first level of its own units, or all caches.
-    fn empty_caches(&mut self, units: &Range<usize>, flushed: bool) {
+    /// Empties what a launch of a job finds empty: the first level of its own units, or all caches of its GPUs.
+    fn empty_caches(&mut self, job: &Running, flushed: bool) {
         if flushed {
-            self.flush_caches();
+            self.flush_caches(&job.gpus);
         }
         if !flushed && self.config.launch_discards == LaunchDiscards::None {
             return;
         }
         let shared = self.config.scalar.units as usize;
-        for gpu in &mut self.gpus {
-            gpu.discard_first_level(units, shared);
+        for &gpu in &job.gpus {
+            self.gpus[gpu].discard_first_level(&job.units[gpu], shared);
         }
     }
 
     /// The host has copied between launches: second-level caches are written back and emptied, and so are those of
     /// code. The time of it is the host's.
-    fn flush_caches(&mut self) {
-        for gpu in &mut self.gpus {
-            self.accesses.dram_writes += gpu.flush();
+    fn flush_caches(&mut self, gpus: &[usize]) {
+        for &gpu in gpus {
+            self.accesses.dram_writes += self.gpus[gpu].flush();
+            self.fetch.forget(gpu);
         }
-        self.fetch.forget();
     }
 
     /// A work-group is launched after `delay`, and its wavefronts begin.

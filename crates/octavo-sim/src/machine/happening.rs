@@ -60,8 +60,14 @@ pub(crate) enum Happening<'a> {
     /// What the driver says.
     Driver(octavo_driver::Happening<'a>),
 
+    /// A GPU holds so many pages from now on.
+    Capacity { gpu: usize, pages: u32 },
+    /// A job begins, for the first time or anew.
+    JobBegins { job: usize },
+    /// It has ended once more.
+    JobEnds { job: usize },
     /// An action of a whole program is over.
-    Phase { action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
+    Phase { job: usize, action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
     /// A kernel began and will have ended at these times.
     Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
     /// The [interval](Listen::interval) is over.

@@ -3,6 +3,7 @@
 mod access;
 mod agreement;
 mod broadcast;
+mod capacity;
 mod defer;
 mod dispatch;
 pub(crate) mod executor;

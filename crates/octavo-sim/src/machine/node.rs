@@ -12,11 +12,12 @@ use crate::machine::faults::Waiters;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Jobs;
-use crate::machine::program::Whole;
-use octavo_node::NodeConfig;
+use crate::machine::program::Programs;
+use octavo_node::{CapacityAt, NodeConfig};
 
-/// A node that runs one workload under one memory manager.
+/// A node that runs jobs under one memory manager.
 pub(crate) struct Node<'a, L> {
+    /// That of all jobs beside one another.
     pub(super) workload: &'a dyn Workload,
     pub(super) driver: Driver,
     pub(super) hardware: Hardware<'a, L>,
@@ -25,8 +26,9 @@ pub(crate) struct Node<'a, L> {
     pub(super) needs: Needs,
 
     pub(super) jobs: Jobs,
-    /// The whole program, if more than its launches runs.
-    pub(super) whole: Option<Whole<'a>>,
+    pub(super) programs: Programs<'a>,
+    /// How the GPUs' memory changes.
+    pub(super) capacity: Vec<CapacityAt>,
     pub(super) groups_per_cycle: u32,
     pub(super) finished: bool,
 }
@@ -36,17 +38,20 @@ impl<'a, L: Listen> Node<'a, L> {
         config: &'a NodeConfig,
         manager: Manager,
         page_bytes: u64,
-        (workload, program): (&'a dyn Workload, Option<&'a Program>),
+        (workload, jobs, programs): (&'a dyn Workload, Jobs, &'a [Option<Program>]),
+        capacity: Vec<CapacityAt>,
         listeners: L,
     ) -> Self {
+        let host_computes = programs.iter().any(Option::is_some);
         let mut node = Self {
             workload,
-            hardware: Hardware::new(config, &manager, page_bytes, (workload, program.is_some()), listeners),
+            hardware: Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners),
             waiters: Waiters::default(),
             needs: manager.needs(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
-            jobs: Jobs::new(workload, config),
-            whole: program.map(Whole::new),
+            jobs,
+            programs: Programs::new(programs),
+            capacity,
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
             finished: false,
         };
@@ -59,24 +64,13 @@ impl<'a, L: Listen> Node<'a, L> {
         if self.hardware.listeners.wants_attributes() {
             self.driver.manager_mut().keep_attribute_changes();
         }
-        if self.whole.is_some() {
-            self.begin_program();
-        } else {
-            self.begin_launches();
-        }
+        self.schedule_capacity();
+        self.begin_jobs();
         if let Some(period) = self.hardware.reports.period(self.hardware.costs.cycle) {
             self.hardware.clock.schedule_periodic(period, Kind::ReportDue);
         }
         if let Some(interval) = self.hardware.listeners.interval() {
             self.hardware.clock.schedule_periodic(interval, Kind::Sample);
-        }
-    }
-
-    /// Only the launches run: all memory is there, and the first launch of each program begins.
-    fn begin_launches(&mut self) {
-        for application in 0..self.jobs.running.len() {
-            self.allocate(application);
-            self.hardware.clock.schedule(0, Kind::Launch, application as u32);
         }
     }
 

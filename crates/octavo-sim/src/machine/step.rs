@@ -39,6 +39,8 @@ impl<L: Listen> Node<'_, L> {
                 self.sample();
             }
             Kind::Launch => self.begin_launch(event.index as usize),
+            Kind::JobBegins => self.begin_job(event.index as usize),
+            Kind::CapacityChanges => self.capacity_changes(event.index as usize),
             Kind::Action => self.begin_action(event.index),
             Kind::ActionEnds => self.end_action(event.index),
             Kind::HostThread => self.run_host_thread(event.index),

@@ -1,8 +1,8 @@
 //! What a run leaves behind: tables, a timeline, totals.
 
 pub(crate) mod breakdown;
+pub(crate) mod jobs;
 pub(crate) mod phases;
-pub(crate) mod programs;
 pub(crate) mod record;
 pub(crate) mod result;
 pub(crate) mod spans;

@@ -22,11 +22,12 @@ pub struct Phases {
     pub deallocation_ps: u64,
 }
 
-/// The actions of a whole program, in the order in which they ended.
+/// The actions of whole programs, in the order in which they ended.
 #[derive(Default)]
 pub(crate) struct PhaseLog(Vec<Row>);
 
 struct Row {
+    job: usize,
     action: u32,
     phase: Phase,
     name: String,
@@ -35,44 +36,50 @@ struct Row {
 }
 
 impl PhaseLog {
-    pub fn push(&mut self, action: u32, phase: Phase, name: &str, began: u64, ended: u64) {
-        self.0.push(Row { action, phase, name: name.to_owned(), began, ended });
+    pub fn push(&mut self, (job, action): (usize, u32), phase: Phase, name: &str, (began, ended): (u64, u64)) {
+        self.0.push(Row { job, action, phase, name: name.to_owned(), began, ended });
     }
 
-    /// The sums, and a row for each action; nothing if only launches ran.
-    pub fn summed_up(&self) -> Option<(Phases, Table)> {
-        (!self.0.is_empty()).then(|| (self.sums(), self.table()))
-    }
-
-    fn sums(&self) -> Phases {
+    /// The sums of a job; nothing if only its launches ran.
+    pub fn sums(&self, job: usize) -> Option<Phases> {
+        let own = || self.0.iter().filter(|row| row.job == job);
+        own().next()?;
         let mut sums = Phases::default();
-        for row in &self.0 {
-            let sum = match row.phase {
-                Phase::Allocation => &mut sums.allocation_ps,
-                Phase::HostInitialisation => &mut sums.host_initialisation_ps,
-                Phase::CopyIn | Phase::CopyOut => &mut sums.copies_ps,
-                Phase::Kernel => &mut sums.kernels_ps,
-                Phase::HostResults => &mut sums.host_results_ps,
-                Phase::Deallocation => &mut sums.deallocation_ps,
-                Phase::Other => continue,
-            };
-            *sum += row.ended - row.began;
-        }
-        sums
+        own().for_each(|row| sums.add(row));
+        Some(sums)
     }
 
-    fn table(&self) -> Table {
+    /// A row for each action, with its job if they have names; nothing if only launches ran.
+    pub fn table(&self, jobs: Option<&[String]>) -> Option<Table> {
+        if self.0.is_empty() {
+            return None;
+        }
         let column = |name, value: fn(&Row) -> u64| Column::u64(name, self.0.iter().map(value).collect());
         let text = |name, value: fn(&Row) -> String| Column::text(name, self.0.iter().map(value).collect());
-        Table::new(
-            "phases",
-            vec![
-                column("action", |row| row.action.into()),
-                text("phase", |row| row.phase.name().to_owned()),
-                text("name", |row| row.name.clone()),
-                column("began_ps", |row| row.began),
-                column("ended_ps", |row| row.ended),
-            ],
-        )
+        let whose = |names: &[String]| Column::text("job", self.0.iter().map(|row| names[row.job].clone()).collect());
+        let mut columns: Vec<Column> = jobs.map(whose).into_iter().collect();
+        columns.extend([
+            column("action", |row| row.action.into()),
+            text("phase", |row| row.phase.name().to_owned()),
+            text("name", |row| row.name.clone()),
+            column("began_ps", |row| row.began),
+            column("ended_ps", |row| row.ended),
+        ]);
+        Some(Table::new("phases", columns))
+    }
+}
+
+impl Phases {
+    fn add(&mut self, row: &Row) {
+        let sum = match row.phase {
+            Phase::Allocation => &mut self.allocation_ps,
+            Phase::HostInitialisation => &mut self.host_initialisation_ps,
+            Phase::CopyIn | Phase::CopyOut => &mut self.copies_ps,
+            Phase::Kernel => &mut self.kernels_ps,
+            Phase::HostResults => &mut self.host_results_ps,
+            Phase::Deallocation => &mut self.deallocation_ps,
+            Phase::Other => return,
+        };
+        *sum += row.ended - row.began;
     }
 }

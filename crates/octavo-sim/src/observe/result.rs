@@ -10,8 +10,8 @@ use crate::cpu::cores::HostAccesses;
 use crate::gpu::counts::Accesses;
 use crate::machine::outcome::Outcome;
 use crate::observe::breakdown::Breakdown;
+use crate::observe::jobs::JobSummary;
 use crate::observe::phases::Phases;
-use crate::observe::programs::applications_table;
 use crate::observe::record::Recorder;
 use crate::observe::table::Table;
 
@@ -20,15 +20,16 @@ use crate::observe::table::Table;
 pub struct RunResult {
     /// Totals.
     pub summary: Summary,
-    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `events` when recorded, and `applications` of a
-    /// mix.
+    /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `phases` of whole programs, `events` when recorded,
+    /// and `jobs` of runs whose jobs have names.
     pub tables: Vec<Table>,
 }
 
 /// Totals of a run. Times are picoseconds of simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// From the first launch to the end of the last kernel; of a whole program, to the end of its last action.
+    /// From time zero to the end of the last kernel; of a whole program, to the end of its last action; of several jobs,
+    /// until each has ended as often as it must.
     pub time_ps: u64,
     /// Kernel launches.
     pub launches: u32,
@@ -53,12 +54,15 @@ pub struct Summary {
     /// The host's memories, if it has more than one: then pages fill one after another.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host_memories: Vec<HostMemoryUse>,
-    /// How long the phases of a whole program took; `None` if only its launches ran.
+    /// How long the phases of a whole program took; `None` if only its launches ran, and of jobs, which have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
     /// What the host's cores did in a whole program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostAccesses>,
+    /// What each job did; empty for a program alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobSummary>,
 }
 
 /// How a memory is used, in frames.
@@ -116,12 +120,14 @@ impl RunResult {
     /// The results of a run that has ended.
     pub(crate) fn of(
         outcome: Outcome,
-        (breakdown, recorder): (Breakdown, Recorder),
+        (breakdown, mut recorder): (Breakdown, Recorder),
         workload: &dyn Workload,
         (capacity_bytes, host_memories): (Option<u64>, Vec<HostMemoryUse>),
         simulated_events: u64,
     ) -> Self {
         let manager = outcome.driver.manager();
+        recorder.end(outcome.ended);
+        let jobs = recorder.jobs(&outcome.programs);
         let summary = Summary {
             time_ps: outcome.ended,
             launches: outcome.launches,
@@ -134,14 +140,11 @@ impl RunResult {
             manager: manager.statistics(),
             memory_use: outcome.most_used.iter().flatten().map(|used| FrameUse::of(used, manager)).collect(),
             host_memories,
-            phases: recorder.phases(),
+            phases: if jobs.is_empty() { recorder.phases(0) } else { None },
             host: outcome.host,
+            jobs,
         };
-        let programs = (outcome.programs.iter().any(|program| !program.program.name.is_empty()))
-            .then(|| applications_table(&outcome.programs));
-        let mut tables = recorder.tables(workload, &outcome.links);
-        tables.extend(programs);
-        Self { summary, tables }
+        Self { summary, tables: recorder.tables(workload, &outcome.links) }
     }
 }
 

@@ -131,7 +131,7 @@ fn what_cannot_run_is_refused() {
     let refused = |node: &NodeConfig| simulate(node, &MemoryConfig::default(), &script, RunOptions::default());
     let mut tiny = node(2);
     tiny.capacity.footprint_percent = 1;
-    assert!(matches!(refused(&tiny), Err(SimError::Capacity(TooFewPages { pages: 2, .. }))));
+    assert!(matches!(refused(&tiny), Err(SimError::Capacity(CapacityError::TooFew { pages: 2, .. }))));
     let mut narrow = node(2);
     narrow.compute.simds_per_unit = 1;
     narrow.compute.wavefronts_per_simd = 2;

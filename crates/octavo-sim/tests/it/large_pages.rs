@@ -3,9 +3,9 @@
 use crate::support::*;
 use octavo_manager::{Fragmentation, MemoryConfig};
 use octavo_node::{LargeTlbConfig, NodeConfig};
-use octavo_program::{Mix, Op, Workload};
+use octavo_program::Op;
 use octavo_registry::Choice;
-use octavo_sim::{RunOptions, SimError, simulate};
+use octavo_sim::{Job, RunOptions, SimError, simulate, simulate_jobs};
 use octavo_units::Bytes;
 
 fn with_large_entries(gpus: u32) -> NodeConfig {
@@ -119,10 +119,10 @@ fn memory_use_is_that_of_the_fullest_end_of_a_program() {
     // The short program touches six of eight pages and restarts again and again, so that it holds anything between one
     // and six of them when the long one ends.
     let node = with_large_entries(1);
-    let program = |ops: Vec<Op>| ("script".to_owned(), Box::new(Script::sequence(8, vec![ops])) as Box<dyn Workload>);
-    let short = || program(touch(0..6));
-    let mix = Mix::new(vec![short(), program([touch(0..8), compute(1000)].concat())]);
-    let result = simulate(&node, &mosaic("on-touch", 8), &mix, RunOptions::default()).unwrap();
+    let short = Script::sequence(8, vec![touch(0..6)]);
+    let long = Script::sequence(8, vec![[touch(0..8), compute(1000)].concat()]);
+    let jobs = [Job::named("short", &short), Job::named("long", &long)];
+    let result = simulate_jobs(&node, &mosaic("on-touch", 8), &jobs, RunOptions::default()).unwrap();
     let [used] = result.summary.memory_use[..] else { panic!("{:?}", result.summary.memory_use) };
     assert_eq!((used.base_frames, used.large_frames, used.foreign_frames), (14, 2, 0));
     assert!((used.bloat - 2.0 / 14.0).abs() < 1e-12, "{used:?}");
@@ -146,8 +146,9 @@ fn exhausted_memory_names_the_application() {
     let mut node = with_large_entries(1);
     node.capacity.bytes = Bytes(6 * 4096);
     let memory = MemoryConfig { eviction: Choice::named("none"), ..memory("on-touch") };
-    let program = || ("script".to_owned(), Box::new(Script::sequence(8, vec![touch(0..4)])) as Box<dyn Workload>);
-    let error = simulate(&node, &memory, &Mix::new(vec![program(), program()]), RunOptions::default()).unwrap_err();
+    let script = Script::sequence(8, vec![touch(0..4)]);
+    let jobs = ["script.1", "script.2"].map(|name| Job::named(name, &script));
+    let error = simulate_jobs(&node, &memory, &jobs, RunOptions::default()).unwrap_err();
     assert!(matches!(error, SimError::OutOfMemory { .. }), "{error}");
     assert!(error.to_string().contains("out of memory: `script"), "{error}");
 }

@@ -122,13 +122,11 @@ fn large_pages_have_entries_of_their_own() {
 
 #[test]
 fn levels_shared_with_the_rest_are_of_no_use_to_another_space() {
-    let mix = |programs: usize| {
-        let program = |_| ("script".to_owned(), Box::new(Script::sequence(8, vec![load(0, 0)])) as Box<_>);
-        octavo_program::Mix::new((0..programs).map(program).collect())
-    };
-    let reads = |programs| {
+    let script = Script::sequence(8, vec![load(0, 0)]);
+    let reads = |programs: usize| {
         let options = octavo_sim::RunOptions::default();
-        let result = octavo_sim::simulate(&in_memory(), &memory("interleaved"), &mix(programs), options).unwrap();
+        let jobs: Vec<_> = (0..programs).map(|number| octavo_sim::Job::named(&number.to_string(), &script)).collect();
+        let result = octavo_sim::simulate_jobs(&in_memory(), &memory("interleaved"), &jobs, options).unwrap();
         result.summary.accesses.dram_reads
     };
     assert_eq!((reads(1), reads(2)), (4 + 1, 2 * (4 + 1)));

@@ -3,7 +3,7 @@
 use octavo_manager::{Advice, ProcessorId, ProcessorMask};
 use octavo_program::{Action, BufferId, Lowering, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower};
 use octavo_registry::Choice;
-use octavo_sim::{Phases, RunOptions, RunResult, Values, simulate};
+use octavo_sim::{Job, Phases, RunOptions, RunResult, Values, simulate_jobs};
 use octavo_workload::WORKLOADS;
 
 use crate::support::*;
@@ -31,8 +31,8 @@ fn lowered(workload: &dyn Workload, kind: ProgramKind) -> Program {
 }
 
 fn run_whole(workload: &dyn Workload, program: &Program, gpus: u32) -> RunResult {
-    let options = RunOptions { program: Some(program), ..RunOptions::default() };
-    simulate(&roomy(gpus), &memory("on-touch"), workload, options).unwrap()
+    let job = Job::alone(workload, Some(program));
+    simulate_jobs(&roomy(gpus), &memory("on-touch"), &[job], RunOptions::default()).unwrap()
 }
 
 /// The test node with units large enough for all kernels.

@@ -21,9 +21,11 @@ fn stream(workload: &dyn Workload, launch: u32, group: u32) -> Vec<Op> {
 
 #[test]
 fn programs_lie_beside_one_another_and_keep_their_streams() {
-    let mix = Mix::new(["vectoradd", "fir", "vectoradd"].map(|name| (name.to_owned(), kernel(name))).into());
+    let kernels = ["vectoradd", "fir", "vectoradd"].map(kernel);
+    let names = ["one", "two", "three"].map(str::to_owned);
+    let mix = Mix::new(names.into_iter().zip(kernels.iter().map(AsRef::as_ref)));
     let labels: Vec<_> = mix.applications().into_iter().map(|application| application.name).collect();
-    assert_eq!(labels, ["vectoradd", "fir", "vectoradd.2"]);
+    assert_eq!(labels, ["one", "two", "three"]);
     assert!(mix.buffers().windows(2).all(|pair| pair[0].base + pair[0].bytes <= pair[1].base));
     for (application, alone) in mix.applications().iter().zip(["vectoradd", "fir", "vectoradd"].map(kernel)) {
         let (first, buffer) = (application.launches.start, &mix.buffers()[application.buffers.start]);

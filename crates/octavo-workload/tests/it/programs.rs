@@ -237,7 +237,8 @@ impl Written {
 
 #[test]
 fn programs_of_a_mix_do_not_wait_for_each_other() {
-    let mix = Mix::new(["vectoradd", "bfs-shoc", "trd"].map(|name| (name.to_owned(), build(name, 0.003))).into());
+    let kernels = ["vectoradd", "bfs-shoc", "trd"].map(|name| (name.to_owned(), build(name, 0.003)));
+    let mix = Mix::new(kernels.iter().map(|(name, kernel)| (name.clone(), kernel.as_ref())));
     for kind in ProgramKind::ALL {
         let program = lowered(&mix, kind);
         assert_alive_once(&program);

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 Mix = tuple[str, ...]
-NOT_SINGLE = ("mix", "trace")
+NOT_SINGLE = ("trace",)
 """Workloads that are not one application with inputs of its own."""
 Key = tuple[Mix, str]
 """A mix and the label of a system."""
@@ -50,7 +50,7 @@ class Study:
     """Whether pages of applications that share the GPU come over the bus; otherwise they are there from the start."""
     ends: bool = False
     """Whether parts that vary something take only the ends of its range, besides the published value."""
-    jobs: int | None = None
+    workers: int | None = None
     force: bool = False
     watch: Callable[[Progress], None] | None = None
 
@@ -148,7 +148,7 @@ class Study:
             Point(f"{mixes.label(mix)} {label}", scenario, self.root / RUNS / slug(mixes.label(mix)) / slug(label))
             for (mix, label), scenario in scenarios.items()
         ]
-        found = execute(points, jobs=self.jobs, force=self.force, watch=self.watch)
+        found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
         root.mkdir(parents=True, exist_ok=True)
         return root, key, dict(zip(scenarios, found, strict=True))
 
@@ -186,7 +186,7 @@ def finished(mix: Mix, result: RunResult) -> list[int]:
     """When each application of a mix ended for the first time, in picoseconds."""
     if len(mix) == 1:
         return [int(result.summary["time_ps"])]
-    return [int(time) for time in result.table("applications")["finished_ps"]]
+    return [int(job["first_end_ps"]) for job in result.summary["jobs"]]
 
 
 def hit_rates(result: RunResult) -> dict[str, float]:

@@ -88,7 +88,7 @@ def machine(
     output: str | Path,
     *,
     only: Sequence[str] = (),
-    jobs: int | None = None,
+    workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> MachineValidation:
@@ -98,7 +98,7 @@ def machine(
         path: a machine file with a node, and its samples beside it, as `octavo calibrate` leaves them.
         output: folder of results, table and picture.
         only: probes by name; all if empty.
-        jobs: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
         watch: called about ten times a second with how far the runs are.
 
@@ -118,7 +118,7 @@ def machine(
     made = [one.pattern() for one in chosen.measurements]
     key = digest(scenario for pattern in made for scenario in pattern.scenarios)
     check_report(root, key, force=force)
-    values = _simulated(made, root, jobs=jobs, force=force, watch=watch)
+    values = _simulated(made, root, workers=workers, force=force, watch=watch)
     rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
     validation = MachineValidation(root, found, rows, chosen.left_out)
     _save(validation, key)
@@ -138,7 +138,7 @@ def _simulated(
     made: Sequence[Pattern],
     root: Path,
     *,
-    jobs: int | None,
+    workers: int | None,
     force: bool,
     watch: Callable[[Progress], None] | None,
 ) -> list[float]:
@@ -148,7 +148,7 @@ def _simulated(
         Point(f"{index + 1} of {len(unique)}", scenario, root / RUNS / scenario.digest)
         for index, scenario in enumerate(unique.values())
     ]
-    results = execute(points, jobs=jobs, force=force, watch=watch)
+    results = execute(points, workers=workers, force=force, watch=watch)
     seconds = {text: patterns.launches(result) for text, result in zip(unique, results, strict=True)}
     return [pattern.value([seconds[scenario.toml] for scenario in pattern.scenarios]) for pattern in made]
 

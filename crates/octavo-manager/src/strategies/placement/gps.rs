@@ -48,7 +48,8 @@ pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
 #[derive(Default)]
 struct Gps {
     profile_kernels: u32,
-    kernels: u32,
+    /// By address space: kernels that have ended.
+    kernels: Vec<u32>,
     /// Who subscribed to each page by a load.
     readers: Vec<ProcessorMask>,
     /// Who gave up the replica of each page.
@@ -86,12 +87,17 @@ impl Placement for Gps {
         Decision::Subscribe
     }
 
-    fn on_kernel_end(&mut self, _end: &KernelEnd, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
-        self.kernels = self.kernels.saturating_add(1);
-        if self.kernels != self.profile_kernels {
+    fn on_kernel_end(&mut self, kernel: &KernelEnd, context: &mut Context<'_>, given_up: &mut Vec<Unsubscribe>) {
+        let space = usize::from(kernel.space.0);
+        if space >= self.kernels.len() {
+            self.kernels.resize(space + 1, 0);
+        }
+        self.kernels[space] = self.kernels[space].saturating_add(1);
+        if self.kernels[space] != self.profile_kernels {
             return;
         }
-        for page in context.allocations().iter().flat_map(|run| run.iter()) {
+        let own = context.allocations().iter().filter(|run| context.space(run.first) == kernel.space);
+        for page in own.flat_map(|run| run.iter()) {
             self.give_up(page, context, given_up);
         }
     }

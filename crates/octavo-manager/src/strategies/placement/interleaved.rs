@@ -8,9 +8,10 @@ use super::Placement;
 use crate::contract::event::{Fault, Needs};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageId, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::strategies::context::Context;
-use crate::strategies::dealing::Dealer;
+use crate::strategies::dealing::{Dealer, Dealt};
 use crate::strategies::decision::Decision;
 
 /// Options of `interleaved`.
@@ -35,7 +36,7 @@ pub(super) static ENTRY: Entry<Box<dyn Placement>, Geometry> = Entry {
         if first >= gpus {
             return Err(OptionError::new("first_gpu", format!("expected 0 to {gpus}, found {}", options.first_gpu)));
         }
-        Ok(Box::new(Interleaved { dealer: Dealer::new(gpus, first), allocations: Vec::new() }))
+        Ok(Box::new(Interleaved { dealer: Dealer::new(first), allocations: Vec::new() }))
     },
 };
 
@@ -47,10 +48,16 @@ struct Interleaved {
 
 #[derive(Clone, Copy)]
 enum Homes {
-    /// Dealt out, after so many others.
-    Dealt(u32),
+    /// Dealt out: see [`Dealt`].
+    Dealt { whose: u8, before: u32 },
     /// All on the GPU that the program asked for.
     On(ProcessorId),
+}
+
+impl From<Dealt> for Homes {
+    fn from(Dealt { whose, before }: Dealt) -> Self {
+        Self::Dealt { whose, before }
+    }
 }
 
 impl Interleaved {
@@ -58,7 +65,7 @@ impl Interleaved {
         let after = self.allocations.partition_point(|(first, _)| *first <= page);
         match self.allocations[after - 1] {
             (_, Homes::On(gpu)) => gpu,
-            (first, Homes::Dealt(before)) => self.dealer.home(before, page.0 - first.0),
+            (first, Homes::Dealt { whose, before }) => self.dealer.home(Dealt { whose, before }, page.0 - first.0),
         }
     }
 
@@ -67,7 +74,7 @@ impl Interleaved {
         let after = self.allocations.partition_point(|(first, _)| *first <= page);
         let (first, homes) = self.allocations[after - 1];
         let homes = match homes {
-            Homes::Dealt(before) => Homes::Dealt(self.dealer.later(before, page.0 - first.0)),
+            Homes::Dealt { whose, before } => self.dealer.later(Dealt { whose, before }, page.0 - first.0).into(),
             Homes::On(_) => homes,
         };
         if first != page {
@@ -86,9 +93,9 @@ impl Placement for Interleaved {
         Needs { free_faults: true, ..Needs::default() }
     }
 
-    fn on_allocate(&mut self, pages: PageRun, _context: &mut Context<'_>) {
-        let before = self.dealer.deal(pages.count);
-        self.insert(pages.first, Homes::Dealt(before));
+    fn on_allocate_among(&mut self, pages: PageRun, gpus: ProcessorMask, _context: &mut Context<'_>) {
+        let dealt = self.dealer.deal(gpus, pages.count);
+        self.insert(pages.first, dealt.into());
     }
 
     fn on_allocate_on(&mut self, pages: PageRun, gpu: ProcessorId, _context: &mut Context<'_>) {

@@ -19,6 +19,7 @@ use crate::contract::event::{AccessCount, CounterNotification, Fault, KernelEnd,
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::pages::attributes::Attribute;
 use crate::pages::census::Census;
@@ -72,6 +73,11 @@ pub trait Placement: Send {
 
     /// Pages were allocated; they are on the host.
     fn on_allocate(&mut self, _pages: PageRun, _context: &mut Context<'_>) {}
+
+    /// The same with the GPUs that the program runs on, for those that place pages before they are touched.
+    fn on_allocate_among(&mut self, pages: PageRun, _gpus: ProcessorMask, context: &mut Context<'_>) {
+        self.on_allocate(pages, context);
+    }
 
     /// The same for a program that asked for the memory of `gpu`, which those that decide for themselves pass over.
     fn on_allocate_on(&mut self, pages: PageRun, _gpu: ProcessorId, context: &mut Context<'_>) {

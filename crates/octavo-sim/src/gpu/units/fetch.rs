@@ -122,10 +122,12 @@ impl Fetch {
         self.running[program] = known.unwrap_or(self.codes.len() - 1);
     }
 
-    /// All code has left all caches; its translations are still there.
-    pub fn forget(&mut self) {
+    /// All code has left all caches of a GPU; its translations are still there.
+    pub fn forget(&mut self, gpu: usize) {
+        let caches = gpu * self.caches..(gpu + 1) * self.caches;
         for code in &mut self.codes {
-            code.at_gpu.iter_mut().chain(&mut code.at_cache).for_each(Vec::clear);
+            code.at_gpu[gpu].clear();
+            code.at_cache[caches.clone()].iter_mut().for_each(Vec::clear);
         }
     }
 

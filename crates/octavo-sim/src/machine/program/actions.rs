@@ -1,143 +1,152 @@
 //! Actions begin when all that they wait for are done, and end: what each kind of them does in between.
 
-use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, ProcessorId};
-use octavo_program::{Action, ActionId, BufferId, HostPhase, ProgramBuffer, Span};
+use octavo_manager::{Access, Advice, Allocation, Kind, PageId, PageRun, ProcessorId, SpaceId};
+use octavo_program::{Action, BufferId, HostPhase, ProgramBuffer, Span};
 
 use crate::engine::event::Kind as EventKind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
-use crate::machine::program::{BUSY_PAUSE, Phase, Whole, costs};
+use crate::machine::program::{BUSY_PAUSE, Doing, Phase, costs};
 
-impl<'a, L: Listen> Node<'a, L> {
+impl<L: Listen> Node<'_, L> {
     /// The actions that wait for none begin at once.
-    pub(in crate::machine) fn begin_program(&mut self) {
-        let Some(whole) = &self.whole else { return };
-        let first: Vec<ActionId> = whole.order.ready().collect();
+    pub(in crate::machine) fn begin_program(&mut self, job: usize) {
+        let now = self.hardware.clock.now();
+        let whole = self.programs.of(job);
+        whole.begin_anew();
+        let first: Vec<u32> = whole.order.ready().map(|action| whole.number(action)).collect();
         for action in first {
-            self.hardware.clock.schedule(0, EventKind::Action, action.0);
+            self.hardware.clock.schedule(now, EventKind::Action, action);
         }
     }
 
-    /// The program in execution. Its events come only if there is one.
-    pub(super) fn whole(&mut self) -> &mut Whole<'a> {
-        self.whole.as_mut().expect("events of a program come of a program")
-    }
-
     pub(in crate::machine) fn begin_action(&mut self, number: u32) {
-        let (id, now) = (ActionId(number), self.hardware.clock.now());
-        let whole = self.whole();
+        let ((job, id), now) = (self.programs.who(number), self.hardware.clock.now());
+        let whole = self.programs.of(job);
         let program = whole.program;
         whole.progress[id.index()].began = now;
         match &program.actions()[id.index()].action {
-            Action::Allocate(buffer) => self.allocate_buffer(id, &program.buffers()[buffer.index()]),
-            Action::Host(phase) => self.begin_host_phase(id, phase),
-            Action::Copy { from, to } => self.begin_copies(id, from, to),
-            Action::Launch { launch, .. } => self.launch(id, *launch),
-            Action::Free(buffer) => self.free_buffer(id, &program.buffers()[buffer.index()]),
-            Action::Prefetch { span, to } => self.prefetch(id, span, *to),
-            Action::Advise { span, advice } => self.advise(id, span, *advice),
+            Action::Allocate(buffer) => self.allocate_buffer((job, id), &program.buffers()[buffer.index()]),
+            Action::Host(phase) => self.begin_host_phase((job, id), phase),
+            Action::Copy { from, to } => self.begin_copies((job, id), from, to),
+            Action::Launch { launch, .. } => self.launch((job, id), *launch),
+            Action::Free(buffer) => self.free_buffer((job, id), &program.buffers()[buffer.index()]),
+            Action::Prefetch { span, to } => self.prefetch((job, id), span, *to),
+            Action::Advise { span, advice } => self.advise((job, id), span, *advice),
             Action::Synchronise => self.end_action(number),
         }
     }
 
+    /// An action is over at that time.
+    pub(super) fn schedule_end(&mut self, (job, id): Doing, over: u64) {
+        let number = self.programs.of(job).number(id);
+        self.hardware.clock.schedule(over, EventKind::ActionEnds, number);
+    }
+
     /// An action is over: those that waited for it last begin.
     pub(in crate::machine) fn end_action(&mut self, number: u32) {
-        let (id, now) = (ActionId(number), self.hardware.clock.now());
-        if self.waits_for_plans(id) {
+        let ((job, id), now) = (self.programs.who(number), self.hardware.clock.now());
+        if self.waits_for_plans((job, id)) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::ActionEnds, number);
         }
-        let whole = self.whole();
+        let whole = self.programs.of(job);
         let (program, began) = (whole.program, whole.progress[id.index()].began);
         let mut ready = std::mem::take(&mut whole.ready);
         whole.order.done(id, &mut ready);
         whole.left -= 1;
-        let left = whole.left;
+        let (left, launches) = (whole.left, whole.launches);
         let action = &program.actions()[id.index()].action;
-        let (phase, name) = (phase_of(action, program.buffers()), name_of(action, program.buffers()));
-        self.hardware.say(Happening::Phase { action: number, phase, name: &name, began, ended: now });
+        let (phase, name) = (phase_of(action, program.buffers()), name_of(action, program.buffers(), launches));
+        self.hardware.say(Happening::Phase { job, action: id.0, phase, name: &name, began, ended: now });
         for next in ready.drain(..) {
-            self.begin_action(next.0);
+            let number = self.programs.of(job).number(next);
+            self.begin_action(number);
         }
-        self.whole().ready = ready;
+        self.programs.of(job).ready = ready;
         if left == 0 {
-            self.jobs.end_all(now);
-            self.finished = true;
+            self.end_program(job);
         }
     }
 
-    fn allocate_buffer(&mut self, id: ActionId, buffer: &ProgramBuffer) {
-        let gpu = usize::from(buffer.buffer.gpu).checked_sub(1).map(ProcessorId::gpu);
+    fn allocate_buffer(&mut self, doing: Doing, buffer: &ProgramBuffer) {
+        let (space, gpus) = (SpaceId(doing.0 as u16), self.jobs.running[doing.0].gpu_mask());
+        let gpu = self.gpu_of(doing.0, buffer.buffer.gpu);
         let (run, kind, spread) = (self.pages_of_buffer(buffer), buffer.kind, buffer.spread);
-        let allocation = Allocation { gpu, kind, spread, populated: false, ..run.into() };
+        let allocation = Allocation { space, gpu, gpus, kind, spread, populated: false, ..run.into() };
         self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
         let cost = costs::allocation(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes);
-        self.hardware.clock.schedule(self.hardware.clock.now() + cost, EventKind::ActionEnds, id.0);
+        self.schedule_end(doing, self.hardware.clock.now() + cost);
     }
 
-    fn prefetch(&mut self, id: ActionId, span: &Span, to: ProcessorId) {
-        let pages = self.pages_of_span(span);
+    fn prefetch(&mut self, doing: Doing, span: &Span, to: ProcessorId) {
+        let pages = self.pages_of_span(doing.0, span);
         self.drive(|driver, now, hardware| driver.prefetch(now, pages, to.memory(), hardware));
-        self.end_call(id);
+        self.end_call(doing);
     }
 
-    fn advise(&mut self, id: ActionId, span: &Span, advice: Advice) {
-        let pages = self.pages_of_span(span);
+    fn advise(&mut self, doing: Doing, span: &Span, advice: Advice) {
+        let pages = self.pages_of_span(doing.0, span);
         self.drive(|driver, now, hardware| driver.advise(now, pages, advice, hardware));
-        self.end_call(id);
+        self.end_call(doing);
     }
 
-    fn end_call(&mut self, id: ActionId) {
+    fn end_call(&mut self, doing: Doing) {
         let over = self.hardware.clock.now() + self.hardware.config.host.costs.advice_call.0;
-        self.hardware.clock.schedule(over, EventKind::ActionEnds, id.0);
+        self.schedule_end(doing, over);
     }
 
     /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought. What comes
     /// after a prefetch waits for it, as on one stream.
-    fn waits_for_plans(&mut self, id: ActionId) -> bool {
-        let program = self.whole().program;
+    fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
+        let program = self.programs.of(job).program;
         match &program.actions()[id.index()].action {
             Action::Allocate(buffer) => {
                 let buffer = &program.buffers()[buffer.index()];
                 buffer.kind.stays() && self.driver.is_busy(self.pages_of_buffer(buffer))
             }
             Action::Prefetch { span, .. } => {
-                let pages = self.pages_of_span(span);
+                let pages = self.pages_of_span(job, span);
                 self.driver.is_busy(pages)
             }
             _ => false,
         }
     }
 
-    fn free_buffer(&mut self, id: ActionId, buffer: &ProgramBuffer) {
+    fn free_buffer(&mut self, (job, id): Doing, buffer: &ProgramBuffer) {
         let run = self.pages_of_buffer(buffer);
         let populated = run.iter().filter(|page| self.driver.manager().page(*page).populated()).count() as u64;
-        self.whole().progress[id.index()].over =
+        let whole = self.programs.of(job);
+        whole.progress[id.index()].over =
             costs::free(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes, populated);
-        self.drive(|driver, now, hardware| driver.free(now, run, u64::from(id.0) + 1, hardware));
+        let token = u64::from(whole.number(id)) + 1;
+        self.drive(|driver, now, hardware| driver.free(now, run, token, hardware));
     }
 
     /// The pages of a buffer that was to be freed are free: what is left is the time of the call.
     pub(in crate::machine) fn freed(&mut self, number: u32) {
-        let cost = self.whole().progress[number as usize].over;
+        let (job, id) = self.programs.who(number);
+        let cost = self.programs.of(job).progress[id.index()].over;
         self.hardware.clock.schedule(self.hardware.clock.now() + cost, EventKind::ActionEnds, number);
     }
 
-    fn launch(&mut self, id: ActionId, launch: u32) {
-        let running = self.whole().launching.replace(id);
+    fn launch(&mut self, (job, id): Doing, launch: u32) {
+        let running = self.programs.of(job).launching.replace(id);
         assert!(running.is_none(), "launches of a program run one after another");
-        self.jobs.only_launch(launch);
-        self.begin_launch(0);
+        self.jobs.only_launch(job, launch);
+        self.begin_launch(job);
     }
 
     /// The launch of a program is over.
-    pub(in crate::machine) fn end_whole_launch(&mut self) {
-        let launched = self.whole().launching.take();
+    pub(in crate::machine) fn end_whole_launch(&mut self, job: usize) {
+        let whole = self.programs.of(job);
+        let launched = whole.launching.take().expect("a launch was running");
+        let number = whole.number(launched);
         self.jobs.note_memory_use(self.driver.manager());
-        self.end_action(launched.expect("a launch was running").0);
+        self.end_action(number);
     }
 
-    fn pages_of_span(&mut self, span: &Span) -> PageRun {
-        let base = self.whole().program.buffers()[span.buffer.index()].buffer.base;
+    fn pages_of_span(&mut self, job: usize, span: &Span) -> PageRun {
+        let base = self.programs.of(job).program.buffers()[span.buffer.index()].buffer.base;
         self.pages_between(base + span.bytes.start, base + span.bytes.end)
     }
 
@@ -169,7 +178,8 @@ fn writes(phase: &HostPhase) -> bool {
     phase.sweeps.iter().any(|sweep| sweep.access == Access::Write)
 }
 
-fn name_of(action: &Action, buffers: &[ProgramBuffer]) -> String {
+/// `launches`: the number of the program's first one.
+fn name_of(action: &Action, buffers: &[ProgramBuffer], launches: u32) -> String {
     let name = |buffer: BufferId| buffers[buffer.index()].buffer.name.clone();
     match action {
         Action::Allocate(buffer) | Action::Free(buffer) => name(*buffer),
@@ -179,7 +189,7 @@ fn name_of(action: &Action, buffers: &[ProgramBuffer]) -> String {
             name(device.buffer)
         }
         Action::Prefetch { span, .. } | Action::Advise { span, .. } => name(span.buffer),
-        Action::Launch { launch, .. } => format!("launch {launch}"),
+        Action::Launch { launch, .. } => format!("launch {}", launch - launches),
         Action::Synchronise => action.name().to_owned(),
     }
 }

@@ -3,13 +3,14 @@
 
 use octavo_driver::slab::Slab;
 use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};
-use octavo_program::{ActionId, Span};
+use octavo_program::Span;
 
 use crate::engine::event::Kind as EventKind;
 use crate::fabric::links::Traffic;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
+use crate::machine::program::Doing;
 
 /// Bytes of a piece: long beside the latency of a link, short beside what is booked ahead of the clock.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -19,7 +20,7 @@ pub(super) type Copies = Slab<Stream>;
 
 /// What one GPU has of a copy.
 pub(super) struct Stream {
-    action: ActionId,
+    action: Doing,
     gpu: usize,
     direction: Direction,
     /// Addresses of the first byte of all, on the GPUs and on the host.
@@ -81,19 +82,20 @@ struct Piece {
 
 impl<L: Listen> Node<'_, L> {
     /// The call, then a stream for each GPU that has some of the bytes.
-    pub(super) fn begin_copies(&mut self, id: ActionId, from: &Span, to: &Span) {
-        let buffers = self.whole().program.buffers();
+    pub(super) fn begin_copies(&mut self, (job, id): Doing, from: &Span, to: &Span) {
+        let whole = self.programs.of(job);
+        let buffers = whole.program.buffers();
         let inward = buffers[to.buffer.index()].kind == Kind::Device;
         let (span, beside, direction) = if inward { (to, from, Direction::In) } else { (from, to, Direction::Out) };
         let address = |span: &Span| buffers[span.buffer.index()].buffer.base + span.bytes.start;
         let (device, host) = (address(span), address(beside));
         let shares = self.shares(device, device + span.bytes.end - span.bytes.start);
         let begins = self.hardware.clock.now() + self.hardware.config.host.costs.copy_call.0;
-        let whole = self.whole();
-        whole.progress[id.index()].parts = shares.len() as u32;
+        self.programs.of(job).progress[id.index()].parts = shares.len() as u32;
         for (gpu, mut left) in shares {
             left.reverse();
-            let number = self.whole().copies.insert(Stream { action: id, gpu, direction, device, host, left, last: 0 });
+            let stream = Stream { action: (job, id), gpu, direction, device, host, left, last: 0 };
+            let number = self.programs.copies.insert(stream);
             self.hardware.clock.schedule(begins, EventKind::CopyPiece, number);
         }
     }
@@ -120,8 +122,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// A stream goes on with its next piece.
     pub(in crate::machine) fn copy_piece(&mut self, number: u32) {
-        let whole = self.whole.as_mut().expect("copies are a program's");
-        let stream = &mut whole.copies[number];
+        let stream = &mut self.programs.copies[number];
         let runs = stream.take_piece();
         let page_bytes = self.hardware.page_bytes();
         let further = match self.hardware.links.memories.is_empty() {
@@ -136,9 +137,9 @@ impl<L: Listen> Node<'_, L> {
         if !stream.left.is_empty() {
             return self.hardware.clock.schedule(next, EventKind::CopyPiece, number);
         }
-        let stream = whole.copies.remove(number);
-        if let Some(over) = whole.part_over(stream.action, stream.last) {
-            self.hardware.clock.schedule(over, EventKind::ActionEnds, stream.action.0);
+        let Stream { action: (job, id), last, .. } = self.programs.copies.remove(number);
+        if let Some(over) = self.programs.of(job).part_over(id, last) {
+            self.schedule_end((job, id), over);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! A whole program in execution: which of its actions are under way, and what each does.
+//! Whole programs in execution: which of their actions are under way, and what each does.
 
 mod actions;
 mod copies;
 pub(super) mod costs;
 mod host;
 
-use octavo_program::{ActionId, Order, Program};
+use octavo_program::{Action, ActionId, Order, Program};
 
 use crate::cpu::thread::Thread;
 use crate::machine::program::copies::Copies;
@@ -14,6 +14,9 @@ use octavo_driver::slab::Slab;
 
 /// How long an action waits for plans that hold its pages before it looks again: a microsecond.
 const BUSY_PAUSE: u64 = 1_000_000;
+
+/// An action of a job.
+type Doing = (usize, ActionId);
 
 /// What a phase of a program is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +48,23 @@ impl Phase {
     }
 }
 
+/// The whole programs of a run.
+pub(crate) struct Programs<'a> {
+    /// By job: its whole program, if more than its launches runs.
+    wholes: Vec<Option<Whole<'a>>>,
+    threads: Slab<Thread>,
+    /// Threads that wait for the kernel to serve a fault.
+    waiting: Vec<(FaultId, u32)>,
+    copies: Copies,
+}
+
 /// A program in execution.
 pub(crate) struct Whole<'a> {
     program: &'a Program,
+    /// The number of its first action in events, which count those of all programs.
+    first: u32,
+    /// The number of its first launch among those of all jobs.
+    launches: u32,
     order: Order,
     /// Actions that have become ready, kept for its capacity.
     ready: Vec<ActionId>,
@@ -57,10 +74,6 @@ pub(crate) struct Whole<'a> {
     progress: Vec<Progress>,
     /// The launch that runs.
     launching: Option<ActionId>,
-    threads: Slab<Thread>,
-    /// Threads that wait for the kernel to serve a fault.
-    waiting: Vec<(FaultId, u32)>,
-    copies: Copies,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -72,19 +85,68 @@ struct Progress {
     over: u64,
 }
 
+impl<'a> Programs<'a> {
+    /// By job: its whole program, where it lies among the others.
+    pub fn new(programs: &'a [Option<Program>]) -> Self {
+        let mut next = 0;
+        let mut whole = |program: &'a Program| {
+            let first = next;
+            next += program.actions().len() as u32;
+            Whole::new(program, first)
+        };
+        Self {
+            wholes: programs.iter().map(Option::as_ref).map(|program| program.map(&mut whole)).collect(),
+            threads: Slab::default(),
+            waiting: Vec::new(),
+            copies: Copies::default(),
+        }
+    }
+
+    /// Whether more than the launches of a job runs.
+    pub fn is_whole(&self, job: usize) -> bool {
+        self.wholes[job].is_some()
+    }
+
+    /// The program of a job. Its events come only if there is one.
+    fn of(&mut self, job: usize) -> &mut Whole<'a> {
+        self.wholes[job].as_mut().expect("events of a program come of a program")
+    }
+
+    /// The job and the action that an event is about.
+    fn who(&self, number: u32) -> (usize, ActionId) {
+        let own = |whole: &Whole<'_>| number.checked_sub(whole.first).filter(|id| *id < whole.progress.len() as u32);
+        let found = self.wholes.iter().enumerate().find_map(|(job, whole)| Some((job, own(whole.as_ref()?)?)));
+        let (job, id) = found.expect("events are numbered after actions");
+        (job, ActionId(id))
+    }
+}
+
 impl<'a> Whole<'a> {
-    pub fn new(program: &'a Program) -> Self {
+    fn new(program: &'a Program, first: u32) -> Self {
+        let launches = program.actions().iter().filter_map(|ordered| match ordered.action {
+            Action::Launch { launch, .. } => Some(launch),
+            _ => None,
+        });
         Self {
             program,
+            first,
+            launches: launches.min().unwrap_or_default(),
             order: program.order(),
             ready: Vec::new(),
             left: program.actions().len(),
             progress: vec![Progress::default(); program.actions().len()],
             launching: None,
-            threads: Slab::default(),
-            waiting: Vec::new(),
-            copies: Copies::default(),
         }
+    }
+
+    /// None of its actions is done.
+    fn begin_anew(&mut self) {
+        *self = Self::new(self.program, self.first);
+    }
+
+    /// The number of an action in events.
+    const fn number(&self, action: ActionId) -> u32 {
+        self.first + action.0
     }
 
     /// A part of an action is over at `time`; whether it was the last, and when all are.

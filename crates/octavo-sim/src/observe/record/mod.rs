@@ -1,18 +1,20 @@
 //! What a run writes down for its tables, besides totals.
 
 mod samples;
-mod timeline;
+pub(super) mod timeline;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
-use octavo_program::{Buffer, Workload, pages_of};
+use octavo_program::{Application, Buffer, Workload, pages_of};
 
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::machine::happening::{Happening, Listen};
+use crate::machine::jobs::Running;
+use crate::observe::jobs::{JobCounts, JobLog, JobSummary};
 use crate::observe::phases::{PhaseLog, Phases};
 use crate::observe::table::{Column, Table};
 
@@ -27,9 +29,9 @@ pub(crate) const GROUP_BYTES: u64 = 64 << 10;
 
 /// Counts of one group of pages. Copies are counted in pages, by [`EventKind`].
 #[derive(Clone, Copy, Default)]
-struct GroupCounts {
-    kinds: [u64; EventKind::COUNTED],
-    remote_lines: u64,
+pub(super) struct GroupCounts {
+    pub kinds: [u64; EventKind::COUNTED],
+    pub remote_lines: u64,
     gpus: u32,
 }
 
@@ -41,6 +43,17 @@ pub(crate) struct Recorder {
     samples: Samples,
     timeline: Option<Timeline>,
     phases: PhaseLog,
+    /// The jobs, if they have names.
+    jobs: Option<JobLog>,
+    /// When each GPU held how many pages, if that changes.
+    capacity: Vec<Capacity>,
+}
+
+/// From a time on, a GPU holds so many pages, or as many as come.
+struct Capacity {
+    time: u64,
+    gpu: usize,
+    pages: Option<u32>,
 }
 
 impl Recorder {
@@ -55,7 +68,14 @@ impl Recorder {
             samples: Samples::default(),
             timeline: events.then(Timeline::default),
             phases: PhaseLog::default(),
+            jobs: job_log(workload),
+            capacity: Vec::new(),
         }
+    }
+
+    /// The memory of the GPUs will change; each holds so many pages at first.
+    pub fn keep_capacity(&mut self, gpus: usize, pages: Option<u32>) {
+        self.capacity.extend((0..gpus).map(|gpu| Capacity { time: 0, gpu, pages }));
     }
 
     fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
@@ -132,9 +152,41 @@ impl Recorder {
         }
     }
 
-    /// How long each kind of phase of a whole program took.
-    pub fn phases(&self) -> Option<Phases> {
-        self.phases.summed_up().map(|(sums, _)| sums)
+    /// The run ended at that time.
+    pub fn end(&mut self, ended: u64) {
+        let under_way = self.jobs.as_ref().map(JobLog::under_way).unwrap_or_default();
+        under_way.into_iter().for_each(|job| self.job_ends(job, ended, false));
+    }
+
+    /// How long each kind of phase of the whole program of a job took.
+    pub fn phases(&self, job: usize) -> Option<Phases> {
+        self.phases.sums(job)
+    }
+
+    /// What each job did, if they have names.
+    pub fn jobs(&self, running: &[Running]) -> Vec<JobSummary> {
+        let Some(log) = &self.jobs else { return Vec::new() };
+        let summary = |(job, state)| log.summary(job, state, self.phases(job));
+        running.iter().enumerate().map(summary).collect()
+    }
+
+    fn job_begins(&mut self, job: usize, now: u64) {
+        let counts = self.counts_of(job);
+        if let (Some(log), Some(counts)) = (&mut self.jobs, counts) {
+            log.begin(job, now, counts);
+        }
+    }
+
+    fn job_ends(&mut self, job: usize, now: u64, complete: bool) {
+        let counts = self.counts_of(job);
+        if let (Some(log), Some(counts)) = (&mut self.jobs, counts) {
+            log.end(job, now, counts, complete);
+        }
+    }
+
+    /// What happened to the pages of a job so far.
+    fn counts_of(&self, job: usize) -> Option<JobCounts> {
+        self.jobs.as_ref().map(|log| JobCounts::of(&self.total(log.groups(job))))
     }
 
     /// The tables of the run.
@@ -142,13 +194,18 @@ impl Recorder {
         let buffers = workload.buffers();
         let mut tables =
             vec![self.allocations(buffers), self.page_groups(buffers), link_table(links), kernel_table(&self.kernels)];
-        tables.extend(self.phases.summed_up().map(|(_, table)| table));
+        let names = self.jobs.as_ref().map(JobLog::names);
+        tables.extend(self.phases.table(names));
         if self.interval.is_some() {
             tables.extend(self.samples.tables());
         }
         if let Some(timeline) = self.timeline {
             tables.push(timeline.table(self.page_bytes, "time_ps"));
         }
+        if !self.capacity.is_empty() {
+            tables.push(capacity_table(&self.capacity, self.page_bytes));
+        }
+        tables.extend(self.jobs.map(|log| log.table()));
         tables
     }
 
@@ -211,8 +268,13 @@ impl Listen for Recorder {
             Happening::Discarded { pages, memory } => self.discard(now, pages, memory),
             Happening::Attribute(change) => self.attribute(now, change),
             Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
-            Happening::Phase { action, phase, name, began, ended } => {
-                self.phases.push(action, phase, name, began, ended);
+            Happening::Capacity { gpu, pages } => {
+                self.capacity.push(Capacity { time: now, gpu, pages: Some(pages) });
+            }
+            Happening::JobBegins { job } => self.job_begins(job, now),
+            Happening::JobEnds { job } => self.job_ends(job, now, true),
+            Happening::Phase { job, action, phase, name, began, ended } => {
+                self.phases.push((job, action), phase, name, (began, ended));
             }
             Happening::Sample { accesses, manager, links } => {
                 self.samples.push(now, accesses, manager, &links.usage());
@@ -228,6 +290,19 @@ impl Listen for Recorder {
     fn wants_attributes(&self) -> bool {
         self.timeline.is_some()
     }
+}
+
+/// A log of the jobs, if they have names.
+fn job_log(workload: &dyn Workload) -> Option<JobLog> {
+    let programs = workload.applications();
+    let groups = |program: &Application| {
+        let own = &workload.buffers()[program.buffers.clone()];
+        let (first, last) = (own.first(), own.last());
+        let end = last.map_or(0, |last| (last.base + last.bytes).div_ceil(GROUP_BYTES));
+        first.map_or(0, |first| first.base / GROUP_BYTES) as usize..end as usize
+    };
+    let named = programs.iter().any(|program| !program.name.is_empty());
+    named.then(|| JobLog::new(&programs, programs.iter().map(groups).collect()))
 }
 
 /// Groups of each buffer; one that several have parts of counts to the first.
@@ -262,6 +337,19 @@ fn lines_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
         vec![
             Column::text("kernel", kernels.iter().map(|kernel| kernel.0.to_string()).collect()),
             Column::u64("lines", kernels.iter().map(|(_, began, ended)| ended - began).collect()),
+        ],
+    )
+}
+
+/// Bytes of 0 stand for no limit.
+fn capacity_table(capacity: &[Capacity], page_bytes: u64) -> Table {
+    let bytes = |row: &Capacity| row.pages.map_or(0, |pages| u64::from(pages) * page_bytes);
+    Table::new(
+        "capacity",
+        vec![
+            Column::u64("time_ps", capacity.iter().map(|row| row.time).collect()),
+            Column::u64("gpu", capacity.iter().map(|row| row.gpu as u64).collect()),
+            Column::u64("bytes", capacity.iter().map(bytes).collect()),
         ],
     )
 }

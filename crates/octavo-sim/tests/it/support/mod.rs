@@ -229,7 +229,12 @@ pub fn node(gpus: u32) -> NodeConfig {
             drain: DrainScope::WholeGpu,
             trans_fw: None,
         },
-        capacity: CapacityConfig { footprint_percent: 0, scope: CapacityScope::PerGpu, bytes: Bytes(0) },
+        capacity: CapacityConfig {
+            footprint_percent: 0,
+            scope: CapacityScope::PerGpu,
+            bytes: Bytes(0),
+            change: Vec::new(),
+        },
     }
 }
 

@@ -1,0 +1,178 @@
+//! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its own.
+
+use octavo_manager::{ProcessorId, ProcessorMask};
+use octavo_program::{Program, Workload, pages_of};
+use octavo_registry::OptionError;
+use octavo_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::program::{Place, ProgramChoice, ProgramRefused};
+use crate::scenario::WorkloadChoice;
+use crate::{Scenario, WORKLOADS};
+
+/// What a job runs until if nothing is said: the end of every other.
+pub(crate) const ALL: &str = "all";
+
+/// A program that runs beside others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobChoice {
+    /// What tables and pictures call it: letters, digits, `-`, `_` and `.`; no two jobs have the same.
+    pub name: String,
+    /// What it runs. Scale and seed are those of `workload` beside the jobs if left out.
+    pub workload: WorkloadChoice,
+    /// The GPUs that it runs on, from 0; all if left out.
+    #[serde(default)]
+    pub gpus: Vec<u32>,
+    /// Simulated time at which it begins.
+    #[serde(default)]
+    pub start: Time,
+    /// How often it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub repetitions: Option<u32>,
+    /// The job at whose end it does not begin again; it runs once at least. Default, without `repetitions`: `all`, which
+    /// is until every other job has ended as often as it must.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Share of the compute units of each of its GPUs, above 0 and at most 1; an equal part of what the others leave if
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Whether it never begins, though its compute units and its part of the footprint are kept for it: what the others
+    /// take without it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub idle: bool,
+    /// What is around its launches.
+    #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
+    pub program: ProgramChoice,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A program and its name, which is empty for a program alone.
+pub type NamedWorkload = (String, Box<dyn Workload>);
+
+/// How often a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// So many times.
+    Times(u32),
+    /// Until every job has ended as often as it must.
+    UntilAll,
+    /// Until the job with that number is over.
+    Until(usize),
+}
+
+/// A program that runs, built.
+pub struct Part {
+    /// Its name; empty for a program alone.
+    pub name: String,
+    /// Its launches.
+    pub workload: Box<dyn Workload>,
+    /// What is around them, unless they run alone.
+    pub program: Option<Program>,
+    /// The GPUs that it runs on; empty for all.
+    pub gpus: ProcessorMask,
+    /// When it begins.
+    pub start: Time,
+    /// How often it runs.
+    pub again: Again,
+    /// Its share of compute units, if it asks for one.
+    pub share: Option<f64>,
+    /// Whether it never begins.
+    pub idle: bool,
+}
+
+/// Why there is nothing to run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PartRefused {
+    /// A workload cannot be built.
+    #[error("workload {name}: {error}")]
+    Workload {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: OptionError,
+    },
+    /// What is around its launches cannot be.
+    #[error(transparent)]
+    Program(#[from] ProgramRefused),
+}
+
+impl JobChoice {
+    /// How often it runs, among `jobs`.
+    pub(crate) fn again(&self, jobs: &[Self]) -> Again {
+        let named = |name: &String| jobs.iter().position(|job| job.name == *name);
+        match (self.repetitions, self.until.as_ref().and_then(named)) {
+            (Some(times), _) => Again::Times(times),
+            (None, Some(other)) => Again::Until(other),
+            (None, None) => Again::UntilAll,
+        }
+    }
+}
+
+impl Scenario {
+    /// Every program and its name, which is empty for a program alone.
+    ///
+    /// # Errors
+    /// A workload cannot be built, such as a trace that is no longer there.
+    pub fn workloads(&self) -> Result<Vec<NamedWorkload>, PartRefused> {
+        let jobs = self.job.iter().map(|job| (job.name.clone(), &job.workload));
+        let alone = self.workload.iter().map(|workload| (String::new(), workload));
+        alone.chain(jobs).map(|(name, workload)| Ok((name, self.build(workload)?))).collect()
+    }
+
+    /// Everything that runs: a program alone, or the jobs.
+    ///
+    /// # Errors
+    /// As [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
+    pub fn parts(&self) -> Result<Vec<Part>, PartRefused> {
+        let workloads = self.workloads()?;
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let pages = |workload: &dyn Workload| -> u64 {
+            pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
+        };
+        let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref())).sum();
+        let part = |(index, (name, workload)): (usize, NamedWorkload)| match self.job.get(index) {
+            None => {
+                let place = Place { key: "", gpus: self.node.gpus, footprint };
+                let program = self.whole_program(&self.program, &place, workload.as_ref())?;
+                Ok(Part { program, ..Part::alone(name, workload) })
+            }
+            Some(job) => {
+                let place = Place { key: &format!("job[{index}]."), gpus: job.gpus.len() as u32, footprint };
+                let program = self.whole_program(&job.program, &place, workload.as_ref())?;
+                Ok(Part { program, ..Part::of(job, &self.job, workload) })
+            }
+        };
+        workloads.into_iter().enumerate().map(part).collect()
+    }
+
+    fn build(&self, workload: &WorkloadChoice) -> Result<Box<dyn Workload>, PartRefused> {
+        let built = WORKLOADS.build(&workload.choice(), &workload.size(self.seed));
+        built.map_err(|error| PartRefused::Workload { name: workload.name.clone(), error })
+    }
+}
+
+impl Part {
+    fn alone(name: String, workload: Box<dyn Workload>) -> Self {
+        let (gpus, start) = (ProcessorMask::EMPTY, Time::default());
+        Self { name, workload, program: None, gpus, start, again: Again::UntilAll, share: None, idle: false }
+    }
+
+    fn of(job: &JobChoice, jobs: &[JobChoice], workload: Box<dyn Workload>) -> Self {
+        let gpus = job.gpus.iter().map(|&gpu| ProcessorId::gpu(gpu as usize));
+        Self {
+            gpus: gpus.fold(ProcessorMask::EMPTY, ProcessorMask::with),
+            start: job.start,
+            again: job.again(jobs),
+            share: job.share,
+            idle: job.idle,
+            ..Self::alone(job.name.clone(), workload)
+        }
+    }
+}

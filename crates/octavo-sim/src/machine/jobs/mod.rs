@@ -1,0 +1,127 @@
+//! Jobs that run side by side: what each of them has of the node, and where it stands.
+
+mod memory;
+mod rounds;
+
+use std::ops::Range;
+
+use octavo_manager::{Manager, MemoryId, MemoryUse, ProcessorId, ProcessorMask};
+use octavo_node::NodeConfig;
+use octavo_program::{Application, Launch, Resources, Workload};
+
+use crate::gpu::units::occupancy::Occupancy;
+use crate::job::{Job, Repeat, Units};
+
+/// A job in execution.
+pub(crate) struct Running {
+    pub program: Application,
+    /// The GPUs that it runs on, ascending.
+    pub gpus: Vec<usize>,
+    /// By GPU: its compute units there.
+    pub units: Vec<Range<usize>>,
+    /// When it begins for the first time.
+    pub start: u64,
+    pub repeat: Repeat,
+    /// It never begins.
+    pub idle: bool,
+    /// The launch that runs, or runs next.
+    pub launch: u32,
+    pub shape: Launch,
+    pub occupancy: Occupancy,
+    /// Work-groups of the launch that have not started, one queue for each of its GPUs or one for all.
+    pub queues: Vec<Range<u32>>,
+    /// Work-groups in flight on all GPUs.
+    pub groups: u32,
+    /// By GPU: the queue that it takes work-groups from, if there is one for each.
+    pub queue_of: Vec<usize>,
+    /// By GPU: the compute unit at which dispatch looks for room first.
+    pub next_unit: Vec<usize>,
+    pub launch_began: u64,
+    /// When it ended for the first time.
+    pub finished: Option<u64>,
+    /// How often it has ended.
+    pub rounds: u32,
+    /// It has ended and has not begun anew.
+    pub resting: bool,
+}
+
+/// The jobs of a node and how far they are.
+pub(crate) struct Jobs {
+    /// The jobs, mostly one.
+    pub(super) running: Vec<Running>,
+    /// By GPU: how its memory was used when it held most at the end of a program.
+    pub(super) most_used: Vec<Option<MemoryUse>>,
+    /// Launches and work-groups that have ended, of all jobs.
+    pub(super) launches_done: u32,
+    pub(super) groups_done: u64,
+    /// When the last kernel or whole program ended.
+    pub(super) ended: u64,
+}
+
+impl Jobs {
+    /// The jobs before they begin; `workload` is that of all of them.
+    pub fn new(jobs: &[Job<'_>], units: Units, workload: &dyn Workload, node: &NodeConfig) -> Self {
+        let programs = jobs.iter().zip(units).zip(workload.applications());
+        Self {
+            running: programs.map(|((job, units), program)| Running::new(job, units, program, node)).collect(),
+            most_used: vec![None; node.gpus as usize],
+            launches_done: 0,
+            groups_done: 0,
+            ended: 0,
+        }
+    }
+
+    /// Only this launch of a job runs next.
+    pub(super) fn only_launch(&mut self, job: usize, launch: u32) {
+        let program = &mut self.running[job];
+        program.launch = launch;
+        program.program.launches = launch..launch + 1;
+    }
+
+    /// A program that has ended still has its memory; one that has begun anew has little of it yet.
+    pub(super) fn note_memory_use(&mut self, manager: &Manager) {
+        for (gpu, most) in self.most_used.iter_mut().enumerate() {
+            let used = manager.memory_use(MemoryId::gpu(gpu));
+            let frames = |used: Option<MemoryUse>| used.map(|used| used.base_frames);
+            if frames(used) > frames(*most) {
+                *most = used;
+            }
+        }
+    }
+}
+
+impl Running {
+    fn new(job: &Job<'_>, units: Vec<Range<usize>>, program: Application, node: &NodeConfig) -> Self {
+        let gpus = job.gpus(node);
+        let place = |gpu: usize| gpus.iter().position(|own| *own == gpu).unwrap_or_default();
+        Self {
+            launch: program.launches.start,
+            program,
+            start: job.start.0,
+            repeat: job.repeat,
+            idle: job.idle,
+            shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
+            occupancy: Occupancy::new(&node.compute, Resources::default()),
+            queues: Vec::new(),
+            groups: 0,
+            queue_of: (0..units.len()).map(place).collect(),
+            next_unit: units.iter().map(|units| units.start).collect(),
+            units,
+            gpus,
+            launch_began: 0,
+            finished: None,
+            rounds: 0,
+            resting: false,
+        }
+    }
+
+    /// Its compute units on the GPU on which it has fewest.
+    pub fn fewest_units(&self) -> usize {
+        self.gpus.iter().map(|&gpu| self.units[gpu].len()).min().unwrap_or_default()
+    }
+
+    /// The GPUs that it runs on.
+    pub fn gpu_mask(&self) -> ProcessorMask {
+        self.gpus.iter().fold(ProcessorMask::EMPTY, |mask, &gpu| mask.with(ProcessorId::gpu(gpu)))
+    }
+}

@@ -1,0 +1,187 @@
+//! What each job did, repetition by repetition.
+
+use std::ops::Range;
+
+use octavo_program::Application;
+use serde::Serialize;
+
+use crate::machine::jobs::Running;
+use crate::observe::phases::Phases;
+use crate::observe::record::GroupCounts;
+use crate::observe::record::timeline::EventKind;
+use crate::observe::table::{Column, Table};
+
+/// What happened to the pages of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct JobCounts {
+    /// Faults that the driver saw.
+    pub faults: u64,
+    /// Notifications of access counters that the driver saw.
+    pub counters: u64,
+    /// Pages that moved.
+    pub migrations: u64,
+    /// Pages that got another copy.
+    pub duplications: u64,
+    /// Pages that lost all copies but one, to a store.
+    pub write_collapses: u64,
+    /// Pages that were written to the host because a GPU had no room.
+    pub evictions: u64,
+    /// Pages that were brought ahead of need.
+    pub prefetches: u64,
+    /// Lines of 64 bytes that came from or went to another processor's memory.
+    pub remote_lines: u64,
+}
+
+/// A job of a run. Times are picoseconds of simulated time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobSummary {
+    /// Its name.
+    pub name: String,
+    /// The GPUs that it ran on.
+    pub gpus: Vec<u32>,
+    /// Its compute units on each of them.
+    pub units: Vec<u32>,
+    /// When it was to begin.
+    pub start_ps: u64,
+    /// When it ended for the first time; `None` if it never ran.
+    pub first_end_ps: Option<u64>,
+    /// How long it ran until then; `None` if it never ran.
+    pub time_ps: Option<u64>,
+    /// How often it ended.
+    pub repetitions: u32,
+    /// What happened to its pages, in the repetition that the end of the run cut off, too.
+    #[serde(flatten)]
+    pub counts: JobCounts,
+    /// How long the phases of its whole program took in all repetitions; `None` if only its launches ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
+}
+
+/// The repetitions of all jobs, in the order in which they ended.
+pub(crate) struct JobLog {
+    names: Vec<String>,
+    /// By job: the groups of pages that are its own.
+    groups: Vec<Range<usize>>,
+    /// By job: when the present repetition began, and what had been counted by then.
+    open: Vec<Option<(u64, JobCounts)>>,
+    /// By job: repetitions that have ended.
+    ended: Vec<u64>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    job: usize,
+    repetition: u64,
+    began: u64,
+    ended: u64,
+    complete: bool,
+    counts: JobCounts,
+}
+
+impl JobCounts {
+    /// What is counted of groups of pages.
+    pub(super) fn of(counts: &GroupCounts) -> Self {
+        let kind = |kind: EventKind| counts.kinds[kind as usize];
+        Self {
+            faults: kind(EventKind::ReadFault) + kind(EventKind::WriteFault),
+            counters: kind(EventKind::Counter),
+            migrations: kind(EventKind::Migration),
+            duplications: kind(EventKind::Duplication),
+            write_collapses: kind(EventKind::WriteCollapse),
+            evictions: kind(EventKind::Eviction),
+            prefetches: kind(EventKind::Prefetch),
+            remote_lines: counts.remote_lines,
+        }
+    }
+
+    fn each(&mut self, other: &Self, change: impl Fn(&mut u64, u64)) {
+        change(&mut self.faults, other.faults);
+        change(&mut self.counters, other.counters);
+        change(&mut self.migrations, other.migrations);
+        change(&mut self.duplications, other.duplications);
+        change(&mut self.write_collapses, other.write_collapses);
+        change(&mut self.evictions, other.evictions);
+        change(&mut self.prefetches, other.prefetches);
+        change(&mut self.remote_lines, other.remote_lines);
+    }
+}
+
+impl JobLog {
+    /// A log of programs that have names; `groups` are those of pages that each has.
+    pub fn new(programs: &[Application], groups: Vec<Range<usize>>) -> Self {
+        let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
+        Self { open: vec![None; names.len()], ended: vec![0; names.len()], rows: Vec::new(), groups, names }
+    }
+
+    /// The names of the jobs.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The groups of pages that are a job's own.
+    pub fn groups(&self, job: usize) -> Range<usize> {
+        self.groups[job].clone()
+    }
+
+    /// A repetition begins, before which so much was counted.
+    pub fn begin(&mut self, job: usize, now: u64, counted: JobCounts) {
+        self.open[job] = Some((now, counted));
+    }
+
+    /// A repetition ends, `complete` or cut off, up to which so much was counted.
+    pub fn end(&mut self, job: usize, now: u64, counted: JobCounts, complete: bool) {
+        let Some((began, before)) = self.open[job].take() else { return };
+        let mut counts = counted;
+        counts.each(&before, |count, before| *count -= before);
+        let repetition = self.ended[job] + 1;
+        self.ended[job] = repetition;
+        self.rows.push(Row { job, repetition, began, ended: now, complete, counts });
+    }
+
+    /// The jobs whose repetition is under way.
+    pub fn under_way(&self) -> Vec<usize> {
+        (0..self.open.len()).filter(|&job| self.open[job].is_some()).collect()
+    }
+
+    /// The whole log of a job; `phases` are those of its program.
+    pub fn summary(&self, job: usize, state: &Running, phases: Option<Phases>) -> JobSummary {
+        let own = || self.rows.iter().filter(|row| row.job == job);
+        let mut counts = JobCounts::default();
+        own().for_each(|row| counts.each(&row.counts, |sum, count| *sum += count));
+        let first = own().find(|row| row.complete);
+        JobSummary {
+            name: self.names[job].clone(),
+            gpus: state.gpus.iter().map(|&gpu| gpu as u32).collect(),
+            units: state.gpus.iter().map(|&gpu| state.units[gpu].len() as u32).collect(),
+            start_ps: state.start,
+            first_end_ps: state.finished,
+            time_ps: first.map(|row| row.ended - row.began),
+            repetitions: state.rounds,
+            counts,
+            phases,
+        }
+    }
+
+    /// A row for each repetition.
+    pub fn table(&self) -> Table {
+        let column = |name, value: fn(&Row) -> u64| Column::u64(name, self.rows.iter().map(value).collect());
+        Table::new(
+            "jobs",
+            vec![
+                Column::text("job", self.rows.iter().map(|row| self.names[row.job].clone()).collect()),
+                column("repetition", |row| row.repetition),
+                column("began_ps", |row| row.began),
+                column("ended_ps", |row| row.ended),
+                column("complete", |row| row.complete.into()),
+                column("faults", |row| row.counts.faults),
+                column("counters", |row| row.counts.counters),
+                column("migrations", |row| row.counts.migrations),
+                column("duplications", |row| row.counts.duplications),
+                column("write_collapses", |row| row.counts.write_collapses),
+                column("evictions", |row| row.counts.evictions),
+                column("prefetches", |row| row.counts.prefetches),
+                column("remote_lines", |row| row.counts.remote_lines),
+            ],
+        )
+    }
+}

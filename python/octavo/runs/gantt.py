@@ -1,0 +1,79 @@
+"""Jobs over time, as a picture, and below them the memory of the GPUs if it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.runs.pictures import COLOURS, tidy, time_unit, write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from octavo.runs.result import RunResult
+
+_CUT_OFF = 0.45
+"""Opacity of a repetition that the end of the run cut off."""
+_MEMORY_HEIGHT = 4
+"""Height of a panel of memory, in lines of jobs."""
+
+
+def jobs(path: Path, results: Mapping[str, RunResult]) -> None:
+    """A panel for each run that has jobs, a line for each job, a bar for each of its repetitions."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
+
+    shown = {name: result for name, result in results.items() if "jobs" in result.tables}
+    panels: list[tuple[str, RunResult, bool]] = []
+    for name, result in shown.items():
+        panels.append((name, result, False))
+        if "capacity" in result.tables:
+            panels.append(("", result, True))
+    heights = [_MEMORY_HEIGHT if memory else 2 + len(result.summary["jobs"]) for _, result, memory in panels]
+    figure = Figure(figsize=(7.4, 0.5 + 0.36 * sum(heights)), layout="constrained")
+    grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)
+    longest = max(result.summary["time_ps"] for result in shown.values())
+    unit, per_unit = time_unit(longest)
+    for axes, (name, result, memory) in zip(grid.flat, panels, strict=True):
+        if memory:
+            _capacity(axes, result, per_unit)
+        else:
+            _bars(axes, result, per_unit)
+        tidy(axes, name)
+        axes.grid(axis="y", visible=memory)
+        axes.grid(axis="x", linewidth=0.4, alpha=0.6)
+        axes.set_xlim(0, longest / per_unit)
+        axes.tick_params(labelsize=8)
+    grid.flat[-1].set_xlabel(f"time in {unit}; pale: cut off by the end of the run", fontsize=8)
+    write(figure, path)
+
+
+def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
+    names = [job["name"] for job in result.summary["jobs"]]
+    for row in result.table("jobs").to_dicts():
+        line = names.index(row["job"])
+        began, ended = row["began_ps"] / per_unit, row["ended_ps"] / per_unit
+        opacity = 1.0 if row["complete"] else _CUT_OFF
+        colour = COLOURS[line % len(COLOURS)]
+        axes.barh(line, ended - began, 0.66, left=began, color=colour, alpha=opacity, edgecolor="white", linewidth=0.6)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _capacity(axes: Axes, result: RunResult, per_unit: float) -> None:
+    """Memory of each GPU as steps; where there is no limit there is no line."""
+    table = result.table("capacity")
+    end = result.summary["time_ps"]
+    for (gpu,), rows in table.group_by("gpu", maintain_order=True):
+        limited = rows.filter((pl.col("bytes") > 0) & (pl.col("time_ps") <= end))
+        times = [*limited["time_ps"], end]
+        mebibytes = [value / (1 << 20) for value in limited["bytes"]]
+        colour = COLOURS[-1 - int(str(gpu)) % len(COLOURS)]
+        axes.step([time / per_unit for time in times], [*mebibytes, *mebibytes[-1:]], where="post", color=colour)
+        if mebibytes:
+            axes.annotate(f"gpu{gpu}", (end / per_unit, mebibytes[-1]), ha="right", va="bottom", fontsize=7)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("memory in MiB", fontsize=8)

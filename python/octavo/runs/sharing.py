@@ -1,0 +1,98 @@
+"""What jobs cost each other: each job's time beside the others and alone, how evenly they suffer, what gets done.
+
+Alone is the same scenario with every other job idle: the job has its GPUs, its compute units and its memory as beside
+them, and nobody uses theirs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from octavo.runs.result import RunResult
+
+JOB_COLUMNS = {
+    "workload": pl.String,
+    "variant": pl.String,
+    "job": pl.String,
+    "time_ps": pl.Int64,
+    "alone_ps": pl.Int64,
+    "slowdown": pl.Float64,
+    "repetitions": pl.Int64,
+    "faults": pl.Int64,
+    "migrations": pl.Int64,
+    "evictions": pl.Int64,
+    "remote_lines": pl.Int64,
+}
+"""Columns of the table of jobs."""
+
+Alone = tuple[str, str, str]
+"""Workload, variant and job of a run of that job alone."""
+
+
+def slowdowns(results: Mapping[tuple[str, str], RunResult], alone: Mapping[Alone, RunResult]) -> pl.DataFrame:
+    """One row for each workload, variant and job that runs: times of its first repetition, and their ratio."""
+    rows = [
+        {
+            "workload": workload,
+            "variant": variant,
+            "job": job["name"],
+            "time_ps": job["time_ps"],
+            "alone_ps": (own := _time(alone[workload, variant, job["name"]], job["name"])),
+            "slowdown": job["time_ps"] / own,
+            **{name: job[name] for name in ("repetitions", "faults", "migrations", "evictions", "remote_lines")},
+        }
+        for (workload, variant), result in results.items()
+        for job in result.summary["jobs"]
+        if job["time_ps"] is not None
+    ]
+    return pl.DataFrame(rows, schema=JOB_COLUMNS)
+
+
+def _time(result: RunResult, name: str) -> int:
+    return next(int(job["time_ps"]) for job in result.summary["jobs"] if job["name"] == name)
+
+
+def sharing(jobs: pl.DataFrame) -> pl.DataFrame:
+    """One row for each workload and variant: how evenly its jobs suffer, and what gets done.
+
+    `fairness` is the smallest slow-down over the largest, `jain` Jain's index of the jobs' speeds relative to alone,
+    and `weighted_speedup` their sum: with n jobs, n if nobody loses anything.
+    """
+    rows = [
+        {
+            "workload": workload,
+            "variant": variant,
+            "jobs": found.height,
+            "worst_slowdown": max(found["slowdown"]),
+            "fairness": fairness(found["slowdown"]),
+            "jain": jain(found["slowdown"]),
+            "weighted_speedup": weighted_speedup(found["slowdown"]),
+        }
+        for (workload, variant), found in jobs.group_by("workload", "variant", maintain_order=True)
+    ]
+    return pl.DataFrame(rows)
+
+
+def fairness(slowdowns: Iterable[float]) -> float:
+    """The smallest slow-down over the largest: 1 if all suffer alike."""
+    found = list(slowdowns)
+    return min(found) / max(found)
+
+
+def jain(slowdowns: Iterable[float]) -> float:
+    """Jain's index of speeds relative to alone: 1 if all have the same, 1/n if one has everything.
+
+    R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984.
+    """
+    speeds = [1 / slowdown for slowdown in slowdowns]
+    return sum(speeds) ** 2 / (len(speeds) * sum(speed**2 for speed in speeds))
+
+
+def weighted_speedup(slowdowns: Iterable[float]) -> float:
+    """The sum of speeds relative to alone."""
+    return sum(1 / slowdown for slowdown in slowdowns)
