@@ -63,6 +63,7 @@ def test_every_registered_name_makes_a_scenario():
         ("placements", "placement"),
         ("prefetchers", "prefetch"),
         ("evictions", "eviction"),
+        ("demotions", "demotion"),
         ("guards", "guard"),
         ("allocators", "allocator"),
         ("sizings", "sizing"),

@@ -50,6 +50,7 @@ pub use strategies::allocator::{ALLOCATORS, FrameAllocator, FrameRequest};
 pub use strategies::config::{MemoryConfig, PrefetchPlan};
 pub use strategies::context::Context;
 pub use strategies::decision::{Decision, Move, Unsubscribe};
+pub use strategies::demotion::{DEMOTIONS, Demotion, Occupancy};
 pub use strategies::eviction::{EVICTIONS, Eviction};
 pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};

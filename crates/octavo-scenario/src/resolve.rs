@@ -247,6 +247,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         prefetch: set(memory.prefetch),
         prefetch_plan: memory.prefetch_plan,
         eviction: set(memory.eviction),
+        demotion: set(memory.demotion),
         guard: set(memory.guard),
         allocator: set(memory.allocator),
         sizing: set(memory.sizing),

@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, for editors.
 
-use octavo_manager::{ALLOCATORS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SIZINGS};
+use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SIZINGS};
 use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,7 @@ pub fn schema() -> Value {
         ("placement", strategy(&PLACEMENTS)),
         ("prefetch", strategy(&PREFETCHERS)),
         ("eviction", strategy(&EVICTIONS)),
+        ("demotion", choice(&DEMOTIONS)),
         ("guard", choice(&GUARDS)),
         ("allocator", choice(&ALLOCATORS)),
         ("sizing", choice(&SIZINGS)),

@@ -27,6 +27,7 @@ class Kind(str, Enum):
     placements = "placements"
     prefetchers = "prefetchers"
     evictions = "evictions"
+    demotions = "demotions"
     guards = "guards"
     allocators = "allocators"
     sizings = "sizings"

@@ -14,6 +14,7 @@ _KINDS = (
     "placements",
     "prefetchers",
     "evictions",
+    "demotions",
     "guards",
     "allocators",
     "sizings",

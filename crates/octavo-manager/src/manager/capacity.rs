@@ -28,17 +28,26 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Evicts what no longer fits since a capacity changed.
+    /// Evicts ahead of need, if frames should be kept free.
+    pub(super) fn work_ahead(&mut self, plans: &mut Vec<Plan>) {
+        if self.memory.demotion.reserve() > 0 {
+            self.shrink(plans);
+        }
+    }
+
+    /// Evicts what no longer fits since a capacity changed, or should not take up the frames that are kept free.
     pub(super) fn shrink(&mut self, plans: &mut Vec<Plan>) {
+        let free = self.memory.demotion.reserve();
         for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
-            let excess = self.memory.frames.excess(memory);
+            let excess = self.memory.frames.excess(memory, free);
             if excess > 0 {
                 let mut draft = self.unfinished.open_for(PlanClass::Background);
                 draft.cause = Some(Cause::Eviction);
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 // What is busy now leaves when it is acknowledged.
                 let left = evict(&mut tx, memory, excess, false);
-                if left == Err(NoRoom::Frames(HOST_MEMORY)) {
+                let needed = self.memory.frames.excess(memory, 0) > 0;
+                if needed && left == Err(NoRoom::Frames(HOST_MEMORY)) {
                     self.out_of_host_memory();
                 }
                 self.unfinished.commit(&mut self.memory, draft, plans);

@@ -25,6 +25,7 @@ impl Manager {
             Event::Capacity { memory, pages } => self.resize(memory, pages, plans),
             Event::Tick => self.tick(plans),
         }
+        self.work_ahead(plans);
         self.settle();
     }
 
@@ -39,6 +40,7 @@ impl Manager {
         self.retry_starved(plans);
         self.serve(&waiting, plans);
         self.coalesce_postponed(plans);
+        self.work_ahead(plans);
         self.settle();
     }
 

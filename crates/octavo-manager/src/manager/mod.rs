@@ -36,6 +36,8 @@ use crate::strategies::composition::{Composition, Policies, Policy};
 use crate::strategies::config::{MemoryConfig, PrefetchPlan};
 use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::{Move, Unsubscribe};
+use crate::strategies::demotion::Demotion;
+use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Prefetch;
@@ -98,16 +100,24 @@ impl Manager {
     /// Names the key of the configuration or of the topology that cannot be used.
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let Composition { geometry, placement, prefetch, eviction, guard, allocator, coalescing } =
+        let Composition { geometry, placement, prefetch, eviction, demotion, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
         manager.prefetch_plan = config.prefetch_plan;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
+        manager.memory.demotion = demotion;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
         for memory in topology.gpu_memories() {
             manager.set_capacity(memory.id, memory.capacity_pages);
         }
         Ok(manager)
+    }
+
+    /// The same with a demotion that need not be registered.
+    #[must_use]
+    pub fn with_demotion(mut self, demotion: Box<dyn Demotion>) -> Self {
+        self.memory.demotion = demotion;
+        self
     }
 
     /// A manager with strategies that need not be registered, of frames without numbers.
@@ -131,6 +141,7 @@ impl Manager {
             reach: topology.reach.clone(),
             physical: None,
             eviction,
+            demotion: Box::new(Host),
             guard: None,
             statistics: Statistics::default(),
             victims: Vec::new(),

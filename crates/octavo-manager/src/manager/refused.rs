@@ -42,6 +42,7 @@ impl Manager {
         self.shrink(plans);
         self.retry_starved(plans);
         self.coalesce_postponed(plans);
+        self.work_ahead(plans);
         self.settle();
     }
 

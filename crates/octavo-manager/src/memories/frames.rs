@@ -178,10 +178,10 @@ impl Frames {
         self.releasing[memory.index()] > 0
     }
 
-    /// Frames beyond the capacity that no unfinished plan gives up.
-    pub fn excess(&self, memory: MemoryId) -> u32 {
-        let staying = self.held[memory.index()] - self.releasing[memory.index()];
-        staying.saturating_sub(self.capacity(memory))
+    /// Frames that no unfinished plan gives up, beyond the capacity less what should be free, at most half of it.
+    pub fn excess(&self, memory: MemoryId, free: u32) -> u32 {
+        let (capacity, staying) = (self.capacity(memory), self.held[memory.index()] - self.releasing[memory.index()]);
+        if capacity == u32::MAX { 0 } else { staying.saturating_sub(capacity - free.min(capacity / 2)) }
     }
 
     /// A plan with this change begins: what it uses at its peak is held from now on.

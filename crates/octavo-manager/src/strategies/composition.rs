@@ -7,6 +7,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::kind::Kind;
 use crate::strategies::allocator::{ALLOCATORS, FrameAllocator};
 use crate::strategies::config::{MemoryConfig, built};
+use crate::strategies::demotion::{DEMOTIONS, Demotion};
 use crate::strategies::eviction::{EVICTIONS, Eviction};
 use crate::strategies::guard::{GUARDS, ThrashingGuard};
 use crate::strategies::placement::{PLACEMENTS, Placement};
@@ -20,6 +21,7 @@ pub(crate) struct Composition {
     pub placement: Box<dyn Placement>,
     pub prefetch: Box<dyn Prefetch>,
     pub eviction: Box<dyn Eviction>,
+    pub demotion: Box<dyn Demotion>,
     pub guard: Box<dyn ThrashingGuard>,
     pub allocator: Box<dyn FrameAllocator>,
     /// How base pages become large ones; `None` if they never do.
@@ -35,6 +37,7 @@ impl Composition {
             placement: built(&PLACEMENTS, &config.placement, &geometry)?,
             prefetch: built(&PREFETCHERS, &config.prefetch, &geometry)?,
             eviction: built(&EVICTIONS, &config.eviction, &geometry)?,
+            demotion: built(&DEMOTIONS, &config.demotion, &geometry)?,
             guard: built(&GUARDS, &config.guard, &geometry)?,
             allocator: built(&ALLOCATORS, &config.allocator, &geometry)?,
             coalescing: config.coalescing()?,

@@ -9,6 +9,7 @@ use crate::contract::error::ConfigError;
 use crate::contract::geometry::{Geometry, PAGE_SIZES};
 use crate::memories::fragmentation::Fragmentation;
 use crate::strategies::allocator::ALLOCATORS;
+use crate::strategies::demotion::DEMOTIONS;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
 use crate::strategies::placement::PLACEMENTS;
@@ -50,6 +51,9 @@ pub struct MemoryConfig {
     pub prefetch_plan: PrefetchPlan,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
+    /// Where what leaves goes, and what leaves ahead of need; `host` unless said otherwise.
+    #[serde(skip_serializing_if = "goes_to_host")]
+    pub demotion: Choice,
     /// Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none.
     #[serde(skip_serializing_if = "is_none")]
     pub guard: Choice,
@@ -69,6 +73,7 @@ impl Default for MemoryConfig {
             prefetch: Choice::named("none"),
             prefetch_plan: PrefetchPlan::default(),
             eviction: Choice::named("lru-page"),
+            demotion: Choice::named("host"),
             guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
             sizing: Choice::named("base"),
@@ -91,6 +96,7 @@ impl MemoryConfig {
             prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
             prefetch_plan: self.prefetch_plan,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
+            demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
             guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
             sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
@@ -125,6 +131,11 @@ impl MemoryConfig {
         let message = format!("expected 4KiB, 64KiB or 2MiB, found {}", self.page_size);
         Err(ConfigError { key: "page_size".to_owned(), message })
     }
+}
+
+/// What everybody has is not written out.
+fn goes_to_host(demotion: &Choice) -> bool {
+    *demotion == Choice::named("host")
 }
 
 /// Scenarios without a guard are written as they were before there were any.

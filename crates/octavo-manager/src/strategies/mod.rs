@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod dealing;
 pub(crate) mod decision;
+pub(crate) mod demotion;
 pub(crate) mod eviction;
 pub(crate) mod guard;
 pub(crate) mod placement;

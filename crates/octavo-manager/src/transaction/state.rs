@@ -7,6 +7,7 @@ use crate::contract::ids::PageId;
 use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
+use crate::strategies::demotion::Demotion;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::guard::ThrashingGuard;
 use crate::transaction::physical::Physical;
@@ -20,6 +21,7 @@ pub(crate) struct Memory {
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
     pub eviction: Box<dyn Eviction>,
+    pub demotion: Box<dyn Demotion>,
     /// Who steps in when processors fight over pages, if anyone does.
     pub guard: Option<Box<dyn ThrashingGuard>>,
     pub statistics: Statistics,

@@ -68,7 +68,7 @@ fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = R
 fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
     let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
     (capacity, placement, page_size(), any::<bool>()).prop_map(|(capacity, placement, page_size, evicts_blocks)| {
-        Rules { page_size, capacity, hosts: Vec::new(), placement, tree: None, evicts_blocks }
+        Rules { page_size, capacity, hosts: Vec::new(), reserve: 0, placement, tree: None, evicts_blocks }
     })
 }
 
@@ -233,6 +233,16 @@ proptest! {
     ) {
         let rules = Rules { tree: tree.then_some(51), ..rules };
         play(&rules, (40, 23), RESIZED, &ops);
+    }
+
+    /// Frames are kept free, however plans interleave and capacities change.
+    #[test]
+    fn victims_leave_ahead_of_need(
+        rules in cramped(any_placement()),
+        (reserve, tree) in (1u32..20, any::<bool>()),
+        ops in vec(op(RESIZED), 1..60),
+    ) {
+        play(&Rules { reserve, tree: tree.then_some(51), ..rules }, (40, 23), RESIZED, &ops);
     }
 
     /// The same with everything that is registered, and pages of another kind.

@@ -6,6 +6,7 @@ mod advice;
 mod classes;
 mod common;
 mod conformance;
+mod demotion;
 mod differential;
 mod eviction_golden;
 mod executor;

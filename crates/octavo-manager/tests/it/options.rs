@@ -1,6 +1,8 @@
 //! Options of strategies are documented, and refused if unknown.
 
-use octavo_manager::{ALLOCATORS, ConfigError, EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS, SIZINGS};
+use octavo_manager::{
+    ALLOCATORS, ConfigError, DEMOTIONS, EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS, SIZINGS,
+};
 use octavo_registry::{Choice, Entry, Registry};
 
 fn check<P, C: ?Sized>(registry: &Registry<P, C>) {
@@ -22,6 +24,7 @@ fn every_option_says_what_it_is_and_its_default() {
     check(&PLACEMENTS);
     check(&PREFETCHERS);
     check(&EVICTIONS);
+    check(&DEMOTIONS);
     check(&GUARDS);
     check(&SIZINGS);
     check(&ALLOCATORS);

@@ -95,10 +95,12 @@ impl Model {
             self.attributes.forget(page, false);
         }
         self.retry_starved();
+        self.work_ahead();
     }
 
     pub fn faults(&mut self, faults: &[Fault]) {
         self.serve(faults.iter().map(|&fault| Pending { fault, verdict: None }).collect());
+        self.work_ahead();
     }
 
     /// The page an access counter names moves to the GPU that accessed it. Under GRIT too, whatever its scheme is by
@@ -117,6 +119,7 @@ impl Model {
         self.counts.migrations += moved;
         self.counts.counter_migrations += moved;
         self.close_empty(flight);
+        self.work_ahead();
     }
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
@@ -128,6 +131,7 @@ impl Model {
         self.rules.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
         self.shrink();
         self.retry_starved();
+        self.work_ahead();
     }
 
     /// The plan that names exactly `pages` was carried out.
@@ -136,6 +140,7 @@ impl Model {
         self.shrink();
         self.retry_starved();
         self.serve(waiting);
+        self.work_ahead();
     }
 
     /// None of it was: its pages are where they were, and whoever waited will fault again. Those that it served are
@@ -152,6 +157,14 @@ impl Model {
         }
         self.shrink();
         self.retry_starved();
+        self.work_ahead();
+    }
+
+    /// Frames that are kept free become free.
+    fn work_ahead(&mut self) {
+        if self.rules.reserve > 0 {
+            self.shrink();
+        }
     }
 
     pub fn busy(&self, page: u32) -> bool {

@@ -152,7 +152,9 @@ impl Model {
 
     fn shrink_one(&mut self, flight: u64, processor: ProcessorId) {
         // What unfinished plans give up is as good as gone: evicting for it too would give up too much.
-        let excess = self.resident(processor.memory()).saturating_sub(self.capacity(processor)) as usize;
+        let capacity = self.capacity(processor);
+        let room = if capacity == u32::MAX { capacity } else { capacity - self.rules.reserve.min(capacity / 2) };
+        let excess = self.resident(processor.memory()).saturating_sub(room) as usize;
         let victims = self.victims(processor, excess);
         victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
     }

@@ -13,6 +13,8 @@ pub struct Rules {
     pub capacity: Vec<u32>,
     /// Pages each memory of the host holds, the nearest first; empty for one without a limit.
     pub hosts: Vec<u32>,
+    /// Pages of each GPU's memory that are kept free.
+    pub reserve: u32,
     pub placement: Placement,
     /// Per cent of a subtree that must be there for the rest to come; `None` without prefetching.
     pub tree: Option<u32>,
@@ -59,7 +61,15 @@ impl Rules {
     /// A node with this many GPUs and no limit to their memory.
     pub fn unlimited(gpus: usize, placement: Placement) -> Self {
         let capacity = vec![u32::MAX; gpus];
-        Self { page_size: 4 << 10, capacity, hosts: Vec::new(), placement, tree: None, evicts_blocks: false }
+        Self {
+            page_size: 4 << 10,
+            capacity,
+            hosts: Vec::new(),
+            reserve: 0,
+            placement,
+            tree: None,
+            evicts_blocks: false,
+        }
     }
 
     pub fn gpus(&self) -> usize {
@@ -90,7 +100,11 @@ impl Rules {
             .tree
             .map_or_else(|| choice("none", json!({})), |threshold| choice("tree", json!({ "threshold": threshold })));
         let eviction = choice(if self.evicts_blocks { "lru-block" } else { "lru-page" }, json!({}));
+        let free = format!("{}B", u64::from(self.reserve) * self.page_size);
+        let demotion =
+            if self.reserve > 0 { choice("reserve", json!({ "free": free })) } else { choice("host", json!({})) };
         MemoryConfig {
+            demotion,
             page_size: Bytes(self.page_size),
             placement: self.placement.choice(),
             prefetch,
