@@ -45,6 +45,7 @@ __all__ = [
     "trace_formats",
     "trace_head",
     "trace_info",
+    "trace_record",
     "trace_validate",
     "workload_program",
 ]
@@ -147,6 +148,9 @@ def trace_convert(
 def trace_info(path: str) -> str:
     """A trace in numbers, as JSON."""
 
+def trace_record(resolved: str, path: str, command: str) -> None:
+    """Write the workload of a resolved scenario as a trace: the whole program, unless launches alone run."""
+
 def trace_validate(path: str) -> int:
     """Check every rule of the format; returns how many rows there are."""
 
@@ -174,6 +178,15 @@ class TraceWriter:
 
     def finish(self, allocations: list[tuple[str, int, int, int]], launches: list[tuple[Any, ...]]) -> None:
         """Write the tables, check everything, and let the folder appear."""
+
+    def finish_program(
+        self,
+        allocations: list[tuple[str, int, int, int]],
+        memories: list[tuple[str, str]],
+        launches: list[tuple[Any, ...]],
+        actions: list[tuple[Any, ...]],
+    ) -> None:
+        """As `finish`, with the whole program around the launches; `memories`: kind and spread of each allocation."""
 
     def abandon(self) -> None:
         """Give up; nothing is left behind."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 DEFAULT_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit")
-_PLACED_KINDS = (LAUNCHES, "managed")
+_PLACED_KINDS = (LAUNCHES, "managed", "recorded")
 """Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
 
 
@@ -279,7 +279,8 @@ def workload_program(
 
     Args:
         source: The scenario.
-        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`.
+        kind: `explicit` (GPU memory and copies), `managed`, `system` or `pinned`; `recorded` of a trace that holds a
+            whole program.
         spread: How explicit buffers lie on several GPUs: `interleaved` page by page, or `split` in equal parts.
         threads: Threads of the host that write inputs and read outputs.
 

@@ -183,7 +183,8 @@ def test_each_broken_rule_is_named_with_its_row(change, message, trace):
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"version": "2"}, "is of version `2` of the trace format; this Octavo reads `1`"),
+        ({"version": "3"}, "is of version `3` of the trace format; this Octavo reads `1` and `2`"),
+        ({"version": "2"}, "allocations.parquet: belongs to another trace"),
         ({"version": None}, "is no Octavo trace"),
         ({"lanes": "48"}, "`octavo.trace.lanes` is `48`"),
         ({"command": "another"}, "allocations.parquet: belongs to another trace"),
@@ -252,3 +253,83 @@ def test_a_mix_of_traces_is_called_by_all_of_them(trace):
     mix = octavo.scenario(workload="fir", overrides={"workload": {"name": "mix", "applications": ["fir", program]}})
     assert mix.workload == f"fir+{trace.path}"
     assert mix.label == "fir+copy"
+
+
+MEMORIES = [ALLOCATIONS[0] | {"kind": "managed"}, ALLOCATIONS[1] | {"kind": "device", "gpu": 1}]
+ACTIONS = [
+    {"kind": "allocate", "address": "input"},
+    {"kind": "allocate", "address": "output"},
+    {"kind": "allocate", "address": "result"},
+    {"kind": "advise", "address": "input", "read_mostly": True, "accessed_by": [1]},
+    {"kind": "host", "name": "fill", "threads": 2, "sweeps": [{"address": "input", "writes": True}]},
+    {"kind": "prefetch", "address": 4096, "bytes": 4096, "processor": 1},
+    {"kind": "launch"},
+    {"kind": "copy", "source": "output", "address": "result"},
+    {"kind": "host", "name": "look", "sweeps": [{"address": "result", "bytes": 128, "width": 4, "stride": 64}]},
+    {"kind": "free", "address": "input"},
+    {"kind": "free", "address": "output", "after": [7]},
+    {"kind": "free", "address": "result", "after": [8]},
+]
+
+
+def whole(path, actions=ACTIONS):
+    """A program that fills its input, which the kernel reads in place, and copies its output to the host."""
+    allocations = [*MEMORIES, {"name": "result", "base": 1 << 22, "bytes": 4096, "kind": "system"}]
+    return octavo.trace.write(path, instructions(), allocations, [LAUNCH], actions=actions)
+
+
+def test_a_whole_program_is_written_and_runs_as_it_is(tmp_path, cli):
+    trace = whole(tmp_path / "whole.trace")
+    assert trace.info["version"] == "2"
+    assert trace.info["program"]["bytes"] == {"device": 4096, "managed": 16384, "system": 4096}
+    assert trace.validate() == 16
+    table = trace.actions
+    assert table["kind"].to_list() == [action["kind"] for action in ACTIONS]
+    assert table["after"].to_list()[:3] == [[], [0], [1]]
+    assert table["after"].to_list()[-2:] == [[7], [8]]
+    assert table["sweeps"][8].to_list() == [
+        {"address": 1 << 22, "bytes": 128, "writes": 0, "width": 4, "stride": 64, "thread": 0}
+    ]
+    again = octavo.trace.write(
+        tmp_path / "again.trace", trace.instructions, trace.allocations, trace.launches, actions=table
+    )
+    assert again.actions.equals(table)
+    run = octavo.run(workload=trace.path, output=tmp_path / "run")
+    assert run.scenario.kind == "recorded"
+    assert {"allocation", "host-initialisation", "kernel", "copy-out", "host-results", "deallocation"} <= set(
+        run.table("phases")["phase"]
+    )
+    assert octavo.run(workload=trace.path, kind="launches", output=tmp_path / "launches").scenario.kind == "launches"
+    assert "1 prefetch" in cli("trace", "info", "whole.trace").stdout
+    listed = json.loads(cli("workload", "program", str(trace.path), "--kind", "recorded", "--json").stdout)
+    assert [action["action"] for action in listed["actions"]] == [action["kind"] for action in ACTIONS]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({0: {"address": "inptu"}}, "row 0: no allocation `inptu`, expected one of input, output, result"),
+        ({3: {"red_mostly": True}}, "row 3: unknown column `red_mostly`"),
+        ({4: {"kind": "hots"}}, "unknown kind of action `hots`"),
+        ({4: {"sweeps": [{"address": "output"}]}}, "actions.parquet, row 4: .*which the host can touch"),
+        ({6: {"allocations": ["input"]}}, "is in an allocation that the action of its launch does not name"),
+        ({6: {"launch": 1}}, "row 6: there is no launch 1"),
+        ({9: {"after": [2]}}, "freed by action 9"),
+    ],
+)
+def test_actions_that_cannot_be_are_refused(change, message, tmp_path):
+    actions = [action | change.get(number, {}) for number, action in enumerate(ACTIONS)]
+    with pytest.raises(octavo.TraceError, match=message):
+        whole(tmp_path / "whole.trace", actions)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_is_recorded_and_runs_like_itself(tmp_path, cli):
+    path = tmp_path / "fir.trace"
+    done = cli("trace", "record", "fir", str(path), "--kind", "explicit", "--scale", "0.002", "--json")
+    assert json.loads(done.stdout)["rows"] == octavo.trace.open(path).validate()
+    model = octavo.run(workload="fir", kind="explicit", scale=0.002, output=tmp_path / "model")
+    replay = octavo.run(workload=path, output=tmp_path / "replay")
+    assert replay.scenario.kind == "recorded"
+    assert replay.table("phases").equals(model.table("phases"))
+    assert replay.summary["time_ps"] == model.summary["time_ps"]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::buffer::Buffer;
 use crate::host_side::HostSide;
 use crate::op::OpSink;
+use crate::program::Program;
 
 /// One kernel launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,9 +89,13 @@ pub trait Workload: Send + Sync {
 
     /// What the host does with the buffers before, between and after the launches.
     ///
-    /// What can be told from the launches alone, unless a workload states it; that streams all of them.
-    fn host_side(&self) -> HostSide {
-        HostSide::of_launches(self)
+    /// A program whose host is not known says what can be told from the launches alone: [`HostSide::of_launches`].
+    fn host_side(&self) -> HostSide;
+
+    /// The whole program around the launches, where that was recorded: its buffers are those of the launches and
+    /// perhaps more.
+    fn program(&self) -> Option<&Program> {
+        None
     }
 
     /// Produces the next operations of one wavefront into `out` and moves `cursor` on.

@@ -2,6 +2,7 @@
 
 use octavo_manager::Spread;
 use octavo_program::{Listing, Lowering, ProgramKind, Setting, characterise, lower};
+use octavo_scenario::ProgramRefused;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 
@@ -44,17 +45,24 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
-/// The workload of a resolved scenario as a whole program, as JSON: its buffers, of that kind, and its actions.
+/// The workload of a resolved scenario as a whole program, as JSON: its buffers, of that kind, and its actions; or the
+/// program that it recorded, if the kind is `recorded`.
 ///
 /// `spread` says how device buffers lie on several GPUs, `threads` how many threads of the host write inputs and read outputs.
 #[pyfunction]
 pub fn workload_program(py: Python<'_>, resolved: &str, kind: &str, spread: &str, threads: u32) -> PyResult<String> {
-    let kind = named::<ProgramKind>("kind", kind)?;
+    let recorded = kind == "recorded";
+    let kind = if recorded { ProgramKind::default() } else { named::<ProgramKind>("kind", kind)? };
     let spread = named::<Spread>("spread", spread)?;
     let listing = py.detach(|| {
         let lowering = Lowering { kind, spread, host_threads: threads, ..Lowering::default() };
         with_workload(&load(resolved)?, |workload| {
-            let program = lower(workload, &lowering).map_err(|error| SimulationError::new_err(error.to_string()))?;
+            let failed = |error: &dyn std::fmt::Display| SimulationError::new_err(error.to_string());
+            let program = match workload.program() {
+                Some(program) if recorded => program.clone(),
+                None if recorded => return Err(failed(&ProgramRefused::NotRecorded)),
+                _ => lower(workload, &lowering).map_err(|error| failed(&error))?,
+            };
             match workload.failure() {
                 Some(reason) => Err(SimulationError::new_err(reason)),
                 None => Ok(Listing::new(&program, workload)),

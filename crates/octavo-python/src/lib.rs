@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use crate::scenario::{resolve, resolve_stored};
     #[pymodule_export]
-    use crate::trace::{TraceWriter, trace_head, trace_info, trace_validate};
+    use crate::trace::{TraceWriter, trace_head, trace_info, trace_record, trace_validate};
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {

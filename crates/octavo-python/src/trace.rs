@@ -2,10 +2,15 @@
 
 use std::path::Path;
 
-use octavo_trace::{Allocation, Counts, Filter, Header, Key, Kind, LaunchRow, Row, Share, Touched, partial_together};
+use octavo_manager::{Kind as MemoryKind, Spread};
+use octavo_trace::{
+    ActionKind, ActionRow, Allocation, Counts, Filter, Header, Key, Kind, LaunchRow, Memory, Row, Share, SweepRow,
+    Touched, partial_together,
+};
 use pyo3::prelude::*;
 
 use crate::errors::{self, TraceError};
+use crate::scenario::load;
 
 /// A trace in numbers, as JSON.
 #[pyfunction]
@@ -37,11 +42,34 @@ pub fn trace_head(
     Ok(serde_json::to_string(&rows).expect("rows can be written as JSON"))
 }
 
+/// Writes the workload of a resolved scenario as the trace folder `path`: the whole program, unless launches alone run.
+#[pyfunction]
+pub fn trace_record(py: Python<'_>, resolved: &str, path: &str, command: &str) -> PyResult<()> {
+    py.detach(|| {
+        let parts = load(resolved)?.parts();
+        let parts = parts.map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        let [part] = &parts[..] else {
+            let reason = format!("a trace is of one program, found {}", parts.len());
+            return Err(errors::SimulationError::new_err(reason));
+        };
+        let source = concat!("octavo ", env!("CARGO_PKG_VERSION"));
+        octavo_trace::record(Path::new(path), part.workload.as_ref(), part.program.as_ref(), source, command)
+            .map_err(|error| errors::trace(&error))
+    })
+}
+
 /// Name, first byte, bytes, GPU from 1 (0: none in particular).
 type PyAllocation = (String, u64, u64, u8);
 /// Kernel, grid, group, wavefronts per group, vector registers, scalar registers, local data bytes, bytes of code,
 /// whether caches were flushed, split (GPU, first work-group, work-groups).
 type PyLaunch = (String, [u32; 3], [u32; 3], u16, u16, u16, u32, u32, bool, Vec<(u8, u32, u32)>);
+
+/// Kind, after, address, bytes, source, advice, launch, allocations, name, threads, sweeps.
+type PyAction = (String, Vec<u32>, u64, u64, u64, PyAdvice, u32, Vec<u32>, String, u32, Vec<PySweep>);
+/// Processor, accessed by, read mostly.
+type PyAdvice = (u8, Vec<u8>, bool);
+/// Address, bytes, writes, width, stride, thread.
+type PySweep = (u64, u64, bool, u64, u64, u32);
 
 /// Writes a trace chunk by chunk.
 #[pyclass]
@@ -89,17 +117,80 @@ impl TraceWriter {
 
     /// Writes the tables, checks everything, and lets the folder appear.
     fn finish(&mut self, py: Python<'_>, allocations: Vec<PyAllocation>, launches: Vec<PyLaunch>) -> PyResult<()> {
-        let writer = self.writer.take().ok_or_else(|| TraceError::new_err("the trace is finished"))?;
-        let allocation = |(name, base, bytes, gpu)| Allocation { name, base, bytes, gpu };
-        let allocations: Vec<Allocation> = allocations.into_iter().map(allocation).collect();
-        let launches: Vec<LaunchRow> = launches.into_iter().map(launch).collect();
+        let writer = self.take()?;
+        let (allocations, launches) = tables(allocations, launches);
         py.detach(|| writer.finish(&allocations, &launches)).map_err(|error| errors::trace(&error))
+    }
+
+    /// As `finish`, with the whole program around the launches; `memories` are kind and spread of each allocation.
+    fn finish_program(
+        &mut self,
+        py: Python<'_>,
+        allocations: Vec<PyAllocation>,
+        memories: Vec<(String, String)>,
+        launches: Vec<PyLaunch>,
+        actions: Vec<PyAction>,
+    ) -> PyResult<()> {
+        let writer = self.take()?;
+        let (allocations, launches) = tables(allocations, launches);
+        let memories = memories.iter().map(memory).collect::<PyResult<Vec<Memory>>>()?;
+        let actions = actions.into_iter().map(action).collect::<PyResult<Vec<ActionRow>>>()?;
+        let finish = || writer.finish_program(&allocations, &memories, &launches, &actions);
+        py.detach(finish).map_err(|error| errors::trace(&error))
     }
 
     /// Gives up; nothing is left behind.
     fn abandon(&mut self) {
         self.writer = None;
     }
+}
+
+impl TraceWriter {
+    fn take(&mut self) -> PyResult<octavo_trace::TraceWriter> {
+        self.writer.take().ok_or_else(|| TraceError::new_err("the trace is finished"))
+    }
+}
+
+fn tables(allocations: Vec<PyAllocation>, launches: Vec<PyLaunch>) -> (Vec<Allocation>, Vec<LaunchRow>) {
+    let allocation = |(name, base, bytes, gpu)| Allocation { name, base, bytes, gpu };
+    (allocations.into_iter().map(allocation).collect(), launches.into_iter().map(launch).collect())
+}
+
+fn memory((kind, spread): &(String, String)) -> PyResult<Memory> {
+    let found = MemoryKind::ALL.into_iter().find(|known| known.name() == kind);
+    let kind = found.ok_or_else(|| unknown("kind of memory", kind, &MemoryKind::ALL.map(MemoryKind::name)))?;
+    let found = Spread::ALL.into_iter().find(|known| known.name() == spread);
+    let spread = found.ok_or_else(|| unknown("spread", spread, &Spread::ALL.map(Spread::name)))?;
+    Ok(Memory { kind, spread })
+}
+
+fn action(row: PyAction) -> PyResult<ActionRow> {
+    let (kind, after, address, bytes, source, advice, launch, allocations, name, threads, sweeps) = row;
+    let (processor, accessed_by, read_mostly) = advice;
+    let known = || unknown("kind of action", &kind, &ActionKind::ALL.map(ActionKind::name));
+    let kind = ActionKind::named(&kind).ok_or_else(known)?;
+    let sweep =
+        |(address, bytes, writes, width, stride, thread)| SweepRow { address, bytes, writes, width, stride, thread };
+    let sweeps = sweeps.into_iter().map(sweep).collect();
+    Ok(ActionRow {
+        kind,
+        after,
+        address,
+        bytes,
+        source,
+        processor,
+        accessed_by,
+        read_mostly,
+        launch,
+        allocations,
+        name,
+        threads,
+        sweeps,
+    })
+}
+
+fn unknown(what: &str, found: &str, known: &[&str]) -> PyErr {
+    TraceError::new_err(format!("unknown {what} `{found}`, expected one of {}", known.join(", ")))
 }
 
 fn launch((kernel, grid, group, wavefronts, vector, scalar, local, code, flushed, split): PyLaunch) -> LaunchRow {

@@ -5,7 +5,7 @@ use octavo_program::{ProgramKind, Workload};
 
 use crate::error::Problem;
 use crate::layer::nth;
-use crate::program::{BufferChoice, ProgramChoice};
+use crate::program::{BufferChoice, ProgramChoice, RunKind};
 use crate::scenario::WorkloadChoice;
 use crate::{Scenario, WORKLOADS};
 
@@ -22,6 +22,25 @@ pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), Problem> {
     })
 }
 
+/// Makes a trace of a whole program run as one, unless `written` says what runs.
+pub(crate) fn settle_recorded(
+    workload: &WorkloadChoice,
+    program: &mut ProgramChoice,
+    written: bool,
+) -> Result<(), Problem> {
+    let Some(path) = workload.options.get("path").and_then(|path| path.as_str()) else { return Ok(()) };
+    let recorded = octavo_trace::holds_program(path.as_ref());
+    let recorded = recorded.map_err(|error| Problem::new("workload.path", error.to_string()))?;
+    if recorded && !written {
+        program.kind = RunKind::Recorded;
+    }
+    if !recorded && program.kind == RunKind::Recorded {
+        let message = format!("{path} holds launches alone, version 1 of the format: expected another kind");
+        return Err(Problem::new("program.kind", message));
+    }
+    Ok(())
+}
+
 /// A program and whose it is.
 struct Checked<'a> {
     scenario: &'a Scenario,
@@ -36,7 +55,10 @@ struct Checked<'a> {
 impl Checked<'_> {
     fn check(&self) -> Result<(), Problem> {
         let program = self.program;
-        let Some(kind) = program.kind.whole() else { return self.refuse_what_launches_lack() };
+        if program.kind == RunKind::Recorded {
+            return self.check_recorded();
+        }
+        let Some(kind) = program.kind.memory() else { return self.refuse_what_launches_lack() };
         let (threads, cores) = (program.host_threads, self.scenario.node.host.cpu.cores);
         if threads > cores {
             let message =
@@ -57,15 +79,30 @@ impl Checked<'_> {
         Problem::new(format!("{}program.{key}", self.prefix), message)
     }
 
+    /// A recorded program is what it is.
+    fn check_recorded(&self) -> Result<(), Problem> {
+        if self.workload.name != octavo_trace::ENTRY.name {
+            let message = format!("only traces are recorded programs, found the workload `{}`", self.workload.name);
+            return Err(self.problem("kind", message));
+        }
+        let says = "the trace says it itself: nothing is chosen beside `recorded`";
+        self.chosen().map_or(Ok(()), |key| Err(self.problem(&key, says.to_owned())))
+    }
+
+    /// A key of the program that was given a value.
+    fn chosen(&self) -> Option<String> {
+        let (program, default) = (self.program, ProgramChoice::default());
+        match program.buffers.keys().next() {
+            Some(name) => Some(format!("buffers.{name}")),
+            None if program.devices != default.devices => Some("devices".to_owned()),
+            None if program.host_threads != default.host_threads => Some("host_threads".to_owned()),
+            None => None,
+        }
+    }
+
     /// Nothing of a program may be chosen where there is none.
     fn refuse_what_launches_lack(&self) -> Result<(), Problem> {
-        let (program, default) = (self.program, ProgramChoice::default());
-        let key = match program.buffers.keys().next() {
-            Some(name) => format!("buffers.{name}"),
-            None if program.devices != default.devices => "devices".to_owned(),
-            None if program.host_threads != default.host_threads => "host_threads".to_owned(),
-            None => return Ok(()),
-        };
+        let Some(key) = self.chosen() else { return Ok(()) };
         let kinds = ProgramKind::ALL.map(ProgramKind::name).join(", ");
         let needed = format!("{}program.kind", self.prefix);
         Err(self.problem(&key, format!("needs a whole program: expected `{needed}` one of {kinds}, found launches")))

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
-use octavo_program::{Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of};
+use octavo_program::{
+    Action, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,8 @@ pub enum RunKind {
     Pinned,
     /// The whole program, with its buffers in system memory.
     System,
+    /// The whole program as it was recorded; traces of whole programs alone, whose default it is.
+    Recorded,
 }
 
 /// How one buffer differs from the others.
@@ -81,11 +85,11 @@ impl ProgramChoice {
 }
 
 impl RunKind {
-    /// The kind of the whole program, unless only its launches run.
+    /// The kind of memory of the whole program's buffers, if one is chosen.
     #[must_use]
-    pub const fn whole(self) -> Option<ProgramKind> {
+    pub const fn memory(self) -> Option<ProgramKind> {
         match self {
-            Self::Launches => None,
+            Self::Launches | Self::Recorded => None,
             Self::Explicit => Some(ProgramKind::Explicit),
             Self::Managed => Some(ProgramKind::Managed),
             Self::Pinned => Some(ProgramKind::Pinned),
@@ -130,6 +134,19 @@ pub enum ProgramRefused {
         /// Bytes of all GPUs' memory.
         expected: u64,
     },
+    /// The workload is no recording of a whole program.
+    #[error("`program.kind`: a whole program was not recorded, expected a trace with actions for `recorded`")]
+    NotRecorded,
+    /// A phase of a recorded host has more threads than the host has cores.
+    #[error("`node.host.cpu.cores`: phase `{name}` of the recorded program has {threads} threads, found {cores} cores")]
+    TooManyThreads {
+        /// The phase.
+        name: String,
+        /// Its threads.
+        threads: u32,
+        /// Cores of the host.
+        cores: u32,
+    },
     /// The workload says something of its host that cannot be.
     #[error("`program.kind`: {0}")]
     Program(#[from] ProgramError),
@@ -153,31 +170,55 @@ impl Scenario {
         place: &Place<'_>,
         workload: &dyn Workload,
     ) -> Result<Option<Program>, ProgramRefused> {
-        let Some(kind) = choice.kind.whole() else { return Ok(None) };
+        if choice.kind == RunKind::Recorded {
+            return self.recorded(choice, place, workload).map(Some);
+        }
+        let Some(kind) = choice.kind.memory() else { return Ok(None) };
         let lowering = choice.lowering(kind, workload);
-        self.check_room(&lowering, choice, place, workload)?;
+        self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place)?;
         Ok(Some(lower(workload, &lowering)?))
+    }
+
+    fn recorded(
+        &self,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+        workload: &dyn Workload,
+    ) -> Result<Program, ProgramRefused> {
+        let program = workload.program().ok_or(ProgramRefused::NotRecorded)?;
+        let buffers: Vec<Buffer> = program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect();
+        self.check_room(&buffers, |index| program.buffers()[index].kind, choice, place)?;
+        let cores = self.node.host.cpu.cores;
+        for ordered in program.actions() {
+            if let Action::Host(phase) = &ordered.action
+                && phase.threads > cores
+            {
+                let (name, threads) = (phase.name.clone().into_owned(), phase.threads);
+                return Err(ProgramRefused::TooManyThreads { name, threads, cores });
+            }
+        }
+        Ok(program.clone())
     }
 
     /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
     /// whoever runs it.
     fn check_room(
         &self,
-        lowering: &Lowering,
+        buffers: &[Buffer],
+        kind_of: impl Fn(usize) -> Kind,
         choice: &ProgramChoice,
         place: &Place<'_>,
-        workload: &dyn Workload,
     ) -> Result<(), ProgramRefused> {
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let Ok(Some(room)) = self.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
         let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
-        for (index, pages) in pages_of(workload.buffers(), page_bytes).enumerate() {
-            if lowering.kind_of(index) != Kind::Device {
+        for (index, pages) in pages_of(buffers, page_bytes).enumerate() {
+            if kind_of(index) != Kind::Device {
                 continue;
             }
             found += (pages.end - pages.start) * page_bytes;
             if found > expected {
-                let buffer = workload.buffers()[index].name.clone();
+                let buffer = buffers[index].name.clone();
                 let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
                 let key = if own { format!("program.buffers.{buffer}.kind") } else { "program.kind".to_owned() };
                 return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });

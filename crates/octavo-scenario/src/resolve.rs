@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::check::{check, inline_schema};
 use crate::check_jobs::check_jobs;
-use crate::check_program::check_programs;
+use crate::check_program::{check_programs, settle_recorded};
 use crate::error::Problem;
 use crate::executor::{ExecutorChoice, check_executor};
 use crate::layer::{Layer, lookup, nth};
@@ -79,7 +79,7 @@ fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resol
     let mut merged = merge(main, written, read)?;
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
-    fill_in(&mut scenario).map_err(|problem| merged.locate(problem))?;
+    fill_in(&mut scenario, merged.get("program.kind").is_some()).map_err(|problem| merged.locate(problem))?;
     let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
     Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
 }
@@ -205,13 +205,20 @@ fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
 }
 
 /// Checks what types cannot express and spells out the defaults of what is chosen by name.
-fn fill_in(scenario: &mut Scenario) -> Result<(), Problem> {
+fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
     scenario.workload.as_ref().map_or(Ok(()), |workload| check_scale("", workload))?;
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
     let memory =
         scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);
-    scenario.workload.as_mut().map_or(Ok(()), |workload| fill_in_workload("", workload))?;
+    if let Some(workload) = &mut scenario.workload {
+        // A trace with a digest was resolved before: it stays what it is.
+        let settled = workload.options.get("digest").is_some_and(|digest| !digest.is_null());
+        fill_in_workload("", workload)?;
+        if workload.name == octavo_trace::ENTRY.name && !settled {
+            settle_recorded(workload, &mut scenario.program, kind_written)?;
+        }
+    }
     for (index, job) in scenario.job.iter_mut().enumerate() {
         let key = nth("job", index) + ".";
         check_scale(&key, &job.workload)?;

@@ -1,8 +1,9 @@
 //! `[program]`: what is kept, what is refused, and the program that comes of it.
 
 use octavo_manager::{HOST, Kind, MemoryId, ProcessorId, ProcessorMask};
-use octavo_program::{Action, Program, Workload};
-use octavo_scenario::{Resolved, RunKind, ScenarioError, Source, resolve};
+use octavo_program::{Action, Lowering, Program, ProgramKind, Size, Workload, lower};
+use octavo_registry::Choice;
+use octavo_scenario::{ProgramRefused, Resolved, RunKind, ScenarioError, Source, WORKLOADS, resolve};
 
 const FILE: &str = r#"
 workload = { name = "vectoradd", scale = 0.01 }
@@ -133,4 +134,51 @@ fn device_memory_beyond_all_gpus_memory_is_refused_before_the_run() {
     assert!(error.starts_with("`program.kind`: ") && error.contains("`node.capacity` gives all GPUs"), "{error}");
     assert!(program(&["program.kind=managed", small[0], small[1]]).is_ok(), "managed memory is evicted");
     assert!(program(&["program.kind=explicit"]).is_ok());
+}
+
+/// A trace of vectoradd as an explicit program whose host has three threads, or of its launches alone.
+fn trace(name: &str, whole: bool) -> (std::path::PathBuf, Program) {
+    let path = std::env::temp_dir().join(format!("octavo-recorded-{}-{name}.trace", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    let workload = WORKLOADS.build(&Choice::named("vectoradd"), &Size { scale: 0.001, seed: 1 }).unwrap();
+    let lowering = Lowering { kind: ProgramKind::Explicit, host_threads: 3, ..Lowering::default() };
+    let program = lower(workload.as_ref(), &lowering).unwrap();
+    octavo_trace::record(&path, workload.as_ref(), whole.then_some(&program), "test", "none").unwrap();
+    (path, program)
+}
+
+#[test]
+fn a_trace_of_a_whole_program_runs_as_it_was_recorded_unless_something_else_is_asked_for() {
+    let (path, recorded) = trace("whole", true);
+    let named = format!("workload={}", path.display());
+    let plain = [named.as_str(), "workload.scale=1"];
+    let chosen = resolved(&plain).unwrap();
+    assert_eq!(chosen.scenario.program.kind, RunKind::Recorded);
+    assert_eq!(program(&plain).unwrap().as_ref(), Some(&recorded));
+    let launches = resolved(&[plain[0], plain[1], "program.kind=launches"]).unwrap();
+    let managed = program(&[plain[0], plain[1], "program.kind=managed"]).unwrap().unwrap();
+    assert!(managed.buffers().iter().all(|buffer| buffer.kind == Kind::Managed), "the launches' own buffers");
+    assert_eq!(managed.buffers().len(), 3);
+    let few = program(&[plain[0], plain[1], "node.host.cpu.cores=2"]).unwrap_err();
+    assert!(few.contains("of the recorded program has 3 threads, found 2 cores"), "{few}");
+    let threads = refusal(&[plain[0], plain[1], "program.kind=recorded", "program.host_threads=2"]);
+    assert!(threads.contains("`program.host_threads`: the trace says it itself"), "{threads}");
+    // What is resolved stays what it is, with the trace or without.
+    std::fs::remove_dir_all(&path).unwrap();
+    for resolved in [chosen, launches] {
+        assert_eq!(resolve(Source { name: "again.toml", text: &resolved.toml }, &[]), Ok(resolved));
+    }
+}
+
+#[test]
+fn launches_alone_are_no_recorded_program() {
+    let (path, _) = trace("launches", false);
+    let plain = [&format!("workload={}", path.display()), "workload.scale=1"];
+    assert_eq!(resolved(&plain).unwrap().scenario.program.kind, RunKind::Launches);
+    let error = refusal(&[plain[0], plain[1], "program.kind=recorded"]);
+    assert!(error.contains("holds launches alone, version 1"), "{error}");
+    let kernel = refusal(&["program.kind=recorded"]);
+    assert!(kernel.contains("only traces are recorded programs, found the workload `vectoradd`"), "{kernel}");
+    assert!(ProgramRefused::NotRecorded.to_string().contains("expected a trace with actions"));
+    std::fs::remove_dir_all(&path).unwrap();
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{Kind, Manager, MemoryConfig};
+use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId};
 use octavo_node::NodeConfig;
 use octavo_program::{Action, Mix, Program, WholeWorkload, Workload, pages_of};
 use octavo_units::Time;
@@ -120,7 +120,7 @@ fn run_jobs(
     let changes = node.capacity_changes(page_bytes, footprint)?;
     check_size(workload)?;
     for job in jobs {
-        job.program.map_or(Ok(()), |program| check_program(job.gpus(node).len(), program))?;
+        job.program.map_or(Ok(()), |program| check_program(job.gpus(node).len(), program, page_bytes))?;
     }
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
@@ -233,12 +233,22 @@ pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
 }
 
 /// Refuses what a whole program cannot do on so many GPUs.
-pub(crate) fn check_program(gpus: usize, program: &Program) -> Result<(), SimError> {
+pub(crate) fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
     for buffer in program.buffers() {
         if usize::from(buffer.buffer.gpu) > gpus {
             let (name, gpu) = (&buffer.buffer.name, buffer.buffer.gpu - 1);
             return refuse(format!("buffer `{name}` lies on gpu{gpu} of the program, which has {gpus} GPUs"));
+        }
+    }
+    if let Some(reason) = shared_page(program, page_bytes) {
+        return refuse(reason);
+    }
+    let absent = (gpus..MAX_PROCESSORS - 1).map(ProcessorId::gpu);
+    for ordered in program.actions() {
+        if let Some(gpu) = absent.clone().find(|gpu| names(&ordered.action, *gpu)) {
+            let what = ordered.action.name();
+            return refuse(format!("an action ({what}) names {gpu}, but there are {gpus} GPUs"));
         }
     }
     let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;
@@ -252,6 +262,29 @@ pub(crate) fn check_program(gpus: usize, program: &Program) -> Result<(), SimErr
         }
     }
     Ok(())
+}
+
+/// Whether an action says something of a processor.
+fn names(action: &Action, processor: ProcessorId) -> bool {
+    match action {
+        Action::Prefetch { to, .. } => *to == processor,
+        Action::Advise { advice, .. } => {
+            advice.preferred == Some(processor.memory()) || advice.accessed_by.contains(processor)
+        }
+        _ => false,
+    }
+}
+
+/// Two buffers that have parts of one page, of which each page would have to be of both kinds.
+fn shared_page(program: &Program, page_bytes: u64) -> Option<String> {
+    let shared = program.buffers().windows(2).find(|pair| {
+        let [before, next] = [&pair[0].buffer, &pair[1].buffer];
+        (before.base + before.bytes).div_ceil(page_bytes) > next.base / page_bytes
+    });
+    shared.map(|pair| {
+        let [before, next] = [&pair[0].buffer.name, &pair[1].buffer.name];
+        format!("`{before}` and `{next}` share a page of {page_bytes} bytes; smaller pages would keep them apart")
+    })
 }
 
 /// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use octavo_program::Program;
 use serde::Serialize;
 
 use crate::lines::lines_of_addresses;
 use crate::ranges::{Ranges, outside};
-use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, VERSION};
 use crate::{Kind, Row, Touched, TraceError, TraceReader};
 
 /// Lines of all allocations, at most, for those that are touched to be counted: a bit each, 512 MiB of them.
@@ -24,7 +24,7 @@ pub struct Info {
     pub command: String,
     /// Lanes of a wavefront.
     pub lanes: u8,
-    /// Size of the three files.
+    /// Size of all files.
     pub file_bytes: u64,
     /// Rows of instructions.
     pub rows: u64,
@@ -41,10 +41,36 @@ pub struct Info {
     /// Bytes of all lines touched; absent for traces that allocate more than 256 GiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub touched_bytes: Option<u64>,
+    /// The program around the launches, where it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramInfo>,
     /// All launches together.
     pub total: KernelInfo,
     /// Launches of each kernel together, by name.
     pub kernels: BTreeMap<String, KernelInfo>,
+}
+
+/// A whole program in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProgramInfo {
+    /// Actions of each kind.
+    pub actions: BTreeMap<&'static str, u64>,
+    /// Bytes allocated of each kind of memory.
+    pub bytes: BTreeMap<&'static str, u64>,
+}
+
+impl ProgramInfo {
+    fn new(program: &Program) -> Self {
+        let mut info = Self::default();
+        for ordered in program.actions() {
+            *info.actions.entry(ordered.action.name()).or_default() += 1;
+        }
+        for buffer in program.buffers() {
+            let bytes = info.bytes.entry(buffer.kind.name()).or_default();
+            *bytes = bytes.saturating_add(buffer.buffer.bytes);
+        }
+        info
+    }
 }
 
 /// Launches in numbers.
@@ -165,13 +191,13 @@ fn summary(reader: &TraceReader, launches: &[KernelInfo], touched_bytes: Option<
         total.add(counted);
     }
     let header = reader.header();
-    let size = |name| std::fs::metadata(reader.path().join(name)).map_or(0, |found| found.len());
+    let size = |name: &&str| std::fs::metadata(reader.path().join(name)).map_or(0, |found| found.len());
     Info {
-        version: VERSION,
+        version: reader.version().name(),
         source: header.source.clone(),
         command: header.command.clone(),
         lanes: header.lanes,
-        file_bytes: [INSTRUCTIONS, ALLOCATIONS, LAUNCHES].into_iter().map(size).sum(),
+        file_bytes: reader.version().files().iter().map(size).sum(),
         rows: reader.row_count(),
         row_groups: reader.row_groups() as u64,
         launches: launches.len() as u64,
@@ -179,6 +205,7 @@ fn summary(reader: &TraceReader, launches: &[KernelInfo], touched_bytes: Option<
         allocations: reader.allocations().len() as u64,
         footprint_bytes: reader.allocations().iter().fold(0, |sum, next| next.bytes.saturating_add(sum)),
         touched_bytes,
+        program: reader.program().map(ProgramInfo::new),
         total,
         kernels,
     }

@@ -1,9 +1,11 @@
 //! Recorded traces of GPU programs, as `docs/trace-format.md` describes them: written, read, checked and replayed.
 //!
-//! A trace is a folder of three Parquet files: what each wavefront did, what was allocated, what was launched. Rows
+//! A trace is a folder of Parquet files: what each wavefront did, what was allocated, what was launched, and perhaps the
+//! whole program around the launches. Rows
 //! stream through [`TraceWriter`] in program order, with bounded memory whatever their number.
 #![forbid(unsafe_code)]
 
+mod actions;
 pub mod convert;
 mod error;
 mod head;
@@ -11,6 +13,7 @@ mod info;
 mod lines;
 mod ranges;
 mod read;
+mod record;
 mod replay;
 mod row;
 mod rows;
@@ -20,16 +23,18 @@ mod tables;
 mod validate;
 mod write;
 
+pub use actions::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};
 pub use error::TraceError;
 pub use head::{Filter, RowView, head};
-pub use info::{Info, KernelInfo, info};
+pub use info::{Info, KernelInfo, ProgramInfo, info};
 pub use lines::partial_together;
-pub use read::TraceReader;
+pub use read::{TraceReader, holds_program};
+pub use record::record;
 pub use replay::{ENTRY, Layout, TraceOptions, TraceWorkload};
 pub use row::{Counts, Key, Kind, Row, Touched};
 pub use rows::Rows;
 pub use rules::RowRules;
-pub use schema::{MAX_GROUP_ROWS, VERSION};
+pub use schema::{MAX_GROUP_ROWS, Version};
 pub use tables::{Allocation, Header, LaunchRow, Share};
 pub use validate::validate;
 pub use write::TraceWriter;

@@ -1,13 +1,44 @@
-//! The three files of a trace: their names, columns and metadata.
+//! The files of a trace: their names, columns and metadata.
 
-/// Version of the format, the only one that is read and written.
-pub const VERSION: &str = "1";
+/// Version of the format: what a trace holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// 1: allocations and launches.
+    Launches,
+    /// 2: a whole program, with `actions.parquet` beside the other three files.
+    Program,
+}
+
+impl Version {
+    /// Every version that is read.
+    pub const ALL: [Self; 2] = [Self::Launches, Self::Program];
+
+    /// As the metadata spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Launches => "1",
+            Self::Program => "2",
+        }
+    }
+
+    /// The files of a trace.
+    pub(crate) const fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Launches => &[INSTRUCTIONS, ALLOCATIONS, LAUNCHES],
+            Self::Program => &[INSTRUCTIONS, ALLOCATIONS, LAUNCHES, ACTIONS],
+        }
+    }
+}
+
 /// Rows of a row group, at most.
 pub const MAX_GROUP_ROWS: usize = 131_072;
 
 pub(crate) const INSTRUCTIONS: &str = "instructions.parquet";
 pub(crate) const ALLOCATIONS: &str = "allocations.parquet";
 pub(crate) const LAUNCHES: &str = "launches.parquet";
+
+pub(crate) const ACTIONS: &str = "actions.parquet";
 
 pub(crate) const KEY_VERSION: &str = "octavo.trace.version";
 pub(crate) const KEY_LANES: &str = "octavo.trace.lanes";
@@ -39,6 +70,44 @@ pub(crate) const ALLOCATIONS_SCHEMA: &str = "message allocations {
     required int64 base (INTEGER(64,false));
     required int64 bytes (INTEGER(64,false));
     required int32 gpu (INTEGER(8,false));
+}";
+
+/// As [`ALLOCATIONS_SCHEMA`], of a whole program.
+pub(crate) const MEMORIES_SCHEMA: &str = "message allocations {
+    required binary name (STRING);
+    required int64 base (INTEGER(64,false));
+    required int64 bytes (INTEGER(64,false));
+    required int32 gpu (INTEGER(8,false));
+    required binary kind (STRING);
+    required binary spread (STRING);
+}";
+
+pub(crate) const ACTIONS_SCHEMA: &str = "message actions {
+    required int32 action (INTEGER(32,false));
+    required binary kind (STRING);
+    required group after (LIST) { repeated group list { required int32 element (INTEGER(32,false)); } }
+    required int64 address (INTEGER(64,false));
+    required int64 bytes (INTEGER(64,false));
+    required int64 source (INTEGER(64,false));
+    required int32 processor (INTEGER(8,false));
+    required group accessed_by (LIST) { repeated group list { required int32 element (INTEGER(8,false)); } }
+    required int32 read_mostly (INTEGER(8,false));
+    required int32 launch (INTEGER(32,false));
+    required group allocations (LIST) { repeated group list { required int32 element (INTEGER(32,false)); } }
+    required binary name (STRING);
+    required int32 threads (INTEGER(32,false));
+    required group sweeps (LIST) {
+        repeated group list {
+            required group element {
+                required int64 address (INTEGER(64,false));
+                required int64 bytes (INTEGER(64,false));
+                required int32 writes (INTEGER(8,false));
+                required int64 width (INTEGER(64,false));
+                required int64 stride (INTEGER(64,false));
+                required int32 thread (INTEGER(32,false));
+            }
+        }
+    }
 }";
 
 pub(crate) const LAUNCHES_SCHEMA: &str = "message launches {

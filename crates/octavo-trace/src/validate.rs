@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::actions::{Named, Turn, unnamed};
 use crate::lines::lines_of_addresses;
 use crate::ranges::{Ranges, outside};
 use crate::{Row, RowRules, Touched, TraceError, TraceReader};
@@ -10,11 +11,11 @@ use crate::{Row, RowRules, Touched, TraceError, TraceReader};
 ///
 /// # Errors
 /// The first rule that is broken, with file and row: what [`TraceReader::open`] and [`TraceReader::rows`] check, order
-/// and sequence, columns that do not fit the kind of a row, lines outside of allocations, wavefronts that are missing.
+/// and sequence, columns that do not fit the kind of a row, lines outside of allocations or of those a launch names, wavefronts that are missing.
 pub fn validate(path: &Path) -> Result<u64, TraceError> {
     let reader = TraceReader::open(path)?;
     let mut rules = RowRules::new(reader.header().lanes);
-    let mut places = Places { ranges: Ranges::new(reader.allocations()), hint: 0, lines: Vec::new() };
+    let mut places = Places::new(&reader);
     let mut expected = Expected { reader: &reader, next: (0, 0, 0) };
     expected.skip_empty();
     for group in 0..reader.row_groups() {
@@ -32,14 +33,21 @@ pub fn validate(path: &Path) -> Result<u64, TraceError> {
     Ok(reader.row_count())
 }
 
-/// Checks that every line is in an allocation.
+/// Checks that every line is in an allocation, and in one that its launch names.
 struct Places {
     ranges: Ranges,
     hint: usize,
     lines: Vec<u64>,
+    named: Named,
+    turn: Turn,
 }
 
 impl Places {
+    fn new(reader: &TraceReader) -> Self {
+        let named = Named::new(reader.program(), reader.launches().len());
+        Self { ranges: Ranges::new(reader.allocations()), hint: 0, lines: Vec::new(), named, turn: Turn::default() }
+    }
+
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let lines = match row.touched {
             Touched::Lines(lines) => lines,
@@ -49,10 +57,14 @@ impl Places {
                 &self.lines
             }
         };
-        match lines.iter().find(|line| self.ranges.find(**line, &mut self.hint).is_none()) {
-            Some(line) => Err(outside(*line)),
-            None => Ok(()),
+        self.turn.enter(row.key.launch, &self.named);
+        for line in lines {
+            let allocation = self.ranges.find(*line, &mut self.hint).ok_or_else(|| outside(*line))?;
+            if !self.turn.names(allocation) {
+                return Err(unnamed(*line));
+            }
         }
+        Ok(())
     }
 }
 

@@ -8,8 +8,12 @@ use std::alloc::{GlobalAlloc, Layout as Shape, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use octavo_manager::Kind;
 use octavo_program::{Cursor, Op, OpSink, Workload};
-use octavo_trace::{Filter, Layout, TraceError, TraceReader, TraceWorkload, head, info, validate};
+use octavo_trace::{
+    ActionKind, ActionRow, Allocation, Filter, Layout, Memory, NOBODY, SweepRow, TraceError, TraceReader,
+    TraceWorkload, head, info, validate,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -44,15 +48,47 @@ static ALLOCATOR: Counting = Counting;
 /// decoded into levels and values.
 const MAX_BYTES: usize = 600 << 20;
 
-const FILES: [&str; 3] = ["instructions.parquet", "allocations.parquet", "launches.parquet"];
+const LAUNCHES_ALONE: &[&str] = &["instructions.parquet", "allocations.parquet", "launches.parquet"];
+const WHOLE: &[&str] = &["actions.parquet", "allocations.parquet", "launches.parquet", "instructions.parquet"];
 
-/// A small trace of several row groups, always the same.
-fn example(path: &Path) -> Program {
+/// A small trace of several row groups, always the same, of launches alone or of a whole program.
+fn example(path: &Path, whole: bool) {
     let program = programs(40).new_tree(&mut TestRunner::deterministic()).unwrap().current();
     let mut writer = octavo_trace::TraceWriter::create(path, program.header.clone()).unwrap().group_rows(64);
     program.rows.iter().for_each(|row| writer.push(row).unwrap());
-    writer.finish(&program.allocations, &program.launches).unwrap();
-    program
+    let Program { allocations, launches, .. } = &program;
+    if whole {
+        let memories = [Kind::System, Kind::Managed, Kind::Device].map(|kind| Memory { kind, ..Memory::default() });
+        writer.finish_program(allocations, &memories, launches, &actions(&program)).unwrap();
+    } else {
+        writer.finish(allocations, launches).unwrap();
+    }
+}
+
+/// Every kind of action, one after another.
+fn actions(program: &Program) -> Vec<ActionRow> {
+    let [low, high, end] = [0, 1, 2].map(|index| &program.allocations[index]);
+    let over = |kind, of: &Allocation| ActionRow { kind, address: of.base, bytes: of.bytes, ..ActionRow::default() };
+    let sweep = |thread| SweepRow { address: low.base, bytes: 4000, writes: true, width: 8, stride: 80, thread };
+    let phase = ActionRow {
+        kind: ActionKind::Host,
+        name: "fill".to_owned(),
+        threads: 4,
+        sweeps: vec![sweep(0), sweep(3)],
+        ..ActionRow::default()
+    };
+    let mut rows: Vec<ActionRow> = [low, high, end].map(|of| over(ActionKind::Allocate, of)).into();
+    rows.push(ActionRow { accessed_by: vec![0, 2], processor: NOBODY, ..over(ActionKind::Advise, high) });
+    rows.push(phase);
+    rows.push(ActionRow { processor: 1, ..over(ActionKind::Prefetch, high) });
+    rows.push(ActionRow { source: low.base, ..over(ActionKind::Copy, end) });
+    let launch =
+        |launch| ActionRow { kind: ActionKind::Launch, launch, allocations: vec![0, 1, 2], ..ActionRow::default() };
+    rows.extend((0..program.launches.len() as u32).map(launch));
+    rows.push(ActionRow::default());
+    rows.extend([low, high, end].map(|of| over(ActionKind::Free, of)));
+    (1..).zip(&mut rows[1..]).for_each(|(number, row)| row.after = vec![number - 1]);
+    rows
 }
 
 /// Everything that reads a trace; the first error of any.
@@ -108,17 +144,19 @@ fn bounded<T>(action: impl FnOnce() -> T) -> T {
 /// All in one test, since the allocator counts for all threads.
 #[test]
 fn damage_is_an_error() {
-    let folder = Folder::new();
-    let path = folder.file("a.trace");
-    example(&path);
-    assert_eq!(read(&path), Ok(()));
-    every_truncation(&path);
-    many_mutations(&path);
-    missing_files(&path);
+    for (whole, files) in [(false, LAUNCHES_ALONE), (true, WHOLE)] {
+        let folder = Folder::new();
+        let path = folder.file("a.trace");
+        example(&path, whole);
+        assert_eq!(read(&path), Ok(()));
+        every_truncation(&path, files);
+        many_mutations(&path, files);
+        missing_files(&path, files);
+    }
 }
 
-fn every_truncation(path: &Path) {
-    for name in FILES {
+fn every_truncation(path: &Path, files: &[&str]) {
+    for name in files {
         let file = path.join(name);
         let whole = std::fs::read(&file).unwrap();
         let step = (whole.len() / 150).max(1);
@@ -133,13 +171,13 @@ fn every_truncation(path: &Path) {
 
 /// Bytes changed in places that a fixed seed chooses. Not every change is an error: names may change, and values
 /// within what they may be.
-fn many_mutations(path: &Path) {
+fn many_mutations(path: &Path, files: &[&str]) {
     let mut runner = TestRunner::deterministic();
     let mutations = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4);
     // The last bytes are the footer, where lengths and offsets are.
     let near_end = any::<bool>();
-    let case = (0..FILES.len(), mutations, near_end);
-    let whole = FILES.map(|name| std::fs::read(path.join(name)).unwrap());
+    let case = (0..files.len(), mutations, near_end);
+    let whole: Vec<_> = files.iter().map(|name| std::fs::read(path.join(name)).unwrap()).collect();
     let mut errors = 0;
     for _ in 0..cases() {
         let (index, mutations, near_end) = case.new_tree(&mut runner).unwrap().current();
@@ -149,9 +187,9 @@ fn many_mutations(path: &Path) {
             let place = first + place.index(bytes.len() - first);
             bytes[place] = value;
         }
-        std::fs::write(path.join(FILES[index]), &bytes).unwrap();
+        std::fs::write(path.join(files[index]), &bytes).unwrap();
         errors += usize::from(bounded(|| read(path)).is_err());
-        std::fs::write(path.join(FILES[index]), &whole[index]).unwrap();
+        std::fs::write(path.join(files[index]), &whole[index]).unwrap();
     }
     assert!(errors > cases() / 2, "{errors} of {} are errors", cases());
 }
@@ -161,8 +199,8 @@ fn cases() -> usize {
     std::env::var("OCTAVO_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1500)
 }
 
-fn missing_files(path: &Path) {
-    for name in FILES {
+fn missing_files(path: &Path, files: &[&str]) {
+    for name in files {
         let aside = path.join("aside");
         std::fs::rename(path.join(name), &aside).unwrap();
         let error = read(path).unwrap_err();
@@ -171,6 +209,6 @@ fn missing_files(path: &Path) {
     }
     let error = TraceReader::open(&path.join("nowhere")).err().unwrap();
     assert!(error.reason.contains("does not exist"), "{error}");
-    let error = TraceReader::open(&path.join(FILES[0])).err().unwrap();
+    let error = TraceReader::open(&path.join(files[0])).err().unwrap();
     assert!(error.reason.contains("is no folder"), "{error}");
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use models::compare::{Comparison, Tolerance};
 use models::profile::Profile;
-use octavo_program::{Buffer, Cursor, Launch, OpSink, Resources, Size, Workload};
+use octavo_program::{Buffer, Cursor, HostSide, Launch, OpSink, Resources, Size, Workload};
 use octavo_registry::Choice;
 use octavo_trace::{Layout, TraceWorkload};
 use octavo_workload::WORKLOADS;
@@ -79,6 +79,10 @@ impl Workload for OneLaunch<'_> {
 
     fn resources(&self, _index: u32) -> Resources {
         self.of.resources(self.launch)
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
     }
 
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {

@@ -47,8 +47,8 @@ Kinds = Annotated[
     typer.Option(
         "--kind",
         "-k",
-        help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, repeated or "
-        "separated by commas; launches is a run without a program around it.",
+        help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, or recorded (of "
+        "traces), repeated or separated by commas; launches is a run without a program around it.",
     ),
 ]
 Baseline = Annotated[

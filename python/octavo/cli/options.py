@@ -39,7 +39,8 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         "-k",
-        help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system.",
+        help="Run the whole program, with all buffers of this kind: explicit, managed, pinned or system; or "
+        "as a trace recorded it: recorded. `launches` is a run without a program around it.",
     ),
 ]
 Executor = Annotated[

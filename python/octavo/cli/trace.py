@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from octavo import trace
+from octavo import api, trace
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import TraceError
@@ -65,6 +65,30 @@ def validate(path: Folder, as_json: options.Json = False, quiet: options.Quiet =
     sink.say(f"{path} is a valid trace of {rows:,} rows")
 
 
+@app.command(
+    epilog=options.examples(
+        "octavo trace record fir fir.trace --kind explicit --scale 0.0625",
+        "octavo trace record nw nw.trace --kind launches --set workload.length=512",
+    )
+)
+def record(
+    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
+    path: Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)],
+    kind: options.Kind = None,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a workload as a trace: its launches, and the whole program around them unless no kind is named."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    scenario = api.scenario(workload=name, kind=kind, scale=scale, seed=seed, overrides=assignments)
+    rows = trace.record(scenario, path).validate()
+    sink.document({"folder": str(path), "rows": rows})
+    sink.say(f"{path} is a trace of {rows:,} rows")
+
+
 @app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
 def convert(
     source: Annotated[
@@ -112,11 +136,13 @@ def _show_info(sink: Sink, path: Path, found: Mapping[str, Any]) -> None:
     rows = [
         ("recorded by", found["source"]),
         ("command", found["command"]),
+        ("version", found["version"]),
         ("lanes", str(found["lanes"])),
         ("GPUs", str(found["gpus"] or "not recorded")),
         ("size", _bytes(found["file_bytes"])),
         ("rows", f"{found['rows']:,} ({found['row_groups']:,} row groups)"),
         ("footprint", f"{_bytes(found['footprint_bytes'])} in {found['allocations']:,} allocations"),
+        *_program(found.get("program")),
         ("touched", "not counted" if touched is None else _bytes(touched)),
     ]
     sink.table(str(path), ["property", "value"], rows)
@@ -128,6 +154,17 @@ def _show_info(sink: Sink, path: Path, found: Mapping[str, Any]) -> None:
     kinds = list(found["total"]["kinds"])
     cells = [(name, *(f"{kernel['kinds'].get(kind, 0):,}" for kind in kinds)) for name, kernel in kernels.items()]
     sink.table("rows", ["kernel", *kinds], cells)
+
+
+def _program(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """What a whole program does, and which memory it has."""
+    if found is None:
+        return [("program", "not recorded: launches alone")]
+    actions = ", ".join(f"{count:,} {kind}" for kind, count in found["actions"].items())
+    return [
+        ("actions", actions),
+        ("memory", ", ".join(f"{kind} {_bytes(size)}" for kind, size in found["bytes"].items())),
+    ]
 
 
 def _by_kernel(sink: Sink, title: str, kernels: Mapping[str, Any], keys: tuple[str, ...]) -> None:

@@ -36,6 +36,7 @@ class Kind(Enum):
     managed = "managed"
     system = "system"
     pinned = "pinned"
+    recorded = "recorded"
 
 
 class Spread(Enum):
@@ -74,7 +75,10 @@ def inspect(
 def program(
     name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
     kind: Annotated[
-        Kind, typer.Option("--kind", "-k", help="Memory of the buffers; explicit copies them.")
+        Kind,
+        typer.Option(
+            "--kind", "-k", help="Memory of the buffers; explicit copies them; recorded is what a trace holds."
+        ),
     ] = Kind.managed,
     spread: Annotated[
         Spread, typer.Option("--spread", help="How explicit buffers lie on several GPUs.")

@@ -9,10 +9,13 @@ from typing import Any
 
 import altair as alt
 
+from octavo.report.phases import MOMENTS, ORDER
 from octavo.report.series import MOVES
 
 _ROWS = alt.NamedData("rows")
 _CATEGORIES = [f"var(--c{number})" for number in range(1, 11)]
+_MOMENT_COLOURS = [f"var(--c{number})" for number in (1, 2, 3, 4, 3, 5, 6, 7)]
+"""Of phases in time, as their totals have them: copies are of one colour in both directions."""
 _GPUS = (1, 2, 3, 4, 6, 7, 10, 5)
 """Colours of GPUs in turn, as the page map has them; the host is the eighth."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
@@ -24,6 +27,8 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
     return {
         "speedup": _speedup(variants),
         "causes": _causes(causes),
+        "phases": _phases(),
+        "spans": _spans(),
         "faults": _lines("faults", "faults per ms"),
         "remote": _lines("remote_bytes", "remote lines in GB/s"),
         "walks": _lines("walks", "walks per translation", percent=True),
@@ -100,6 +105,46 @@ def _causes(causes: list[str]) -> dict[str, Any]:
         )
     )
     return _sized(chart, {"step": 22})
+
+
+def _phases() -> dict[str, Any]:
+    chart = (
+        alt.Chart(_ROWS)
+        .mark_bar(height={"band": 0.75})
+        .encode(
+            y=_label(),
+            x=alt.X("time_ms:Q", title=_TIME),
+            color=alt.Color("phase:N", scale=alt.Scale(domain=ORDER)),
+            order=alt.Order("order:Q"),
+            tooltip=[
+                "label:N",
+                "phase:N",
+                alt.Tooltip("share:Q", format=".1%"),
+                alt.Tooltip("time_ms:Q", format=".4g", title="ms"),
+            ],
+        )
+    )
+    return _sized(chart, {"step": 22})
+
+
+def _spans() -> dict[str, Any]:
+    chart = (
+        alt.Chart(_ROWS)
+        .mark_bar(height={"band": 0.7}, clip=True, minBandSize=1)
+        .encode(
+            y=alt.Y("phase:N", sort=MOMENTS, title=None, axis=alt.Axis(domain=False)),
+            x=_time("from"),
+            x2="to",
+            color=alt.Color("phase:N", scale=alt.Scale(domain=MOMENTS, range=_MOMENT_COLOURS), legend=None),
+            tooltip=[
+                "phase:N",
+                "name:N",
+                alt.Tooltip("from:Q", format=".4g", title="from ms"),
+                alt.Tooltip("to:Q", format=".4g", title="to ms"),
+            ],
+        )
+    )
+    return _sized(_zoomable(chart), {"step": 18})
 
 
 def _time(field: str) -> alt.X:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.report import speed
+from octavo.report import phases, speed
 from octavo.report.history import Footprint, coarsened, history, size
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
@@ -50,6 +50,8 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "means": speed.means(speedups),
         "published": speed.beside_published(runs, speedups),
         "causes": speed.causes(runs),
+        "phases": phases.totals(runs),
+        "spans": phases.spans(runs),
         "translation": translation(runs),
         "allocations": [row for run in runs for row in _allocations(run)],
         **over_time(runs),

@@ -163,7 +163,7 @@ def allocation_rows(table: Any) -> list[tuple[str, int, int, int]]:
     """
     rows = [
         (row["name"], int(row["base"]), int(row["bytes"]), int(row.get("gpu") or 0))
-        for row in _rows(table, "allocations")
+        for row in table_rows(table, "allocations")
     ]
     return sorted(rows, key=lambda row: row[1])
 
@@ -175,10 +175,10 @@ def launch_rows(table: Any, lanes: int) -> list[tuple[Any, ...]]:
         TraceError: a column is missing.
 
     """
-    return [_launch(row, lanes) for row in _rows(table, "launches")]
+    return [_launch(row, lanes) for row in table_rows(table, "launches")]
 
 
-def _launch(row: _Row, lanes: int) -> tuple[Any, ...]:
+def _launch(row: Row, lanes: int) -> tuple[Any, ...]:
     grid, group = _sizes(row, "grid"), _sizes(row, "group")
     split = [(share["gpu"], share["first"], share["groups"]) for share in row.get("split") or []]
     known = ("vector_registers", "scalar_registers", "local_data_bytes", "code_bytes")
@@ -188,12 +188,12 @@ def _launch(row: _Row, lanes: int) -> tuple[Any, ...]:
     return (row["kernel"], grid, group, wavefronts, *numbers, flushed, split)
 
 
-def _sizes(row: _Row, name: str) -> list[int]:
+def _sizes(row: Row, name: str) -> list[int]:
     sizes = row[name] if name in row else [row[f"{name}_{axis}"] for axis in "xyz"]
     return [int(size) for size in sizes] + [1] * (3 - len(sizes))
 
 
-class _Row(dict[str, Any]):
+class Row(dict[str, Any]):
     """A row that says which column it lacks."""
 
     table = ""
@@ -202,13 +202,14 @@ class _Row(dict[str, Any]):
         raise TraceError(f"{self.table}: column `{name}` is missing")
 
 
-def _rows(table: Any, name: str) -> list[_Row]:
+def table_rows(table: Any, name: str) -> list[Row]:
+    """Rows of a frame, of columns by name, or of dictionaries; `name` is what messages call the table."""
     if isinstance(table, pl.LazyFrame):
         table = table.collect()
     if isinstance(table, Mapping):
         table = pl.DataFrame(dict(table), strict=False)
     rows: Iterable[Mapping[str, Any]] = table.to_dicts() if isinstance(table, pl.DataFrame) else table
-    found = [_Row(row) for row in rows]
+    found = [Row(row) for row in rows]
     for row in found:
         row.table = name
     return found

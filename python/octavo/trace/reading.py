@@ -42,6 +42,12 @@ class Trace:
         return pl.read_parquet(self.path / "allocations.parquet")
 
     @property
+    def actions(self) -> pl.DataFrame | None:
+        """One row for each action of the whole program; none where launches alone were recorded."""
+        path = self.path / "actions.parquet"
+        return pl.read_parquet(path) if path.is_file() else None
+
+    @property
     def launches(self) -> pl.DataFrame:
         """One row for each kernel launch."""
         return pl.read_parquet(self.path / "launches.parquet")

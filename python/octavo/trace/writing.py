@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import octavo._core as _core
+from octavo.trace.actions import action_rows, memory_rows
 from octavo.trace.chunks import Chunks, allocation_rows, launch_rows
 from octavo.trace.engine import call
 from octavo.trace.reading import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import polars as pl
+    from collections.abc import Iterable
 
     Frame = pl.DataFrame | pl.LazyFrame | Mapping[str, Any]
 
 
-def write(
+def write(  # noqa: PLR0913 - one for each part of a trace
     path: str | Path,
     instructions: Frame | Iterable[Frame],
     allocations: Frame | Iterable[Mapping[str, Any]],
     launches: Frame | Iterable[Mapping[str, Any]],
     *,
+    actions: Frame | Iterable[Mapping[str, Any]] | None = None,
     lanes: int = 64,
     source: str = "octavo.trace.write",
     command: str = "",
@@ -38,6 +41,10 @@ def write(
             on the largest piece. Columns left out are 0, `sequence` counts rows of each wavefront.
         allocations: `name`, `base`, `bytes`, and `gpu` where the memory of one was asked for.
         launches: `kernel`, `grid` and `group` (three numbers each, or `grid_x`, ...), and what else is known.
+        actions: the whole program around the launches, columns as in `docs/trace-format.md`; allocations then say what
+            they are (`kind`, `spread`). Where an address is expected, the name of an allocation may stand, and `bytes`
+            left out are all of it; an action waits for the one before unless it has `after`; a launch is the next one
+            and may touch all allocations unless it has `launch` and `allocations`. Without: the launches alone.
         lanes: lanes of a wavefront, 64 or 32.
         source: what recorded it.
         command: the command that recorded it.
@@ -54,13 +61,33 @@ def write(
         ... )
         >>> trace.info["total"]["load_lines"]
         4
+        >>> whole = octavo.trace.write(
+        ...     folder / "whole.trace",
+        ...     rows,
+        ...     [{"name": "a", "base": 0, "bytes": 256, "kind": "managed"}],
+        ...     [launch],
+        ...     actions=[
+        ...         {"kind": "allocate", "address": "a"},
+        ...         {"kind": "host", "name": "fill", "sweeps": [{"address": "a", "writes": True}]},
+        ...         {"kind": "launch"},
+        ...         {"kind": "free", "address": "a"},
+        ...     ],
+        ... )
+        >>> whole.info["program"]["actions"]
+        {'allocate': 1, 'free': 1, 'host': 1, 'launch': 1}
 
     """
     writer = call(_core.TraceWriter, str(path), lanes, source, command, replace)
     try:
         for chunk in Chunks(instructions):
             call(writer.push, *chunk)
-        call(writer.finish, allocation_rows(allocations), launch_rows(launches, lanes))
+        rows = allocations if isinstance(allocations, (pl.DataFrame, pl.LazyFrame, Mapping)) else list(allocations)
+        placed = allocation_rows(rows)
+        if actions is None:
+            call(writer.finish, placed, launch_rows(launches, lanes))
+        else:
+            listed = action_rows(actions, placed)
+            call(writer.finish_program, placed, memory_rows(rows), launch_rows(launches, lanes), listed)
     finally:
         writer.abandon()
     return Trace(Path(path))

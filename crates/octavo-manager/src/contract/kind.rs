@@ -25,6 +25,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Managed, Self::System, Self::Device, Self::Pinned];
+
     /// The name that users type.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -65,6 +68,20 @@ pub enum Spread {
     Interleaved,
     /// In equal contiguous parts, the first on the first GPU.
     Split,
+}
+
+impl Spread {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Interleaved, Self::Split];
+
+    /// The name that users type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Interleaved => "interleaved",
+            Self::Split => "split",
+        }
+    }
 }
 
 /// What a program said about the use of managed memory (`cudaMemAdvise`). The default says nothing.

@@ -107,7 +107,7 @@ pub(super) fn run<'a, L: Listen>(
     node.validate()?;
     check_size(workload)?;
     if let Some(program) = options.program {
-        check_program(node.gpus as usize, program)?;
+        check_program(node.gpus as usize, program, memory.decision_size()?.0)?;
     }
     let programs = workload.applications().len();
     if programs > 1 {

@@ -94,7 +94,26 @@ impl Column {
         group: usize,
         rows: usize,
     ) -> Result<(Vec<i32>, Vec<u32>), TraceError> {
-        let (mut chunk, mut ends) = (self.chunk::<Int32Type>(file, group)?, Vec::new());
+        self.lists::<Int32Type>(file, group, rows)
+    }
+
+    /// One list of large numbers for each row.
+    pub fn large_lists(
+        &self,
+        file: &ParquetFile,
+        group: usize,
+        rows: usize,
+    ) -> Result<(Vec<i64>, Vec<u32>), TraceError> {
+        self.lists::<Int64Type>(file, group, rows)
+    }
+
+    fn lists<T: DataType>(
+        &self,
+        file: &ParquetFile,
+        group: usize,
+        rows: usize,
+    ) -> Result<(Vec<T::T>, Vec<u32>), TraceError> {
+        let (mut chunk, mut ends) = (self.chunk::<T>(file, group)?, Vec::new());
         chunk.lists(rows, &mut ends)?;
         Ok((chunk.decoded.values, ends))
     }

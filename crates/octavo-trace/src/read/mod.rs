@@ -1,5 +1,6 @@
 //! Reading a trace: tables whole, instructions a row group at a time.
 
+mod actions;
 mod column;
 mod compact;
 mod footer;
@@ -10,10 +11,13 @@ pub(crate) mod tables;
 
 use std::path::{Path, PathBuf};
 
+use octavo_program::Program;
+
 pub(crate) use self::instructions::Batches;
 use self::instructions::Instructions;
-use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
-use crate::{Allocation, Header, Key, LaunchRow, Rows, TraceError};
+use crate::actions::{Broken, program_of};
+use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
+use crate::{Allocation, Header, Key, LaunchRow, Rows, TraceError, Version};
 
 /// Values of a column in a row group, at most: every lane of every row touching two lines.
 const MAX_CHUNK_VALUES: u64 = 128 * MAX_GROUP_ROWS as u64;
@@ -37,6 +41,8 @@ pub struct TraceReader {
     header: Header,
     allocations: Vec<Allocation>,
     launches: Vec<LaunchRow>,
+    /// The program around the launches, if it was recorded.
+    program: Option<Program>,
     instructions: Instructions,
 }
 
@@ -49,10 +55,26 @@ impl TraceReader {
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         check_folder(path)?;
         let instructions = Instructions::open(&path.join(INSTRUCTIONS))?;
-        let header = tables::header(&instructions.file)?;
-        let allocations = tables::allocations(&path.join(ALLOCATIONS), &header)?;
-        let launches = tables::launches(&path.join(LAUNCHES), &header)?;
-        Ok(Self { path: path.to_owned(), header, allocations, launches, instructions })
+        let metadata = tables::metadata(&instructions.file)?;
+        let allocations = tables::allocations(&path.join(ALLOCATIONS), &metadata)?;
+        let launches = tables::launches(&path.join(LAUNCHES), &metadata)?;
+        let program = match metadata.version {
+            Version::Launches => None,
+            Version::Program => Some(program(path, &metadata, &allocations, launches.len() as u32)?),
+        };
+        Ok(Self { path: path.to_owned(), header: metadata.header, allocations, launches, program, instructions })
+    }
+
+    /// Version of the format.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        if self.program.is_some() { Version::Program } else { Version::Launches }
+    }
+
+    /// The program around the launches, in recorded addresses; `None` where launches alone were recorded.
+    #[must_use]
+    pub fn program(&self) -> Option<&Program> {
+        self.program.as_ref()
     }
 
     /// The folder.
@@ -134,4 +156,32 @@ impl TraceReader {
     pub(crate) fn batches(&self, group: usize) -> Result<Batches<'_>, TraceError> {
         Batches::new(&self.instructions, group)
     }
+}
+
+/// Whether the trace folder `path` holds a whole program.
+///
+/// # Errors
+/// Its instructions cannot be read, or are of an unknown version.
+pub fn holds_program(path: &Path) -> Result<bool, TraceError> {
+    check_folder(path)?;
+    let instructions = Instructions::open(&path.join(INSTRUCTIONS))?;
+    Ok(tables::metadata(&instructions.file)?.version == Version::Program)
+}
+
+/// The program that `actions.parquet` holds.
+fn program(
+    path: &Path,
+    metadata: &tables::Metadata,
+    allocations: &[Allocation],
+    launches: u32,
+) -> Result<Program, TraceError> {
+    let name = path.join(ALLOCATIONS);
+    let memories = tables::memories(&name, metadata)?;
+    tables::check_apart(allocations).map_err(|(row, reason)| TraceError::at(&name, row as u64, reason))?;
+    let name = path.join(ACTIONS);
+    let rows = actions::actions(&name, metadata)?;
+    program_of(allocations, &memories, &rows, launches).map_err(|Broken { row, reason }| match row {
+        Some(row) => TraceError::at(&name, row as u64, reason),
+        None => TraceError::new(&name, reason),
+    })
 }

@@ -1,14 +1,16 @@
-//! `allocations.parquet` and `launches.parquet`, which are small, and the metadata of all three files.
+//! `allocations.parquet` and `launches.parquet`, which are small, and the metadata of all files.
 
 use std::collections::HashSet;
 use std::path::Path;
 
+use octavo_manager::{Kind, Spread};
+use octavo_program::LINE_BYTES;
 use parquet::data_type::ByteArray;
 
 use super::column::{Column, Holds};
 use super::footer::ParquetFile;
-use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, VERSION};
-use crate::{Allocation, Header, LaunchRow, Share, TraceError};
+use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION};
+use crate::{Allocation, Header, LaunchRow, Memory, Share, TraceError, Version};
 
 /// Rows of the table of allocations or launches, at most: far more than any program has.
 const MAX_TABLE_ROWS: u64 = 1 << 20;
@@ -16,14 +18,21 @@ const MAX_TABLE_ROWS: u64 = 1 << 20;
 const MAX_NAME_BYTES: usize = 4096;
 
 /// The metadata of a file.
-pub(super) fn header(file: &ParquetFile) -> Result<Header, TraceError> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Metadata {
+    pub header: Header,
+    pub version: Version,
+}
+
+pub(super) fn metadata(file: &ParquetFile) -> Result<Metadata, TraceError> {
     let wrong = |reason: String| TraceError::new(file.path(), reason);
     let version = file
         .value(KEY_VERSION)
         .ok_or_else(|| wrong(format!("is no Octavo trace: its metadata lacks `{KEY_VERSION}`")))?;
-    if version != VERSION {
-        return Err(wrong(format!("is of version `{version}` of the trace format; this Octavo reads `{VERSION}`")));
-    }
+    let Some(version) = Version::ALL.into_iter().find(|known| known.name() == version) else {
+        let known = Version::ALL.map(|known| format!("`{}`", known.name())).join(" and ");
+        return Err(wrong(format!("is of version `{version}` of the trace format; this Octavo reads {known}")));
+    };
     let lanes = file.value(KEY_LANES).unwrap_or_default();
     let lanes = match lanes {
         "32" => 32,
@@ -31,15 +40,17 @@ pub(super) fn header(file: &ParquetFile) -> Result<Header, TraceError> {
         _ => return Err(wrong(format!("`{KEY_LANES}` is `{lanes}`, expected `32` or `64`"))),
     };
     let text = |key| file.value(key).unwrap_or_default().to_owned();
-    Ok(Header { lanes, source: text(KEY_SOURCE), command: text(KEY_COMMAND) })
+    Ok(Metadata { header: Header { lanes, source: text(KEY_SOURCE), command: text(KEY_COMMAND) }, version })
 }
 
 /// Opens a table whose metadata must be that of the instructions.
-fn open(path: &Path, expected: &Header) -> Result<ParquetFile, TraceError> {
+pub(super) fn open(path: &Path, expected: &Metadata) -> Result<ParquetFile, TraceError> {
     let file = ParquetFile::open(path)?;
-    let found = header(&file)?;
+    let found = metadata(&file)?;
     if found != *expected {
-        let reason = format!("belongs to another trace: it is by `{}` (`{}`)", found.source, found.command);
+        let Metadata { header: Header { source, command, .. }, version } = found;
+        let version = version.name();
+        let reason = format!("belongs to another trace: it is by `{source}` (`{command}`), of version {version}");
         return Err(TraceError::new(path, reason));
     }
     if file.rows() > MAX_TABLE_ROWS {
@@ -49,7 +60,7 @@ fn open(path: &Path, expected: &Header) -> Result<ParquetFile, TraceError> {
 }
 
 /// The allocations: named, ascending, apart.
-pub(super) fn allocations(path: &Path, expected: &Header) -> Result<Vec<Allocation>, TraceError> {
+pub(super) fn allocations(path: &Path, expected: &Metadata) -> Result<Vec<Allocation>, TraceError> {
     let file = open(path, expected)?;
     let name = Column::required(&file, "name", None, Holds::Text, false)?;
     let base = Column::required(&file, "base", None, Holds::Unsigned(64), false)?;
@@ -78,6 +89,36 @@ pub(super) fn allocations(path: &Path, expected: &Header) -> Result<Vec<Allocati
     Ok(table)
 }
 
+/// What each allocation of a whole program is.
+pub(super) fn memories(path: &Path, expected: &Metadata) -> Result<Vec<Memory>, TraceError> {
+    let file = open(path, expected)?;
+    let kind = Column::required(&file, "kind", None, Holds::Text, false)?;
+    let spread = Column::required(&file, "spread", None, Holds::Text, false)?;
+    let mut table = Vec::new();
+    for group in 0..file.groups() {
+        let rows = file.group_rows(group);
+        let (kinds, spreads) = (texts(&file, &kind, group, rows)?, texts(&file, &spread, group, rows)?);
+        for (row, (kind, spread)) in kinds.iter().zip(&spreads).enumerate() {
+            table.push(
+                memory(kind, spread)
+                    .map_err(|reason| TraceError::at(path, file.first_row(group) + row as u64, reason))?,
+            );
+        }
+    }
+    Ok(table)
+}
+
+fn memory(kind: &str, spread: &str) -> Result<Memory, String> {
+    let wrong = |column: &str, found: &str, known: &[&str]| {
+        format!("`{column}` is `{found}`, expected one of {}", known.join(", "))
+    };
+    let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
+    let kind = known.ok_or_else(|| wrong("kind", kind, &Kind::ALL.map(Kind::name)))?;
+    let known = Spread::ALL.into_iter().find(|known| known.name() == spread);
+    let spread = known.ok_or_else(|| wrong("spread", spread, &Spread::ALL.map(Spread::name)))?;
+    Ok(Memory { kind, spread })
+}
+
 /// # Errors
 /// Row and reason.
 pub(crate) fn check_allocations(table: &[Allocation]) -> Result<(), (usize, String)> {
@@ -98,8 +139,24 @@ pub(crate) fn check_allocations(table: &[Allocation]) -> Result<(), (usize, Stri
     Ok(())
 }
 
+/// Allocations of a whole program share no line: each line says whose it is.
+///
+/// # Errors
+/// Row and reason.
+pub(super) fn check_apart(table: &[Allocation]) -> Result<(), (usize, String)> {
+    let shared =
+        table.windows(2).position(|pair| (pair[0].base + pair[0].bytes - 1) / LINE_BYTES >= pair[1].base / LINE_BYTES);
+    match shared {
+        Some(before) => {
+            let [before_name, name] = [before, before + 1].map(|row| &table[row].name);
+            Err((before + 1, format!("allocation `{name}` begins in the last line of `{before_name}`")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The launches: numbered, with grids that can be.
-pub(super) fn launches(path: &Path, expected: &Header) -> Result<Vec<LaunchRow>, TraceError> {
+pub(super) fn launches(path: &Path, expected: &Metadata) -> Result<Vec<LaunchRow>, TraceError> {
     let file = open(path, expected)?;
     let columns = LaunchColumns::find(&file)?;
     let mut table: Vec<LaunchRow> = Vec::new();
@@ -107,7 +164,7 @@ pub(super) fn launches(path: &Path, expected: &Header) -> Result<Vec<LaunchRow>,
         columns.read(&file, group, &mut table)?;
     }
     for (row, launch) in table.iter().enumerate() {
-        check_launch(launch, expected.lanes).map_err(|reason| TraceError::at(path, row as u64, reason))?;
+        check_launch(launch, expected.header.lanes).map_err(|reason| TraceError::at(path, row as u64, reason))?;
     }
     Ok(table)
 }
@@ -248,7 +305,7 @@ fn check_split(split: &[Share], work_groups: u32) -> Result<(), String> {
     Err(format!("`split` has {next} groups, but the launch has {work_groups}"))
 }
 
-fn texts(file: &ParquetFile, column: &Column, group: usize, rows: usize) -> Result<Vec<String>, TraceError> {
+pub(super) fn texts(file: &ParquetFile, column: &Column, group: usize, rows: usize) -> Result<Vec<String>, TraceError> {
     let text = |(row, value): (usize, ByteArray)| {
         let wrong = |reason| TraceError::at(file.path(), file.first_row(group) + row as u64, reason);
         if value.len() > MAX_NAME_BYTES {

@@ -4,6 +4,7 @@ use octavo_program::Op;
 
 use super::layout::Placement;
 use super::ops::{Scratch, ops_of_row};
+use crate::actions::Named;
 use crate::{Key, RowRules, Rows, TraceError, TraceReader};
 
 /// Rows decoded at a time: what they need stays in the caches of the simulating machine.
@@ -33,7 +34,7 @@ impl Decoded {
     }
 
     /// Decodes and checks a row group, which has rows.
-    pub fn new(reader: &TraceReader, group: usize, placement: &Placement) -> Result<Self, TraceError> {
+    pub fn new(reader: &TraceReader, group: usize, placement: &Placement, named: &Named) -> Result<Self, TraceError> {
         let mut batches = reader.batches(group)?;
         let mut rows = Rows::default();
         let mut decoded = Self::empty(reader.group_rows(group));
@@ -49,7 +50,7 @@ impl Decoded {
                 }
                 rules
                     .take(&row)
-                    .and_then(|()| ops_of_row(&row, placement, &mut scratch, &mut decoded.ops))
+                    .and_then(|()| ops_of_row(&row, placement, named, &mut scratch, &mut decoded.ops))
                     .map_err(|reason| TraceError::at(reader.instructions_path(), number + index as u64, reason))?;
             }
             decoded.last = rows.key(rows.len() - 1);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::TraceError;
 use crate::read::check_folder;
-use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES};
+use crate::schema::{ACTIONS, Version};
 
 const BLOCK: usize = 1 << 16;
 
@@ -14,7 +14,8 @@ const BLOCK: usize = 1 << 16;
 pub(super) fn digest(path: &Path) -> Result<String, TraceError> {
     check_folder(path)?;
     let mut sum = Sum(0);
-    for name in [INSTRUCTIONS, ALLOCATIONS, LAUNCHES] {
+    let version = if path.join(ACTIONS).is_file() { Version::Program } else { Version::Launches };
+    for name in version.files() {
         let name = path.join(name);
         let read = File::open(&name).and_then(|file| add_file(file, &mut sum));
         read.map_err(|error| TraceError::new(&name, format!("cannot be read: {error}")))?;

@@ -29,6 +29,7 @@ const SPARSE: u64 = 4;
 /// The allocations in their new places, and the way from recorded lines to new ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
+    /// All allocations, in address order.
     pub buffers: Vec<Buffer>,
     ranges: Ranges,
     /// What to add to the lines of each allocation.

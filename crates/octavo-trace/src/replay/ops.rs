@@ -3,6 +3,7 @@
 use octavo_program::{InstructionMix, Op, OpSink};
 
 use super::layout::Placement;
+use crate::actions::{Named, Turn, unnamed};
 use crate::lines::{lines_of_addresses, partial_of_addresses};
 use crate::ranges::outside;
 use crate::{Counts, Kind, Row, Touched};
@@ -22,19 +23,23 @@ pub(crate) struct Scratch {
     partial: Vec<u64>,
     /// The allocation that the last line was in.
     hint: usize,
+    /// What the launch of the row may touch.
+    turn: Turn,
 }
 
 /// Appends the operations that `row` means. Atomics are stores.
 ///
 /// # Errors
-/// It touches a line outside of all allocations, or a line of code beyond what can be numbered.
+/// It touches a line outside of all allocations, or of those that its launch names, or a line of code beyond what can be numbered.
 pub(crate) fn ops_of_row(
     row: &Row<'_>,
     placement: &Placement,
+    named: &Named,
     scratch: &mut Scratch,
     ops: &mut Vec<Op>,
 ) -> Result<(), String> {
     instructions(row, ops)?;
+    scratch.turn.enter(row.key.launch, named);
     match row.kind {
         Kind::Load => memory(row, placement, scratch, ops, Op::load),
         Kind::Store | Kind::Atomic => memory(row, placement, scratch, ops, Op::store),
@@ -121,7 +126,7 @@ fn memory(
     ops: &mut Vec<Op>,
     make: fn(u64, u32) -> Op,
 ) -> Result<(), String> {
-    let Scratch { lines: made, partial: found, hint } = scratch;
+    let Scratch { lines: made, partial: found, hint, turn } = scratch;
     let (lines, mut partial) = match row.touched {
         Touched::Lines(lines) => (lines, row.partial),
         Touched::Addresses(addresses) => {
@@ -139,6 +144,7 @@ fn memory(
         let is_partial = partial.first() == Some(&position);
         partial = &partial[usize::from(is_partial)..];
         match placement.line(*line, hint) {
+            Some(_) if !turn.names(*hint) => return Err(unnamed(*line)),
             Some(line) => runs.touch(line, is_partial),
             None => return Err(outside(*line)),
         }

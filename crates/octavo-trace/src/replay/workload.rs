@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use octavo_program::{Buffer, Cursor, Launch, Op, OpSink, Resources, Workload};
+use octavo_program::{Buffer, Cursor, HostSide, Launch, Op, OpSink, Program, ProgramBuffer, Resources, Workload};
 
 use super::cache::Cache;
 use super::decoded::{Decoded, Wavefront, wavefront};
 use super::layout::{Layout, Placement};
+use crate::actions::Named;
 use crate::{Key, LaunchRow, TraceError, TraceReader};
 
 /// Memory for decoded row groups. Ten million rows of common kernels take about this much, and a launch rarely has
@@ -21,6 +22,11 @@ const CACHE_BYTES: usize = 256 << 20;
 pub struct TraceWorkload {
     reader: TraceReader,
     placement: Placement,
+    /// What launches may touch: the buffers of the launches alone.
+    buffers: Vec<Buffer>,
+    named: Named,
+    /// The program around the launches, if it was recorded.
+    program: Option<Program>,
     /// First wavefront of each row group that has rows, and its number; ascending.
     index: Vec<(Wavefront, u32)>,
     state: Mutex<State>,
@@ -49,7 +55,11 @@ impl TraceWorkload {
         let placement = Placement::new(reader.allocations(), layout).map_err(|reason| TraceError::new(path, reason))?;
         let index = index(&reader)?;
         let state = State { cache: Cache::new(reader.row_groups(), budget), failure: None };
-        Ok(Self { reader, placement, index, state: Mutex::new(state) })
+        let named = Named::new(reader.program(), reader.launches().len());
+        let touched = placement.buffers.iter().zip(named.by_any(placement.buffers.len()));
+        let buffers = touched.filter(|(_, named)| *named).map(|(buffer, _)| buffer.clone()).collect();
+        let program = reader.program().map(|program| placed(program, &placement, reader.launches().len() as u32));
+        Ok(Self { reader, placement, buffers, named, program, index, state: Mutex::new(state) })
     }
 
     /// Memory that decoded row groups take now.
@@ -71,7 +81,7 @@ impl TraceWorkload {
     fn group<'a>(&self, state: &'a mut State, position: usize) -> Result<&'a Decoded, TraceError> {
         let group = self.index[position].1 as usize;
         if !state.cache.holds(group) {
-            state.cache.insert(group, Decoded::new(&self.reader, group, &self.placement)?);
+            state.cache.insert(group, Decoded::new(&self.reader, group, &self.placement, &self.named)?);
         }
         state.cache.get(group).ok_or_else(|| TraceError::new(self.reader.path(), "a row group has gone".to_owned()))
     }
@@ -169,9 +179,26 @@ fn index(reader: &TraceReader) -> Result<Vec<(Wavefront, u32)>, TraceError> {
     Ok(index)
 }
 
+/// A recorded program whose buffers lie where they are replayed.
+fn placed(program: &Program, placement: &Placement, launches: u32) -> Program {
+    let moved =
+        |(recorded, buffer): (&ProgramBuffer, &Buffer)| ProgramBuffer { buffer: buffer.clone(), ..recorded.clone() };
+    let buffers = program.buffers().iter().zip(&placement.buffers).map(moved).collect();
+    Program::new(buffers, program.actions().to_vec(), launches).expect("buffers that move apart stay in order")
+}
+
 impl Workload for TraceWorkload {
     fn buffers(&self) -> &[Buffer] {
-        &self.placement.buffers
+        &self.buffers
+    }
+
+    /// Nobody recorded it: what can be told from the launches.
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
+    }
+
+    fn program(&self) -> Option<&Program> {
+        self.program.as_ref()
     }
 
     fn launches(&self) -> u32 {

@@ -6,17 +6,17 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 
 use super::file::{ParquetFile, RowGroup};
 use crate::rows::Lists;
-use crate::schema::{ALLOCATIONS_SCHEMA, INSTRUCTIONS_SCHEMA, LAUNCHES_SCHEMA};
-use crate::{Allocation, Header, Kind, LaunchRow, Rows, Share, TraceError};
+use crate::schema::{ALLOCATIONS_SCHEMA, INSTRUCTIONS_SCHEMA, LAUNCHES_SCHEMA, MEMORIES_SCHEMA};
+use crate::{Allocation, Header, Kind, LaunchRow, Memory, Rows, Share, TraceError, Version};
 
-type Written = Result<(), parquet::errors::ParquetError>;
+pub(super) type Written = Result<(), parquet::errors::ParquetError>;
 
 /// Columns whose neighbouring values differ by little.
 const DELTAS: [&[&str]; 4] =
     [&["sequence"], &["code_lines", "list", "element"], &["lines", "list", "element"], &["partial", "list", "element"]];
 
-pub(super) fn create_instructions(path: &Path, header: &Header) -> Result<ParquetFile, TraceError> {
-    ParquetFile::create(path, INSTRUCTIONS_SCHEMA, header, &DELTAS)
+pub(super) fn create_instructions(path: &Path) -> Result<ParquetFile, TraceError> {
+    ParquetFile::create(path, INSTRUCTIONS_SCHEMA, &DELTAS)
 }
 
 pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), TraceError> {
@@ -40,19 +40,37 @@ pub(super) fn write_rows(file: &mut ParquetFile, rows: &Rows) -> Result<(), Trac
     })
 }
 
-pub(super) fn write_allocations(path: &Path, header: &Header, table: &[Allocation]) -> Result<(), TraceError> {
-    let mut file = ParquetFile::create(path, ALLOCATIONS_SCHEMA, header, &[])?;
+/// The allocations of `memories` of a whole program, or of launches alone.
+pub(super) fn write_allocations(
+    path: &Path,
+    header: &Header,
+    table: &[Allocation],
+    memories: Option<&[Memory]>,
+) -> Result<(), TraceError> {
+    let (schema, version) = match memories {
+        Some(_) => (MEMORIES_SCHEMA, Version::Program),
+        None => (ALLOCATIONS_SCHEMA, Version::Launches),
+    };
+    let mut file = ParquetFile::create(path, schema, &[])?;
     file.row_group(|group| {
         texts(group, table.iter().map(|row| row.name.as_str()))?;
         large_numbers(group, table.iter().map(|row| row.base))?;
         large_numbers(group, table.iter().map(|row| row.bytes))?;
-        numbers(group, &table.iter().map(|row| row.gpu).collect::<Vec<u8>>())
+        numbers(group, &table.iter().map(|row| row.gpu).collect::<Vec<u8>>())?;
+        let Some(memories) = memories else { return Ok(()) };
+        texts(group, memories.iter().map(|memory| memory.kind.name()))?;
+        texts(group, memories.iter().map(|memory| memory.spread.name()))
     })?;
-    file.finish()
+    file.finish(header, version)
 }
 
-pub(super) fn write_launches(path: &Path, header: &Header, table: &[LaunchRow]) -> Result<(), TraceError> {
-    let mut file = ParquetFile::create(path, LAUNCHES_SCHEMA, header, &[])?;
+pub(super) fn write_launches(
+    path: &Path,
+    header: &Header,
+    version: Version,
+    table: &[LaunchRow],
+) -> Result<(), TraceError> {
+    let mut file = ParquetFile::create(path, LAUNCHES_SCHEMA, &[])?;
     let column = |value: fn(&LaunchRow) -> u32| table.iter().map(value).collect::<Vec<u32>>();
     file.row_group(|group| {
         numbers(group, &(0..table.len() as u32).collect::<Vec<u32>>())?;
@@ -71,16 +89,16 @@ pub(super) fn write_launches(path: &Path, header: &Header, table: &[LaunchRow]) 
         numbers(group, &column(|row| row.flushed.into()))?;
         shares(group, table)
     })?;
-    file.finish()
+    file.finish(header, version)
 }
 
-fn numbers<T: Copy + Into<u32>>(group: &mut RowGroup<'_>, values: &[T]) -> Written {
+pub(super) fn numbers<T: Copy + Into<u32>>(group: &mut RowGroup<'_>, values: &[T]) -> Written {
     // Unsigned numbers are stored as signed ones of the same bits.
     let values: Vec<i32> = values.iter().map(|value| (*value).into() as i32).collect();
     group.column::<Int32Type>(&values, None, None)
 }
 
-fn large_numbers(group: &mut RowGroup<'_>, values: impl Iterator<Item = u64>) -> Written {
+pub(super) fn large_numbers(group: &mut RowGroup<'_>, values: impl Iterator<Item = u64>) -> Written {
     let values: Vec<i64> = values.map(|value| value as i64).collect();
     group.column::<Int64Type>(&values, None, None)
 }
@@ -91,7 +109,7 @@ fn optional(group: &mut RowGroup<'_>, values: &[Option<u8>]) -> Written {
     group.column::<Int32Type>(&present, Some(&levels), None)
 }
 
-fn texts<'a>(group: &mut RowGroup<'_>, values: impl Iterator<Item = &'a str>) -> Written {
+pub(super) fn texts<'a>(group: &mut RowGroup<'_>, values: impl Iterator<Item = &'a str>) -> Written {
     let values: Vec<ByteArray> = values.map(ByteArray::from).collect();
     group.column::<ByteArrayType>(&values, None, None)
 }
@@ -123,7 +141,7 @@ fn shares(group: &mut RowGroup<'_>, table: &[LaunchRow]) -> Written {
 }
 
 /// Definition and repetition levels of required lists of required elements with these lengths.
-fn list_levels(lengths: impl Iterator<Item = usize>) -> (Vec<i16>, Vec<i16>) {
+pub(super) fn list_levels(lengths: impl Iterator<Item = usize>) -> (Vec<i16>, Vec<i16>) {
     let (mut definition, mut repetition) = (Vec::new(), Vec::new());
     for length in lengths {
         definition.extend(std::iter::repeat_n(i16::from(length > 0), length.max(1)));

@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, VERSION};
+use crate::schema::{KEY_COMMAND, KEY_LANES, KEY_SOURCE, KEY_VERSION, Version};
 use crate::{Header, TraceError};
 
 /// Higher levels make traces hardly smaller and are much slower to write.
@@ -32,10 +32,10 @@ pub(super) struct RowGroup<'a> {
 
 impl ParquetFile {
     /// A file whose columns named in `deltas` store differences; all others use dictionaries.
-    pub fn create(path: &Path, schema: &str, header: &Header, deltas: &[&[&str]]) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, schema: &str, deltas: &[&[&str]]) -> Result<Self, TraceError> {
         let wrong = |error: ParquetError| failed(path, &error);
         let schema = Arc::new(parse_message_type(schema).map_err(wrong)?);
-        let mut properties = properties(header).map_err(wrong)?;
+        let mut properties = properties().map_err(wrong)?;
         for column in deltas {
             let column = ColumnPath::new(column.iter().map(|part| (*part).to_owned()).collect());
             properties = properties
@@ -60,8 +60,17 @@ impl ParquetFile {
         write(&mut self.writer).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes the footer.
-    pub fn finish(&mut self) -> Result<(), TraceError> {
+    /// Writes the footer, with the metadata of a trace.
+    pub fn finish(&mut self, header: &Header, version: Version) -> Result<(), TraceError> {
+        let pairs = [
+            (KEY_VERSION, version.name().to_owned()),
+            (KEY_LANES, header.lanes.to_string()),
+            (KEY_SOURCE, header.source.clone()),
+            (KEY_COMMAND, header.command.clone()),
+        ];
+        for (key, value) in pairs {
+            self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
         self.writer.finish().map(drop).map_err(|error| failed(&self.path, &error))
     }
 }
@@ -81,21 +90,13 @@ impl RowGroup<'_> {
     }
 }
 
-fn properties(header: &Header) -> Result<WriterPropertiesBuilder, ParquetError> {
-    let pairs = [
-        (KEY_VERSION, VERSION.to_owned()),
-        (KEY_LANES, header.lanes.to_string()),
-        (KEY_SOURCE, header.source.clone()),
-        (KEY_COMMAND, header.command.clone()),
-    ];
-    let pairs = pairs.map(|(key, value)| KeyValue::new(key.to_owned(), value));
+fn properties() -> Result<WriterPropertiesBuilder, ParquetError> {
     Ok(WriterProperties::builder()
         .set_created_by(concat!("octavo ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_offset_index_disabled(true)
-        .set_key_value_metadata(Some(pairs.to_vec())))
+        .set_offset_index_disabled(true))
 }
 
 fn failed(path: &Path, error: &ParquetError) -> TraceError {

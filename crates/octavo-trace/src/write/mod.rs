@@ -1,16 +1,20 @@
 //! Writing a trace, row by row.
 
+mod actions;
 mod columns;
 mod file;
 mod staged;
 
 use std::path::{Path, PathBuf};
 
+use octavo_program::{Buffer, Program, ProgramBuffer};
+
 use self::file::ParquetFile;
 use self::staged::Staged;
+use crate::actions::rows_of;
 use crate::lines::{lines_of_addresses, partial_of_addresses};
-use crate::schema::{ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
-use crate::{Allocation, Header, LaunchRow, Row, RowRules, Rows, Touched, TraceError};
+use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES, MAX_GROUP_ROWS};
+use crate::{ActionRow, Allocation, Header, LaunchRow, Memory, Row, RowRules, Rows, Touched, TraceError, Version};
 
 /// Lines of a row group, after which the next one begins: bounds what a reader holds to a few megabytes.
 const GROUP_LINES: usize = 1 << 20;
@@ -56,7 +60,7 @@ impl TraceWriter {
             return Err(TraceError::new(path, format!("wavefronts have 32 or 64 lanes, not {}", header.lanes)));
         }
         let staged = Staged::new(path, replace)?;
-        let instructions = columns::create_instructions(&staged.file(INSTRUCTIONS), &header)?;
+        let instructions = columns::create_instructions(&staged.file(INSTRUCTIONS))?;
         let rules = RowRules::new(header.lanes);
         let name = path.join(INSTRUCTIONS);
         Ok(Self {
@@ -117,12 +121,59 @@ impl TraceWriter {
     /// # Errors
     /// The trace breaks a rule of the format, or the disk is full.
     pub fn finish(mut self, allocations: &[Allocation], launches: &[LaunchRow]) -> Result<(), TraceError> {
+        self.finish_instructions(Version::Launches)?;
+        columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations, None)?;
+        columns::write_launches(&self.staged.file(LAUNCHES), &self.header, Version::Launches, launches)?;
+        self.appear()
+    }
+
+    /// As [`TraceWriter::finish`], with the whole program around the launches: version 2 of the format. `memories` says
+    /// what each allocation is.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::finish`]; or there are more or fewer `memories` than allocations.
+    pub fn finish_program(
+        mut self,
+        allocations: &[Allocation],
+        memories: &[Memory],
+        launches: &[LaunchRow],
+        actions: &[ActionRow],
+    ) -> Result<(), TraceError> {
+        let name = self.name.with_file_name(ALLOCATIONS);
+        if memories.len() != allocations.len() {
+            let reason = format!("{} kinds of {} allocations, expected as many", memories.len(), allocations.len());
+            return Err(TraceError::new(&name, reason));
+        }
+        self.finish_instructions(Version::Program)?;
+        columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations, Some(memories))?;
+        columns::write_launches(&self.staged.file(LAUNCHES), &self.header, Version::Program, launches)?;
+        actions::write_actions(&self.staged.file(ACTIONS), &self.header, actions)?;
+        self.appear()
+    }
+
+    /// As [`TraceWriter::finish_program`], of a program that is there already.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::finish`].
+    pub fn finish_whole(self, program: &Program, launches: &[LaunchRow]) -> Result<(), TraceError> {
+        let allocation = |found: &ProgramBuffer| {
+            let Buffer { name, base, bytes, gpu } = found.buffer.clone();
+            Allocation { name, base, bytes, gpu }
+        };
+        let allocations: Vec<Allocation> = program.buffers().iter().map(allocation).collect();
+        let memory = |found: &ProgramBuffer| Memory { kind: found.kind, spread: found.spread };
+        let memories: Vec<Memory> = program.buffers().iter().map(memory).collect();
+        self.finish_program(&allocations, &memories, launches, &rows_of(program))
+    }
+
+    fn finish_instructions(&mut self, version: Version) -> Result<(), TraceError> {
         let rows = self.rows();
         self.rules.finish().map_err(|reason| TraceError::at(&self.name, rows.saturating_sub(1), reason))?;
         self.flush()?;
-        self.instructions.finish()?;
-        columns::write_allocations(&self.staged.file(ALLOCATIONS), &self.header, allocations)?;
-        columns::write_launches(&self.staged.file(LAUNCHES), &self.header, launches)?;
+        self.instructions.finish(&self.header, version)
+    }
+
+    fn appear(self) -> Result<(), TraceError> {
         self.staged.check()?;
         self.staged.commit()
     }

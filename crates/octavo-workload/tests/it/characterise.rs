@@ -1,8 +1,8 @@
 //! The numbers of a workload on programs so small that they can be counted by hand, and published remarks.
 
 use octavo_program::{
-    AddressSpace, Buffer, Characteristics, Cursor, Dispatch, Launch, Op, OpSink, PageClass, Setting, Size, Workload,
-    characterise,
+    AddressSpace, Buffer, Characteristics, Cursor, Dispatch, HostSide, Launch, Op, OpSink, PageClass, Setting, Size,
+    Workload, characterise,
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
@@ -28,6 +28,10 @@ impl Workload for Toy {
 
     fn launch(&self, _index: u32) -> Launch {
         Launch { kernel: "toy".into(), work_groups: 4, wavefronts_per_group: 1 }
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
     }
 
     fn fill(&self, _launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {

@@ -21,7 +21,7 @@ class Chart {
     const specification = structuredClone(specifications[this.name]);
     delete specification.config;
     specification.autosize = { type: "fit-x", contains: "padding" };
-    if (specification.height?.step) specification.height = specification.height.step * new Set(rows.map((row) => row.link ?? row.label)).size;
+    if (specification.height?.step) specification.height = specification.height.step * new Set(rows.map((row) => row.link ?? (specification.encoding?.y?.field === "phase" ? row.phase : row.label))).size;
     if (specification.layer) specification.layer = specification.layer.filter((layer) => drawable(layer, rows));
     specification.description = `${this.caption}. ${rows.length} rows; a table follows.`;
     specification.datasets = { rows: this.stepped ? withBeginnings(rows) : rows };

@@ -152,6 +152,7 @@ theme();
 overview();
 speed();
 causes();
+phases();
 pageMaps();
 overTime();
 translation();

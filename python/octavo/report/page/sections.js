@@ -224,6 +224,29 @@ function causes() {
   later(() => chart.draw(data.causes.map((row) => ({ ...row, label: runOf(row).label, relative: base.get(row.run) * row.share }))));
 }
 
+// Phases of whole programs
+
+function phases() {
+  if (!data.phases.length) return;
+  const chart = new Chart("phases", "Time of whole programs by phase", [
+    label,
+    { title: "phase", value: (row) => row.phase, text: true },
+    { title: "time", value: (row) => duration(row.time_ms * 1e9) },
+    { title: "share", value: (row) => percent.format(row.share) },
+  ]);
+  const names = [...new Set(data.phases.map((row) => row.phase))];
+  const wholes = [...new Set(data.phases.map((row) => row.run))];
+  const time = (run, phase) => data.phases.find((row) => row.run === run && row.phase === phase);
+  const columns = [
+    { title: "run", value: (run) => data.runs[run].label, text: true },
+    { title: "time", value: (run) => duration(data.runs[run].time_ms * 1e9) },
+    ...names.map((phase) => ({ title: phase, value: (run) => `${duration(time(run, phase).time_ms * 1e9)} (${percent.format(time(run, phase).share)})` })),
+  ];
+  const made = section("phases", "Phases", "What whole programs did, from the first allocation to the last free. Of phases that run side by side each counts in full; what is left is other.", chart.figure, table("Phases in numbers", columns, wholes));
+  later(() => chart.draw(data.phases.map((row) => ({ ...row, label: runOf(row).label }))));
+  perRun(made, "When", "spans", [label, { title: "phase", value: (row) => row.phase, text: true }, { title: "what", value: (row) => row.name, text: true }, { title: "from ms", value: (row) => digits.format(row.from) }, { title: "to ms", value: (row) => digits.format(row.to) }]);
+}
+
 // Over time
 
 const until = { title: "until ms", value: (row) => digits.format(row.to) };

@@ -7,7 +7,9 @@ pub use outside::outside;
 use octavo_driver::config::{PoolConfig, ServiceModel};
 use octavo_manager::{EVICTIONS, GUARDS, MemoryConfig, PLACEMENTS, PREFETCHERS, PrefetchPlan};
 use octavo_node::*;
-use octavo_program::{AddressSpace, Buffer, Cursor, Dispatch, Launch, Op, OpKind, OpSink, Resources, Workload};
+use octavo_program::{
+    AddressSpace, Buffer, Cursor, Dispatch, HostSide, Launch, Op, OpKind, OpSink, Resources, Workload,
+};
 use octavo_registry::{Choice, Options};
 use octavo_sim::{RunOptions, RunResult, Table, Values, simulate};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
@@ -115,6 +117,9 @@ impl Workload for Script {
     }
     fn waits_for_some(&self) -> bool {
         true
+    }
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let ops = &self.launches[launch as usize][group as usize][wavefront as usize];

@@ -1,0 +1,12 @@
+//! The program around the launches of a trace: rows of `actions.parquet`, and what they mean.
+
+mod given;
+mod launches;
+mod meaning;
+mod named;
+mod row;
+
+pub(crate) use given::rows_of;
+pub(crate) use meaning::{Broken, program_of};
+pub(crate) use named::{Named, Turn, unnamed};
+pub use row::{ActionKind, ActionRow, Memory, NOBODY, SweepRow};
