@@ -3,6 +3,7 @@
 mod classes;
 mod conformance;
 mod deadlines;
+mod own_placement;
 mod refusals;
 mod scripted;
 mod service;
