@@ -1,5 +1,6 @@
 # make demo   set everything up, compare placements on a real kernel, print a table, write pictures into demo/
 # make test   every test, Rust and Python
+# make soak   random histories of the manager against its reference model, 10 million events; OCTAVO_SOAK says how many
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that
@@ -19,7 +20,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint lint-rust lint-python bench wheel docs schema kernels traces validation clean
+.PHONY: demo test soak lint lint-rust lint-python bench wheel docs schema kernels traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -30,6 +31,9 @@ demo: $(VENV)/built
 test: $(VENV)/built $(VENV)/checks
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+soak:
+	cargo test --release --package octavo-manager --test it -- --ignored --nocapture very_many_histories
 
 # Two, so that `make --jobs 2 lint` has work for both while packages are installed.
 lint: lint-rust lint-python

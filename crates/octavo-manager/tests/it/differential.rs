@@ -49,7 +49,7 @@ fn uniform() -> impl Strategy<Value = Placement> {
     ]
 }
 
-fn any_placement() -> impl Strategy<Value = Placement> {
+pub fn any_placement() -> impl Strategy<Value = Placement> {
     prop_oneof![uniform(), grit()]
 }
 
@@ -65,7 +65,7 @@ fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = R
 }
 
 /// A node whose memories hold a few pages each.
-fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
+pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
     let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
     (capacity, placement, page_size(), any::<bool>()).prop_map(|(capacity, placement, page_size, evicts_blocks)| {
         Rules { page_size, capacity, hosts: Vec::new(), reserve: 0, placement, tree: None, evicts_blocks }
@@ -81,7 +81,7 @@ fn on_small_hosts(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = 
     })
 }
 
-fn with_tree(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+pub fn with_tree(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let threshold = prop_oneof![3 => Just(51u32), 1 => 1u32..=100];
     (rules, threshold).prop_map(|(rules, threshold)| Rules { tree: Some(threshold), ..rules })
 }
@@ -106,7 +106,7 @@ fn play_sized(config: &MemoryConfig, capacity: Vec<u32>, pages: (u32, u32), mix:
 }
 
 /// Any names that can be chosen, with their default options.
-fn registered() -> impl Strategy<Value = MemoryConfig> {
+pub fn registered() -> impl Strategy<Value = MemoryConfig> {
     let names = |names: Vec<&'static str>| proptest::sample::select(names).prop_map(Choice::named);
     let placement = names(PLACEMENTS.names().collect());
     (page_size(), placement, names(PREFETCHERS.names().collect()), names(EVICTIONS.names().collect())).prop_map(
@@ -121,7 +121,7 @@ fn registered() -> impl Strategy<Value = MemoryConfig> {
 }
 
 /// Frames with numbers, and pages of several sizes: large frames of some powers of two of base pages.
-fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
+pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
     let models = proptest::sample::select(vec!["worst-case", "bulk-copy", "ideal", "none"]);
     let mosaic = (power, 1u32..=512, models).prop_map(|(power, threshold, compaction)| {
         let (pages, large_page) = (1 << power, Bytes((4 << 10) << power));
@@ -147,8 +147,8 @@ const CALM: Mix = Mix { concurrent: false, failing: false, resize: None, thinned
 const GROUPS: Mix = Mix { storm_level: 2, ..CALM };
 const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 
-const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
-const THINNED: Mix = Mix { thinned: true, ..RESIZED };
+pub const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
+pub const THINNED: Mix = Mix { thinned: true, ..RESIZED };
 const FILLED: Mix = Mix { resize: Some(1500), sweep: 800, ..THINNED };
 
 // Groups of 512 pages, and whole blocks: few histories of many pages.

@@ -27,6 +27,7 @@ mod prefetch;
 mod reach;
 mod reference;
 mod refusals;
+mod soak;
 mod statistics;
 mod time;
 mod tree_golden;

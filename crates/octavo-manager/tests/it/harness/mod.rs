@@ -101,7 +101,11 @@ impl Harness {
 
     /// Frees those of these pages that are allocated.
     pub fn free_present(&mut self, first: u32, count: u32) {
-        self.runs(first, count, true).into_iter().for_each(|run| self.free(run.first.0, run.count));
+        for run in self.runs(first, count, true) {
+            // A run that was freed may have left plans that hold pages of the next.
+            self.settle();
+            self.free(run.first.0, run.count);
+        }
     }
 
     /// Allocates those of these pages that are not.
