@@ -421,3 +421,17 @@ def test_results_of_another_format_are_not_taken_for_finished_ones(tmp_path):
         octavo.run(workload="fir", scale=SMALL, output=tmp_path / "r")
     with pytest.raises(octavo.OutputError, match="found format 1"):
         octavo.RunResult.load(tmp_path / "r")
+
+
+def test_phases_of_whole_programs_add_up_and_stand_in_their_order(tmp_path):
+    octavo.run(workload="fir", kind="explicit", scale=SMALL, output=tmp_path / "explicit")
+    octavo.run(workload="fir", scale=SMALL, output=tmp_path / "launches")
+    data = gather(read([tmp_path]), "on-touch")
+    whole = next(run for run in read([tmp_path]) if "phases" in run.summary)
+    assert {row["run"] for row in data["phases"] + data["spans"]} == {whole.number}
+    times = {row["phase"]: row["time_ms"] for row in data["phases"]}
+    assert times["kernels"] == whole.summary["phases"]["kernels_ps"] / 1e9
+    assert sum(row["share"] for row in data["phases"]) == pytest.approx(1)
+    assert {row["phase"] for row in data["spans"]} >= {"allocation", "copy in", "kernel", "copy out", "deallocation"}
+    assert all(0 <= row["from"] <= row["to"] <= whole.summary["time_ps"] / 1e9 for row in data["spans"])
+    assert report([tmp_path], tmp_path / "page.html").stat().st_size > 0
