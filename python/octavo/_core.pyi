@@ -371,6 +371,18 @@ class Decision:
     def __hash__(self) -> int: ...
 
 @final
+class Hint:
+    """What a guard does about a fault; None passes it on to advice and the placement."""
+
+    @staticmethod
+    def throttle(until: int) -> Hint:
+        """The fault waits until a time in picoseconds, later than now; then the guard is asked about it again."""
+
+    @staticmethod
+    def pin(at: int, *, mappers: Iterable[int] | None = None) -> Hint:
+        """The page comes to lie with a processor; the faulting one maps it there, and `mappers` as far as they can."""
+
+@final
 class Move:
     """A page that a policy moves without a fault."""
 
@@ -422,9 +434,16 @@ class Needs:
 
 @final
 class Memory:
-    """The node's pages as a placement sees them, while a method of it is called."""
+    """The node's pages as a placement or a guard sees them, while a method of it is called."""
 
     def __new__(cls) -> Memory: ...
+    @property
+    def now(self) -> int:
+        """When the present call happens, in picoseconds since the run began."""
+
+    def can_map(self, processor: int, memory: int) -> bool:
+        """Whether a processor can map another's memory; its own it always can."""
+
     def page(self, number: int) -> Page:
         """Everything known about a page; ValueError if it is not part of an allocation."""
 

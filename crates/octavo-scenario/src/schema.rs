@@ -25,7 +25,7 @@ pub fn schema() -> Value {
         ("prefetch", strategy(&PREFETCHERS)),
         ("eviction", strategy(&EVICTIONS)),
         ("demotion", choice(&DEMOTIONS)),
-        ("guard", choice(&GUARDS)),
+        ("guard", strategy(&GUARDS)),
         ("allocator", choice(&ALLOCATORS)),
         ("sizing", choice(&SIZINGS)),
     ] {

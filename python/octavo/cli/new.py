@@ -46,6 +46,12 @@ def eviction(file: Target, force: Replace = False, quiet: options.Quiet = False)
     _policy("eviction", file, run, force=force, quiet=quiet)
 
 
+@app.command(epilog=options.examples("octavo new guard my_policy.py", f"{_RUN} --guard my_policy.py"))
+def guard(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a guard in Python that runs as it is: who steps in when processors fight over a page."""
+    _policy("guard", file, f"{_RUN} --guard {file}", force=force, quiet=quiet)
+
+
 @app.command(epilog=options.examples("octavo new sweep sweep.toml", "octavo sweep sweep.toml"))
 def sweep(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
     """Write a small sweep that runs as it is, with every kind of axis explained."""

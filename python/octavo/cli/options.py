@@ -32,7 +32,7 @@ Eviction = Annotated[
 ]
 Guard = Annotated[
     str | None,
-    typer.Option("--guard", help="Who steps in when processors fight over a page, by name.", show_default=False),
+    typer.Option("--guard", help="Guard against thrashing by name, or a Python file.", show_default=False),
 ]
 Kind = Annotated[
     str | None,

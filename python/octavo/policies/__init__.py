@@ -1,4 +1,4 @@
-"""Placement, prefetch and eviction policies written in Python.
+"""Placement, prefetch, eviction and guard policies written in Python.
 
 A policy is a class. Where a scenario or an option takes the name of a built-in strategy, it takes the place of a class
 too (`my_policy.py`, `my_policy.py:Mine`, `package.module:Mine`), and from Python the class itself:
@@ -22,6 +22,7 @@ from octavo._core import (
     CounterNotification,
     Decision,
     Fault,
+    Hint,
     Memory,
     Move,
     Needs,
@@ -31,7 +32,7 @@ from octavo._core import (
     Service,
     Unsubscribe,
 )
-from octavo.policies.base import HOST, EvictionPolicy, PlacementPolicy, PrefetchPolicy
+from octavo.policies.base import HOST, EvictionPolicy, GuardPolicy, PlacementPolicy, PrefetchPolicy
 from octavo.policies.options import option
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "Decision",
     "EvictionPolicy",
     "Fault",
+    "GuardPolicy",
+    "Hint",
     "Memory",
     "Move",
     "Needs",

@@ -11,7 +11,18 @@ from octavo.policies.options import Declared
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octavo._core import AccessCount, CounterNotification, Decision, Fault, Move, Node, Page, Service, Unsubscribe
+    from octavo._core import (
+        AccessCount,
+        CounterNotification,
+        Decision,
+        Fault,
+        Hint,
+        Move,
+        Node,
+        Page,
+        Service,
+        Unsubscribe,
+    )
 
 HOST: Final = -1
 """The host among processors; GPUs are numbered from 0."""
@@ -136,9 +147,51 @@ class EvictionPolicy(Policy):
         """A victim is back because a plan failed; it should be the next to leave. Never happens in a simulation."""
 
 
+class GuardPolicy(Policy):
+    """Steps in when processors fight over a page: it goes before advice and the placement.
+
+    It moves nothing itself. Times are picoseconds; `self.memory.now` says when a call happens.
+    """
+
+    memory: Memory = Memory()
+    """The pages, to be looked at in `on_fault`, `on_move` and `on_deadline`."""
+
+    @abstractmethod
+    def on_fault(self, fault: Fault, page: Page) -> Hint | None:
+        """What to do about a fault on a managed page that has one copy; None if nothing.
+
+        A fault that was throttled is asked about again when its time has come.
+        """
+
+    def on_move(self, pages: range, to: int) -> None:
+        """Pages of one block move for a fault, a counter, a report or a prefetcher. Nothing unless overridden."""
+
+    def on_overrule(self, pages: range) -> None:
+        """Pages move because the program said so, or replicas are made or go. Nothing unless overridden."""
+
+    def on_free(self, pages: range) -> None:
+        """These pages are no longer part of an allocation. Nothing unless overridden."""
+
+    def keeps(self, page: int) -> bool:
+        """Whether prefetchers, counters and reports leave a page where it is; never, unless overridden."""
+        return False
+
+    def deadline(self) -> int | None:
+        """When `on_deadline` is to be called; never, unless overridden. Asked after each other call."""
+        return None
+
+    def on_deadline(self) -> Iterable[int]:
+        """The deadline has come, and the next is later: which pages' remote mappings go; none unless overridden.
+
+        Pages that are `busy` are passed over: name them again later.
+        """
+        return ()
+
+
 KINDS: Final[dict[str, type[Policy]]] = {
     "placement": PlacementPolicy,
     "prefetch": PrefetchPolicy,
     "eviction": EvictionPolicy,
+    "guard": GuardPolicy,
 }
 """The base class of each kind of strategy, by the name that scenarios use."""

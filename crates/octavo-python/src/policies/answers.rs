@@ -1,6 +1,7 @@
 //! What a policy answers, and how its answers are read.
 
-use octavo_manager::{CounterSpec, MemoryMask, PageId, PageRun, ReportSpec};
+use octavo_manager::{CounterSpec, MemoryMask, PageId, PageRun, ProcessorMask, ReportSpec};
+use octavo_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyRange;
@@ -96,6 +97,90 @@ fn in_words(trouble: Trouble, before: &str, answer: &Bound<'_, PyAny>) -> Troubl
         Trouble::Nonsense { expected, .. } => Trouble::nonsense(format!("{before}{expected}"), shown(answer)),
         raised @ Trouble::Raised(_) => raised,
     }
+}
+
+/// What a guard does about a fault.
+#[pyclass(frozen, module = "octavo.policies")]
+pub struct Hint(Step);
+
+enum Step {
+    Throttle(Py<PyAny>),
+    Pin(i64, Vec<i64>),
+}
+
+#[pymethods]
+impl Hint {
+    /// The fault waits until a time in picoseconds, and the guard is asked about it again.
+    #[staticmethod]
+    fn throttle(until: Py<PyAny>) -> Self {
+        Self(Step::Throttle(until))
+    }
+
+    /// The page comes to lie with a processor; the faulting one maps it there, and so do `mappers` as far as they can.
+    #[staticmethod]
+    #[pyo3(signature = (at, *, mappers=None))]
+    fn pin(at: i64, mappers: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let mappers = match mappers {
+            Some(mappers) => mappers.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?,
+            None => Vec::new(),
+        };
+        Ok(Self(Step::Pin(at, mappers)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        match &self.0 {
+            Step::Throttle(until) => format!("Hint.throttle({})", shown(until.bind(py))),
+            Step::Pin(at, mappers) => format!("Hint.pin({at}, mappers={mappers:?})"),
+        }
+    }
+}
+
+impl Hint {
+    /// Nothing stands for passing the fault on.
+    pub fn read(value: &Bound<'_, PyAny>, gpus: usize, now: Time) -> Result<octavo_manager::Hint, Trouble> {
+        use octavo_manager::Hint as Manager;
+        if value.is_none() {
+            return Ok(Manager::Pass);
+        }
+        let Ok(hint) = value.cast::<Self>() else {
+            return Err(Trouble::nonsense("a Hint such as Hint.throttle(until), or None", shown(value)));
+        };
+        match &hint.get().0 {
+            Step::Throttle(until) => later(until.bind(value.py()), Some(now), "Hint.throttle of a time in picoseconds")
+                .map(Manager::Throttle),
+            Step::Pin(at, others) => {
+                let one = |number| processor(number, gpus).map_err(|trouble| in_words(trouble, "Hint.pin of ", value));
+                let mut mappers = ProcessorMask::EMPTY;
+                for &number in others {
+                    mappers = mappers.with(one(number)?);
+                }
+                Ok(Manager::Pin { at: one(*at)?.memory(), mappers })
+            }
+        }
+    }
+}
+
+/// A time in picoseconds that is later than `after`, if there is such a bound.
+pub fn later(value: &Bound<'_, PyAny>, after: Option<Time>, expected: &str) -> Result<Time, Trouble> {
+    let bound = after.map_or(String::new(), |after| format!(" that is later than now ({})", after.0));
+    let expected = format!("{expected}{bound}");
+    let found = integer(value, &expected)?;
+    let time = u64::try_from(found).ok().map(Time).filter(|time| after.is_none_or(|after| *time > after));
+    time.ok_or_else(|| Trouble::nonsense(expected, shown(value)))
+}
+
+/// Reads what an iterable holds; nothing at all stands for an empty one.
+pub fn each<T>(
+    answer: &Bound<'_, PyAny>,
+    read: impl Fn(&Bound<'_, PyAny>) -> Result<T, Trouble>,
+) -> Result<Vec<T>, Trouble> {
+    if answer.is_none() {
+        return Ok(Vec::new());
+    }
+    let Ok(items) = answer.try_iter() else {
+        return Err(Trouble::nonsense("an iterable", shown(answer)));
+    };
+    items.map(|item| read(&item?)).collect()
 }
 
 /// A page that a policy moves without a fault.

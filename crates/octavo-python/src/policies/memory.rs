@@ -3,6 +3,7 @@
 //! A strategy borrows them for a call; the Python objects that stand for them reach whatever the call in progress lent.
 
 use octavo_manager::{Context, Geometry, MemoryId, PageId, PageRun, PageView, ProcessorId, Scheme};
+use octavo_units::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyRange;
@@ -18,6 +19,8 @@ pub trait Lent {
     fn page(&self, page: PageId) -> PageView;
     fn allocations(&self) -> &[PageRun];
     fn held(&self, processor: ProcessorId) -> u32;
+    fn now(&self) -> Time;
+    fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool;
     fn set_scheme(&mut self, page: PageId, scheme: Scheme);
     fn charge(&mut self, metadata: u32, overlapped: u32);
 }
@@ -37,6 +40,14 @@ impl Lent for Context<'_> {
 
     fn held(&self, processor: ProcessorId) -> u32 {
         self.held(processor.memory())
+    }
+
+    fn now(&self) -> Time {
+        self.now()
+    }
+
+    fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        self.can_map(processor, memory)
     }
 
     fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
@@ -126,6 +137,20 @@ impl Memory {
     /// Pages of memory in use on a processor, those that unfinished plans will fill among them.
     fn used(&self, processor: i64) -> PyResult<u32> {
         Self::with(|lent| Ok(lent.held(existing(processor, lent.geometry().gpus)?)))
+    }
+
+    /// When the present call happens, in picoseconds since the run began.
+    #[getter]
+    fn now(&self) -> PyResult<u64> {
+        Self::with(|lent| Ok(lent.now().0))
+    }
+
+    /// Whether a processor can map another's memory; its own it always can.
+    fn can_map(&self, processor: i64, memory: i64) -> PyResult<bool> {
+        Self::with(|lent| {
+            let gpus = lent.geometry().gpus;
+            Ok(lent.can_map(existing(processor, gpus)?, existing(memory, gpus)?.memory()))
+        })
     }
 
     /// Writes a scheme into a page's entry, where summaries count it. No copy and no mapping changes.

@@ -7,6 +7,7 @@
 mod answers;
 mod call;
 mod eviction;
+mod guard;
 mod memory;
 mod outside;
 mod placement;
@@ -14,7 +15,7 @@ mod prefetch;
 mod processors;
 mod views;
 
-pub use answers::{Decision, Move, Needs, Unsubscribe};
+pub use answers::{Decision, Hint, Move, Needs, Unsubscribe};
 pub use call::take_raised;
 pub use memory::{Memory, Residency};
 pub use outside::{OptionError, extend};

@@ -1,12 +1,15 @@
 //! How the registries of strategies find Python classes: by way of the package `octavo.policies`.
 
-use octavo_manager::{EVICTIONS, Eviction, Geometry, PLACEMENTS, PREFETCHERS, Placement, Prefetch};
+use octavo_manager::{
+    EVICTIONS, Eviction, GUARDS, Geometry, PLACEMENTS, PREFETCHERS, Placement, Prefetch, ThrashingGuard,
+};
 use octavo_registry::{Choice, Options, Outside};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 
 use super::eviction::PythonEviction;
+use super::guard::PythonGuard;
 use super::placement::PythonPlacement;
 use super::prefetch::PythonPrefetch;
 
@@ -17,6 +20,7 @@ pub fn extend() {
     PLACEMENTS.extend(&Placements);
     PREFETCHERS.extend(&Prefetchers);
     EVICTIONS.extend(&Evictions);
+    GUARDS.extend(&Guards);
 }
 
 /// What may stand where a strategy is named, in words.
@@ -25,6 +29,7 @@ const EXPECTED: &str = "a Python class such as my_policy.py";
 struct Placements;
 struct Prefetchers;
 struct Evictions;
+struct Guards;
 
 impl Outside<Box<dyn Placement>, Geometry> for Placements {
     fn expected(&self) -> &'static str {
@@ -73,6 +78,27 @@ impl Outside<Box<dyn Eviction>, Geometry> for Evictions {
         build("eviction", choice, geometry, |policy| {
             let eviction = PythonEviction::new(&choice.name, policy, *geometry)?;
             Ok(Box::new(eviction) as Box<dyn Eviction>)
+        })
+    }
+}
+
+impl Outside<Box<dyn ThrashingGuard>, Geometry> for Guards {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
+    fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
+        resolve("guard", choice)
+    }
+
+    fn build(
+        &self,
+        choice: &Choice,
+        geometry: &Geometry,
+    ) -> Result<Box<dyn ThrashingGuard>, octavo_registry::OptionError> {
+        build("guard", choice, geometry, |policy| {
+            let guard = PythonGuard::new(&choice.name, policy, *geometry)?;
+            Ok(Box::new(guard) as Box<dyn ThrashingGuard>)
         })
     }
 }

@@ -6,7 +6,7 @@ use octavo_manager::{
 };
 use pyo3::prelude::*;
 
-use super::answers::{self, run_within};
+use super::answers::{self, each, run_within};
 use super::call::{About, Caller, Method, Trouble};
 use super::memory::lend;
 use super::views::{self, range};
@@ -149,20 +149,6 @@ impl Placement for PythonPlacement {
     fn failure(&self) -> Option<Box<Failure>> {
         self.caller.failure()
     }
-}
-
-/// Reads what an iterable holds; nothing at all stands for an empty one.
-fn each<T>(
-    answer: &Bound<'_, PyAny>,
-    read: impl Fn(&Bound<'_, PyAny>) -> Result<T, Trouble>,
-) -> Result<Vec<T>, Trouble> {
-    if answer.is_none() {
-        return Ok(Vec::new());
-    }
-    let Ok(items) = answer.try_iter() else {
-        return Err(Trouble::nonsense("an iterable", super::call::shown(answer)));
-    };
-    items.map(|item| read(&item?)).collect()
 }
 
 fn contains(allocations: &[PageRun], page: PageId) -> bool {
