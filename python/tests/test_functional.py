@@ -91,7 +91,7 @@ def test_a_run_says_what_it_did(cli, tmp_path):
 
 def test_sweeps_have_the_executor_as_an_axis(tmp_path):
     plan = {"scenario": SCENARIO, "grid": {"executor.kind": ["simulated", "instant"]}}
-    table = octavo.sweep(plan, output=tmp_path / "out", jobs=1)
+    table = octavo.sweep(plan, output=tmp_path / "out", workers=1)
     assert table["status"].to_list() == ["ok", "ok"]
     assert [time is None for time in table["time_ps"]] == [False, True]
     assert table["lines"].n_unique() == 1

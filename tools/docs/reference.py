@@ -124,6 +124,8 @@ def _rows(key: str, schema: dict[str, Any]) -> list[tuple[str, str, str]]:
         return [row for name, part in schema["properties"].items() for row in _rows(f"{key}.{name}", part)]
     if isinstance(each := schema.get("additionalProperties"), dict):
         return _rows(f"{key}.NAME", each)
+    if "properties" in (each := schema.get("items") or {}):
+        return _rows(f"{key}[]", each)
     if "name" in _variants(schema):
         return [(f"`{key}`", "a name, or a table with `name` and options", _line(schema.get("description", "")))]
     tables = [part for part in schema.get("oneOf", schema.get("anyOf", [])) if "properties" in part]

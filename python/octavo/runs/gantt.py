@@ -72,8 +72,10 @@ def _capacity(axes: Axes, result: RunResult, per_unit: float) -> None:
         times = [*limited["time_ps"], end]
         mebibytes = [value / (1 << 20) for value in limited["bytes"]]
         colour = COLOURS[-1 - int(str(gpu)) % len(COLOURS)]
-        axes.step([time / per_unit for time in times], [*mebibytes, *mebibytes[-1:]], where="post", color=colour)
-        if mebibytes:
-            axes.annotate(f"gpu{gpu}", (end / per_unit, mebibytes[-1]), ha="right", va="bottom", fontsize=7)
+        line = [*mebibytes, *mebibytes[-1:]]
+        axes.step(
+            [time / per_unit for time in times][-len(line) :], line, where="post", color=colour, label=f"gpu{gpu}"
+        )
+    axes.legend(loc="lower right", ncols=4, fontsize=7, frameon=False)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("memory in MiB", fontsize=8)
