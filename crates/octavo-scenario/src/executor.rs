@@ -31,7 +31,7 @@ pub struct InstantChoice {
     #[schemars(range(min = 1))]
     pub turn: u32,
     /// Line accesses between two periodic reports of access counts, for placements that ask for these; default: one
-    /// line a GPU and cycle of their period. Ours.
+    /// line a GPU in 16 cycles of their period, about the median of the GRIT study's kernels in simulated time. Ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub report_lines: Option<u64>,

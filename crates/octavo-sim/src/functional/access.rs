@@ -83,8 +83,15 @@ impl<L: Listen> Machine<L> {
     /// An access needs the driver: the entry that serves it in the end; `None` if nothing goes on.
     #[inline(never)]
     pub fn fault(&mut self, fault: Fault) -> Option<Entry> {
-        for _ in 0..TRIES {
-            self.resolve(fault);
+        let is_free = fault.processor != HOST
+            && (self.needs.free_faults || fault.access == Access::Write && self.needs.free_store_faults);
+        for attempt in 0..TRIES {
+            // What costs nothing is asked for once: a fault that has to wait then is one as any other.
+            if is_free && attempt == 0 {
+                self.resolve_for_free(fault)
+            } else {
+                self.resolve(fault)
+            }
             if self.halted() {
                 return None;
             }
@@ -97,21 +104,22 @@ impl<L: Listen> Machine<L> {
         None
     }
 
-    /// Has a fault served, at the price that the placement puts on it.
+    /// Has the driver serve a fault.
     fn resolve(&mut self, fault: Fault) {
         let Fault { processor, page, access } = fault;
-        let by_gpu = processor != HOST;
-        if by_gpu && (self.needs.free_faults || access == Access::Write && self.needs.free_store_faults) {
-            let fault = Fault { access: Access::Write, ..fault };
-            self.drive(|driver, now, tables| driver.resolve_at_once(now, &[fault], &mut Free(tables)));
-            return self.drive(|driver, now, tables| driver.go_on(now, tables));
-        }
         if let Some(gpu) = processor.gpu_index() {
             self.counts.fault(gpu);
             self.tables.say(Happening::FaultArrives { gpu: processor, page: page.0, write: access == Access::Write });
         }
         self.drive(|driver, now, tables| driver.faults(now, &[fault], tables));
         self.wait(fault);
+    }
+
+    /// Resolves a fault that costs nothing: where pages have a place from their allocation on.
+    fn resolve_for_free(&mut self, fault: Fault) {
+        let fault = Fault { access: Access::Write, ..fault };
+        self.drive(|driver, now, tables| driver.resolve_at_once(now, &[fault], &mut Free(tables)));
+        self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 
     /// What a strategy wants to have waited for comes at once.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use octavo_program::{Cursor, Launch, Op, OpKind, OpSink, Workload};
+use prefetch_index::prefetch_index;
 
 /// Operations that a wavefront's buffer holds.
 const CHUNK: usize = OpSink::MIN_CAPACITY;
@@ -105,6 +106,23 @@ impl Places {
     /// Whether the work-group in `place` has ended.
     pub fn is_over(&self, place: usize) -> bool {
         self.groups[place].running == 0
+    }
+
+    /// A hint that the work-group in `place` goes on after the next one: its wavefronts' records are needed.
+    #[inline]
+    pub fn hint_records(&self, place: usize) {
+        let waves = self.waves_of(place);
+        prefetch_index(&self.waves, waves.start);
+        prefetch_index(&self.waves, waves.end - 1);
+    }
+
+    /// A hint that the work-group in `place` goes on next: its wavefronts' operations are needed.
+    #[inline]
+    pub fn hint_operations(&self, place: usize) {
+        for wave in self.waves_of(place) {
+            let ops = &self.chunks[wave].0;
+            prefetch_index(ops, self.waves[wave].next.into());
+        }
     }
 
     /// What a wavefront does next that others can see: what touches no memory is passed over.

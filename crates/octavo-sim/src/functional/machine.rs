@@ -7,7 +7,7 @@ use octavo_units::Time;
 
 use crate::functional::counts::Counts;
 use crate::functional::executor::{Copied, Tables};
-use crate::functional::pace::Pace;
+use crate::functional::pace::{CYCLES_OF_A_LINE, Pace};
 use crate::functional::placement::Placement;
 use crate::functional::run::InstantOptions;
 use crate::gpu::counters::Counters;
@@ -45,7 +45,10 @@ impl<L: Listen> Machine<L> {
         if listeners.wants_attributes() {
             driver.manager_mut().keep_attribute_changes();
         }
-        let report_lines = needs.reports.map(|spec| options.report_lines.unwrap_or(spec.period_cycles * gpus as u64));
+        let report_lines = needs.reports.map(|spec| {
+            let lines = (spec.period_cycles * gpus as u64).div_ceil(CYCLES_OF_A_LINE);
+            options.report_lines.unwrap_or(lines)
+        });
         Self {
             driver,
             tables: Tables {

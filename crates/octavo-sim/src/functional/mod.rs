@@ -16,11 +16,12 @@
 //! # What there is not
 //!
 //! No clock: nothing waits, and compute instructions are nothing. Strategies that ask for time are told that each GPU
-//! accesses one line a cycle ([`pace`]), and when nothing goes on until a time of theirs, it comes at once. No caches and no TLBs: each access to another
+//! accesses a line in 16 cycles ([`pace`]), and when nothing goes on until a time of theirs, it comes at once. No caches and no TLBs: each access to another
 //! processor's memory counts, also those that a first-level cache would have answered. No batches: each fault is
 //! served alone, and its notifications follow it at once.
 
 mod access;
+mod agreement;
 mod counts;
 mod executor;
 mod group;
@@ -32,6 +33,8 @@ mod placement;
 mod program;
 mod result;
 mod run;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 pub use placement::Placed;

@@ -20,8 +20,8 @@ use crate::simulate::{check_launches, check_program, check_size, footprint_pages
 pub struct InstantOptions<'a> {
     /// Memory instructions that a wavefront makes in its turn, at least 1.
     pub turn: u32,
-    /// Line accesses between two periodic reports, for placements that ask for these; `None`: one line a cycle on
-    /// each GPU.
+    /// Line accesses between two periodic reports, for placements that ask for these; `None`: as many as
+    /// all GPUs make in a period, if each makes one in 16 cycles.
     pub report_lines: Option<u64>,
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
@@ -198,6 +198,7 @@ impl<L: Listen> Running<'_, L> {
             let waiting = self.machine.driver.outstanding().len();
             return Err(SimError::Stuck { launch: self.launches_done, when, waiting });
         }
+        debug_assert_eq!(self.machine.check_agreement(self.workload.buffers()), Ok(()));
         Ok(())
     }
 }

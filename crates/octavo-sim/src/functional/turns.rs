@@ -63,6 +63,7 @@ impl Turns {
         }
         if !self.places.is_over(place) {
             self.turn += 1;
+            self.hint();
             return false;
         }
         match queues.take(self.gpu) {
@@ -73,6 +74,17 @@ impl Turns {
             None => drop(self.order.remove(self.turn)),
         }
         true
+    }
+
+    /// Thousands of wavefronts take turns: what the next ones need has left the caches since their last.
+    #[inline]
+    fn hint(&self) {
+        if let Some(next) = self.order.get(self.turn) {
+            self.places.hint_operations(*next as usize);
+        }
+        if let Some(later) = self.order.get(self.turn + 1) {
+            self.places.hint_records(*later as usize);
+        }
     }
 
     /// A wavefront makes its next memory instructions.

@@ -1,8 +1,11 @@
 //! Runs without time beside the simulated node: what is the same, and what each of them does by itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use octavo_manager::MemoryConfig;
 use octavo_node::{CapacityConfig, CapacityScope, NodeConfig};
 use octavo_program::{Op, Workload};
+use octavo_registry::Choice;
 use octavo_sim::{InstantOptions, InstantResult, RunOptions, RunResult, Table, Values, run_at_once, simulate};
 use proptest::prelude::*;
 
@@ -87,9 +90,10 @@ fn half_the_memory(mut node: NodeConfig) -> NodeConfig {
     node
 }
 
-/// Combinations whose decisions do not depend on when reports come.
-fn without_reports() -> Vec<MemoryConfig> {
-    combinations().filter(|memory| memory.placement.name != "griffin-dpc").collect()
+/// Combinations whose decisions do not depend on when reports come, nor on how soon one fault follows another.
+fn without_time_of_their_own() -> Vec<MemoryConfig> {
+    let combinations = combinations().filter(|memory| memory.placement.name != "griffin-dpc");
+    combinations.map(|memory| MemoryConfig { guard: Choice::named("none"), ..memory }).collect()
 }
 
 proptest! {
@@ -101,7 +105,7 @@ proptest! {
         number in 0usize..1000,
         tight in any::<bool>(),
     ) {
-        let combinations = without_reports();
+        let combinations = without_time_of_their_own();
         let memory = &combinations[number % combinations.len()];
         let node = if tight { half_the_memory(node(3)) } else { node(3) };
         let script = serial(3, &steps);
@@ -113,6 +117,99 @@ proptest! {
         let (of, at) = (&timed.summary.accesses, &instant.summary.accesses);
         prop_assert_eq!((of.load_lines, of.store_lines, of.faults), (at.load_lines, at.store_lines, at.faults));
         prop_assert_eq!((of.remote_gpu_lines, of.remote_host_lines), (at.remote_gpu_lines, at.remote_host_lines));
+    }
+}
+
+/// Who holds each page in the end, the host being 0, as the events tell.
+fn holders(tables: &[Table]) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut holders: BTreeMap<u64, BTreeSet<u64>> = (0..PAGES).map(|page| (page, BTreeSet::from([0]))).collect();
+    for (kind, [address, pages, from, to]) in rows(tables, true) {
+        for page in address / 4096..address / 4096 + pages {
+            let held = holders.get_mut(&page).expect("a page of the program");
+            match kind {
+                "migration" | "write_collapse" | "eviction" | "prefetch" | "placed" => {
+                    held.remove(&from);
+                    held.insert(to);
+                }
+                "duplication" => _ = held.insert(to),
+                "discard" => _ = held.remove(&from),
+                _ => {}
+            }
+        }
+    }
+    holders
+}
+
+/// An access of some wavefront: its GPU, its number there, the page, and whether it stores.
+type Racing = (usize, usize, u64, bool);
+
+/// A program whose wavefronts race: three on each GPU, none of which waits for anything.
+fn racing(accesses: &[Racing]) -> Script {
+    let mut groups = vec![vec![Vec::new(); 3]; 3];
+    for (number, &(gpu, wavefront, page, write)) in accesses.iter().enumerate() {
+        let at = line(page, number as u64 % 60);
+        groups[gpu][wavefront].push(if write { Op::store(at, 2) } else { Op::load(at, 2) });
+    }
+    Script::new(PAGES, vec![groups])
+}
+
+/// Pages that only one GPU touches.
+fn private(accesses: &[Racing]) -> BTreeSet<u64> {
+    let mut users = BTreeMap::<u64, BTreeSet<usize>>::new();
+    for &(gpu, _, page, _) in accesses {
+        users.entry(page).or_default().insert(gpu);
+    }
+    users.into_iter().filter(|(_, gpus)| gpus.len() == 1).map(|(page, _)| page).collect()
+}
+
+fn racing_accesses() -> impl Strategy<Value = Vec<Racing>> {
+    prop::collection::vec((0..3usize, 0..3usize, 0..PAGES, any::<bool>()), 1..200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn who_shares_no_page_has_the_same_faults_and_places(
+        accesses in racing_accesses(),
+        placement in prop::sample::select(vec!["on-touch", "first-touch", "duplication", "access-counter", "grit"]),
+    ) {
+        let apart: Vec<Racing> = accesses.iter().map(|&(gpu, wavefront, page, write)| {
+            (gpu, wavefront, page / 3 * 3 + gpu as u64, write)
+        }).filter(|(_, _, page, _)| *page < PAGES).collect();
+        let script = racing(&apart);
+        let (timed, instant) = (in_time(&node(3), &memory(placement), &script), at_once(&node(3), &memory(placement), &script));
+        prop_assert_eq!(holders(&timed.tables), holders(&instant.tables));
+        prop_assert_eq!(timed.summary.manager.cold_faults, instant.summary.manager.cold_faults);
+        if placement != "duplication" && placement != "grit" {
+            // Replicas of a reader that stores later collapse, unless load and store were one fault.
+            prop_assert_eq!(timed.summary.manager.far_faults, instant.summary.manager.far_faults);
+            prop_assert_eq!(timed.summary.manager.migrations, instant.summary.manager.migrations);
+        }
+    }
+
+    #[test]
+    fn first_touch_gives_the_same_owners_to_pages_of_one_gpu(accesses in racing_accesses()) {
+        let script = racing(&accesses);
+        let memory = memory("first-touch");
+        let (timed, instant) = (in_time(&node(3), &memory, &script), at_once(&node(3), &memory, &script));
+        let (timed, instant) = (holders(&timed.tables), holders(&instant.tables));
+        for page in private(&accesses) {
+            prop_assert_eq!(&timed[&page], &instant[&page]);
+        }
+        // Whoever is first has it for good: some GPU under both.
+        prop_assert_eq!(timed.values().filter(|held| held.contains(&0)).count(), instant.values().filter(|held| held.contains(&0)).count());
+    }
+
+    #[test]
+    fn replicas_of_what_is_only_read_are_the_same(accesses in racing_accesses()) {
+        let reads: Vec<Racing> = accesses.iter().map(|&(gpu, wavefront, page, _)| (gpu, wavefront, page, false)).collect();
+        let script = racing(&reads);
+        let memory = memory("duplication");
+        let (timed, instant) = (in_time(&node(3), &memory, &script), at_once(&node(3), &memory, &script));
+        prop_assert_eq!(holders(&timed.tables), holders(&instant.tables));
+        prop_assert_eq!(timed.summary.manager.duplications, instant.summary.manager.duplications);
+        prop_assert_eq!(timed.summary.manager.far_faults, instant.summary.manager.far_faults);
     }
 }
 
@@ -208,7 +305,7 @@ fn reports_come_by_accesses() {
         let result = run_at_once(&node(2), &memory("griffin-dpc"), &script, options).unwrap();
         (result.summary.manager.report_migrations, result.summary.accesses.remote_gpu_lines)
     };
-    assert_eq!(moves(None), (0, 60), "no report before 2000 lines");
+    assert_eq!(moves(None), (0, 60), "no report before 125 lines");
     let (moved, remote) = moves(Some(10));
     assert!(moved == 1 && remote < 60, "{moved} moves, {remote} remote lines");
 }
