@@ -59,7 +59,7 @@ def test_draws_are_distinct_repeatable_and_made_of_different_applications():
 
 def test_every_application_is_a_workload():
     known = {entry["name"] for entry in octavo.listing()["workloads"]}
-    assert set(mixes.APPLICATIONS) <= known
+    assert {mixes.workload((label,)) for label in mixes.APPLICATIONS} <= known
     assert len(mixes.APPLICATIONS) >= 20
 
 
