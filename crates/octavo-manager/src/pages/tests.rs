@@ -8,6 +8,11 @@ fn pages(page_size: u64) -> Pages {
     Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, 24, &[]).unwrap()
 }
 
+fn allocate_on_host(pages: &mut Pages, run: PageRun) {
+    pages.allocate(&run.into());
+    pages.put(run, HOST_MEMORY);
+}
+
 #[test]
 fn a_record_is_eight_bytes() {
     assert_eq!(size_of::<Record>(), 8);
@@ -16,7 +21,7 @@ fn a_record_is_eight_bytes() {
 #[test]
 fn states_of_neighbours_do_not_mix() {
     let mut pages = pages(4096);
-    pages.allocate(&PageRun { first: PageId(60), count: 10 }.into());
+    allocate_on_host(&mut pages, PageRun { first: PageId(60), count: 10 });
     let all = ProcessorMask((1 << 17) - 1);
     let state = PageState {
         owner: MemoryId(16),
@@ -36,7 +41,7 @@ fn states_of_neighbours_do_not_mix() {
 #[test]
 fn a_block_of_sixty_four_kilobyte_pages_is_half_a_word() {
     let mut pages = pages(64 << 10);
-    pages.allocate(&PageRun { first: PageId(0), count: 96 }.into());
+    allocate_on_host(&mut pages, PageRun { first: PageId(0), count: 96 });
     let map = pages.resident_in_block(HOST_MEMORY, PageId(40));
     assert_eq!(map.iter().collect::<Vec<_>>(), (0..32).collect::<Vec<_>>());
     assert_eq!(pages.block(PageId(40)), PageRun { first: PageId(32), count: 32 });
