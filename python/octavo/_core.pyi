@@ -10,6 +10,7 @@ __all__ = [
     "Decision",
     "Fault",
     "GpuError",
+    "Hint",
     "Interrupted",
     "Memory",
     "Move",
