@@ -129,7 +129,7 @@ def chase(node: Node, footprint: int, stride: int, loads: int = 20_000) -> Patte
     From strides of a page on, loads pass over the first-level cache, as the probe's do.
     """
     if stride >= PAGE:
-        node = Node(node.name, {**node.changes, "l1.size": f"{LINE}B", "l1.ways": 1})
+        node = Node(node.name, {**node.changes, "l1.line": "64B", "l1.size": f"{LINE}B", "l1.ways": 1})
     places = footprint // stride
     warm = places if places <= _WALKED_WHOLE else max(loads, 8 * footprint // LARGE_PAGE)
     touch = {"bytes": footprint, "stride": stride, "width": 8, "order": "random", "groups": 1, **_ALONE}
