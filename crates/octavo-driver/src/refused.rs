@@ -1,6 +1,6 @@
 //! Plans that are not carried out to their end, and faults that can never be served.
 
-use octavo_manager::{PageId, Plan, Prefix, ProcessorId, Refusal, Step, Why};
+use octavo_manager::{Prefix, Refusal, Why};
 use octavo_units::Time;
 
 use crate::driver::Driver;
@@ -29,7 +29,7 @@ impl Driver {
         let refusal = Refusal { done: Prefix { steps, ..refusal.done }, ..refusal };
         let plan = self.plans.remove(slot);
         if refusal.why == Why::Broken {
-            for place in faults_of(&plan) {
+            for place in plan.wakes() {
                 let fault = self.faults.close(place, plan.cause, Time::ZERO, None);
                 fault.into_iter().for_each(|fault| self.kill(now, fault, to));
             }
@@ -58,12 +58,4 @@ impl Driver {
         to.kill(now, id, &self.faults[id]);
         self.faults.remove(id);
     }
-}
-
-/// The faults that a plan was to wake, by processor and page.
-fn faults_of(plan: &Plan) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
-    plan.steps.iter().flat_map(|step| match *step {
-        Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
-        _ => Vec::new(),
-    })
 }

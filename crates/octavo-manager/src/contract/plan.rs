@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::ids::{MemoryId, PageRun, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::ProcessorMask;
 
 /// Number of a plan, for its acknowledgement.
@@ -214,5 +214,36 @@ impl Plan {
     pub fn makes_room(&self, step: u32) -> bool {
         let first = u32::from(matches!(self.steps.first(), Some(Step::Consult { .. })));
         (first..first + self.room_steps).contains(&step)
+    }
+
+    /// Whose faults its steps wake, on which pages.
+    pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
+        self.steps.iter().flat_map(Step::wakes)
+    }
+}
+
+impl Step {
+    /// The pages whose copies or mappings it changes; `None` if it changes neither.
+    #[must_use]
+    pub fn changed(&self) -> Option<PageRun> {
+        match *self {
+            Self::Invalidate { pages, .. }
+            | Self::Protect { pages, .. }
+            | Self::Populate { pages, .. }
+            | Self::Copy { pages, .. }
+            | Self::Release { pages, .. }
+            | Self::Map { pages, .. } => Some(pages),
+            Self::Consult { .. } | Self::Drain { .. } | Self::ClearCounters { .. } | Self::Wake { .. } => None,
+            Self::Coalesce { .. } | Self::Splinter { .. } | Self::Compact { .. } => None,
+        }
+    }
+
+    /// Whose faults it wakes, on which pages.
+    pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + use<> {
+        let woken = match *self {
+            Self::Wake { processor, pages } => Some((processor, pages)),
+            _ => None,
+        };
+        woken.into_iter().flat_map(|(processor, pages)| pages.iter().map(move |page| (processor, page)))
     }
 }

@@ -91,7 +91,7 @@ impl Manager {
 
     /// Its faults that were not woken, and those that waited for its pages, happen again.
     fn wake_faults(&mut self, plan: &Plan, done: Prefix, flight: &Flight, draft: &mut Draft) {
-        let woken: BTreeSet<(ProcessorId, PageId)> = done.of(&plan.steps).flat_map(|step| wakes(&step)).collect();
+        let woken: BTreeSet<(ProcessorId, PageId)> = done.of(&plan.steps).flat_map(|step| step.wakes()).collect();
         let place = |fault: &Fault| (fault.processor, fault.page);
         for &fault in flight.faults.iter().filter(|fault| !woken.contains(&place(fault))) {
             draft.wake(fault);
@@ -134,12 +134,5 @@ impl Manager {
     pub(super) fn run_out(&mut self, memory: MemoryId, page: PageId) {
         let space = self.memory.pages.space(page);
         self.out_of_memory.get_or_insert(OutOfMemory { memory, page, space });
-    }
-}
-
-fn wakes(step: &Step) -> Vec<(ProcessorId, PageId)> {
-    match *step {
-        Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
-        _ => Vec::new(),
     }
 }

@@ -64,21 +64,15 @@ impl Kept {
 
     /// What a step did to the pages. Those that the plan does not hold, it only names.
     fn redo(&mut self, step: &Step) {
+        if let Some(pages) = step.changed() {
+            let held = pages.iter().filter_map(|page| self.pages.get_mut(&page).map(|kept| kept.redo(step)));
+            return held.for_each(drop);
+        }
         match *step {
-            Step::Invalidate { pages, .. }
-            | Step::Protect { pages, .. }
-            | Step::Populate { pages, .. }
-            | Step::Copy { pages, .. }
-            | Step::Release { pages, .. }
-            | Step::Map { pages, .. } => {
-                let held = pages.iter().filter_map(|page| self.pages.get_mut(&page).map(|kept| kept.redo(step)));
-                held.for_each(drop);
-            }
             Step::Coalesce { processor, block } => self.coalesced.push((processor, block)),
             Step::Compact { .. } => self.compacted = true,
             // A splinter is repeated: nobody need know whether it was done.
-            Step::Splinter { .. } | Step::Drain { .. } | Step::Consult { .. } => {}
-            Step::ClearCounters { .. } | Step::Wake { .. } => {}
+            _ => {}
         }
     }
 }

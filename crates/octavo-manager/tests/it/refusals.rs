@@ -41,7 +41,7 @@ impl Run {
             let steps = &running.plan.steps;
             let begun = steps.iter().take_while(|step| !matches!(step, Step::Wake { .. })).count();
             let points = (0..=begun).flat_map(|at| {
-                let pages = if at < begun { pages(&steps[at]).max(1) } else { 1 };
+                let pages = if at < begun { steps[at].changed().map_or(1, |pages| pages.count) } else { 1 };
                 (0..pages).map(move |pages| (at, pages as usize))
             });
             let plan = self.plans;
@@ -53,18 +53,6 @@ impl Run {
             }
         }
         self.harness.settle();
-    }
-}
-
-fn pages(step: &Step) -> u32 {
-    match *step {
-        Step::Invalidate { pages, .. }
-        | Step::Protect { pages, .. }
-        | Step::Populate { pages, .. }
-        | Step::Copy { pages, .. }
-        | Step::Release { pages, .. }
-        | Step::Map { pages, .. } => pages.count,
-        _ => 1,
     }
 }
 

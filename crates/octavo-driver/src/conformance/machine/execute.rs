@@ -63,10 +63,7 @@ impl Running {
 
     /// Whose faults it wakes, on which pages.
     pub fn wakes(&self) -> impl Iterator<Item = (ProcessorId, PageId)> + '_ {
-        self.plan.steps.iter().flat_map(|step| match *step {
-            Step::Wake { processor, pages } => pages.iter().map(|page| (processor, page)).collect(),
-            _ => Vec::new(),
-        })
+        self.plan.wakes()
     }
 
     /// How much of it is done.
@@ -104,15 +101,8 @@ fn check_room(plan: &Plan) {
 
 fn held(step: &Step) -> Option<PageRun> {
     match *step {
-        Step::Invalidate { pages, .. }
-        | Step::Protect { pages, .. }
-        | Step::Populate { pages, .. }
-        | Step::Copy { pages, .. }
-        | Step::Release { pages, .. }
-        | Step::Map { pages, .. } => Some(pages),
         Step::Coalesce { block, .. } => Some(block),
-        Step::Consult { .. } | Step::Drain { .. } | Step::Splinter { .. } | Step::Compact { .. } => None,
-        Step::ClearCounters { .. } | Step::Wake { .. } => None,
+        _ => step.changed(),
     }
 }
 

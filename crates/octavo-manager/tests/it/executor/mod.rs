@@ -107,7 +107,7 @@ impl Machine {
             self.pages[page.index()] = state;
         }
         let done = self.do_part(&plan, steps, pages);
-        for (processor, page) in wakes(&plan) {
+        for (processor, page) in plan.wakes() {
             self.outstanding.push(Fault { processor, page, access: Access::Read });
         }
         (plan, done)
@@ -133,7 +133,7 @@ impl Machine {
             self.step(step, &mut frames);
             peak.iter_mut().zip(&frames).for_each(|(peak, now)| *peak = (*peak).max(*now));
         }
-        for (processor, page) in wakes(&plan) {
+        for (processor, page) in plan.wakes() {
             let at = self.outstanding.iter().position(|fault| fault.processor == processor && fault.page == page);
             let fault = self.outstanding.swap_remove(at.expect("only outstanding faults are woken"));
             let evicted = plan.steps.iter().any(|step| evicts(step, page));
@@ -302,16 +302,9 @@ fn give_up(page: &mut Page, holder: MemoryId) {
 
 fn held_run(step: &Step) -> Option<PageRun> {
     match *step {
-        Step::Drain { pages, .. }
-        | Step::Invalidate { pages, .. }
-        | Step::Protect { pages, .. }
-        | Step::Populate { pages, .. }
-        | Step::Copy { pages, .. }
-        | Step::Release { pages, .. }
-        | Step::Map { pages, .. } => Some(pages),
+        Step::Drain { pages, .. } => Some(pages),
         Step::Coalesce { block, .. } => Some(block),
-        Step::Consult { .. } => None,
-        Step::Splinter { .. } | Step::Compact { .. } | Step::ClearCounters { .. } | Step::Wake { .. } => None,
+        _ => step.changed(),
     }
 }
 
@@ -322,12 +315,4 @@ fn evicts(step: &Step, page: PageId) -> bool {
         _ => return false,
     };
     run.iter().any(|other| other == page)
-}
-
-fn wakes(plan: &Plan) -> Vec<(ProcessorId, PageId)> {
-    let wakes = plan.steps.iter().filter_map(|step| match *step {
-        Step::Wake { processor, pages } => Some(pages.iter().map(move |page| (processor, page))),
-        _ => None,
-    });
-    wakes.flatten().collect()
 }

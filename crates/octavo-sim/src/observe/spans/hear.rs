@@ -60,12 +60,8 @@ impl Spans<'_> {
 
     /// Flows of the faults that a plan will wake.
     fn flows_of(&self, plan: &Plan, faults: &Faults) -> Vec<u64> {
-        let wakes = plan.steps.iter().filter_map(|step| match *step {
-            Step::Wake { processor, pages } => Some((processor, pages)),
-            _ => None,
-        });
-        wakes
-            .flat_map(|(processor, pages)| pages.iter().filter_map(move |page| faults.outstanding(processor, page)))
+        plan.wakes()
+            .filter_map(|(processor, page)| faults.outstanding(processor, page))
             .map(|fault| self.flow(fault.0))
             .collect()
     }
