@@ -233,6 +233,31 @@ def test_what_is_no_policy_is_refused():
         octavo.run(workload="stencil2d", placement=3)
 
 
+STRIKES_AT_THE_START = """
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+submit = ThreadPoolExecutor.submit
+
+def strike(*arguments):
+    future = submit(*arguments)
+    signal.raise_signal(signal.SIGINT)
+    return future
+
+ThreadPoolExecutor.submit = strike
+from octavo.cli.app import main
+main()
+"""
+
+
+def test_ctrl_c_stops_a_run_whose_thread_has_just_begun(tmp_path):
+    (tmp_path / "mine.py").write_text(HEAD + ON_FAULT + "while True: pass")
+    command = [sys.executable, "-c", STRIKES_AT_THE_START, "run", "-w", "stencil2d", "-s", "0.25", "-p", "mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 130, done.stderr
+    assert "stopped: 0 of 1 runs" in done.stderr
+
+
 @pytest.mark.parametrize("body", ["while True: pass", "time.sleep(0.01)\n        return Decision.MIGRATE"])
 def test_ctrl_c_stops_a_policy_in_the_middle_of_a_call(body, tmp_path):
     (tmp_path / "mine.py").write_text("import time\n" + HEAD + ON_FAULT + "print('asked', flush=True)\n        " + body)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import octavo._core as _core
 from octavo.errors import InterruptedRun, PolicyError, SimulationError
-from octavo.runs import folder
+from octavo.runs import folder, interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,25 +97,26 @@ def _run_all(
 ) -> dict[int, RunResult]:
     stop = threading.Event()
     results: dict[int, RunResult] = {}
-    with ThreadPoolExecutor(max_workers=workers) as pool:
+    with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
         pending = {pool.submit(_run_one, points[index], stop, progress): index for index in missing}
         try:
-            while pending:
+            while pending and not struck.is_set():
                 finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
                 for future in finished:
                     index = pending.pop(future)
                     results[index] = _outcome(future, points[index])
                     progress.done.append(points[index].label)
                 watch(progress)
-        except KeyboardInterrupt:
-            count = _settle(pool, stop, pending)
-            kept = len(progress.done) + count
-            raise InterruptedRun(
-                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
-            ) from None
+        except KeyboardInterrupt:  # Raised by a handler of the user's own.
+            struck.set()
         except BaseException:
             _settle(pool, stop, pending)
             raise
+        if struck.is_set():
+            kept = _settle(pool, stop, pending) + len(progress.done)
+            raise InterruptedRun(
+                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
+            )
     return results
 
 
