@@ -4,6 +4,7 @@ pip install --no-deps --target old dist/octavo-OLD.whl; pip install --no-deps --
 python python/benchmarks/versions.py old new                        # eight kernels at scale 1/16, 15 pairs each
 python python/benchmarks/versions.py old new --node grit-16gpu      # on a larger node
 python python/benchmarks/versions.py old new --scale 1 --kernels bfs-shoc,stencil2d --pairs 5
+python python/benchmarks/versions.py old new --kernels bs:bitonicsort,fir   # a kernel that the old version calls `bs`
 
 A machine is never the same for two minutes, and its quarters of an hour differ by more than most changes are worth.
 Therefore each kernel runs with one version and at once with the other, and what is compared is each pair: the median of
@@ -59,9 +60,10 @@ def verdict(ratio: float, drawn: np.ndarray) -> str:
 def compare(versions: tuple[Path, Path], kernel: str, arguments: argparse.Namespace) -> np.ndarray:
     """Print a kernel's row; return how many times as fast the second version is in each pair."""
     rates: dict[Path, list[float]] = {version: [] for version in versions}
+    names = dict(zip(versions, (kernel.split(":") * 2)[:2], strict=True))
     for turn in range(arguments.pairs):
         for version in versions if turn % 2 == 0 else versions[::-1]:
-            rates[version].append(rate(version, kernel, arguments.scale, arguments.node))
+            rates[version].append(rate(version, names[version], arguments.scale, arguments.node))
     old, new = (np.array(rates[version]) for version in versions)
     columns = (old.max(), new.max(), np.median(old), np.median(new))
     print(f"{kernel:<10}" + "".join(f"{number:>10.2f}" for number in columns), end="")
@@ -75,7 +77,7 @@ def main() -> None:
     parser.add_argument("new", type=Path, help="folder of the other")
     parser.add_argument("--scale", type=float, default=0.0625)
     parser.add_argument("--node", default="grit-4gpu")
-    parser.add_argument("--kernels", default=KERNELS)
+    parser.add_argument("--kernels", default=KERNELS, help="names, OLD:NEW where the versions differ")
     parser.add_argument("--pairs", type=int, default=15, help="pairs of runs a kernel (default %(default)s)")
     arguments = parser.parse_args()
     versions = arguments.old, arguments.new

@@ -34,12 +34,14 @@ Options:
   -o FOLDER        where the trace goes; it appears there whole or not at all
   -gpus N          GPUs that share the work, 1 to 16 (default 1)
   -force           replace FOLDER if it is there
+  -program         record the whole program: also its allocations and copies, and their order
   -no-verify       do not compare the result with the benchmark's own reference
   -quiet           print nothing unless something goes wrong
 
 Examples:
   mgpusim-trace list fir
   mgpusim-trace -benchmark fir -o fir.trace -- -length 65536 -taps 16
+  mgpusim-trace -benchmark bfs -program -o bfs.trace -- -node 4096
   mgpusim-trace -benchmark stencil2d -gpus 4 -o stencil2d.trace -- -row 512 -col 512 -iter 5
 `
 
@@ -73,6 +75,7 @@ type options struct {
 	plan   *catalog.Plan
 	folder string
 	gpus   int
+	whole  bool
 	force  bool
 	verify bool
 	quiet  bool
@@ -84,6 +87,7 @@ func parse(arguments []string) (*options, error) {
 	name := flags.String("benchmark", "", "")
 	folder := flags.String("o", "", "")
 	gpus := flags.Int("gpus", 1, "")
+	whole := flags.Bool("program", false, "")
 	force := flags.Bool("force", false, "")
 	skip := flags.Bool("no-verify", false, "")
 	quiet := flags.Bool("quiet", false, "")
@@ -107,19 +111,31 @@ func parse(arguments []string) (*options, error) {
 		return nil, err
 	}
 	return &options{
-		plan: plan, folder: *folder, gpus: *gpus, force: *force, verify: !*skip, quiet: *quiet,
+		plan: plan, folder: *folder, gpus: *gpus, whole: *whole, force: *force, verify: !*skip, quiet: *quiet,
 	}, nil
 }
 
 // command is how the trace is recorded again, without where it went.
 func (o *options) command() string {
-	words := []string{"mgpusim-trace", "-benchmark", o.plan.Name, "-gpus", fmt.Sprint(o.gpus), "--"}
-	return strings.Join(append(words, o.plan.Arguments...), " ")
+	words := []string{"mgpusim-trace", "-benchmark", o.plan.Name, "-gpus", fmt.Sprint(o.gpus)}
+	if o.whole {
+		words = append(words, "-program")
+	}
+	return strings.Join(append(append(words, "--"), o.plan.Arguments...), " ")
+}
+
+// origin is what every file of the trace says of itself.
+func (o *options) origin() trace.Origin {
+	version := trace.Launches
+	if o.whole {
+		version = trace.Program
+	}
+	return trace.Origin{Source: source, Command: o.command(), Version: version}
 }
 
 func recordTrace(o *options, stdout, stderr io.Writer) error {
 	began := time.Now()
-	writer, err := trace.Create(o.folder, o.force, trace.Origin{Source: source, Command: o.command()})
+	writer, err := trace.Create(o.folder, o.force, o.origin())
 	if errors.Is(err, trace.ErrExists) {
 		return fmt.Errorf("%w; -force replaces it", err)
 	}
@@ -140,7 +156,12 @@ func recordTrace(o *options, stdout, stderr io.Writer) error {
 		writer.Abandon()
 		return err
 	}
-	if err := writer.Finish(recording.Allocations, recording.Launches); err != nil {
+	if o.whole {
+		err = writer.FinishProgram(recording.Memories, recording.Launches, recording.Actions)
+	} else {
+		err = writer.Finish(recording.Allocations, recording.Launches)
+	}
+	if err != nil {
 		return err
 	}
 	if !o.quiet {

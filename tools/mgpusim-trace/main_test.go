@@ -190,6 +190,47 @@ func TestARowHoldsWhatTheInstructionDid(t *testing.T) {
 	}
 }
 
+func TestAWorkGroupAtTheEdgeHasAllItsWavefronts(t *testing.T) {
+	// 4100 samples: the last of 17 work-groups has 4 of 256 work-items, so one wavefront of four.
+	f := readBack(t, record(t, "fir", 1, "-length", "4100"), commandOf(t, "fir", 1, "-length", "4100"))
+	f.check(t, 1)
+	ends := make(map[uint32]int)
+	for _, row := range f.rows {
+		if row.Kind == trace.End {
+			ends[row.Group]++
+		}
+	}
+	if len(ends) != 17 || ends[0] != 4 || ends[16] != 4 {
+		t.Errorf("wavefronts of each work-group: %v", ends)
+	}
+}
+
+// A search copies its graph in, and before and after each launch the flag that says whether it goes on.
+func TestAWholeProgramHasItsCopiesInOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bfs.trace")
+	var problems bytes.Buffer
+	arguments := []string{"-benchmark", "bfs", "-program", "-quiet", "-o", path, "--", "-node", "64"}
+	if code := run(arguments, io.Discard, &problems); code != 0 {
+		t.Fatalf("exit code %d: %s", code, problems.String())
+	}
+	p := readProgram(t, path, strings.Replace(commandOf(t, "bfs", 1, "-node", "64"), "1 --", "1 -program --", 1))
+	p.check(t)
+	got := p.told(t)
+	for i, want := range []string{
+		"allocate host levels", "allocate host edge offsets", "allocate host edges", "allocate host flag", "host initialise",
+		"allocate levels", "allocate edge offsets", "allocate edges", "allocate flag",
+		"copy host levels to levels", "copy host edge offsets to edge offsets", "copy host edges to edges",
+		"copy host flag to flag", "launch 0", "copy flag to host flag", "copy host flag to flag", "launch 1",
+	} {
+		if i >= len(got) || got[i] != want {
+			t.Fatalf("action %d: want %q of %q", i, want, got)
+		}
+	}
+	if last := got[len(got)-1]; last != "copy levels to host levels" {
+		t.Errorf("the last action is %q", last)
+	}
+}
+
 func TestMistakesAreExplained(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.trace")
 	for _, c := range []struct {

@@ -23,13 +23,13 @@ type folder struct {
 func readBack(t *testing.T, path, command string) *folder {
 	t.Helper()
 	return &folder{
-		rows:        readTable[trace.Row](t, filepath.Join(path, trace.InstructionsFile), command),
-		allocations: readTable[trace.Allocation](t, filepath.Join(path, trace.AllocationsFile), command),
-		launches:    readTable[trace.Launch](t, filepath.Join(path, trace.LaunchesFile), command),
+		rows:        readTable[trace.Row](t, filepath.Join(path, trace.InstructionsFile), trace.Launches, command),
+		allocations: readTable[trace.Allocation](t, filepath.Join(path, trace.AllocationsFile), trace.Launches, command),
+		launches:    readTable[trace.Launch](t, filepath.Join(path, trace.LaunchesFile), trace.Launches, command),
 	}
 }
 
-func readTable[T any](t *testing.T, path, command string) []T {
+func readTable[T any](t *testing.T, path, version, command string) []T {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func readTable[T any](t *testing.T, path, command string) []T {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
-		trace.VersionKey: "1", trace.LanesKey: "64", trace.SourceKey: source, trace.CommandKey: command,
+		trace.VersionKey: version, trace.LanesKey: "64", trace.SourceKey: source, trace.CommandKey: command,
 	} {
 		if got, _ := table.Lookup(key); got != want {
 			t.Errorf("%s: %s is %q, want %q", filepath.Base(path), key, got, want)

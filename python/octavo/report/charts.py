@@ -5,12 +5,15 @@ Colours are names of the style sheet (`var(--…)`), so that light, dark and pri
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from octavo.report.phases import MOMENTS, ORDER
 from octavo.report.series import MOVES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ROWS = alt.NamedData("rows")
 _CATEGORIES = [f"var(--c{number})" for number in range(1, 11)]
@@ -88,37 +91,26 @@ def _speedup(variants: list[str]) -> dict[str, Any]:
 
 
 def _causes(causes: list[str]) -> dict[str, Any]:
-    chart = (
-        alt.Chart(_ROWS)
-        .mark_bar(height={"band": 0.75})
-        .encode(
-            y=_label(),
-            x=alt.X("relative:Q", title="run time relative to the baseline, split as the accesses' time is"),
-            color=alt.Color("cause:N", scale=alt.Scale(domain=causes)),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                "label:N",
-                "cause:N",
-                alt.Tooltip("share:Q", format=".1%"),
-                alt.Tooltip("time_ms:Q", format=".4g", title="ms"),
-            ],
-        )
-    )
-    return _sized(chart, {"step": 22})
+    return _parts("cause", causes, "relative", "run time relative to the baseline, split as the accesses' time is")
 
 
 def _phases() -> dict[str, Any]:
+    return _parts("phase", ORDER, "time_ms", _TIME)
+
+
+def _parts(part: str, order: Sequence[str], length: str, title: str) -> dict[str, Any]:
+    """One bar a run, made of its parts in their order."""
     chart = (
         alt.Chart(_ROWS)
         .mark_bar(height={"band": 0.75})
         .encode(
             y=_label(),
-            x=alt.X("time_ms:Q", title=_TIME),
-            color=alt.Color("phase:N", scale=alt.Scale(domain=ORDER)),
+            x=alt.X(f"{length}:Q", title=title),
+            color=alt.Color(f"{part}:N", scale=alt.Scale(domain=list(order))),
             order=alt.Order("order:Q"),
             tooltip=[
                 "label:N",
-                "phase:N",
+                f"{part}:N",
                 alt.Tooltip("share:Q", format=".1%"),
                 alt.Tooltip("time_ms:Q", format=".4g", title="ms"),
             ],

@@ -32,10 +32,16 @@ func driverBuffers(d *driver.Driver) (buffers []buffer) {
 	return buffers
 }
 
-// allocated tells whether a line lies in a buffer. Neighbouring accesses mostly go to the same one.
+// allocated tells whether a line lies in a buffer.
 func (s *session) allocated(line uint64) bool {
+	_, found := s.bufferOf(line)
+	return found
+}
+
+// bufferOf is the buffer that a line lies in.
+func (s *session) bufferOf(line uint64) (at int, found bool) {
 	address := line * trace.LineBytes
-	at, found := slices.BinarySearchFunc(s.buffers, address, func(b buffer, address uint64) int {
+	return slices.BinarySearchFunc(s.buffers, address, func(b buffer, address uint64) int {
 		switch {
 		case address < b.base/trace.LineBytes*trace.LineBytes:
 			return 1
@@ -44,7 +50,6 @@ func (s *session) allocated(line uint64) bool {
 		}
 		return 0
 	})
-	return found && at < len(s.buffers)
 }
 
 // upload is where the driver put what a launch needs on its first GPU.
@@ -53,8 +58,11 @@ type upload struct {
 	code, kernarg, packet uint64
 }
 
-// nameBuffers gives every buffer a name: those of launches after what they hold, the others after the list.
-func nameBuffers(buffers []buffer, uploads []upload, gpus int, names []string) ([]trace.Allocation, error) {
+// nameBuffers gives every buffer a name: those of launches after what they hold, the others after the list. It also says
+// which are a launch's own.
+func nameBuffers(
+	buffers []buffer, uploads []upload, gpus int, names []string,
+) (allocations []trace.Allocation, own []bool, err error) {
 	index := make(map[uint64]int, len(buffers))
 	for i, b := range buffers {
 		index[b.base] = i
@@ -63,7 +71,7 @@ func nameBuffers(buffers []buffer, uploads []upload, gpus int, names []string) (
 	for launch, u := range uploads {
 		code, known := index[u.code]
 		if !known {
-			return nil, fmt.Errorf("the code of launch %d lies in no buffer", launch)
+			return nil, nil, fmt.Errorf("the code of launch %d lies in no buffer", launch)
 		}
 		if gpus == 1 {
 			given[code] = "code " + u.kernel
@@ -79,7 +87,11 @@ func nameBuffers(buffers []buffer, uploads []upload, gpus int, names []string) (
 			}
 		}
 	}
-	return finishNames(buffers, given, owners, names), nil
+	own = make([]bool, len(buffers))
+	for i, name := range given {
+		own[i] = name != ""
+	}
+	return finishNames(buffers, given, owners, names), own, nil
 }
 
 // finishNames names what is left in the order of the list, and makes the names unique.

@@ -58,6 +58,8 @@ type Totals struct {
 type Recording struct {
 	Allocations []trace.Allocation
 	Launches    []trace.Launch
+	Memories    []trace.Memory // Allocations of the whole program, the host's behind the GPUs'.
+	Actions     []trace.Action
 	Totals      Totals
 }
 

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sarchlab/mgpusim/v4/amd/driver"
@@ -27,6 +28,7 @@ type session struct {
 	launches []trace.Launch
 	uploads  []upload
 	buffers  []buffer
+	events   []event
 	flushed  bool // whether the driver has flushed all caches since the last launch
 	checking bool // whether the benchmark checks itself while it runs
 
@@ -84,6 +86,7 @@ func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
 	if s.flushed {
 		launch.Flushed, s.flushed = 1, false
 	}
+	s.events = append(s.events, event{launch: len(s.launches)})
 	s.launches = append(s.launches, launch)
 	s.uploads = append(s.uploads, upload{
 		kernel:  kernelName(request),
@@ -92,6 +95,7 @@ func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
 		packet:  request.PacketAddress,
 	})
 	s.buffers = driverBuffers(s.driver)
+	s.events[len(s.events)-1].allocated = len(s.buffers)
 	s.unit = newUnit(s.decoder, s.recorder)
 	s.totals.Launches++
 }
@@ -102,6 +106,11 @@ func (s *session) beginLaunch(request *protocol.LaunchKernelReq) {
 // else between launches that they may have written.
 func (s *session) noteCopy(address uint64) {
 	s.flushed = s.flushed || !s.checking && s.allocated(address/trace.LineBytes)
+	t, begins := copyUnderWay(s.driver, address)
+	if !begins || s.verifying || s.checking && !t.toDevice {
+		return
+	}
+	s.events = append(s.events, event{launch: -1, copy: t, allocated: len(driverBuffers(s.driver))})
 }
 
 // nextGroup is the first work-group of the current launch that has not run.
@@ -121,9 +130,21 @@ func (s *session) runGroup(request *protocol.LaunchKernelReq, launch, index uint
 	for i := range s.recorder.logs {
 		s.finish(&s.recorder.logs[i])
 	}
+	s.endMissing(launch, index, len(group.Wavefronts))
 	if s.progress != nil && time.Since(s.reported) > progressPeriod {
 		s.reported = time.Now()
 		s.progress(s.totals)
+	}
+}
+
+// endMissing ends the wavefronts that a work-group at the edge of the grid does not have: a trace has the same number
+// in each. They count as nothing.
+func (s *session) endMissing(launch, group uint32, wavefronts int) {
+	for i := wavefronts; i < int(s.launches[launch].WavefrontsPerGroup); i++ {
+		row := trace.Row{Launch: launch, Group: group, Wavefront: uint16(i), Kind: trace.End}
+		if err := s.sink.WriteRows([]trace.Row{row}); err != nil {
+			panic(err)
+		}
 	}
 }
 
@@ -145,10 +166,7 @@ func (s *session) finish(log *wavefrontLog) {
 			s.totals.ScalarLoads++
 		}
 		for _, line := range row.Lines {
-			if !s.allocated(line) {
-				panic(fmt.Sprintf("kernel %s touches address %#x, which lies in no buffer",
-					s.launches[log.rows[0].Launch].Kernel, line*trace.LineBytes))
-			}
+			s.touch(log.rows[0].Launch, line)
 		}
 	}
 	if err := s.sink.WriteRows(log.rows); err != nil {
@@ -156,10 +174,25 @@ func (s *session) finish(log *wavefrontLog) {
 	}
 }
 
+// touch notes that the launch at hand uses the buffer of a line. Neighbouring lines mostly lie in the same one.
+func (s *session) touch(launch uint32, line uint64) {
+	at, found := s.bufferOf(line)
+	if !found {
+		panic(fmt.Sprintf("kernel %s touches address %#x, which lies in no buffer",
+			s.launches[launch].Kernel, line*trace.LineBytes))
+	}
+	touched := &s.events[len(s.events)-1].touched
+	if place, known := slices.BinarySearch(*touched, uint32(at)); !known {
+		*touched = slices.Insert(*touched, place, uint32(at))
+	}
+}
+
 func (s *session) recording() (*Recording, error) {
-	allocations, err := nameBuffers(driverBuffers(s.driver), s.uploads, len(s.gpus.ports), s.names)
+	allocations, own, err := nameBuffers(driverBuffers(s.driver), s.uploads, len(s.gpus.ports), s.names)
 	if err != nil {
 		return nil, err
 	}
-	return &Recording{Allocations: allocations, Launches: s.launches, Totals: s.totals}, nil
+	recording := &Recording{Allocations: allocations, Launches: s.launches, Totals: s.totals}
+	recording.Memories, recording.Actions = program(allocations, own, s.events)
+	return recording, nil
 }

@@ -1,8 +1,11 @@
 // Package trace writes folders in Octavo's trace format, which docs/trace-format.md defines.
 package trace
 
-// Version is the version of the format that this package writes.
-const Version = "1"
+// Versions of the format that this package writes.
+const (
+	Launches = "1" // the launches alone
+	Program  = "2" // the whole program
+)
 
 // Lanes is the number of work-items of a wavefront on the GPUs that MGPUSim emulates.
 const Lanes = 64

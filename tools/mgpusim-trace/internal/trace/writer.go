@@ -16,6 +16,7 @@ import (
 type Origin struct {
 	Source  string
 	Command string
+	Version string // Launches or Program
 }
 
 // ErrExists is returned for a folder that is already there.
@@ -58,19 +59,31 @@ func (w *Writer) WriteRows(rows []Row) error {
 	return err
 }
 
-// Finish writes the two tables and gives the folder its name.
+// Finish writes the tables of a trace of launches and gives the folder its name.
 func (w *Writer) Finish(allocations []Allocation, launches []Launch) error {
+	return w.finish(
+		func() error { return writeTable(w, AllocationsFile, allocations) },
+		func() error { return writeTable(w, LaunchesFile, launches) },
+	)
+}
+
+// FinishProgram writes the tables of a trace of a whole program and gives the folder its name.
+func (w *Writer) FinishProgram(memories []Memory, launches []Launch, actions []Action) error {
+	return w.finish(
+		func() error { return writeTable(w, AllocationsFile, memories) },
+		func() error { return writeTable(w, LaunchesFile, launches) },
+		func() error { return writeTable(w, ActionsFile, actions) },
+	)
+}
+
+func (w *Writer) finish(tables ...func() error) error {
 	if err := errors.Join(w.rows.Close(), w.file.Close()); err != nil {
 		return w.fail(err)
 	}
-	if err := writeTable(filepath.Join(w.partial, AllocationsFile), allocations, w.origin); err != nil {
-		return w.fail(err)
-	}
-	if err := writeTable(filepath.Join(w.partial, LaunchesFile), launches, w.origin); err != nil {
-		return w.fail(err)
-	}
-	if err := w.publish(); err != nil {
-		return w.fail(err)
+	for _, write := range append(tables, w.publish) {
+		if err := write(); err != nil {
+			return w.fail(err)
+		}
 	}
 	return nil
 }
@@ -101,12 +114,12 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
-func writeTable[T any](path string, rows []T, origin Origin) error {
-	file, err := os.Create(path)
+func writeTable[T any](w *Writer, name string, rows []T) error {
+	file, err := os.Create(filepath.Join(w.partial, name))
 	if err != nil {
 		return err
 	}
-	writer := newParquet[T](file, origin)
+	writer := newParquet[T](file, w.origin)
 	_, err = writer.Write(rows)
 	return errors.Join(err, writer.Close(), file.Close())
 }
@@ -115,8 +128,8 @@ func newParquet[T any](out io.Writer, origin Origin) *parquet.GenericWriter[T] {
 	return parquet.NewGenericWriter[T](out,
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedBetterCompression}),
 		parquet.MaxRowsPerRowGroup(RowsPerGroup),
-		parquet.CreatedBy("mgpusim-trace", Version, ""),
-		parquet.KeyValueMetadata(VersionKey, Version),
+		parquet.CreatedBy("mgpusim-trace", origin.Version, ""),
+		parquet.KeyValueMetadata(VersionKey, origin.Version),
 		parquet.KeyValueMetadata(LanesKey, strconv.Itoa(Lanes)),
 		parquet.KeyValueMetadata(SourceKey, origin.Source),
 		parquet.KeyValueMetadata(CommandKey, origin.Command),
