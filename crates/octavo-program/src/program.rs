@@ -63,6 +63,40 @@ impl Program {
         moved
     }
 
+    /// The buffers that are used but that no action allocates: they are there when the program begins, as global variables
+    /// and code are.
+    pub fn loaded(&self) -> impl Iterator<Item = &ProgramBuffer> {
+        let mut loaded = vec![false; self.buffers.len()];
+        self.actions.iter().for_each(|ordered| ordered.action.uses(|id| loaded[id.index()] = true));
+        for ordered in &self.actions {
+            if let Action::Allocate(id) = ordered.action {
+                loaded[id.index()] = false;
+            }
+        }
+        self.those(loaded)
+    }
+
+    /// The buffers that are there when all actions are done.
+    pub fn kept(&self) -> impl Iterator<Item = &ProgramBuffer> {
+        let mut kept = vec![false; self.buffers.len()];
+        for ordered in &self.actions {
+            match ordered.action {
+                Action::Allocate(id) => kept[id.index()] = true,
+                _ => ordered.action.uses(|id| kept[id.index()] = true),
+            }
+        }
+        for ordered in &self.actions {
+            if let Action::Free(id) = ordered.action {
+                kept[id.index()] = false;
+            }
+        }
+        self.those(kept)
+    }
+
+    fn those(&self, chosen: Vec<bool>) -> impl Iterator<Item = &ProgramBuffer> {
+        self.buffers.iter().zip(chosen).filter_map(|(buffer, chosen)| chosen.then_some(buffer))
+    }
+
     /// The order of the actions, none of which is done.
     #[must_use]
     pub fn order(&self) -> Order {

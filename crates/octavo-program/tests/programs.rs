@@ -175,6 +175,15 @@ fn buffers_are_there_while_they_are_used() {
     let fault = ActionFault::NotAllocated { name: "system".into() };
     assert_eq!(program.build(1), Err(ProgramError::Action { action: 4, name: "host", fault }));
 
+    let mut program = ProgramBuilder::default();
+    let loaded = program.buffer(AddressSpace::default().allocate("loaded", BYTES), Kind::Managed, Spread::default());
+    program.then(launch(0, &[loaded]));
+    assert_eq!(program.clone().build(1).unwrap().loaded().count(), 1);
+    program.then(Action::Free(loaded));
+    let fault = ActionFault::NotAllocated { name: "loaded".into() };
+    let never = ProgramError::Action { action: 1, name: "free", fault };
+    assert_eq!(program.build(1), Err(never), "only what is allocated is freed");
+
     let mut program = all();
     program.then(writes(SYSTEM));
     program.after(&[ActionId(3)], Action::Free(SYSTEM));

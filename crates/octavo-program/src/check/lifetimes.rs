@@ -41,16 +41,20 @@ impl<'a> Lifetimes<'a> {
         Ok(Self { buffers, actions, order, allocated, freed, users })
     }
 
-    /// Each buffer is allocated before it is used and freed after.
+    /// Each buffer is allocated, if it is, before it is used, and freed after. Only what is allocated is freed.
     pub fn check(&self) -> Result<(), ProgramError> {
         (0..self.buffers.len()).try_for_each(|buffer| {
-            let users = self.users[buffer].iter().chain(&self.freed[buffer]).copied();
             let name = || self.buffers[buffer].buffer.name.clone();
-            let before = self.allocated[buffer].map(|allocation| self.reach(allocation));
-            for user in users {
-                if !before.as_ref().is_some_and(|reached| reached[user]) {
-                    return Err(self.wrong(user, ActionFault::NotAllocated { name: name() }));
+            let early = match self.allocated[buffer] {
+                Some(allocation) => {
+                    let reached = self.reach(allocation);
+                    let mut users = self.users[buffer].iter().chain(&self.freed[buffer]);
+                    users.find(|user| !reached[**user]).copied()
                 }
+                None => self.freed[buffer],
+            };
+            if let Some(user) = early {
+                return Err(self.wrong(user, ActionFault::NotAllocated { name: name() }));
             }
             let Some(free) = self.freed[buffer] else { return Ok(()) };
             let waited_for = self.waited_for(free);

@@ -11,6 +11,7 @@ use crate::machine::happening::Listen;
 impl<L: Listen> Running<'_, L> {
     /// Does all actions; of those that wait for none any more, the one that has been ready for longest.
     pub fn whole(&mut self, program: &Program) -> Result<(), Stop> {
+        program.loaded().for_each(|buffer| self.allocate_buffer(buffer));
         let mut order = program.order();
         let mut waiting: VecDeque<ActionId> = order.ready().collect();
         let mut ready = Vec::new();

@@ -1,9 +1,11 @@
 //! Whole programs: allocation, the host's phases, copies, launches and frees, held to sums by hand.
 
 use octavo_manager::{Advice, ProcessorId, ProcessorMask};
-use octavo_program::{Action, BufferId, Lowering, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower};
+use octavo_program::{
+    Action, ActionId, BufferId, Lowering, Ordered, Program, ProgramBuilder, ProgramKind, Size, Span, Workload, lower,
+};
 use octavo_registry::Choice;
-use octavo_sim::{Job, Phases, RunOptions, RunResult, Values, simulate_jobs};
+use octavo_sim::{Job, Phases, Repeat, RunOptions, RunResult, Values, simulate_jobs};
 use octavo_workload::WORKLOADS;
 
 use crate::support::*;
@@ -224,4 +226,35 @@ fn pages_that_a_gpu_is_advised_to_access_stay_on_the_host() {
     let result = run_whole(workload.as_ref(), &program, 1);
     assert!(result.summary.accesses.remote_host_lines > 0, "inputs are read where they are");
     assert!(actions(&result).iter().any(|(phase, _, time)| phase == "other" && *time == CALL), "the call costs");
+}
+
+/// The chain of a program's actions without those that make or free a buffer.
+fn without_lifetimes(program: &Program) -> Program {
+    let kept =
+        program.actions().iter().filter(|ordered| !matches!(ordered.action, Action::Allocate(_) | Action::Free(_)));
+    let chain = kept.enumerate().map(|(place, ordered)| {
+        let after = place.checked_sub(1).map(|before| ActionId(before as u32)).into_iter().collect();
+        Ordered { action: ordered.action.clone(), after }
+    });
+    Program::new(program.buffers().to_vec(), chain.collect(), 1).unwrap()
+}
+
+#[test]
+fn buffers_that_nobody_allocates_are_there_from_the_start_and_gone_before_the_job_begins_anew() {
+    let workload = kernel("fir");
+    for kind in ProgramKind::ALL {
+        let whole = lowered(workload.as_ref(), kind);
+        let loaded = without_lifetimes(&whole);
+        assert_eq!((loaded.loaded().count(), whole.loaded().count()), (whole.buffers().len(), 0), "{}", kind.name());
+        let (once, full) = (run_whole(workload.as_ref(), &loaded, 2), run_whole(workload.as_ref(), &whole, 2));
+        let phases = once.summary.phases.unwrap();
+        assert_eq!((phases.allocation_ps, phases.deallocation_ps), (0, 0));
+        assert_eq!(once.summary.accesses.faults, full.summary.accesses.faults, "{}", kind.name());
+
+        let job = Job { repeat: Repeat::Times(2), ..Job::alone(workload.as_ref(), Some(&loaded)) };
+        let twice = simulate_jobs(&roomy(2), &memory("on-touch"), &[job], RunOptions::default()).unwrap();
+        let (first, both) = (once.summary.accesses.faults, twice.summary.accesses.faults);
+        // Warm caches shift a few of them.
+        assert!(both.abs_diff(2 * first) * 20 <= first, "{}: {both}, a new process has nothing yet", kind.name());
+    }
 }

@@ -49,6 +49,9 @@ impl<L: Listen> Node<'_, L> {
     /// A job begins, for the first time or anew, as a process with memory of its own.
     pub(in crate::machine) fn begin_job(&mut self, job: usize) {
         let now = self.hardware.clock.now();
+        if self.programs.is_whole(job) && self.jobs.running[job].rounds > 0 && !self.free_what_is_kept(job) {
+            return self.hardware.clock.schedule(now + BUSY_PAUSE, Kind::JobBegins, job as u32);
+        }
         self.hardware.say(Happening::JobBegins { job });
         self.jobs.running[job].resting = false;
         if self.programs.is_whole(job) {

@@ -9,9 +9,12 @@ use crate::machine::node::Node;
 use crate::machine::program::{BUSY_PAUSE, Doing, Phase, costs};
 
 impl<L: Listen> Node<'_, L> {
-    /// The actions that wait for none begin at once.
+    /// What is loaded is there, and the actions that wait for none begin at once.
     pub(in crate::machine) fn begin_program(&mut self, job: usize) {
         let now = self.hardware.clock.now();
+        for buffer in self.programs.of(job).program.loaded() {
+            self.bring_into_being(job, buffer);
+        }
         let whole = self.programs.of(job);
         whole.begin_anew();
         let first: Vec<u32> = whole.order.ready().map(|action| whole.number(action)).collect();
@@ -68,12 +71,27 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    fn allocate_buffer(&mut self, doing: Doing, buffer: &ProgramBuffer) {
-        let (space, gpus) = (SpaceId(doing.0 as u16), self.jobs.running[doing.0].gpu_mask());
-        let gpu = self.gpu_of(doing.0, buffer.buffer.gpu);
+    /// Frees what a program that has ended did not, unless a plan holds some of it; whether it did.
+    pub(in crate::machine) fn free_what_is_kept(&mut self, job: usize) -> bool {
+        let program = self.programs.of(job).program;
+        let kept: Vec<PageRun> = program.kept().map(|buffer| self.pages_of_buffer(buffer)).collect();
+        if kept.iter().any(|run| self.driver.is_busy(*run)) {
+            return false;
+        }
+        kept.into_iter().for_each(|run| self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware)));
+        true
+    }
+
+    fn bring_into_being(&mut self, job: usize, buffer: &ProgramBuffer) {
+        let (space, gpus) = (SpaceId(job as u16), self.jobs.running[job].gpu_mask());
+        let gpu = self.gpu_of(job, buffer.buffer.gpu);
         let (run, kind, spread) = (self.pages_of_buffer(buffer), buffer.kind, buffer.spread);
         let allocation = Allocation { space, gpu, gpus, kind, spread, populated: false, ..run.into() };
         self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
+    }
+
+    fn allocate_buffer(&mut self, doing: Doing, buffer: &ProgramBuffer) {
+        self.bring_into_being(doing.0, buffer);
         let cost = costs::allocation(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes);
         self.schedule_end(doing, self.hardware.clock.now() + cost);
     }
