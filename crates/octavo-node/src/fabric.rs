@@ -1,6 +1,6 @@
 //! Links between processors, and what crosses them line by line.
 
-use octavo_units::{Bandwidth, Bytes, Cycles};
+use octavo_units::{Bandwidth, Bytes, Cycles, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Payload bandwidth each way.
+    /// Payload bandwidth each way; of one link, where `links` says how many a pair of GPUs has.
     pub bandwidth: Bandwidth,
     /// Cycles from one end to the other, one way.
     pub latency: Cycles,
@@ -34,6 +34,33 @@ pub struct SwitchConfig {
     pub gpus: u32,
     /// Cycles that a path across the root takes longer than one below a switch, one way.
     pub across: Cycles,
+}
+
+/// Two GPUs with links of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PairConfig {
+    /// The two, from 0, in any order.
+    pub gpus: [u32; 2],
+    /// Links between them, which what they send shares.
+    pub count: u32,
+}
+
+/// Switches between the host and GPUs: those below one share one link to the host, of the bandwidth of a host link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostSwitchConfig {
+    /// GPUs below one switch; with 1 nothing is shared.
+    pub gpus: u32,
+}
+
+/// Engines that copy pages, one for each direction of each link, which does one copy after another. What a copy reads
+/// passes memory, links and memory at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyEngineConfig {
+    /// Time from the command to a copy's first byte. It passes while an engine is busy with the copy before.
+    pub setup: Time,
 }
 
 /// Cache-line access to another processor's memory.

@@ -13,9 +13,10 @@ mod node;
 mod shares;
 mod topology;
 mod validate;
+mod wiring;
 
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
-pub use fabric::{LinkConfig, LinkSharing, RemoteConfig, SwitchConfig};
+pub use fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, PairConfig, RemoteConfig, SwitchConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
     ScalarConfig, TlbConfig, WalkerConfig, WalkerScope,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DriverConfig;
-use crate::fabric::{LinkConfig, RemoteConfig, SwitchConfig};
+use crate::fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, PairConfig, RemoteConfig, SwitchConfig};
 use crate::gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig, WalkerConfig, is_false,
 };
@@ -59,11 +59,22 @@ pub struct NodeConfig {
     pub ideal_tlb: bool,
     /// Links between GPUs.
     pub gpu_link: LinkConfig,
+    /// Which GPUs are linked and by how many links. What others send each other goes through the host; `[]` links none.
+    /// A node of fewer GPUs has the links among those. Unless said, all are linked, as `gpu_link.sharing` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<PairConfig>>,
     /// Switches that links between GPUs go through, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<SwitchConfig>,
     /// Link of one GPU to the host.
     pub host_link: LinkConfig,
+    /// Switches between the host and GPUs, if links to the host are shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_switches: Option<HostSwitchConfig>,
+    /// Engines that copy pages. Unless said, a copy begins with its command, and is read whole before it is sent and sent
+    /// whole before it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_engines: Option<CopyEngineConfig>,
     /// Cache-line access to another processor's memory.
     pub remote: RemoteConfig,
     /// The host: its part of a far fault, its cores and what memory costs there.

@@ -4,7 +4,6 @@ use octavo_driver::config::ServiceModel;
 use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
 use octavo_units::Bytes;
 
-use crate::fabric::LinkSharing;
 use crate::gpu::LineSize;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
@@ -22,7 +21,7 @@ pub struct NodeError {
 /// Ways are numbered in eight bits.
 const MAX_TLB_WAYS: u32 = 256;
 
-fn error(key: &str, message: impl Into<String>) -> NodeError {
+pub(crate) fn error(key: &str, message: impl Into<String>) -> NodeError {
     NodeError { key: key.to_owned(), message: message.into() }
 }
 
@@ -135,33 +134,6 @@ impl NodeConfig {
         Ok(())
     }
 
-    fn validate_links(&self) -> Result<(), NodeError> {
-        for (key, link) in [("gpu_link", &self.gpu_link), ("host_link", &self.host_link)] {
-            if link.bandwidth.0 < 1_000_000 {
-                return Err(error(
-                    &format!("{key}.bandwidth"),
-                    format!("expected at least 1MB/s, found {}", link.bandwidth),
-                ));
-            }
-        }
-        if self.host_link.sharing == LinkSharing::PerPair {
-            return Err(error(
-                "host_link.sharing",
-                "expected per-gpu: each GPU has one link to the host, found per-pair",
-            ));
-        }
-        if let Some(switches) = &self.switches {
-            in_range("switches.gpus", switches.gpus, 1, 16)?;
-            if self.gpu_link.sharing == LinkSharing::PerPair {
-                return Err(error(
-                    "gpu_link.sharing",
-                    "expected per-gpu where links go through switches, found per-pair",
-                ));
-            }
-        }
-        in_range("remote.write_queue", self.remote.write_queue, 1, 1 << 16)
-    }
-
     fn validate_driver(&self) -> Result<(), NodeError> {
         match &self.driver.service {
             ServiceModel::Pool(pool) => in_range("driver.service.servers", pool.servers, 1, 1024)?,
@@ -226,7 +198,7 @@ fn validate_change(
     }
 }
 
-fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {
+pub(crate) fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(), NodeError> {
     if (low..=high).contains(&found) {
         return Ok(());
     }

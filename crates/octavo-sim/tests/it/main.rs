@@ -5,6 +5,7 @@ mod barrier;
 mod batch;
 mod breakdown;
 mod capacity;
+mod chunks;
 mod conformance;
 mod counters;
 mod deadlines;

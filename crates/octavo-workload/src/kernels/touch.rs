@@ -92,6 +92,15 @@ pub struct TouchOptions {
     pub launches: u32,
     /// Whether each launch has memory of its own, rather than that of the first. Default `false`.
     pub fresh: bool,
+    /// Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn` 1, each
+    /// GPU touches what the GPU of the number before touched. Default 0.
+    #[serde(skip_serializing_if = "is_no_turn")]
+    pub turn: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_no_turn(turn: &u32) -> bool {
+    *turn == 0
 }
 
 impl Default for TouchOptions {
@@ -112,6 +121,7 @@ impl Default for TouchOptions {
             intensity: 0.0,
             launches: 1,
             fresh: false,
+            turn: 0,
         }
     }
 }
@@ -304,9 +314,11 @@ impl Workload for Touch {
 
     /// Steps: as many touches as may be in flight, a wait, what is computed, and with a copy as many stores.
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let TouchOptions { wavefronts, lanes, in_flight, operation, width, .. } = self.options;
+        let TouchOptions { groups, wavefronts, lanes, in_flight, operation, width, turn, .. } = self.options;
         let buffers = self.buffers_of(launch);
-        let first = (u64::from(group) * u64::from(wavefronts) + u64::from(wavefront)) * u64::from(lanes);
+        let turned = u64::from(launch) * u64::from(turn) % u64::from(groups);
+        let group = (u64::from(group) + u64::from(groups) - turned) % u64::from(groups);
+        let first = (group * u64::from(wavefronts) + u64::from(wavefront)) * u64::from(lanes);
         let phases = buffers.len() as u32;
         let turns = (self.rounds() as u32).div_ceil(in_flight);
         steps(cursor, out, turns * in_flight * phases, |step, out| {

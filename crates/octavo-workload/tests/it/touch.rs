@@ -57,6 +57,21 @@ fn touches_begin_again_after_the_last_place() {
 }
 
 #[test]
+fn touches_go_round_the_grid_from_launch_to_launch() {
+    let options =
+        json!({"bytes": 128, "width": 64, "groups": 4, "wavefronts": 1, "lanes": 1, "launches": 3, "turn": 1});
+    let workload = workload(&options);
+    let who = |launch| {
+        let of =
+            |group| accesses(&stream(&*workload, launch, group, 0, 96)).into_iter().flat_map(|access| access.lines);
+        (0..4).map(|group| of(group).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    assert_eq!(who(0), [vec![0], vec![1], vec![], vec![]]);
+    assert_eq!(who(1), [vec![], vec![0], vec![1], vec![]], "a group of the next number");
+    assert_eq!(who(2), [vec![], vec![], vec![0], vec![1]]);
+}
+
+#[test]
 fn without_touches_a_kernel_is_empty() {
     assert_eq!(stream(&*workload(&json!({"touches": 0, "groups": 1})), 0, 0, 0, 96), [Op::END]);
 }

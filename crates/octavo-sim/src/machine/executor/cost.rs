@@ -82,7 +82,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// Writes the pages' dirty lines to the GPU's memory.
-    fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64, for_copy: Option<Cause>) -> u64 {
+    pub(super) fn write_back(&mut self, gpu: usize, pages: PageRun, time: u64, for_copy: Option<Cause>) -> u64 {
         let dirty = self.clean(gpu, pages, for_copy);
         let (first, _) = self.lines(pages);
         if dirty == 0 { time } else { self.gpus[gpu].stream(self.clock.now(), time, first, dirty) }
@@ -124,34 +124,8 @@ impl<L: Listen> Hardware<'_, L> {
         self.clock.now() + u64::from(pages.count) * self.config.host.costs.unmap_page.0
     }
 
-    /// Copies pages: the source's memory, the link and the destination's memory in a row, and the command before.
-    fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> u64 {
-        self.say(Happening::Copied { pages, from, to, cause });
-        let (first, count) = self.lines(pages);
-        let command = self.message();
-        let read = match from.gpu_index() {
-            Some(gpu) => {
-                let clean = self.write_back(gpu, pages, command, Some(cause));
-                self.gpus[gpu].stream(self.clock.now(), clean, first, count)
-            }
-            None if from == HOST_MEMORY => command + self.costs.host_memory,
-            None => self.access_further(command, from, count, Traffic::of(cause)),
-        };
-        let path = (from.processor(), to.processor());
-        let arrived = self.links.send(self.clock.now(), read, path, count * 64, Traffic::of(cause));
-        match to.gpu_index() {
-            Some(gpu) => {
-                let state = &mut self.gpus[gpu];
-                debug_assert!(!state.holds_any(first, count), "lines of a page leave the cache with the page");
-                state.stream(self.clock.now(), arrived, first, count)
-            }
-            None if to == HOST_MEMORY => arrived,
-            None => self.access_further(arrived, to, count, Traffic::of(cause)),
-        }
-    }
-
     /// Lines of a memory of the host that is not its first are read or written.
-    fn access_further(&mut self, time: u64, memory: MemoryId, lines: u64, traffic: Traffic) -> u64 {
+    pub(super) fn access_further(&mut self, time: u64, memory: MemoryId, lines: u64, traffic: Traffic) -> u64 {
         self.links.memories.access(self.clock.now(), time, memory, lines * LINE_BYTES, traffic)
     }
 }

@@ -1,6 +1,7 @@
 //! The simulated hardware as the driver's executor: each step changes something ([`change`]) and takes time ([`cost`]).
 
 mod change;
+mod copy;
 mod cost;
 mod free;
 mod large;

@@ -224,8 +224,11 @@ pub fn node(gpus: u32) -> NodeConfig {
         },
         ideal_tlb: false,
         gpu_link: link(64, 200),
+        links: None,
         switches: None,
         host_link: link(32, 500),
+        host_switches: None,
+        copy_engines: None,
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: host(),
         driver: DriverConfig {

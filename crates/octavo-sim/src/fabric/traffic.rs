@@ -1,0 +1,41 @@
+//! What the bytes on links are for.
+
+use octavo_manager::Cause;
+
+/// What bytes on a link are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Traffic {
+    /// Cache lines read or written remotely, with their requests.
+    Lines,
+    /// Pages that move.
+    Migration,
+    /// Pages that are replicated, and stores broadcast to replicas.
+    Duplication,
+    /// Pages that move because a write removed their replicas.
+    WriteCollapse,
+    /// Pages written back to make room.
+    Eviction,
+    /// Pages brought ahead of need.
+    Prefetch,
+    /// Faults, notifications, reports and their answers.
+    Control,
+    /// Copies that a program asks for.
+    Copies,
+}
+
+impl Traffic {
+    pub const COUNT: usize = 8;
+    pub const NAMES: [&str; Self::COUNT] =
+        ["lines", "migration", "duplication", "write_collapse", "eviction", "prefetch", "control", "copies"];
+
+    pub const fn of(cause: Cause) -> Self {
+        match cause {
+            Cause::Migration | Cause::RemoteMap => Self::Migration,
+            Cause::Duplication => Self::Duplication,
+            Cause::WriteCollapse => Self::WriteCollapse,
+            Cause::Eviction => Self::Eviction,
+            Cause::Prefetch => Self::Prefetch,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How long copies of pages take.
+
+use octavo_manager::{Cause, HOST_MEMORY, MemoryId, PageRun};
+
+use crate::fabric::links::Traffic;
+use crate::machine::happening::{Happening, Listen};
+use crate::machine::hardware::Hardware;
+
+impl<L: Listen> Hardware<'_, L> {
+    /// Copies pages: the command, the source's memory, the link and the destination's memory. Copy engines stream: each
+    /// of the three is booked from when the first byte moves. Otherwise they come in a row.
+    pub(super) fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> u64 {
+        self.say(Happening::Copied { pages, from, to, cause });
+        let (_, lines) = self.lines(pages);
+        let path = (from.processor(), to.processor());
+        let command = self.message();
+        let Some(setup) = self.config.copy_engines.as_ref().map(|engines| engines.setup.0) else {
+            let read = self.read(command, pages, from, cause);
+            let arrived = self.links.send(self.clock.now(), read, path, lines * 64, Traffic::of(cause));
+            return self.write(arrived, pages, to, cause);
+        };
+        let begins = command + setup;
+        let read = self.read(begins, pages, from, cause);
+        let arrived = self.links.send(self.clock.now(), begins, path, lines * 64, Traffic::of(cause));
+        read.max(arrived).max(self.write(begins, pages, to, cause))
+    }
+
+    /// Pages are read from `time` on, dirty lines of caches being in memory before; when the last line is there.
+    fn read(&mut self, time: u64, pages: PageRun, from: MemoryId, cause: Cause) -> u64 {
+        let (first, lines) = self.lines(pages);
+        match from.gpu_index() {
+            Some(gpu) => {
+                let clean = self.write_back(gpu, pages, time, Some(cause));
+                self.gpus[gpu].stream(self.clock.now(), clean, first, lines)
+            }
+            None if from == HOST_MEMORY => time + self.costs.host_memory,
+            None => self.access_further(time, from, lines, Traffic::of(cause)),
+        }
+    }
+
+    /// Pages are written from `time` on; when the last line is there.
+    fn write(&mut self, time: u64, pages: PageRun, to: MemoryId, cause: Cause) -> u64 {
+        let (first, lines) = self.lines(pages);
+        match to.gpu_index() {
+            Some(gpu) => {
+                let state = &mut self.gpus[gpu];
+                debug_assert!(!state.holds_any(first, lines), "lines of a page leave the cache with the page");
+                state.stream(self.clock.now(), time, first, lines)
+            }
+            None if to == HOST_MEMORY => time,
+            None => self.access_further(time, to, lines, Traffic::of(cause)),
+        }
+    }
+}
