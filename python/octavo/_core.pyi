@@ -277,7 +277,7 @@ class Page:
         """Whether a GPU ever faulted on it since it was allocated, this fault not counted."""
 
     @property
-    def mode(self) -> Literal["plain", "broadcast", "everywhere"]:
+    def mode(self) -> Literal["plain", "broadcast", "everywhere", "spare"]:
         """How its copies relate.
 
         `plain`: one copy that anyone may map, or identical ones mapped read-only; `broadcast`: copies that stores keep

@@ -23,6 +23,8 @@ use std::ops::Range;
 
 use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology, Why};
 
+use octavo_units::Bytes;
+
 pub use faulty::{Faulty, Mood};
 pub use session::{Case, Session};
 pub use watched::{Subject, Watched};
@@ -39,6 +41,21 @@ pub fn compositions() -> Vec<MemoryConfig> {
         }
     }
     all
+}
+
+/// Every registered placement on GPUs that keep victims for each other: each page is a block.
+#[must_use]
+pub fn lending() -> Vec<MemoryConfig> {
+    let lending = |(number, placement): (usize, &str)| {
+        let mut config = composition(placement, "none", "lru-block");
+        config.page_size = Bytes(2 << 20);
+        let neighbour = ["round-robin", "fewest-pending"][number % 2];
+        let options = [("reserve", format!("{}MiB", 2 * (number % 3))), ("neighbour", neighbour.to_owned())];
+        config.demotion.name = "spare-memory".to_owned();
+        config.demotion.options = options.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        config
+    };
+    PLACEMENTS.names().enumerate().map(lending).collect()
 }
 
 /// These strategies with their default options.

@@ -51,6 +51,19 @@ pub struct Statistics {
     pub populated: u64,
     /// Sole copies written to the host because a memory was full.
     pub evictions_written: u64,
+    /// Sole copies that another GPU's memory keeps since a memory was full. Not listed if there are none, nor are the
+    /// next three.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub evictions_to_spare: u64,
+    /// Of those, pages that the host got a copy of.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub written_back: u64,
+    /// Of those, pages that were removed without a copy because the GPU that kept them needed the room.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub yielded: u64,
+    /// Of those, pages that came back from the memory that kept them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fetched_from_spare: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
     /// Replicas given up because nobody read them.

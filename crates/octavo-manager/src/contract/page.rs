@@ -1,6 +1,6 @@
 //! What is known about one page.
 
-use crate::contract::ids::{MemoryId, PageId, SpaceId};
+use crate::contract::ids::{HOST, MemoryId, PageId, SpaceId};
 use crate::contract::kind::Kind;
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 
@@ -14,6 +14,9 @@ pub enum Mode {
     Broadcast,
     /// Mapped as if local on every GPU, by decree: the `ideal` bound. One copy is kept; it takes up no room.
     Everywhere,
+    /// A victim in the memory of a GPU that keeps it for others, until they fetch it back: one copy there, perhaps one on
+    /// the host, and nobody maps it.
+    Spare,
 }
 
 /// Everything the manager knows about a page, for strategies, tests and reports.
@@ -58,6 +61,20 @@ impl PageView {
     #[must_use]
     pub fn on_host(&self) -> bool {
         self.owner.on_host()
+    }
+
+    /// Whether the page is where nobody works on it: on the host, nowhere yet, or kept by a GPU for others. Whoever
+    /// wants it near has to bring it.
+    #[must_use]
+    pub fn cold(&self) -> bool {
+        self.on_host() || self.mode == Mode::Spare
+    }
+
+    /// Whether a GPU and the host hold the page, so that leaving the GPU's memory costs no copy. No store makes the
+    /// host's copy old: while there are several copies, nobody writes, or stores go to all of them.
+    #[must_use]
+    pub fn backed(&self) -> bool {
+        self.resident.near(HOST) && self.replicated()
     }
 
     /// Whether more than one memory holds the page.

@@ -26,6 +26,17 @@ pub enum Cause {
     Eviction,
     /// A page is brought before it was asked for.
     Prefetch,
+    /// The host gets a copy of a page that another GPU's memory keeps, so that it can be removed there.
+    WriteBack,
+}
+
+impl Cause {
+    /// Whether a copy for this reason leaves the source what it was: another copy is made, and the page stays where it
+    /// is.
+    #[must_use]
+    pub const fn keeps_source(self) -> bool {
+        matches!(self, Self::Duplication | Self::WriteBack)
+    }
 }
 
 /// What a mapping allows.

@@ -4,7 +4,7 @@ use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
-use crate::mechanism::room::{NoRoom, evict};
+use crate::mechanism::room::{NoRoom, Wanted, evict};
 use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 
@@ -28,26 +28,29 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Evicts ahead of need, if frames should be kept free.
+    /// Does what nobody waits for: evicts ahead of need, if frames should be kept free, and writes back.
     pub(super) fn work_ahead(&mut self, plans: &mut Vec<Plan>) {
         if self.memory.demotion.reserve() > 0 {
             self.shrink(plans);
         }
+        self.write_back(plans);
     }
 
     /// Evicts what no longer fits since a capacity changed, or should not take up the frames that are kept free.
     pub(super) fn shrink(&mut self, plans: &mut Vec<Plan>) {
         let free = self.memory.demotion.reserve();
         for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
-            let excess = self.memory.frames.excess(memory, free);
-            if excess > 0 {
+            let kept = self.memory.pages.spare().pages(memory);
+            let yields = self.memory.frames.excess(memory, 0);
+            let ahead = self.memory.frames.excess(memory, free).saturating_sub(kept);
+            if yields.max(ahead) > 0 {
                 let mut draft = self.unfinished.open_for(PlanClass::Background);
                 draft.cause = Some(Cause::Eviction);
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 // What is busy now leaves when it is acknowledged.
-                let left = evict(&mut tx, memory, excess, false);
-                let needed = self.memory.frames.excess(memory, 0) > 0;
-                if needed && left == Err(NoRoom::Frames(HOST_MEMORY)) {
+                let wanted = Wanted { frames: yields.max(ahead), all: false, yields };
+                let left = evict(&mut tx, memory, wanted, None);
+                if yields > 0 && left == Err(NoRoom::Frames(HOST_MEMORY)) {
                     self.out_of_host_memory();
                 }
                 self.unfinished.commit(&mut self.memory, draft, plans);

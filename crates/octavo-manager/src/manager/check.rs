@@ -19,7 +19,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Violation> {
 impl Manager {
     /// Checks every invariant: each page that was touched has a copy; a page has one owner or identical read-only replicas (or, under
     /// broadcast stores, identical writable ones; the `ideal` bound is exempt); mappings lead to copies; mappings lead to
-    /// memories within reach; memories hold no more than fits; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
+    /// memories within reach; memories hold no more than fits; nobody maps what is kept for others, and what its keeper can remove has a copy on the host; no frame holds two pages; what is one large page lies in order and is mapped alike; a page is busy exactly if one unfinished plan holds it; what strategies know is consistent.
     ///
     /// # Errors
     /// The first violation found.
@@ -34,6 +34,7 @@ impl Manager {
             }
         }
         self.check_frames(&resident)?;
+        self.check_spare()?;
         self.check_numbered_frames()?;
         self.check_busy()?;
         self.check_placement()
@@ -48,6 +49,9 @@ impl Manager {
         }
         for holder in state.resident.iter() {
             resident[holder.index()] += 1;
+            if state.mode == Mode::Spare {
+                continue;
+            }
             let leaves = !holder.on_host() && !self.memory.pages.kind(page).stays();
             ensure(!leaves || self.memory.eviction.knows(holder, page), || {
                 format!("page {} is on {holder} and could never be evicted", page.0)
@@ -86,6 +90,14 @@ impl Manager {
             ensure(held <= limit, || format!("{memory} uses {held} frames of {capacity}"))?;
         }
         Ok(())
+    }
+
+    /// What GPUs keep for others is listed as what it is: what may be dropped has a copy on the host.
+    fn check_spare(&self) -> Result<(), Violation> {
+        let pages = (0..self.memory.pages.len() as u32).map(PageId).filter(|&page| self.memory.pages.allocated(page));
+        let span = self.geometry().block_pages();
+        let states = pages.map(|page| (page.0 / span, self.memory.pages.state(page)));
+        self.memory.pages.spare().agrees(states).map_err(Violation)
     }
 
     fn check_numbered_frames(&self) -> Result<(), Violation> {
@@ -165,6 +177,13 @@ fn check_state(state: &PageState, gpus: usize) -> Result<(), &'static str> {
         Mode::Broadcast => {
             held(state.replicated(), "broadcasts to nobody")?;
             held(writable == mapped, "broadcast and mapped read-only")
+        }
+        Mode::Spare => {
+            held(
+                !owner.on_host() && resident.gpus() == MemoryMask::only(owner),
+                "kept for others by no GPU or by two",
+            )?;
+            held(mapped.is_empty(), "kept for others and mapped")
         }
         Mode::Everywhere => {
             held(resident == MemoryMask::only(owner), "ideal and replicated")?;

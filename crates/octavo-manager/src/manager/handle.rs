@@ -34,6 +34,7 @@ impl Manager {
         self.begin(now);
         let (slot, mut flight) = self.unfinished.flights.take(id);
         finish(&mut self.memory, slot, &flight);
+        self.memory.pages.spare_mut().end(slot);
         let waiting = std::mem::take(&mut flight.waiting);
         self.unfinished.flights.close(slot, flight);
         self.shrink(plans);

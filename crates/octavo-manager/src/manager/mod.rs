@@ -17,6 +17,7 @@ mod refused;
 mod serve;
 mod tick;
 mod vanished;
+mod write_back;
 
 use std::collections::{BTreeSet, VecDeque};
 

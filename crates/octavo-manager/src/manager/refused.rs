@@ -31,6 +31,7 @@ impl Manager {
         let kept = Kept::of(&flight, plan, refusal.done, &self.memory.pages);
         let unplaced = self.unplaced(&kept);
         keep(&mut self.memory, slot, &flight, &kept);
+        self.memory.pages.spare_mut().end(slot);
         self.believe(plan, refusal);
         self.postpone_touched(&flight);
         let mut draft = self.unfinished.open();

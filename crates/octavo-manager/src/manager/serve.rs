@@ -163,10 +163,11 @@ impl Manager {
         }
     }
 
-    /// Whether `memory` holds anything that is ever evicted; the host's hold nothing that is.
+    /// Whether `memory` holds anything that is ever evicted, or that it keeps for others; the host's hold nothing that is.
     fn something_leaves(&self, memory: MemoryId) -> bool {
         let frames = &self.memory.frames;
-        !memory.on_host() && self.memory.eviction.evicts() && frames.staying(memory) < frames.capacity(memory)
+        let evicts = self.memory.eviction.evicts() && frames.staying(memory) < frames.capacity(memory);
+        !memory.on_host() && (evicts || self.memory.pages.spare().pages(memory) > 0)
     }
 
     fn wait(&mut self, slot: u32, pending: Pending, draft: &mut Draft) {

@@ -1,7 +1,7 @@
 //! A page moves to the processor that faulted on it, or that a strategy chose.
 
 use super::upgrade::{map_local, upgrade};
-use super::{accessors, collapse, everywhere, map_remote};
+use super::{accessors, collapse, everywhere, map_remote, spare};
 use crate::contract::event::Fault;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
@@ -26,9 +26,12 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     Ok(Cause::Migration)
 }
 
-/// Moves pages that have one copy, elsewhere: in-flight accesses complete, every translation goes, then the copy. Pages
+/// Moves pages that have one copy, elsewhere, or that a GPU keeps for others: in-flight accesses complete, every translation goes, then the copy. Pages
 /// that nobody touched come into being there. One of the host's memories stands for all of them.
 pub(crate) fn relocate(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Cause) -> Result<(), NoRoom> {
+    if tx.state(run.first).mode == Mode::Spare {
+        return spare::bring(tx, run, to, cause);
+    }
     let mut rest = Some(run);
     while let Some(run) = rest {
         let (memory, count) = make_room(tx, to, run)?;
@@ -55,14 +58,15 @@ fn relocate_to(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Caus
     statistics.migrations += u64::from(run.count) * u64::from(page.populated() && cause != Cause::Prefetch);
 }
 
-/// Whether a page can go to `to` as a whole: it has one copy, elsewhere, and no plan holds it.
+/// Whether a page can go to `to` as a whole: it has one copy, elsewhere, or is kept for others there, and no plan holds
+/// it.
 pub(crate) fn movable(page: &PageView, to: MemoryId) -> bool {
     page.populated() && may_come(page, to)
 }
 
 /// Whether a page can come to `to` before it is asked for: it is movable, or nobody touched it and no plan holds it.
 pub(crate) fn may_come(page: &PageView, to: MemoryId) -> bool {
-    let sole = page.mode == Mode::Plain && !page.replicated();
+    let sole = page.mode == Mode::Plain && !page.replicated() || page.mode == Mode::Spare;
     page.allocated && !page.kind.stays() && !page.busy && sole && !page.resident.near(to.processor())
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod accessors;
 mod at_home;
+pub(crate) mod back;
 mod collapse;
 mod duplicate;
 pub(crate) mod evacuate;
@@ -16,12 +17,14 @@ mod populate;
 mod reach;
 pub(crate) mod repair;
 pub(crate) mod room;
+mod spare;
 mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
 
 use crate::contract::event::Fault;
 use crate::contract::ids::HOST;
+use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
 use crate::mechanism::room::NoRoom;
 use crate::strategies::decision::Decision;
@@ -29,8 +32,12 @@ use crate::transaction::Transaction;
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
-    if !tx.state(fault.page).populated() {
+    let page = tx.state(fault.page);
+    if !page.populated() {
         return populate::serve(tx, fault, decision);
+    }
+    if page.mode == Mode::Spare {
+        return spare::serve(tx, fault, decision);
     }
     if homeless(tx, fault) {
         return reach::serve_homeless(tx, fault);

@@ -24,7 +24,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
 
 /// Where the page comes into being: at its home if it has one within reach, else with who touches it. What has lost all
 /// its memory to a change of capacity populates nothing.
-fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> MemoryId {
+pub(super) fn place(tx: &Transaction<'_>, toucher: ProcessorId, decision: Decision) -> MemoryId {
     let has_room = |memory: MemoryId| memory.on_host() || tx.memory.frames.capacity(memory) > 0;
     match decision {
         Decision::At(home) | Decision::To(home) | Decision::Pin { memory: home, .. }

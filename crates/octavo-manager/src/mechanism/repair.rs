@@ -33,7 +33,7 @@ fn repair_run(tx: &mut Transaction<'_>, run: PageRun, owed: Option<MemoryId>) {
         Mode::Everywhere if page.owner.on_host() => tx.set_mode(run, Mode::Plain),
         Mode::Everywhere => everywhere::complete(tx, run),
         Mode::Plain if tx.memory.pages.kind(run.first).stays() && page.populated() => map_for_good(tx, run, page.owner),
-        Mode::Plain => {}
+        Mode::Plain | Mode::Spare => {}
     }
 }
 

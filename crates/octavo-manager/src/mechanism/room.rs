@@ -1,7 +1,8 @@
 //! Room is made in a full memory.
 
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun};
-use crate::mechanism::evict::leave;
+use crate::mechanism::evict::leave_all;
+use crate::mechanism::spare;
 use crate::pages::residency::Residency;
 use crate::transaction::Transaction;
 
@@ -29,7 +30,7 @@ pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageR
     let change = &tx.draft.flight.change;
     match tx.memory.frames.missing(memory, pages.count, change).ok_or(NoRoom::Frames(memory))? {
         0 => {}
-        missing => evict(tx, memory, missing, true)?,
+        missing => evict(tx, memory, Wanted { frames: missing, all: true, yields: missing }, Some(pages))?,
     }
     Ok((memory, pages.count))
 }
@@ -50,21 +51,46 @@ fn host_takes(tx: &Transaction<'_>, victims: &[PageId]) -> bool {
     frames.host_holds(sole as u32, &tx.draft.flight.change)
 }
 
-/// Evicts `count` pages from `memory`: all of them, or as many as can be found unless `all`.
-pub(crate) fn evict(tx: &mut Transaction<'_>, memory: MemoryId, count: u32, all: bool) -> Result<(), NoRoom> {
+/// Frames that are to be freed.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// How many.
+    pub frames: u32,
+    /// Whether fewer are of no use.
+    pub all: bool,
+    /// How many of them can be those that hold pages for others.
+    pub yields: u32,
+}
+
+/// Frees frames of `memory` for some pages. What it keeps for others and can remove without a copy goes before its own
+/// pages; what still awaits its copy on the host stays.
+pub(crate) fn evict(
+    tx: &mut Transaction<'_>,
+    memory: MemoryId,
+    wanted: Wanted,
+    room_for: Option<PageRun>,
+) -> Result<(), NoRoom> {
+    let (blocks, yielded) = spare::removable(tx, memory, wanted.yields, room_for);
+    let count = wanted.frames.saturating_sub(yielded);
     let mut victims = std::mem::take(&mut tx.memory.victims);
-    let residency = Residency { pages: &tx.memory.pages };
-    tx.memory.eviction.victims(memory, count, all, &residency, &mut victims);
+    victims.clear();
+    if count > 0 {
+        let residency = Residency { pages: &tx.memory.pages };
+        tx.memory.eviction.victims(memory, count, wanted.all, &residency, &mut victims);
+    }
     let enough = victims.len() >= count as usize;
     if !host_takes(tx, &victims) {
         victims.iter().rev().for_each(|&page| tx.memory.eviction.restored(memory, page));
         tx.memory.victims = victims;
         return Err(NoRoom::Frames(HOST_MEMORY));
     }
-    std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
-    // In the order of the victims, so that a failure restores them in the reverse of it.
-    tx.each_uniform_run(&victims, |tx, run| leave(tx, run, memory));
-    std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
+    if enough || !wanted.all {
+        std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
+        blocks.into_iter().for_each(|block| spare::remove(tx, memory, block));
+        // In the order of the victims, so that a failure restores them in the reverse of it.
+        leave_all(tx, &victims, memory, room_for);
+        std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
+    }
     tx.memory.victims = victims;
     if enough { Ok(()) } else { Err(NoRoom::Frames(memory)) }
 }

@@ -6,6 +6,7 @@ pub(crate) mod attributes;
 pub(crate) mod census;
 mod planes;
 pub(crate) mod residency;
+pub(crate) mod spare;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::planes::{Plane, Planes};
+use crate::pages::spare::Spare;
 use crate::pages::state::PageState;
 
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
@@ -57,6 +59,7 @@ pub(crate) struct Pages {
     allocations: Allocations,
     attributes: Attributes,
     advised: Advised,
+    spare: Spare,
 }
 
 impl Pages {
@@ -71,7 +74,8 @@ impl Pages {
     ) -> Result<Self, ConfigError> {
         let (planes, allocations) = (Planes::new(geometry.processors(), memories), Allocations::default());
         let attributes = Attributes::new(attributes)?;
-        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes, advised: Advised::default() })
+        let (advised, spare) = (Advised::default(), Spare::default());
+        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes, advised, spare })
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -85,7 +89,7 @@ impl Pages {
 
     /// Bytes taken up by the arrays.
     pub fn bytes(&self) -> usize {
-        self.planes.bytes() + self.records.capacity() * size_of::<Record>()
+        self.planes.bytes() + self.records.capacity() * size_of::<Record>() + self.spare.bytes()
     }
 
     /// Copies of pages that `memory` holds, replicas included.
@@ -230,6 +234,32 @@ impl Pages {
         self.planes.reside(page, before.resident, after.resident);
         self.planes.toggle(page, Plane::Mapped, before.mapped, after.mapped);
         self.planes.toggle(page, Plane::Writable, before.writable, after.writable);
+        if before.mode == Mode::Spare || after.mode == Mode::Spare {
+            let block = page.0 / self.geometry.block_pages();
+            self.spare.changed(self.allocations.space(page), block, before, after);
+        }
+    }
+
+    /// What GPUs keep for others.
+    pub fn spare(&self) -> &Spare {
+        &self.spare
+    }
+
+    /// The same, to note the plans that copy it to the host.
+    pub fn spare_mut(&mut self) -> &mut Spare {
+        &mut self.spare
+    }
+
+    /// Pages of `block` that `memory` keeps for others, ascending: those with a copy on the host, or those without.
+    pub fn kept_in_block(&self, memory: MemoryId, block: u32, backed: bool) -> Vec<PageId> {
+        let first = PageId(block * self.geometry.block_pages());
+        let there = self.resident_in_block(memory, first);
+        let pages = there.iter().map(|index| PageId(first.0 + index));
+        let kept = |page: &PageId| {
+            let state = self.state(*page);
+            state.mode == Mode::Spare && state.owner == memory && state.backed() == backed
+        };
+        pages.filter(kept).collect()
     }
 
     pub fn view(&self, page: PageId) -> PageView {

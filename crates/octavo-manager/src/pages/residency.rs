@@ -17,10 +17,12 @@ impl Residency<'_> {
         self.pages.view(page)
     }
 
-    /// Whether `page` takes up a frame of `memory` that it can be made to give up.
+    /// Whether `page` takes up a frame of `memory` that it can be made to give up. What a GPU keeps for others leaves in
+    /// an order of its own, and is not counted.
     #[must_use]
     pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
-        self.pages.resident(memory, page) && self.pages.mode(page) != Mode::Everywhere && !self.pages.kind(page).stays()
+        let movable = !matches!(self.pages.mode(page), Mode::Everywhere | Mode::Spare);
+        movable && self.pages.resident(memory, page) && !self.pages.kind(page).stays()
     }
 
     /// Whether `page` takes up a frame of `memory` and is in no unfinished plan.
@@ -60,7 +62,7 @@ impl Residency<'_> {
         self.pages.block(page)
     }
 
-    /// Pages of that block in `memory`, but for those that stay there.
+    /// Pages of that block in `memory`, but for those that stay there, or lie there for others.
     #[must_use]
     pub fn resident_in_block(&self, memory: MemoryId, page: PageId) -> BlockMap {
         let mut there = self.pages.resident_in_block(memory, page);
@@ -68,6 +70,11 @@ impl Residency<'_> {
             let first = self.block(page).first.0;
             let stays = |index: &u32| self.pages.kind(PageId(first + index)).stays();
             there.iter().filter(stays).for_each(|index| there.remove(index));
+        }
+        if self.pages.spare().pages(memory) > 0 {
+            let first = self.block(page).first.0;
+            let kept = |index: &u32| self.pages.mode(PageId(first + index)) == Mode::Spare;
+            there.iter().filter(kept).for_each(|index| there.remove(index));
         }
         there
     }

@@ -4,7 +4,7 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{Access, HOST, HOST_MEMORY, MemoryId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
-use crate::contract::plan::Permission;
+use crate::contract::plan::{Cause, Permission};
 
 /// Where a page is and who can reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +27,40 @@ impl PageState {
         self.resident.len() > 1
     }
 
-    /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
+    /// Whether a GPU and the host hold the page, so that leaving the GPU's memory costs no copy.
+    pub fn backed(&self) -> bool {
+        self.resident.near(HOST) && self.replicated()
+    }
+
+    /// A memory gets a copy, which is the owner's from now on unless it is one more. What a GPU gets of what another
+    /// gave up, it keeps for others.
+    pub fn arrive(&mut self, to: MemoryId, cause: Cause) {
+        self.resident = self.resident.with(to);
+        if !cause.keeps_source() {
+            self.owner = to;
+        }
+        if cause == Cause::Eviction && !to.on_host() {
+            self.mode = Mode::Spare;
+        }
+    }
+
+    /// A copy goes; if it was the owner's, another holder becomes the owner, a GPU rather than the host. What no GPU
+    /// keeps for others any more is like any page on the host.
     pub fn give_up(&mut self, memory: MemoryId) {
         self.resident = self.resident.without(memory);
+        if self.mode == Mode::Spare && self.resident.gpus().is_empty() {
+            self.mode = Mode::Plain;
+        }
         if self.owner == memory {
             self.owner = self.resident.gpus().first().or(self.resident.first()).unwrap_or(HOST_MEMORY);
         }
     }
 
-    /// Processors can access the page from now on.
+    /// Processors can access the page from now on. It is kept for nobody else then.
     pub fn grant(&mut self, processors: ProcessorMask, rights: Permission) {
+        if self.mode == Mode::Spare {
+            self.mode = Mode::Plain;
+        }
         self.mapped = self.mapped.union(processors);
         self.writable = match rights {
             Permission::ReadWrite => self.writable.union(processors),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::contract::ids::{MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::page::Mode;
-use crate::contract::plan::{Cause, MappingMode, Plan, Step};
+use crate::contract::plan::{MappingMode, Plan, Step};
 use crate::contract::refusal::Prefix;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
@@ -90,9 +90,8 @@ impl KeptPage {
                 (state.resident, state.owner) = (MemoryMask::only(memory), memory);
             }
             Step::Copy { from, to, cause, .. } => {
-                state.resident = state.resident.with(to);
-                if cause != Cause::Duplication {
-                    state.owner = to;
+                state.arrive(to, cause);
+                if !cause.keeps_source() {
                     self.owed = Some(from);
                 }
             }

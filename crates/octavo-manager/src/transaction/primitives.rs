@@ -64,16 +64,17 @@ impl Transaction<'_> {
         self.used(to, pages);
     }
 
-    /// Copies pages. Unless it is a replica, the copy is the owner's from now on.
+    /// Copies pages.
     fn copy(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) {
         self.draft.steps.push(Step::Copy { pages, from, to, cause });
-        self.change(pages, |state| {
-            state.resident = state.resident.with(to);
-            if cause != Cause::Duplication {
-                state.owner = to;
-            }
-        });
+        self.change(pages, |state| state.arrive(to, cause));
         self.gain(to, pages);
+    }
+
+    /// Gives the host a copy of pages that a GPU keeps for others, which nobody maps.
+    pub fn back(&mut self, pages: PageRun, from: MemoryId, host: MemoryId) {
+        self.copy(pages, from, host, Cause::WriteBack);
+        self.memory.statistics.written_back += u64::from(pages.count);
     }
 
     /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
@@ -99,7 +100,7 @@ impl Transaction<'_> {
         self.splinter(unlike, pages);
         let mode = match state.mode {
             Mode::Broadcast => MappingMode::Broadcast,
-            Mode::Plain | Mode::Everywhere => MappingMode::Direct,
+            Mode::Plain | Mode::Everywhere | Mode::Spare => MappingMode::Direct,
         };
         self.draft.steps.push(Step::Map { processors, pages, target, permission: rights, mode });
         self.change(pages, |state| state.grant(processors, rights));
@@ -133,7 +134,8 @@ impl Transaction<'_> {
     /// The pages were serviced from `memory`, which counts as a use.
     pub fn used(&mut self, memory: MemoryId, pages: PageRun) {
         let stays = self.memory.pages.kind(pages.first).stays();
-        if memory.on_host() || stays || !self.counted(memory, pages) {
+        let kept = self.memory.pages.mode(pages.first) == Mode::Spare;
+        if memory.on_host() || stays || kept || !self.counted(memory, pages) {
             return;
         }
         let residency = Residency { pages: &self.memory.pages };

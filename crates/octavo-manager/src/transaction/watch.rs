@@ -15,7 +15,7 @@ pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
     let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
     for step in &draft.steps {
         let &Step::Copy { pages: run, to, cause, .. } = step else { continue };
-        if cause == Cause::Eviction || context.page(run.first).kind != Kind::Managed {
+        if matches!(cause, Cause::Eviction | Cause::WriteBack) || context.page(run.first).kind != Kind::Managed {
             continue;
         }
         for part in by_block(run, context.geometry().block_pages()) {

@@ -301,3 +301,19 @@ fn options_that_change_mechanisms_conform() {
         compositions(placement).for_each(|config| conforms(&config));
     }
 }
+
+#[test]
+fn every_placement_conforms_where_idle_gpus_keep_victims() {
+    let options = [r#"{"reserve": "0B"}"#, r#"{"reserve": "6MiB", "neighbour": "fewest-pending"}"#];
+    for (number, placement) in PLACEMENTS.names().enumerate() {
+        for (eviction, prefetch) in [("lru-page", "none"), ("lru-block", "tree"), ("tree-neighborhood", "none")] {
+            conforms(&MemoryConfig {
+                placement: Choice::named(placement),
+                prefetch: Choice::named(prefetch),
+                eviction: Choice::named(eviction),
+                demotion: crate::common::choice("spare-memory", options[number % 2]),
+                ..MemoryConfig::default()
+            });
+        }
+    }
+}

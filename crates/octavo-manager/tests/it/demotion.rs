@@ -2,9 +2,10 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, Demotion, Event, Manager, MemoryConfig, MemoryId, Occupancy, PageId, PageRun, Plan, Topology,
+    Access, Event, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, Mode, PageId, PageRun, Plan, PlanClass,
+    Topology,
 };
-use octavo_units::Time;
+use octavo_units::{Bytes, Time};
 
 fn manager(demotion: &str, gpus: &[u32]) -> Manager {
     let config = MemoryConfig { demotion: choice("reserve", demotion), ..MemoryConfig::default() };
@@ -18,8 +19,13 @@ fn allocated(mut manager: Manager) -> Manager {
 
 /// GPU 0 writes a page: the plans, which are done in order.
 fn write(manager: &mut Manager, page: u32) -> Vec<Plan> {
+    by(manager, 0, page)
+}
+
+/// Another does.
+fn by(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
     let (mut plans, mut all) = (Vec::new(), Vec::new());
-    manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[fault(gpu, page, Access::Write)]), &mut plans);
     while !plans.is_empty() {
         let plan = plans.remove(0);
         manager.complete(Time::ZERO, plan.id, &mut plans);
@@ -32,6 +38,12 @@ fn write(manager: &mut Manager, page: u32) -> Vec<Plan> {
 fn copies(plans: &[Plan]) -> Vec<Vec<String>> {
     let copies = |plan: &Plan| plan.steps.iter().map(show).filter(|step| step.starts_with("copy")).collect();
     plans.iter().map(copies).collect()
+}
+
+/// Steps in which a word occurs.
+fn shown(plans: &[Plan], word: &str) -> Vec<String> {
+    let steps = plans.iter().flat_map(|plan| &plan.steps).map(show);
+    steps.filter(|step| step.contains(word)).collect()
 }
 
 #[test]
@@ -54,25 +66,118 @@ fn at_most_half_of_a_memory_is_kept_free() {
     assert_eq!(manager.frames_held(MemoryId::gpu(0)), 2, "100 MiB are more than there is");
 }
 
-/// Victims go to the next GPU.
-struct Neighbour;
+/// Two GPUs with so many pages of 2 MiB, of which GPU 1 keeps `reserve` MiB.
+fn lenders(reserve: u32, gpus: &[u32]) -> Manager {
+    let options = format!(r#"{{"reserve": "{reserve}MiB"}}"#);
+    let demotion = choice("spare-memory", &options);
+    let config = MemoryConfig { demotion, page_size: Bytes(2 << 20), ..MemoryConfig::default() };
+    allocated(Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap())
+}
 
-impl Demotion for Neighbour {
-    fn destination(&mut self, from: MemoryId, memories: &Occupancy<'_>) -> MemoryId {
-        let next = MemoryId::gpu(1 - from.gpu_index().unwrap());
-        assert_eq!(memories.capacity(next), 2);
-        next
+#[test]
+fn victims_go_to_a_neighbour_and_get_a_copy_on_the_host_in_the_background() {
+    let mut manager = lenders(2, &[1, 2]);
+    write(&mut manager, 0);
+    let plans = write(&mut manager, 1);
+    let expected =
+        [vec!["copy 0 gpu0 gpu1 eviction", "copy 1 host gpu0 migration"], vec!["copy 0 gpu1 host write-back"]];
+    assert_eq!(copies(&plans), expected);
+    assert_eq!((plans[1].class, plans[1].room_steps), (PlanClass::Background, 0));
+    let kept = manager.page(PageId(0));
+    assert!(kept.backed() && kept.cold() && kept.mapped.is_empty() && kept.mode == Mode::Spare);
+    write(&mut manager, 2);
+    // The neighbour is full. Its reserve is what it can remove: the page that has its copy longest goes.
+    assert_eq!(shown(&write(&mut manager, 3)[..1], "gpu1"), ["release gpu1 0", "copy 2 gpu0 gpu1 eviction"]);
+    assert_eq!(manager.page(PageId(0)).resident, MemoryMask::only(HOST_MEMORY));
+    // What comes back comes from the neighbour, and nobody removes it there meanwhile.
+    let plans = write(&mut manager, 1);
+    let expected = ["release gpu1 2", "copy 3 gpu0 gpu1 eviction", "copy 1 gpu1 gpu0 migration", "release gpu1 1"];
+    assert_eq!(shown(&plans[..1], "gpu1"), expected);
+    assert_eq!(manager.page(PageId(1)).resident, MemoryMask::only(MemoryId::gpu(0)));
+    let counts = manager.statistics();
+    let expected = (4, 4, 2, 1, 0);
+    let found = (counts.evictions_to_spare, counts.written_back, counts.yielded, counts.fetched_from_spare);
+    assert_eq!((found.0, found.1, found.2, found.3, counts.evictions_written), expected);
+}
+
+#[test]
+fn a_keeper_removes_what_has_its_copy_before_its_own_pages_leave_and_nothing_else() {
+    let mut manager = lenders(0, &[2, 2]);
+    by(&mut manager, 1, 20);
+    (0..3).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(manager.page(PageId(0)).owner, MemoryId::gpu(1));
+    let plans = by(&mut manager, 1, 21);
+    assert_eq!(
+        shown(&plans[..1], "gpu1"),
+        ["release gpu1 0", "copy 21 host gpu1 migration", "map gpu1 21 -> gpu1 rw", "wake gpu1 21"]
+    );
+    // Pages 0 and 21 are gone or own; page 1 comes and has no copy yet. So page 21 leaves: GPU 0 is full.
+    let mut plans = Vec::new();
+    manager.handle(Time::ZERO, Event::Free(PageRun { first: PageId(20), count: 1 }), &mut plans);
+    manager.handle(Time::ZERO, Event::Faults(&[fault(0, 3, Access::Write)]), &mut plans);
+    assert_eq!(shown(&plans, "gpu1"), ["copy 1 gpu0 gpu1 eviction"]);
+    plans.drain(..).for_each(|plan| manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+    manager.handle(Time::ZERO, Event::Faults(&[fault(1, 22, Access::Write)]), &mut plans);
+    assert_eq!(shown(&plans, "copy"), ["copy 21 gpu1 host eviction", "copy 22 host gpu1 migration"]);
+    manager.check().unwrap();
+}
+
+#[test]
+fn a_keeper_that_touches_what_it_keeps_has_it_without_a_copy() {
+    let mut manager = lenders(0, &[1, 2]);
+    (0..2).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(shown(&by(&mut manager, 1, 0), ""), ["release host 0", "map gpu1 0 -> gpu1 rw", "wake gpu1 0"]);
+    assert_eq!(
+        shown(&write(&mut manager, 0), "copy"),
+        ["copy 1 gpu0 gpu1 eviction", "copy 0 gpu1 gpu0 migration", "copy 1 gpu1 host write-back"]
+    );
+}
+
+#[test]
+fn nobody_lends_what_it_has_in_reserve() {
+    for (reserve, capacity, kept) in [(0, 4, 4), (2, 4, 3), (4, 4, 2), (8, 4, 2), (6, 8, 5)] {
+        let mut manager = lenders(reserve, &[1, capacity]);
+        let mut plans = Vec::new();
+        for page in 0..10 {
+            manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+            let mut made = std::mem::take(&mut plans).into_iter();
+            // The first copy to the host never ends, so that nothing is removable.
+            let demand = made.next().unwrap();
+            manager.complete(Time::ZERO, demand.id, &mut plans);
+            plans.clear();
+        }
+        assert_eq!(manager.frames_held(MemoryId::gpu(1)), kept, "{reserve} MiB of {capacity} pages");
     }
 }
 
 #[test]
-fn victims_go_to_a_neighbour_while_it_has_room_and_then_to_the_host() {
-    let manager = Manager::new(&MemoryConfig::default(), &Topology::of(vec![1, 2])).unwrap();
-    let mut manager = allocated(manager.with_demotion(Box::new(Neighbour)));
-    write(&mut manager, 0);
-    assert_eq!(copies(&write(&mut manager, 1))[0][0], "copy 0 gpu0 gpu1 eviction");
-    assert_eq!(copies(&write(&mut manager, 2))[0][0], "copy 1 gpu0 gpu1 eviction");
-    assert_eq!(copies(&write(&mut manager, 3))[0][0], "copy 2 gpu0 host eviction", "the neighbour is full");
-    // What lies there comes back from there.
-    assert_eq!(copies(&write(&mut manager, 0))[0], ["copy 3 gpu0 host eviction", "copy 0 gpu1 gpu0 migration"]);
+fn a_block_of_which_pages_stay_behind_goes_to_the_host() {
+    let config = MemoryConfig { demotion: choice("spare-memory", r#"{"reserve": "0B"}"#), ..MemoryConfig::default() };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![2, 8])).unwrap());
+    (0..2).for_each(|page| _ = write(&mut manager, page));
+    assert_eq!(copies(&write(&mut manager, 2))[0][0], "copy 0 gpu0 host eviction");
+}
+
+#[test]
+fn neighbours_take_turns_or_the_one_with_the_fewest_blocks_to_write_back_is_chosen() {
+    for (neighbour, expected) in [("round-robin", [1, 2, 1, 2]), ("fewest-pending", [1, 2, 1, 1])] {
+        let options = format!(r#"{{"reserve": "0B", "neighbour": "{neighbour}"}}"#);
+        let demotion = choice("spare-memory", &options);
+        let config = MemoryConfig { demotion, page_size: Bytes(2 << 20), ..MemoryConfig::default() };
+        let mut manager = allocated(Manager::new(&config, &Topology::of(vec![1, 8, 8])).unwrap());
+        let (mut chosen, mut under_way) = (Vec::new(), Vec::new());
+        for page in 0..5 {
+            let mut plans = Vec::new();
+            manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+            manager.complete(Time::ZERO, plans[0].id, &mut under_way);
+            if page == 3 {
+                // Of those on GPU 1, which came first, one has its copy now.
+                under_way.drain(..1).for_each(|plan| manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+            }
+            if page > 0 {
+                chosen.push(manager.page(PageId(page - 1)).owner.gpu_index().unwrap());
+            }
+        }
+        assert_eq!(chosen, expected, "{neighbour}");
+    }
 }

@@ -28,6 +28,7 @@ mod reach;
 mod reference;
 mod refusals;
 mod soak;
+mod spare;
 mod statistics;
 mod time;
 mod tree_golden;

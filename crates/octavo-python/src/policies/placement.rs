@@ -138,7 +138,7 @@ impl Placement for PythonPlacement {
     }
 
     fn may_prefetch(&self, page: &PageView) -> bool {
-        let Some(method) = &self.may_prefetch else { return page.on_host() };
+        let Some(method) = &self.may_prefetch else { return page.cold() };
         let about = About::page("a page to prefetch", page.page);
         let read = |answer: &Bound<'_, PyAny>| {
             answer.extract::<bool>().map_err(|_| Trouble::nonsense("True or False", super::call::shown(answer)))

@@ -157,13 +157,14 @@ impl Page {
         self.view.touched
     }
 
-    /// How its copies relate: `plain`, `broadcast` or `everywhere`.
+    /// How its copies relate: `plain`, `broadcast`, `everywhere`, or `spare` for a victim that a GPU keeps for others.
     #[getter]
     fn mode(&self) -> &'static str {
         match self.view.mode {
             Mode::Plain => "plain",
             Mode::Broadcast => "broadcast",
             Mode::Everywhere => "everywhere",
+            Mode::Spare => "spare",
         }
     }
 

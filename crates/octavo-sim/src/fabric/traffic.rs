@@ -34,7 +34,7 @@ impl Traffic {
             Cause::Migration | Cause::RemoteMap => Self::Migration,
             Cause::Duplication => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
-            Cause::Eviction => Self::Eviction,
+            Cause::Eviction | Cause::WriteBack => Self::Eviction,
             Cause::Prefetch => Self::Prefetch,
         }
     }

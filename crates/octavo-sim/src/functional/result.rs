@@ -84,6 +84,9 @@ pub struct Moved {
     pub eviction_bytes: u64,
     /// Pages that are brought before they are asked for.
     pub prefetch_bytes: u64,
+    /// Copies that the host gets of what other GPUs keep. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub write_back_bytes: u64,
     /// Copies that a program asks for.
     pub copies_bytes: u64,
 }
@@ -140,6 +143,11 @@ fn accesses(machine: &Machine<Recorder>) -> InstantAccesses {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn moved(machine: &Machine<Recorder>, copies_bytes: u64) -> Moved {
     let bytes = |cause| machine.tables.copied.pages(cause) * machine.page_bytes();
     Moved {
@@ -149,6 +157,7 @@ fn moved(machine: &Machine<Recorder>, copies_bytes: u64) -> Moved {
         write_collapse_bytes: bytes(Cause::WriteCollapse),
         eviction_bytes: bytes(Cause::Eviction),
         prefetch_bytes: bytes(Cause::Prefetch),
+        write_back_bytes: bytes(Cause::WriteBack),
         copies_bytes,
     }
 }

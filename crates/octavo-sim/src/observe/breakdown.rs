@@ -62,7 +62,7 @@ impl Breakdown {
             Cause::RemoteMap => &mut self.remote_access_ps,
             Cause::Duplication => &mut self.duplication_ps,
             Cause::WriteCollapse => &mut self.write_collapse_ps,
-            Cause::Eviction => &mut self.eviction_ps,
+            Cause::Eviction | Cause::WriteBack => &mut self.eviction_ps,
             Cause::Prefetch => &mut self.prefetch_ps,
         } += (resolving - evicting) * lines;
     }

@@ -2,29 +2,37 @@
 
 pub(crate) mod host;
 mod reserve;
+mod spare_memory;
 
 use octavo_registry::Registry;
 
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::memories::frames::{Change, Frames};
+use crate::pages::Pages;
 
 /// Every demotion strategy, by name.
 pub static DEMOTIONS: Registry<Box<dyn Demotion>, Geometry> =
-    Registry::new("demotion", &[&host::ENTRY, &reserve::ENTRY]);
+    Registry::new("demotion", &[&host::ENTRY, &reserve::ENTRY, &spare_memory::ENTRY]);
 
 /// Decides where sole copies go that leave a GPU's memory, and how many frames are kept free for what comes. Which pages
 /// leave, [`Eviction`](crate::Eviction) decides.
+///
+/// A GPU's memory that gets them *keeps* them for others: nobody maps them, and whoever touches one fetches it back,
+/// from there and not from the host. In the background the host gets a copy of each block, those that came first first,
+/// one block of each address space at a time; from then on its keeper can remove it without a copy, and does so before
+/// any page of its own leaves. Until then it stays.
 pub trait Demotion: Send {
-    /// The memory that copies leaving `from` go to. They go to the host instead as far as it has no
-    /// [spare](Occupancy::spare) frame: nothing leaves a memory for what another gives up. One of the host's memories
-    /// stands for all of them.
-    fn destination(&mut self, _from: MemoryId, _memories: &Occupancy<'_>) -> MemoryId {
+    /// The memory that the victims of one 2 MiB block go to, of which `pages` are sole copies: one of the host's, which
+    /// stands for all of them, or another GPU's. They go to the host instead if pages of the block stay behind, or if
+    /// that GPU has not as many frames that are free or [removable](Occupancy::removable).
+    fn destination(&mut self, _from: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> MemoryId {
         HOST_MEMORY
     }
 
-    /// Frames of each GPU's memory that should be free. When fewer are, and will be once plans under way are done,
-    /// victims leave ahead of need, by plans of their own; but never more than half of a memory is kept free.
+    /// Frames of each GPU's memory that should be free, or hold what is kept for others. When fewer do, and will once
+    /// plans under way are done, victims leave ahead of need, by plans of their own; but never for more than half of a
+    /// memory.
     fn reserve(&self) -> u32 {
         0
     }
@@ -33,6 +41,7 @@ pub trait Demotion: Send {
 /// How full memories are.
 pub struct Occupancy<'a> {
     pub(crate) frames: &'a Frames,
+    pub(crate) pages: &'a Pages,
     pub(crate) change: &'a Change,
 }
 
@@ -41,6 +50,18 @@ impl Occupancy<'_> {
     #[must_use]
     pub fn spare(&self, memory: MemoryId) -> u32 {
         self.frames.spare(memory, self.change)
+    }
+
+    /// Frames of a GPU's memory that hold what it keeps for others and what the host has a copy of.
+    #[must_use]
+    pub fn removable(&self, memory: MemoryId) -> u32 {
+        self.pages.spare().backed(memory)
+    }
+
+    /// Blocks that a GPU's memory keeps for others and that the host has yet to get a copy of.
+    #[must_use]
+    pub fn awaiting(&self, memory: MemoryId) -> u32 {
+        self.pages.spare().awaiting(memory)
     }
 
     /// Frames that a memory has.

@@ -58,7 +58,7 @@ impl Placement for AccessCounter {
     }
 
     fn on_fault(&mut self, _fault: &Fault, page: &PageView, _context: &mut Context<'_>) -> Decision {
-        let migrates = page.on_host() && self.options.host_pages == HostPages::Migrate;
+        let migrates = page.cold() && self.options.host_pages == HostPages::Migrate;
         if migrates { Decision::Migrate } else { Decision::MapRemote }
     }
 

@@ -33,6 +33,6 @@ struct FirstTouch;
 impl Placement for FirstTouch {
     /// A page that was evicted is on the host again, and its next touch counts as the first.
     fn on_fault(&mut self, _fault: &Fault, page: &PageView, _context: &mut Context<'_>) -> Decision {
-        if page.on_host() { Decision::Migrate } else { Decision::MapRemote }
+        if page.cold() { Decision::Migrate } else { Decision::MapRemote }
     }
 }

@@ -118,7 +118,7 @@ pub trait Placement: Send {
     /// Whether a prefetcher may bring this page, which has one copy and is in no unfinished plan, to a processor that
     /// migrates pages of the same block. A strategy that leaves pages where they are allows it only for the host's.
     fn may_prefetch(&self, page: &PageView) -> bool {
-        page.on_host()
+        page.cold()
     }
 
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.

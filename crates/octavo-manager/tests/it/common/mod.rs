@@ -109,5 +109,6 @@ fn why(cause: Cause) -> &'static str {
         Cause::WriteCollapse => "collapse",
         Cause::Eviction => "eviction",
         Cause::Prefetch => "prefetch",
+        Cause::WriteBack => "write-back",
     }
 }

@@ -79,8 +79,8 @@ impl<L: Listen> Hardware<'_, L> {
         let (first, count) = self.lines(pages);
         let gpu = &mut self.gpus[gpu];
         let dirty = match for_copy {
-            None | Some(Cause::Duplication) => gpu.clean_lines(first, count),
-            Some(_) => gpu.drop_lines(first, count),
+            Some(cause) if !cause.keeps_source() => gpu.drop_lines(first, count),
+            _ => gpu.clean_lines(first, count),
         };
         self.accesses.dram_writes += dirty;
         dirty

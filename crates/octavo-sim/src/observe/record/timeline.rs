@@ -47,7 +47,8 @@ impl EventKind {
     pub const fn of(cause: Cause) -> Self {
         match cause {
             Cause::Migration | Cause::RemoteMap => Self::Migration,
-            Cause::Duplication => Self::Duplication,
+            // The host gets one more copy, as it does when a page is duplicated there.
+            Cause::Duplication | Cause::WriteBack => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
             Cause::Eviction => Self::Eviction,
             Cause::Prefetch => Self::Prefetch,

@@ -271,6 +271,7 @@ fn word_of(cause: Cause) -> Word {
         Cause::WriteCollapse => Word::WriteCollapse,
         Cause::Eviction => Word::Eviction,
         Cause::Prefetch => Word::Prefetch,
+        Cause::WriteBack => Word::WriteBack,
     }
 }
 

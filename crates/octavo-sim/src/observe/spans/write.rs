@@ -40,10 +40,11 @@ pub(crate) enum Word {
     Eviction,
     Prefetch,
     Populate,
+    WriteBack,
 }
 
 impl Word {
-    const NAMES: [&str; 23] = [
+    const NAMES: [&str; 24] = [
         "read fault",
         "write fault",
         "service",
@@ -67,6 +68,7 @@ impl Word {
         "eviction",
         "prefetch",
         "populate",
+        "write-back",
     ];
 }
 

@@ -144,7 +144,7 @@ impl Placement for Griffin {
     /// A page whose first touch is delayed stays on the host, mapped remotely, until another GPU touches it or a
     /// report shows who needs it.
     fn on_fault(&mut self, fault: &Fault, page: &PageView, context: &mut Context<'_>) -> Decision {
-        if !page.on_host() {
+        if !page.cold() {
             return Decision::MapRemote;
         }
         let waits = fault.processor == HOST || self.leads(fault.processor, context);

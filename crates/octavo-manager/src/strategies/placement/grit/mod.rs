@@ -123,9 +123,7 @@ impl Grit {
         match scheme {
             Scheme::OnTouch => Decision::Migrate,
             Scheme::Duplication => Decision::Duplicate { drain: self.options.downgrade_drain },
-            Scheme::AccessCounter if page.on_host() && self.options.host_pages == HostPages::Migrate => {
-                Decision::Migrate
-            }
+            Scheme::AccessCounter if page.cold() && self.options.host_pages == HostPages::Migrate => Decision::Migrate,
             Scheme::AccessCounter => Decision::MapRemote,
         }
     }
@@ -190,7 +188,7 @@ impl Placement for Grit {
 
     /// Pages of the other schemes are where faults and counters put them.
     fn may_prefetch(&self, page: &PageView) -> bool {
-        page.on_host() || Scheme::of(page) == Some(Scheme::OnTouch)
+        page.cold() || Scheme::of(page) == Some(Scheme::OnTouch)
     }
 
     fn check(&self, context: &Context<'_>) -> Result<(), String> {

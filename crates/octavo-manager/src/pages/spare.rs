@@ -1,0 +1,194 @@
+//! Blocks of victims that GPUs keep for others, in the order in which they came: those that still await their copy on
+//! the host, and those that have it and can be removed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::contract::ids::{MAX_MEMORIES, MemoryId, SpaceId};
+use crate::contract::page::Mode;
+use crate::pages::state::PageState;
+
+/// What a GPU keeps of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    /// Whose it was when it came.
+    space: SpaceId,
+    /// Its place in the list that it is in.
+    order: u64,
+    /// Pages without a copy on the host, and pages with one.
+    pages: [u32; 2],
+}
+
+impl Block {
+    fn awaits(&self) -> bool {
+        self.pages[0] > 0
+    }
+}
+
+/// Pages of one memory that lie there for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lent {
+    /// Pages without a copy on the host, and pages with one.
+    pages: [u32; 2],
+    /// Blocks with a page that has no copy on the host.
+    awaiting: u32,
+}
+
+/// A plan that copies a block to the host.
+#[derive(Clone, Copy)]
+pub(crate) struct WriteBack {
+    /// Of the plan.
+    pub slot: u32,
+    pub space: SpaceId,
+    pub memory: MemoryId,
+    pub pages: u32,
+}
+
+/// What all GPUs keep for others. Follows the pages' states.
+#[derive(Clone, Default)]
+pub(crate) struct Spare {
+    blocks: BTreeMap<(MemoryId, u32), Block>,
+    /// Blocks with a page that has no copy on the host, by space, first come first.
+    awaiting: BTreeSet<(SpaceId, u64, MemoryId, u32)>,
+    /// The others by memory, those that were backed first come first.
+    removable: BTreeSet<(MemoryId, u64, u32)>,
+    lent: [Lent; MAX_MEMORIES],
+    /// Plans that copy blocks to the host; the blocks can be removed when these are done.
+    under_way: Vec<WriteBack>,
+    /// The next place in a list.
+    next: u64,
+}
+
+impl Spare {
+    /// A page of `block` was in one state and is in another.
+    pub fn changed(&mut self, space: SpaceId, block: u32, before: &PageState, after: &PageState) {
+        let (was, is) = (place(before), place(after));
+        if was == is {
+            return;
+        }
+        if let Some((memory, backed)) = is {
+            self.edit(memory, block, space, |pages| pages[backed] += 1);
+        }
+        if let Some((memory, backed)) = was {
+            self.edit(memory, block, space, |pages| pages[backed] -= 1);
+        }
+    }
+
+    fn edit(&mut self, memory: MemoryId, block: u32, space: SpaceId, edit: impl Fn(&mut [u32; 2])) {
+        let known = self.blocks.remove(&(memory, block));
+        let mut now = known.unwrap_or(Block { space, order: 0, pages: [0; 2] });
+        edit(&mut now.pages);
+        let lent = &mut self.lent[memory.index()];
+        edit(&mut lent.pages);
+        let list = |block: &Block| (block.pages != [0; 2]).then(|| block.awaits());
+        let (was, is) = (known.as_ref().and_then(list), list(&now));
+        if was != is {
+            lent.awaiting = lent.awaiting + u32::from(is == Some(true)) - u32::from(was == Some(true));
+            self.next += 1;
+            now.order = self.next;
+            if let Some(known) = known {
+                self.unlist(memory, block, &known);
+            }
+            match is {
+                Some(true) => _ = self.awaiting.insert((now.space, now.order, memory, block)),
+                Some(false) => _ = self.removable.insert((memory, now.order, block)),
+                None => return,
+            }
+        }
+        if is.is_some() {
+            self.blocks.insert((memory, block), now);
+        }
+    }
+
+    fn unlist(&mut self, memory: MemoryId, block: u32, known: &Block) {
+        self.awaiting.remove(&(known.space, known.order, memory, block));
+        self.removable.remove(&(memory, known.order, block));
+    }
+
+    /// Whether any block awaits its copy on the host.
+    pub fn any_awaiting(&self) -> bool {
+        !self.awaiting.is_empty()
+    }
+
+    /// Of each space, the memory and the block that awaits its copy on the host longest.
+    pub fn longest_awaiting(&self) -> Vec<(SpaceId, MemoryId, u32)> {
+        let mut first = Vec::new();
+        let mut next = self.awaiting.first();
+        while let Some(&(space, _, memory, block)) = next {
+            first.push((space, memory, block));
+            next = self.awaiting.range((space, u64::MAX, MemoryId(u8::MAX), u32::MAX)..).next();
+        }
+        first
+    }
+
+    /// Blocks in `memory` that can be removed without a copy, unless they are busy; first come first.
+    pub fn removable(&self, memory: MemoryId) -> impl Iterator<Item = u32> + '_ {
+        let from = (memory, 0, 0);
+        self.removable.range(from..).take_while(move |listed| listed.0 == memory).map(|&(.., block)| block)
+    }
+
+    /// A plan copies a block to the host.
+    pub fn begin(&mut self, plan: WriteBack) {
+        self.under_way.push(plan);
+    }
+
+    /// The plan in this slot is over.
+    pub fn end(&mut self, slot: u32) {
+        self.under_way.retain(|plan| plan.slot != slot);
+    }
+
+    /// Whether a plan copies a block of this space to the host.
+    pub fn copies_of(&self, space: SpaceId) -> bool {
+        self.under_way.iter().any(|plan| plan.space == space)
+    }
+
+    fn copied_from(&self, memory: MemoryId) -> impl Iterator<Item = &WriteBack> {
+        self.under_way.iter().filter(move |plan| plan.memory == memory)
+    }
+
+    /// Pages in `memory` that have a copy on the host.
+    pub fn backed(&self, memory: MemoryId) -> u32 {
+        self.lent[memory.index()].pages[1] - self.copied_from(memory).map(|plan| plan.pages).sum::<u32>()
+    }
+
+    /// Pages in `memory` that lie there for others.
+    pub fn pages(&self, memory: MemoryId) -> u32 {
+        self.lent[memory.index()].pages.iter().sum()
+    }
+
+    /// Blocks in `memory` that have no copy on the host yet.
+    pub fn awaiting(&self, memory: MemoryId) -> u32 {
+        self.lent[memory.index()].awaiting + self.copied_from(memory).count() as u32
+    }
+
+    /// Bytes taken up.
+    pub fn bytes(&self) -> usize {
+        let lists = size_of::<(SpaceId, u64, MemoryId, u32)>();
+        self.blocks.len() * (size_of::<(MemoryId, u32)>() + size_of::<Block>() + lists)
+    }
+
+    /// Whether what is known of each block is what its pages' states say; for tests.
+    pub fn agrees(&self, pages: impl Iterator<Item = (u32, PageState)>) -> Result<(), String> {
+        let mut found: BTreeMap<(MemoryId, u32), [u32; 2]> = BTreeMap::new();
+        for (block, state) in pages {
+            if let Some((memory, backed)) = place(&state) {
+                found.entry((memory, block)).or_default()[backed] += 1;
+            }
+        }
+        let known: BTreeMap<_, _> = self.blocks.iter().map(|(&key, block)| (key, block.pages)).collect();
+        let listed = self.awaiting.len() + self.removable.len();
+        let right = |(&(memory, number), block): (&(MemoryId, u32), &Block)| match block.awaits() {
+            true => self.awaiting.contains(&(block.space, block.order, memory, number)),
+            false => self.removable.contains(&(memory, block.order, number)),
+        };
+        if known != found || listed != known.len() || !self.blocks.iter().all(right) {
+            return Err(format!("blocks lent are {known:?} in {listed} places of lists, their pages say {found:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// Where a page lies for others, and whether it has a copy on the host.
+fn place(state: &PageState) -> Option<(MemoryId, usize)> {
+    let lent = state.mode == Mode::Spare && state.resident.contains(state.owner) && !state.owner.on_host();
+    lent.then(|| (state.owner, usize::from(state.backed())))
+}

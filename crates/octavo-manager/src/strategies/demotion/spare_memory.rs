@@ -1,0 +1,86 @@
+//! `spare-memory`: idle memory of other GPUs keeps victims before the host does.
+
+use octavo_registry::{Entry, typed};
+use octavo_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Demotion, Occupancy};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{HOST_MEMORY, MemoryId};
+
+/// Which of the GPUs that lend memory gets a block.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Neighbour {
+    /// Each in turn, so that each builds up blocks that it can remove (memHarvester, USENIX ATC 2022).
+    RoundRobin,
+    /// The one with the fewest blocks that await their copy on the host, the lowest numbered of several (the artefact of
+    /// the publication).
+    FewestPending,
+}
+
+/// Options of `spare-memory`.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another GPU,
+    /// rounded up to pages, at most half of the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of
+    /// 2 MiB).
+    reserve: Bytes,
+    /// Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022) or
+    /// `fewest-pending`, the one with the fewest blocks that await their copy on the host (its artefact).
+    neighbour: Neighbour,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { reserve: Bytes(100 << 20), neighbour: Neighbour::RoundRobin }
+    }
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Demotion>, Geometry> = Entry {
+    name: "spare-memory",
+    summary: "whole blocks go to GPUs with idle memory first, and to the host in the background",
+    source: "memHarvester (USENIX ATC 2022): hierarchical eviction",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        let Options { reserve, neighbour } = typed::parse(options)?;
+        let reserve = u32::try_from(reserve.0.div_ceil(geometry.page_size.0)).unwrap_or(u32::MAX);
+        Ok(Box::new(SpareMemory { gpus: geometry.gpus, reserve, neighbour, next: 0 }))
+    },
+};
+
+struct SpareMemory {
+    gpus: usize,
+    /// Frames.
+    reserve: u32,
+    neighbour: Neighbour,
+    /// The GPU whose turn it is.
+    next: usize,
+}
+
+impl SpareMemory {
+    /// Whether a GPU can take so many pages and have its reserve.
+    fn lends(&self, memory: MemoryId, pages: u32, memories: &Occupancy<'_>) -> bool {
+        let available = memories.spare(memory).saturating_add(memories.removable(memory));
+        available >= self.reserve.min(memories.capacity(memory) / 2).saturating_add(pages)
+    }
+}
+
+impl Demotion for SpareMemory {
+    fn destination(&mut self, from: MemoryId, pages: u32, memories: &Occupancy<'_>) -> MemoryId {
+        let (first, gpus) = (self.next, self.gpus);
+        let in_turn = (first..first + gpus).map(|turn| MemoryId::gpu(turn % gpus));
+        let mut lenders = in_turn.filter(|&memory| memory != from && self.lends(memory, pages, memories));
+        let chosen = match self.neighbour {
+            Neighbour::RoundRobin => lenders.next(),
+            Neighbour::FewestPending => lenders.min_by_key(|&memory| memories.awaiting(memory)),
+        };
+        if let (Neighbour::RoundRobin, Some(index)) = (self.neighbour, chosen.and_then(MemoryId::gpu_index)) {
+            self.next = (index + 1) % gpus;
+        }
+        chosen.unwrap_or(HOST_MEMORY)
+    }
+}

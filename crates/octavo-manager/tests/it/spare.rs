@@ -1,0 +1,161 @@
+//! Jobs that grow and shrink, on GPUs that keep victims for each other, at random. Beside what holds of every
+//! composition ([conformance](crate::conformance)): nobody waits for room where something can be removed, a lender has its
+//! reserve, and everyone who waits is served in the end.
+
+use crate::common::choice;
+use crate::executor::Machine;
+use octavo_manager::{
+    Access, Cause, Event, Fault, Manager, MemoryConfig, MemoryId, Mode, PageId, PageRun, Plan, ProcessorId, Step,
+    Topology,
+};
+use octavo_registry::Choice;
+use octavo_units::{Bytes, Time};
+use proptest::prelude::*;
+
+/// Pages of each job, of 2 MiB each: a page is a block.
+const PAGES: u32 = 24;
+
+#[derive(Clone, Debug)]
+enum Happening {
+    /// A job touches one of its first pages: of so many, as large as it is now.
+    Touch(usize, u32),
+    Grow(usize, u32),
+    Resize(usize, u32),
+    Complete(usize),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let job = 0..4usize;
+    prop_oneof![
+        10 => (job.clone(), any::<u32>()).prop_map(|(job, page)| Happening::Touch(job, page)),
+        2 => (job.clone(), 1..=PAGES).prop_map(|(job, pages)| Happening::Grow(job, pages)),
+        1 => (job, 1..16u32).prop_map(|(job, pages)| Happening::Resize(job, pages)),
+        10 => any::<usize>().prop_map(Happening::Complete),
+    ]
+}
+
+/// Job `n` runs on GPU `n`.
+struct World {
+    manager: Manager,
+    machine: Machine,
+    gpus: usize,
+    /// Frames that each GPU has, and should have free or removable.
+    capacity: Vec<u32>,
+    reserve: u32,
+    sizes: [u32; 4],
+}
+
+impl World {
+    fn new(gpus: usize, capacity: u32, reserve: u32, neighbour: &str) -> Self {
+        let options = format!(r#"{{"reserve": "{}MiB", "neighbour": "{neighbour}"}}"#, 2 * reserve);
+        let demotion = choice("spare-memory", &options);
+        let page_size = Bytes(2 << 20);
+        let config = MemoryConfig { demotion, page_size, eviction: Choice::named("lru-block"), ..Default::default() };
+        let capacity = vec![capacity; gpus];
+        let manager = Manager::new(&config, &Topology::of(capacity.clone())).unwrap();
+        let machine = Machine::new(gpus, &capacity, gpus * PAGES as usize);
+        let mut world = Self { manager, machine, gpus, capacity, reserve, sizes: [PAGES; 4] };
+        let all = PageRun { first: PageId(0), count: gpus as u32 * PAGES };
+        world.machine.allocate(all, true);
+        world.manager.handle(Time::ZERO, Event::Allocate(all.into()), &mut Vec::new());
+        world
+    }
+
+    fn happens(&mut self, happening: &Happening) {
+        match *happening {
+            Happening::Touch(job, page) => self.touch(job % self.gpus, page),
+            Happening::Grow(job, pages) => self.sizes[job] = pages,
+            Happening::Resize(gpu, pages) => {
+                let processor = ProcessorId::gpu(gpu % self.gpus);
+                self.machine.resize(processor, pages);
+                self.capacity[gpu % self.gpus] = pages;
+                let mut plans = Vec::new();
+                let event = Event::Capacity { memory: processor.memory(), pages };
+                self.manager.handle(Time::ZERO, event, &mut plans);
+                self.carry_out(plans);
+            }
+            Happening::Complete(plan) if self.machine.unfinished() > 0 => {
+                self.complete(plan % self.machine.unfinished());
+            }
+            Happening::Complete(_) => {}
+        }
+    }
+
+    fn touch(&mut self, job: usize, page: u32) {
+        let page = PageId(job as u32 * PAGES + page % self.sizes[job]);
+        let fault = Fault { processor: ProcessorId::gpu(job), page, access: Access::Write };
+        if !self.machine.fault(fault) {
+            return;
+        }
+        let waited = self.manager.statistics().faults_without_room;
+        let mut plans = Vec::new();
+        self.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
+        let waits = self.manager.statistics().faults_without_room > waited;
+        let shrinks = self.manager.frames_held(MemoryId::gpu(job)) > self.capacity[job];
+        let removable = self.removable(MemoryId::gpu(job));
+        assert!(!waits || shrinks || removable == 0, "{fault:?} waits and {removable} pages could be removed");
+        self.check_lenders(&plans);
+        self.carry_out(plans);
+    }
+
+    /// Frames that can be had without a copy.
+    fn removable(&self, memory: MemoryId) -> u32 {
+        let pages = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page)));
+        let kept = pages.filter(|page| page.mode == Mode::Spare && page.owner == memory);
+        kept.filter(|page| page.backed() && !page.busy).count() as u32
+    }
+
+    /// Whoever took a block for another has its reserve, once what comes back from there has left.
+    fn check_lenders(&self, plans: &[Plan]) {
+        let steps = || plans.iter().flat_map(|plan| &plan.steps);
+        for step in steps() {
+            let &Step::Copy { to, cause: Cause::Eviction, .. } = step else { continue };
+            let Some(gpu) = to.gpu_index() else { continue };
+            let comes_back =
+                |step: &&Step| matches!(**step, Step::Copy { from, cause: Cause::Migration, .. } if from == to);
+            let leaving = steps().filter(comes_back).count() as u32;
+            let free = self.capacity[gpu].saturating_sub(self.manager.frames_held(to)) + leaving;
+            let reserve = self.reserve.min(self.capacity[gpu] / 2);
+            assert!(free + self.removable(to) >= reserve, "{to} lends and has {free} frames and not {reserve}");
+        }
+    }
+
+    fn complete(&mut self, plan: usize) {
+        let mut plans = Vec::new();
+        self.manager.complete(Time::ZERO, self.machine.complete(plan), &mut plans);
+        self.carry_out(plans);
+    }
+
+    fn carry_out(&mut self, plans: Vec<Plan>) {
+        plans.into_iter().for_each(|plan| self.machine.begin(plan, true, false));
+        self.machine.compare(&self.manager);
+        self.manager.check().unwrap();
+    }
+
+    /// Once all is done, everyone was served and everything has its copy.
+    fn finish(&mut self) {
+        while self.machine.unfinished() > 0 {
+            self.complete(0);
+        }
+        assert!(self.machine.outstanding().is_empty(), "never woken: {:?}", self.machine.outstanding());
+        let pages = (0..self.gpus as u32 * PAGES).map(|page| self.manager.page(PageId(page)));
+        assert!(pages.filter(|page| page.mode == Mode::Spare).all(|page| page.backed()), "a copy is forgotten");
+    }
+}
+
+proptest! {
+    #[test]
+    fn jobs_that_grow_and_shrink_never_lose_starve_or_wait_in_vain(
+        gpus in 2..=4usize,
+        capacity in 1..20u32,
+        reserve in 0..6u32,
+        fewest in any::<bool>(),
+        happenings in prop::collection::vec(happening(), 1..300),
+    ) {
+        let mut world = World::new(gpus, capacity, reserve, if fewest { "fewest-pending" } else { "round-robin" });
+        happenings.iter().for_each(|happening| world.happens(happening));
+        world.finish();
+        let counts = world.manager.statistics();
+        prop_assert!(counts.yielded + counts.fetched_from_spare <= counts.evictions_to_spare);
+    }
+}
