@@ -1,6 +1,6 @@
 # make demo   set everything up, compare placements on a real kernel, print a table, write pictures into demo/
 # make test   every test, Rust and Python
-# make soak   random histories of the manager against its reference model, 10 million events; OCTAVO_SOAK says how many
+# make soak   random histories of the manager against its reference model, 10 million events; CONTRIBUTING.md has more
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that

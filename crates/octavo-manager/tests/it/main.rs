@@ -11,6 +11,7 @@ mod differential;
 mod eviction_golden;
 mod executor;
 mod footprint;
+mod found;
 mod gps;
 mod griffin;
 mod grit;

@@ -1,11 +1,15 @@
 //! Random histories for as long as anyone likes: nodes of all sizes, memory systems, kinds of memory, two address spaces,
 //! capacities that change, plans that are refused. Manager, reference model and machine agree after every event.
+//!
+//! A history depends on its number alone. One that fails is made as short as it can be, and named.
 
-use octavo_manager::{Kind, MemoryConfig, Topology};
+use std::cell::Cell;
+
+use octavo_manager::{Kind, Manager, MemoryConfig, Topology};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 use crate::differential::{RESIZED, THINNED, any_placement, cramped, registered, sized, with_tree};
 use crate::harness::Harness;
@@ -13,9 +17,14 @@ use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::Rules;
 
 /// How many events a soak is, if not 10 million.
-const VARIABLE: &str = "OCTAVO_SOAK";
+const EVENTS: &str = "OCTAVO_SOAK";
+/// The number of the first history, if not 0.
+const FIRST: &str = "OCTAVO_SOAK_FIRST";
+/// Pages of the two allocations.
+const PAGES: (u32, u32) = (40, 23);
 
 /// What is played, on which memory system.
+#[derive(Clone, Debug)]
 enum Part {
     /// One that the model knows.
     Modelled(Rules),
@@ -25,87 +34,112 @@ enum Part {
     Sized(MemoryConfig, Topology),
 }
 
-struct Soak {
-    runner: TestRunner,
-    events: u64,
-}
-
-impl Soak {
-    fn draw<T: std::fmt::Debug>(&mut self, strategy: impl Strategy<Value = T>) -> T {
-        strategy.new_tree(&mut self.runner).expect("nothing is filtered out").current()
-    }
-
-    fn topology(&mut self, pages: std::ops::Range<u32>) -> Topology {
-        Topology::of(self.draw(vec(pages, 1..6)))
-    }
-
-    fn part(&mut self, number: u64) -> Part {
+impl Part {
+    fn draw(number: u64, runner: &mut TestRunner) -> Self {
         match number % 4 {
-            0 => Part::Modelled(self.draw(cramped(any_placement()))),
-            1 => Part::Modelled(self.draw(with_tree(cramped(any_placement())))),
+            0 => Self::Modelled(draw(runner, cramped(any_placement()))),
+            1 => Self::Modelled(draw(runner, with_tree(cramped(any_placement())))),
             2 => {
                 let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 4) as usize % 4];
-                Part::Any(self.draw(registered()), self.topology(8..40), kind)
+                Self::Any(draw(runner, registered()), topology(runner, 8..40), kind)
             }
-            _ => Part::Sized(self.draw(sized(1..=3)), self.topology(6..60)),
+            _ => Self::Sized(draw(runner, sized(1..=3)), topology(runner, 6..60)),
         }
     }
 
-    fn play(&mut self, part: Part) {
-        let pages = (40, 23);
-        match part {
-            Part::Modelled(rules) => {
-                // Where blocks leave whose pages are in refused plans, the model's order is not exact.
-                let mix = Mix { failing: !rules.evicts_blocks, ..RESIZED };
-                self.history(Harness::new(&rules), rules.gpus(), pages, mix);
-            }
-            Part::Any(config, topology, kind) => {
-                let mut harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
-                harness.second_kind = kind;
-                // Device memory may not fit into what is left of a memory.
-                let mix = if kind.stays() { Mix { resize: None, ..RESIZED } } else { RESIZED };
-                self.history(harness, topology.gpus(), pages, mix);
-            }
-            Part::Sized(config, topology) => {
-                // Foreign data may leave no room.
-                if octavo_manager::Manager::new(&config, &topology).is_ok() {
-                    let harness = Harness::without_model(&config, &topology, config.placement.name == "ideal");
-                    self.history(harness, topology.gpus(), pages, THINNED);
-                }
-            }
+    fn mix(&self) -> Mix {
+        match self {
+            // Device memory may not fit into what is left of a memory.
+            Self::Any(_, _, kind) if kind.stays() => Mix { resize: None, ..RESIZED },
+            Self::Modelled(_) | Self::Any(..) => RESIZED,
+            Self::Sized(..) => THINNED,
         }
     }
 
-    fn history(&mut self, mut harness: Harness, gpus: usize, pages: (u32, u32), mix: Mix) {
-        let world = World { gpus, pages };
-        let ops: Vec<Op> = self.draw(vec(op(mix), 50..200));
+    /// Nothing if foreign data leaves no room.
+    fn harness(&self) -> Option<Harness> {
+        Some(match self {
+            Self::Modelled(rules) => Harness::new(rules),
+            Self::Any(config, topology, kind) => {
+                let mut harness = Harness::without_model(config, topology, config.placement.name == "ideal");
+                harness.second_kind = *kind;
+                harness
+            }
+            Self::Sized(config, topology) => {
+                Manager::new(config, topology).ok()?;
+                Harness::without_model(config, topology, config.placement.name == "ideal")
+            }
+        })
+    }
+
+    fn gpus(&self) -> usize {
+        match self {
+            Self::Modelled(rules) => rules.gpus(),
+            Self::Any(_, topology, _) | Self::Sized(_, topology) => topology.gpus(),
+        }
+    }
+
+    /// How many events that was.
+    fn play(&self, ops: &[Op]) -> u64 {
+        let Some(mut harness) = self.harness() else { return 0 };
+        let world = World { gpus: self.gpus(), pages: PAGES };
         world.allocate(&mut harness);
-        ops.iter().for_each(|op| harness.apply(op, world, mix));
+        ops.iter().for_each(|op| harness.apply(op, world, self.mix()));
         harness.settle();
-        self.events += harness.events;
+        harness.events
     }
 }
 
-fn soak(events: u64) {
-    let runner = TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let mut soak = Soak { runner, events: 0 };
-    let mut number = 0;
-    while soak.events < events {
-        let part = soak.part(number);
-        soak.play(part);
+fn draw<T: std::fmt::Debug>(runner: &mut TestRunner, strategy: impl Strategy<Value = T>) -> T {
+    strategy.new_tree(runner).expect("nothing is filtered out").current()
+}
+
+fn topology(runner: &mut TestRunner, pages: std::ops::Range<u32>) -> Topology {
+    Topology::of(draw(runner, vec(pages, 1..6)))
+}
+
+/// Plays a history; how many events that was.
+fn history(number: u64) -> u64 {
+    let mut seed = [0; 32];
+    seed[..8].copy_from_slice(&number.to_le_bytes());
+    let config = Config { cases: 1, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    let part = Part::draw(number, &mut runner);
+    let events = Cell::new(0);
+    let outcome = runner.run(&vec(op(part.mix()), 1..250), |ops| {
+        events.set(part.play(&ops));
+        Ok(())
+    });
+    if let Err(TestError::Fail(why, ops)) = outcome {
+        let ops: Vec<String> = ops.iter().map(|op| format!("{op:?}")).collect();
+        panic!("history {number} ({FIRST}={number}): {why}\n{part:?}\n{}", ops.join("\n"));
+    }
+    events.get()
+}
+
+fn soak(first: u64, events: u64) {
+    let (mut number, mut played) = (first, 0);
+    while played < events {
+        played += history(number);
         number += 1;
     }
-    println!("{} events in {number} histories", soak.events);
+    println!("{played} events in histories {first} to {}", number - 1);
 }
 
 #[test]
 fn many_histories() {
-    soak(20_000);
+    soak(0, 20_000);
+}
+
+#[expect(clippy::disallowed_methods, reason = "no part of the manager")]
+fn asked(variable: &str) -> Option<u64> {
+    std::env::var(variable)
+        .ok()
+        .map(|number| number.parse().unwrap_or_else(|_| panic!("{variable}: expected a number, found {number}")))
 }
 
 #[test]
 #[ignore = "takes long: `make soak`"]
-#[expect(clippy::disallowed_methods, reason = "no part of the manager")]
 fn very_many_histories() {
-    soak(std::env::var(VARIABLE).map_or(10_000_000, |events| events.parse().expect("a number of events")));
+    soak(asked(FIRST).unwrap_or(0), asked(EVENTS).unwrap_or(10_000_000));
 }

@@ -22,12 +22,23 @@ pub struct FrameLaws {
     moved: BTreeSet<(ProcessorId, PageId)>,
     /// Memories that plans compacted since then: pages there that nobody maps have no step of their own.
     compacted: BTreeSet<ProcessorId>,
+    /// Pages that compaction put where they are: their blocks are in order by chance, if at all.
+    scattered: BTreeSet<(ProcessorId, PageId)>,
 }
 
 impl FrameLaws {
     pub fn new(span: u32, separates: bool, coalesces: bool, total: &[u32]) -> Self {
-        let (known, moved, compacted) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        Self { gpus: total.len(), span, separates, coalesces, total: total.to_vec(), known, moved, compacted }
+        Self {
+            gpus: total.len(),
+            span,
+            separates,
+            coalesces,
+            total: total.to_vec(),
+            known: BTreeMap::new(),
+            moved: BTreeSet::new(),
+            compacted: BTreeSet::new(),
+            scattered: BTreeSet::new(),
+        }
     }
 
     pub fn enlarge(&mut self, gpu: usize, pages: u32) {
@@ -46,7 +57,7 @@ impl FrameLaws {
                 Step::Copy { pages, from, to, .. } => {
                     self.moved.extend(pages.iter().flat_map(|page| [(from.processor(), page), (to.processor(), page)]));
                 }
-                Step::Release { memory, pages } => {
+                Step::Populate { memory, pages, .. } | Step::Release { memory, pages } => {
                     self.moved.extend(pages.iter().map(|page| (memory.processor(), page)))
                 }
                 Step::Invalidate { pages, .. } | Step::Map { pages, .. } => {
@@ -66,6 +77,11 @@ impl FrameLaws {
             for (&frame, &page) in &held {
                 let old = before.get(&(gpu, page));
                 let stayed = old.is_none_or(|&old| old == frame);
+                if !stayed && compacted.contains(&gpu) {
+                    self.scattered.insert((gpu, page));
+                } else if !stayed || old.is_none() {
+                    self.scattered.remove(&(gpu, page));
+                }
                 let unmapped = compacted.contains(&gpu) && !manager.page(page).mapped.contains(gpu);
                 assert!(
                     stayed || unmapped || moved.contains(&(gpu, page)),
@@ -106,8 +122,8 @@ impl FrameLaws {
         }
     }
 
-    /// A block is a large page exactly if all its pages are in their places in one large frame and mapped alike; one
-    /// that lost pages because they were freed may stay one.
+    /// A block is a large page exactly if all its pages came to their places in one large frame and are mapped alike;
+    /// one that lost pages because they were freed may stay one, and none comes about by compaction.
     fn check_large_pages(&self, manager: &Manager, gpu: ProcessorId, pages: &BTreeMap<PageId, u16>, quiet: bool) {
         let blocks: BTreeSet<u32> = pages.keys().map(|page| page.0 / self.span).collect();
         for block in blocks {
@@ -120,7 +136,8 @@ impl FrameLaws {
             assert!(large == 0 || self.coalesces);
             let spaces: BTreeSet<u16> = allocated.iter().map(|page| pages[page]).collect();
             let whole = allocated.len() == self.span as usize && spaces.len() == 1;
-            if quiet && self.coalesces && whole && uniform {
+            let settled = allocated.iter().all(|&page| !self.scattered.contains(&(gpu, page)));
+            if quiet && self.coalesces && whole && uniform && settled {
                 assert!(large > 0, "block {block} could be a large page on {gpu}");
             }
         }

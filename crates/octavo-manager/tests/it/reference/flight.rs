@@ -1,8 +1,9 @@
 //! Changes that are not acknowledged yet.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use octavo_manager::{Access, Fault, MemoryId, ProcessorId};
+use octavo_manager::{Access, Fault, MemoryId};
 
 use super::decide::Verdict;
 use super::page::Page;
@@ -29,8 +30,8 @@ impl Pending {
 #[derive(Debug, Default)]
 pub struct Flight {
     pub before: BTreeMap<u32, Page>,
-    /// Who left which memory, in this order.
-    pub evicted: Vec<(ProcessorId, u32)>,
+    /// The same pages in the order in which they were changed first.
+    pub order: Vec<u32>,
     pub waiting: Vec<Pending>,
     frames: BTreeMap<MemoryId, Frames>,
 }
@@ -43,6 +44,14 @@ struct Frames {
 }
 
 impl Flight {
+    /// A page is changed that was `before`.
+    pub fn changes(&mut self, page: u32, before: Page) {
+        if let Entry::Vacant(entry) = self.before.entry(page) {
+            entry.insert(before);
+            self.order.push(page);
+        }
+    }
+
     /// The next step changes how many frames are in use.
     pub fn moves(&mut self, memory: MemoryId, frames: i64) {
         let change = self.frames.entry(memory).or_default();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use octavo_manager::{CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, Scheme};
+use octavo_manager::{CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Scheme};
 
 use super::flight::{Flight, Pending};
 use super::groups::Groups;
@@ -148,16 +148,20 @@ impl Model {
     pub fn fail(&mut self, pages: &BTreeSet<u32>, served: impl Iterator<Item = (ProcessorId, PageId)>) {
         self.refused.extend(served.map(|(processor, page)| (processor, page.0)));
         for flight in self.take_flights(pages) {
-            for (page, before) in flight.before {
-                self.pages.insert(page, before);
-            }
-            for (processor, page) in flight.evicted.into_iter().rev() {
-                self.lru.restored(processor, page);
+            for page in flight.order.iter().rev() {
+                self.restore(*page, flight.before[page].clone());
             }
         }
         self.shrink();
         self.retry_starved();
         self.work_ahead();
+    }
+
+    /// Wherever a page is back, it was leaving: to make room, or because it went elsewhere.
+    fn restore(&mut self, page: u32, before: Page) {
+        let planned = self.pages.insert(page, before.clone()).expect("it is allocated");
+        let back = |gpu: &ProcessorId| before.fills(*gpu) && !planned.fills(*gpu);
+        ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(back).for_each(|gpu| self.lru.restored(gpu, page));
     }
 
     /// Frames that are kept free become free.

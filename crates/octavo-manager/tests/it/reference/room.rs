@@ -59,7 +59,7 @@ impl Model {
             let frames = i64::from(after.takes(memory)) - i64::from(before.takes(memory));
             flight.moves(memory, frames);
         }
-        flight.before.entry(page).or_insert(before);
+        flight.changes(page, before);
     }
 
     /// Moves pages to `to` for no fault's sake: those that lie next to each other and are alike together or not at
@@ -138,7 +138,6 @@ impl Model {
         after.leave(from);
         self.lru.left(from, victim);
         self.record(flight, victim, after);
-        self.flights.get_mut(&flight).expect("it is open").evicted.push((from, victim));
     }
 
     /// Memories that hold more than fits, because their capacity was taken away, give up what they can.

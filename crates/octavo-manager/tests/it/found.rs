@@ -1,0 +1,63 @@
+//! Histories that once failed, as short as they could be made.
+
+use octavo_manager::{Kind, MemoryConfig, Topology};
+use octavo_units::Bytes;
+
+use crate::common::choice;
+use crate::differential::RESIZED;
+use crate::harness::Harness;
+use crate::harness::op::{Mix, Op, Touch, World};
+use crate::reference::{Placement, Rules};
+
+const HOST: u8 = u8::MAX;
+
+fn reads(gpu: u8, pages: &[u32]) -> Op {
+    Op::Touch(pages.iter().map(|&page| Touch { gpu, page, write: false }).collect())
+}
+
+fn play(harness: &mut Harness, gpus: usize, ops: &[Op]) {
+    let (world, mix) = (World { gpus, pages: (40, 23) }, Mix { failing: true, ..RESIZED });
+    world.allocate(harness);
+    ops.iter().for_each(|op| harness.apply(op, world, mix));
+    harness.settle();
+}
+
+/// A block that leaves while one of its pages goes elsewhere takes no note of that page; when the page comes back,
+/// because its plan was refused, its block is the next to leave. The model forgot it.
+#[test]
+fn a_page_comes_back_to_a_block_that_left() {
+    let rules = Rules {
+        page_size: 64 << 10,
+        capacity: vec![3],
+        evicts_blocks: true,
+        ..Rules::unlimited(1, Placement::OnTouch)
+    };
+    let ops = [reads(0, &[33, 34]), Op::Settle, reads(HOST, &[33]), reads(0, &[0, 1, 2]), Op::Fail(0, 0, 0)];
+    play(&mut Harness::new(&rules), 1, &ops);
+}
+
+/// Pages that nobody touched before were populated by a plan, lost with it, and populated elsewhere at once. The test
+/// took that for a move without a step.
+#[test]
+fn a_page_is_populated_again_elsewhere() {
+    let config = MemoryConfig {
+        page_size: Bytes(4 << 10),
+        prefetch: choice("sequential-local", "{}"),
+        allocator: choice("free-list", "{}"),
+        sizing: choice("mosaic", r#"{"large_page": "32KiB", "threshold": 6, "compaction": "none"}"#),
+        ..crate::common::placement("on-touch", "{}")
+    };
+    let mut harness = Harness::without_model(&config, &Topology::of(vec![9]), false);
+    harness.second_kind = Kind::Managed;
+    play(
+        &mut harness,
+        1,
+        &[
+            reads(0, &[0]),
+            Op::Settle,
+            Op::Sweep { gpu: 0, first: 40, pages: 9, write: false },
+            reads(0, &[49]),
+            Op::Fail(0, 0, 0),
+        ],
+    );
+}
