@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from octavo.errors import (
         AdviceError,
         CalibrationError,
+        DamagedError,
         InterruptedRun,
         OctavoError,
         OutputError,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         TraceError,
         ValidationError,
     )
+    from octavo.files.notes import OctavoNote
     from octavo.runs.comparison import Comparison
     from octavo.runs.execute import Progress
     from octavo.runs.result import RunResult
@@ -36,8 +38,10 @@ __all__ = [
     "AdviceError",
     "CalibrationError",
     "Comparison",
+    "DamagedError",
     "InterruptedRun",
     "OctavoError",
+    "OctavoNote",
     "OutputError",
     "PolicyError",
     "ProfileError",
@@ -79,6 +83,7 @@ _HOMES = {
     "octavo.errors": (
         "AdviceError",
         "CalibrationError",
+        "DamagedError",
         "InterruptedRun",
         "OctavoError",
         "OutputError",
@@ -89,6 +94,7 @@ _HOMES = {
         "TraceError",
         "ValidationError",
     ),
+    "octavo.files.notes": ("OctavoNote",),
     "octavo.runs.execute": ("Progress",),
     "octavo.runs.result": ("RunResult",),
     "octavo.scenarios.scenario": ("Scenario",),

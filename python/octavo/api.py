@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import octavo._core as _core
 from octavo.errors import ScenarioError
 from octavo.policies.names import label, strategy_name
-from octavo.runs.comparison import Comparison, check_report, save_comparison
+from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, Variant, slug
 from octavo.runs.folder import check_writable
@@ -212,10 +212,11 @@ class PlannedComparison:
     ) -> Comparison:
         """Run what is not finished yet in a folder, and write table and pictures if `report` says so."""
         digest = self.experiment.digest
-        check_report(root, digest, force=force)
-        comparison = Comparison.of(self.experiment.run(root, workers=workers, force=force, watch=watch), self.baseline)
-        if report:
-            save_comparison(root, digest, comparison)
+        with experiment_folder(root, digest, force=force):
+            outcome = self.experiment.run(root, workers=workers, force=force, watch=watch)
+            comparison = Comparison.of(outcome, self.baseline)
+            if report:
+                save_comparison(root, digest, comparison)
         return comparison
 
 

@@ -42,6 +42,10 @@ class OutputError(OctavoError):
     exit_code = 2
 
 
+class DamagedError(OutputError):
+    """A result that is no longer what was written."""
+
+
 class TraceError(OctavoError):
     """A recorded trace that cannot be read or written."""
 

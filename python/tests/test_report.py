@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import SMALL
+from conftest import SMALL, copied_without_manifest
 
 import octavo
 from octavo.report import report
@@ -307,7 +307,7 @@ def test_a_report_is_whole_and_the_same_every_time(runs, tmp_path):
 
 def test_names_cannot_break_out_of_the_page(runs, tmp_path):
     folder = tmp_path / "run"
-    shutil.copytree(runs / "stencil2d-grit", folder)
+    copied_without_manifest(runs / "stencil2d-grit", folder)
     table = pl.read_parquet(folder / "allocations.parquet")
     name = "</script><script>alert(1)</script>"
     table.with_columns(allocation=pl.lit(name)).write_parquet(folder / "allocations.parquet")
@@ -318,7 +318,7 @@ def test_names_cannot_break_out_of_the_page(runs, tmp_path):
 
 def damaged(runs, tmp_path, name, damage):
     folder = tmp_path / "damaged"
-    shutil.copytree(runs / "stencil2d-grit", folder)
+    copied_without_manifest(runs / "stencil2d-grit", folder)
     path = folder / name
     path.write_bytes(damage(path.read_bytes()))
     return folder
@@ -357,7 +357,7 @@ def test_damaged_results_are_named_and_nothing_is_written(runs, tmp_path, name, 
 
 def test_tables_that_lack_something_are_named(runs, tmp_path):
     folder = tmp_path / "lacking"
-    shutil.copytree(runs / "stencil2d-grit", folder)
+    copied_without_manifest(runs / "stencil2d-grit", folder)
     events = pl.read_parquet(folder / "events.parquet")
     events.drop("pages").write_parquet(folder / "events.parquet")
     with pytest.raises(octavo.OutputError, match="table `events`: expected the column `pages`, found time_ps"):
@@ -415,6 +415,7 @@ def test_the_command_says_where_the_page_is_and_what_is_wrong(runs, cli, tmp_pat
 
 def test_results_of_another_format_are_not_taken_for_finished_ones(tmp_path):
     octavo.run(workload="fir", scale=SMALL, output=tmp_path / "r")
+    (tmp_path / "r" / "octavo-manifest.json").unlink()
     path = tmp_path / "r" / "summary.json"
     path.write_text(path.read_text().replace(f'"format": {RESULT_FORMAT}', '"format": 1'))
     with pytest.raises(octavo.OutputError, match="another version of Octavo"):

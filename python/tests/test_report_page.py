@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import polars as pl
 import pytest
 from browser import Watched, chromium
-from conftest import SMALL
+from conftest import SMALL, copied_without_manifest
 from nsys_exports import saxpy
 
 import octavo
@@ -290,7 +288,7 @@ def many_events(folder, count, pages):
 
 def test_ten_million_events_fit_a_page_that_says_what_it_leaves_out(browser, runs, tmp_path):
     folder = tmp_path / "many"
-    shutil.copytree(runs / "on-touch", folder)
+    copied_without_manifest(runs / "on-touch", folder)
     many_events(folder, 10_000_000, 32_768)
     path = report([folder], tmp_path / "many.html")
     assert path.stat().st_size <= 16 << 20

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -86,7 +87,9 @@ def test_finished_points_are_not_run_again_and_damaged_tables_come_back(grid, tm
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs").rglob("*")}
     (folder / "points.parquet").write_bytes(b"PAR1 and no more")
     (folder / "points" / "00002.parquet").unlink()
-    (folder / "runs" / ".00001-left-behind").mkdir()
+    finished = next((folder / "runs").glob("00001-*"))
+    (folder / "runs" / f".{finished.name}.octavo-new").mkdir()
+    (folder / "points" / ".00001.parquet.1-0.octavo-new").write_bytes(b"half")
     progress = []
     assert octavo.sweep(GRID, output=folder, watch=lambda state: progress.append(state.kept)).equals(table)
     assert progress == [4]
@@ -106,7 +109,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     time.sleep(0.3)
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=30)
-    landed = contents(tmp_path / "out")
+    landed = finished(tmp_path / "out")
     assert {"points/00000.parquet", "points/00001.parquet"} <= landed.keys()
     again = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
@@ -116,7 +119,13 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     assert "stopped: 2 of 3 points are finished and kept" in errors
     assert "Traceback" not in errors
     assert pl.read_parquet(tmp_path / "out" / "points.parquet")["point"].to_list() == [0, 1]
-    assert contents(tmp_path / "out") == landed | {"points.parquet": (tmp_path / "out" / "points.parquet").read_bytes()}
+    changed = {name: (tmp_path / "out" / name).read_bytes() for name in ("points.parquet", "octavo-manifest.json")}
+    assert finished(tmp_path / "out") == landed | changed
+
+
+def finished(folder):
+    """What is there apart from what was being written."""
+    return {name: data for name, data in contents(folder).items() if not Path(name).parts[-1].startswith(".")}
 
 
 def test_failed_points_are_told_and_stop_nothing(cli, tmp_path):

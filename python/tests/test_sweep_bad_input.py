@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
+import socket
 
 import pytest
 import ray
 from conftest import contents
 
 import octavo
+from octavo.files import locks, shared
 
 BASE = """\
 [scenario]
@@ -151,12 +152,11 @@ def test_folders_of_something_else_are_left_alone(name, content, expected, cli, 
 def test_two_processes_never_write_into_the_same_folder(cli, tmp_path):
     (tmp_path / "s.toml").write_text(GRID)
     (tmp_path / "out").mkdir()
-    handle = os.open(tmp_path / "out", os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    done = cli("sweep", "s.toml", "-o", "out")
-    os.close(handle)
-    assert done.returncode == 2
-    assert "another process is running the sweep" in " ".join(done.stderr.split())
+    with locks.held(tmp_path / "out" / shared.LOCK_FILE, tmp_path / "out"):
+        done = cli("sweep", "s.toml", "-o", "out")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2, said
+    assert f"process {os.getpid()} on {socket.gethostname()} has been writing there since 20" in said
 
 
 def test_a_search_needs_optuna_and_a_cluster_needs_ray(monkeypatch, tmp_path):

@@ -136,6 +136,7 @@ def rewrite(trace, change, **metadata):
     known = {"version": "1", "lanes": "64", "source": "octavo.trace.write", "command": "by hand"} | metadata
     pairs = {f"octavo.trace.{key}": value for key, value in known.items() if value is not None}
     change(pl.read_parquet(path)).write_parquet(path, metadata=pairs)
+    (trace.path / "octavo-manifest.json").unlink(missing_ok=True)
 
 
 def test_traces_that_polars_wrote_are_read(trace):

@@ -10,7 +10,7 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.commands import Commands
-from octavo.cli.sink import complain
+from octavo.cli.sink import Notes, complain
 from octavo.errors import OctavoError
 
 app = typer.Typer(
@@ -50,7 +50,8 @@ def _root(
 def main() -> None:
     """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
     try:
-        app()
+        with Notes():
+            app()
     except OctavoError as error:
         complain(error)
         sys.exit(error.exit_code)

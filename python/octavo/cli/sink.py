@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -10,10 +12,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from octavo.files.notes import OctavoNote
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octavo.errors import OctavoError
+
+_MOST_NOTES = 5
 
 
 class Sink:
@@ -55,6 +61,31 @@ class Sink:
         """The whole result, for programs."""
         if self.as_json:
             print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+class Notes:
+    """Puts notes on standard error as they come: the first few, and at the end how many more there were."""
+
+    def __enter__(self) -> None:
+        self._said: list[str] = []
+        self._shown = warnings.showwarning
+        warnings.showwarning = self._show
+        warnings.simplefilter("always", OctavoNote)
+
+    def __exit__(self, *_: object) -> None:
+        warnings.showwarning = self._shown
+        if len(self._said) > _MOST_NOTES:
+            print(f"note: and {len(self._said) - _MOST_NOTES} more of these", file=sys.stderr)
+
+    def _show(self, message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if not issubclass(category, OctavoNote):
+            self._shown(message, category, *where, **more)
+            return
+        if str(message) in self._said:
+            return
+        self._said.append(str(message))
+        if len(self._said) <= _MOST_NOTES:
+            print(f"note: {message}", file=sys.stderr)
 
 
 def complain(error: OctavoError) -> None:

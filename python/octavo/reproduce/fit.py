@@ -64,11 +64,11 @@ def fit(study: Study) -> Fit:
     ]
     variants = list({variant.label: variant for variant in variants}.values())
     experiment = study.experiment(variants)
-    root, outcome = study.run("fit", experiment)
-    rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
-    found = Fit(root, pl.DataFrame(rows))
-    save_report(root, experiment.digest, outcome.points, found.to_dict())
-    _draw(root, found.grid)
+    with study.run("fit", experiment) as (root, outcome):
+        rows = [_row(outcome.points, service, lines) for service in SERVICE_TIMES for lines in LINES_IN_FLIGHT]
+        found = Fit(root, pl.DataFrame(rows))
+        save_report(root, experiment.digest, outcome.points, found.to_dict())
+        _draw(root, found.grid)
     return found
 
 

@@ -75,10 +75,10 @@ class Reproduction:
 def reproduce(study: Study) -> Reproduction:
     """Run the study and leave its tables and pictures; errors as `Experiment.run`."""
     experiment = study.experiment([placement(name) for name in PLACEMENTS])
-    root, outcome = study.run("main", experiment)
-    found = Reproduction(root, Comparison.of(outcome, PLACEMENTS[0]))
-    save_report(root, experiment.digest, found.comparison.points, found.to_dict())
-    _draw(root, found)
+    with study.run("main", experiment) as (root, outcome):
+        found = Reproduction(root, Comparison.of(outcome, PLACEMENTS[0]))
+        save_report(root, experiment.digest, found.comparison.points, found.to_dict())
+        _draw(root, found)
     return found
 
 

@@ -125,14 +125,13 @@ def sensitivity(name: str, study: Study) -> Sensitivity:
     sweep = SWEEPS[name]
     variants = [_variant(setting, placement) for setting in sweep.settings for placement in sweep.placements]
     experiment = study.experiment(variants)
-    root, outcome = study.run(name, experiment)
-    parts = [_relative(outcome.points, setting, sweep.placements) for setting in sweep.settings]
-    found = Sensitivity(root, sweep, pl.concat(parts), _table(sweep, parts))
-    save_report(root, experiment.digest, found.points, found.to_dict())
-    shown = found.table.select("setting", *sweep.placements[1:])
-    pictures.grouped_bars(
-        root / "speedup.png", shown, ylabel="speed-up over on-touch", title=f"Varied: {sweep.title}", line_at=1.0
-    )
+    with study.run(name, experiment) as (root, outcome):
+        parts = [_relative(outcome.points, setting, sweep.placements) for setting in sweep.settings]
+        found = Sensitivity(root, sweep, pl.concat(parts), _table(sweep, parts))
+        save_report(root, experiment.digest, found.points, found.to_dict())
+        shown = found.table.select("setting", *sweep.placements[1:])
+        title = f"Varied: {sweep.title}"
+        pictures.grouped_bars(root / "speedup.png", shown, ylabel="speed-up over on-touch", title=title, line_at=1.0)
     return found
 
 

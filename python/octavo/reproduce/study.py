@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.runs.comparison import check_report
+from octavo.runs.comparison import experiment_folder
 from octavo.runs.experiment import Experiment, Outcome, Variant
 from octavo.scenarios.scenario import DEFAULT_NODE, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from octavo.runs.execute import Progress
 
@@ -58,11 +59,12 @@ class Study:
         )
         return Experiment(base, self.kernels, variants, KERNELS)
 
-    def run(self, name: str, experiment: Experiment) -> tuple[Path, Outcome]:
-        """Run what is not finished yet; returns the folder, too. Errors as `Experiment.run`."""
+    @contextmanager
+    def run(self, name: str, experiment: Experiment) -> Iterator[tuple[Path, Outcome]]:
+        """Run what is not finished yet; gives the folder, too, which is ours meanwhile. Errors as `Experiment.run`."""
         root = self.output or Path("runs") / f"grit-{name}-{experiment.digest}"
-        check_report(root, experiment.digest, force=self.force)
-        return root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
+        with experiment_folder(root, experiment.digest, force=self.force):
+            yield root, experiment.run(root, workers=self.workers, force=self.force, watch=self.watch)
 
 
 def placement(name: str) -> Variant:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.errors import OutputError, ScenarioError
+from octavo.errors import DamagedError, ScenarioError
+from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, measures, pictures, sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.json"
 POINTS_FILE = "points.parquet"
 JOBS_FILE = "jobs.parquet"
+_KNOWN = (
+    REPORT_FILE,
+    POINTS_FILE,
+    JOBS_FILE,
+    "validation.parquet",
+    "validation.csv",
+    *(f"{name}.png" for name in "breakdown faults jobs phases scheme_mix speedup validation".split()),  # noqa: SIM905
+    *(f"{name}.png" for name in "bloat by_index by_occupancy gains hit_rates speed weighted_speedup".split()),  # noqa: SIM905
+)
+"""What earlier versions wrote into folders of experiments."""
 
 
 @dataclass(frozen=True)
@@ -104,27 +116,36 @@ class Comparison:
         return {"jobs": self.jobs.to_dicts(), "sharing": sharing.sharing(self.jobs).to_dicts()}
 
 
-def check_report(root: Path, key: str, *, force: bool) -> None:
-    """Make sure that `root` holds no report of another experiment.
+@contextmanager
+def experiment_folder(root: Path, key: str, *, force: bool) -> Iterator[None]:
+    """The folder of the experiment `key`, for this process alone: what is written into it is noted as Octavo's.
 
     Raises:
-        OutputError: it does, and `force` does not allow to replace it.
+        OutputError: another process is at it, it cannot be written, or it holds another experiment and `force` does not
+            allow to replace it.
 
     """
+    with shared.opened(root, shared.Shared("experiment", key, _KNOWN, _key_of_report), force=force):
+        yield
+
+
+def _key_of_report(root: Path) -> str | None:
+    """Which experiment an earlier version left."""
     path = root / REPORT_FILE
-    if force or not path.is_file():
-        return
-    if json.loads(path.read_text(encoding="utf-8")).get("experiment") != key:
-        raise OutputError(
-            f"{root} already holds another experiment", "choose another folder with -o, or replace it with --force"
-        )
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DamagedError(
+            f"{path} is damaged: expected JSON, found {type(error).__name__}", "choose another folder with -o"
+        ) from None
+    return found.get("experiment") if isinstance(found, dict) else None
 
 
 def save_report(root: Path, key: str, points: pl.DataFrame, report: Mapping[str, Any]) -> None:
     """Write the points as Parquet and the report, which says which experiment it is of, as JSON."""
-    temporary = root / f".{POINTS_FILE}"
-    points.write_parquet(temporary, compression="zstd")
-    temporary.replace(root / POINTS_FILE)
+    folder.write_bytes(root / POINTS_FILE, parquet.encoded(points))
     folder.write_json(root / REPORT_FILE, {"experiment": key, **report})
 
 
@@ -138,7 +159,7 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
     pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
     pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
     if comparison.jobs is not None:
-        comparison.jobs.write_parquet(root / JOBS_FILE, compression="zstd")
+        folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
     if any(result.scenario.jobs for result in comparison.results.values()):
         gantt.jobs(root / "jobs.png", {" ".join(key): result for key, result in comparison.results.items()})
     if measures.has_phases(comparison.points):

@@ -10,17 +10,19 @@ import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo.errors import InterruptedRun, PolicyError, SimulationError
+from octavo.files import links
 from octavo.runs import folder, interrupts
+from octavo.runs.result import RunResult
+from octavo.trace.folder import check_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
 
 _POLL_SECONDS = 0.1
@@ -80,7 +82,8 @@ def execute(
     """
     results: dict[int, RunResult] = {}
     for index, point in enumerate(points):
-        folder.check_writable(point.folder.parent)
+        folder.check_writable(links.followed(point.folder).parent)
+        folder.mend(point.folder)
         found = folder.finished(point.folder, point.scenario, force=force)
         if point.timeline is not None:
             folder.check_file(point.timeline)
@@ -88,17 +91,23 @@ def execute(
             results[index] = found
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None))
+    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None), force=force)
     return [results[index] for index in range(len(points))]
 
 
 def _run_all(
-    points: Sequence[Point], missing: Sequence[int], progress: Progress, workers: int, watch: Callable[[Progress], None]
+    points: Sequence[Point],
+    missing: Sequence[int],
+    progress: Progress,
+    workers: int,
+    watch: Callable[[Progress], None],
+    *,
+    force: bool,
 ) -> dict[int, RunResult]:
     stop = threading.Event()
     results: dict[int, RunResult] = {}
     with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
-        pending = {pool.submit(_run_one, points[index], stop, progress): index for index in missing}
+        pending = {pool.submit(_run_one, points[index], stop, progress, force=force): index for index in missing}
         try:
             while pending and not struck.is_set():
                 finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
@@ -148,17 +157,25 @@ def _outcome(future: Future[RunResult], point: Point) -> RunResult:
         raise SimulationError(f"{point.label}: {error.args[0]}") from None
 
 
-def _run_one(point: Point, stop: threading.Event, progress: Progress) -> RunResult:
+def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool) -> RunResult:
+    with folder.locked(point.folder) as target:
+        found = folder.finished(target, point.scenario, force=force)
+        if found is None or point.timeline is not None:  # Nobody else wrote it since we looked.
+            folder.save(target, point.scenario, *_simulated(point, stop, progress))
+    return RunResult(point.folder)
+
+
+def _simulated(point: Point, stop: threading.Event, progress: Progress) -> tuple[str, Any]:
     def report(share: float, _time_ps: int) -> bool:
         progress.running[point.label] = share
         return not stop.is_set()
 
+    check_all(point.scenario.traces)
     progress.running[point.label] = 0.0
     _RUNNING.add(threading.get_ident())
     try:
         with folder.replaced_file(point.timeline) as timeline:
-            summary, tables = _core.run(point.scenario.toml, report, timeline)
+            return _core.run(point.scenario.toml, report, timeline)
     finally:
         _RUNNING.discard(threading.get_ident())
         del progress.running[point.label]
-    return folder.save(point.folder, point.scenario, summary, tables)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.errors import ScenarioError
+from octavo.files.links import inside
 from octavo.runs import measures
 from octavo.runs.execute import Point, Progress, execute
 from octavo.scenarios.scenario import digest
@@ -102,12 +103,14 @@ class Experiment:
     ) -> Outcome:
         """Run what is not finished yet, each point in a folder of its own below `root`; errors as `execute`."""
         points = [
-            Point(f"{workload} {variant}", scenario, root / RUNS / slug(workload) / slug(variant))
+            Point(f"{workload} {variant}", scenario, inside(root, RUNS, slug(workload), slug(variant)))
             for (workload, variant), scenario in self.scenarios.items()
         ]
         points += [
             Point(
-                f"{workload} {variant} {job} alone", scenario, root / ALONE / slug(workload) / slug(variant) / slug(job)
+                f"{workload} {variant} {job} alone",
+                scenario,
+                inside(root, ALONE, slug(workload), slug(variant), slug(job)),
             )
             for (workload, variant, job), scenario in self.alone.items()
         ]

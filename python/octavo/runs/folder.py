@@ -1,35 +1,47 @@
-"""Result folders: written whole or not at all, never destroyed without being told to."""
+"""Result folders: written whole or not at all, never destroyed without being told to, by one process at a time."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import tempfile
 from contextlib import contextmanager
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import OutputError
-from octavo.runs.result import RESULT_FORMAT, SCENARIO_FILE, SUMMARY_FILE, RunResult, is_finished
+from octavo.errors import DamagedError, OutputError
+from octavo.files import atomic, links, parquet, shared, swap
+from octavo.runs.result import (
+    FILES,
+    RESULT_FORMAT,
+    RUN,
+    SCENARIO_FILE,
+    SUMMARY_FILE,
+    RunResult,
+    holds_result,
+    is_finished,
+)
 from octavo.runs.tables import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
 
     from octavo.scenarios.scenario import Scenario
 
 _Tables = list[tuple[str, list[tuple[str, str, bytes | list[str], list[str]]]]]
+_FORCE = "replace it with --force"
 
 
 def check_writable(folder: Path) -> None:
     """Make sure that `folder` can be filled, before anything is computed.
 
     Raises:
-        OutputError: it is a file, or it cannot be created or written to.
+        OutputError: it is a file, or a link that leads nowhere, or it cannot be created or written to.
 
     """
+    folder = links.followed(folder)
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"cannot write results to {folder}: it is not a folder")
     try:
@@ -43,25 +55,25 @@ def check_writable(folder: Path) -> None:
 
 
 def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | None:
-    """The result of `scenario` in `folder`, if it is there already.
+    """The result of `scenario` in `folder`, if it is there already, and whole.
 
     Raises:
-        OutputError: the folder holds something else, and `force` does not allow to replace it.
+        OutputError: the folder holds something else, or a damaged result, and `force` does not allow to replace it.
 
     """
-    if not folder.exists():
-        return None
-    if not folder.is_dir():
-        raise OutputError(f"cannot write results to {folder}: it is not a folder")
-    if not any(folder.iterdir()):
+    if not _is_filled(folder):
         return None
     if not is_finished(folder):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
     if force:
         return None
     result = RunResult(folder)
+    try:
+        result.check()
+    except DamagedError as error:
+        raise DamagedError(error.message, _FORCE) from None
     if result.summary.get("octavo") != version("octavo") or result.summary.get("format", 1) != RESULT_FORMAT:
-        raise OutputError(f"{folder} holds a result of another version of Octavo", "replace it with --force")
+        raise OutputError(f"{folder} holds a result of another version of Octavo", _FORCE)
     if result.scenario == scenario:
         return result
     raise OutputError(
@@ -70,88 +82,123 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     )
 
 
-def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> RunResult:
-    """Write a result; `folder` appears, or replaces what was there, only when everything is written."""
-    with replaced(folder) as temporary:
-        (temporary / SCENARIO_FILE).write_text(scenario.toml, encoding="utf-8")
-        for name, columns in tables:
-            frame(columns).write_parquet(temporary / f"{name}.parquet", compression="zstd", statistics=True)
-        write_json(
-            temporary / SUMMARY_FILE, {"octavo": version("octavo"), "format": RESULT_FORMAT, **json.loads(summary)}
+def check_replaceable(folder: Path, *, force: bool) -> None:
+    """Make sure that `folder` holds nothing, or a result that `force` allows to replace.
+
+    Raises:
+        OutputError: it does not.
+
+    """
+    if not _is_filled(folder):
+        return
+    if not holds_result(folder):
+        raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
+    if not force:
+        raise OutputError(
+            f"{folder} already holds a result", "choose another folder with -o, or replace it with --force"
         )
-    return RunResult(folder)
+
+
+def _is_filled(folder: Path) -> bool:
+    folder = links.followed(folder)
+    if not folder.exists():
+        return False
+    if not folder.is_dir():
+        raise OutputError(f"cannot write results to {folder}: it is not a folder")
+    return any(folder.iterdir())
+
+
+def mend(folder: Path) -> None:
+    """Undo or complete what a killed process left of a result, if anything; errors as `locked`."""
+    swap.mend(folder, FILES)
 
 
 @contextmanager
-def replaced(folder: Path) -> Iterator[Path]:
-    """A temporary folder that takes the place of `folder` when the block ends without an error."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        temporary.chmod(0o777 & ~_umask())
-        yield temporary
-        if folder.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
-            folder.rename(old / folder.name)
-            temporary.rename(folder)
-            shutil.rmtree(old)
-        else:
-            temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+def locked(folder: Path) -> Iterator[Path]:
+    """The folder of a result, for this process alone; errors as `octavo.files.swap.locked`."""
+    with swap.locked(folder, FILES) as target:
+        yield target
+
+
+def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> RunResult:
+    """Write a result; `folder`, which must be `locked`, appears or replaces what was there when everything is written.
+
+    Raises:
+        OutputError: it cannot be written; what was there before stays.
+
+    """
+    return save_tables(
+        folder,
+        RUN,
+        {name: frame(columns) for name, columns in tables},
+        {"octavo": version("octavo"), "format": RESULT_FORMAT, **json.loads(summary)},
+        scenario.toml,
+    )
+
+
+def save_tables(
+    folder: Path, kind: str, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any], scenario: str | None = None
+) -> RunResult:
+    """Write a result of some kind; as `save`."""
+    with swap.replaced(folder, kind, FILES) as temporary:
+        if scenario is not None:
+            (temporary / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
+        for name, table in tables.items():
+            (temporary / f"{name}.parquet").write_bytes(parquet.encoded(table))
+        (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8")
+    return RunResult(folder)
 
 
 def check_file(path: Path) -> None:
     """Make sure that a file can be written, before anything is computed.
 
     Raises:
-        OutputError: it is a folder, or its own folder cannot be written to.
+        OutputError: it is a folder, or a link that leads nowhere, or its own folder cannot be written to.
 
     """
     if path.is_dir():
         raise OutputError(f"cannot write {path}: it is a folder")
-    check_writable(path.parent)
+    check_writable(links.followed(path).parent)
 
 
 @contextmanager
 def replaced_file(path: Path | None) -> Iterator[Path | None]:
-    """A temporary file that takes the place of `path` when the block ends without an error; nothing for nothing."""
+    """A temporary file that takes the place of `path` when the block ends without an error; nothing for nothing.
+
+    Raises:
+        OutputError: it cannot be written; what was there before stays.
+
+    """
     if path is None:
         yield None
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with atomic.replaced_file(path) as temporary:
         yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all.
 
     Raises:
         OutputError: it cannot be written; what was there before stays.
 
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+    shared.write_bytes(path, content)
 
 
-def write_json(path: Path, value: dict[str, Any] | Sequence[Any]) -> None:
-    """Write a JSON file whole or not at all."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text whole or not at all; errors as `write_bytes`."""
+    write_bytes(path, text.encode())
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_json(path: Path, value: Mapping[str, Any] | Sequence[Any]) -> None:
+    """Write a JSON file whole or not at all; errors as `write_bytes`."""
+    write_text(path, _json(value))
+
+
+def _json(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

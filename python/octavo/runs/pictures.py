@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.runs import measures
+from octavo.runs import folder, measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -292,6 +293,6 @@ def tidy(axes: Axes, title: str) -> None:
 
 def write(figure: Figure, path: Path) -> None:
     """The figure as a PNG file, whole or not at all, with nothing in it that depends on the machine."""
-    temporary = path.with_name(f".{path.name}")
-    figure.savefig(temporary, format="png", dpi=150, metadata={"Software": None})
-    temporary.replace(path)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=150, metadata={"Software": None})
+    folder.write_bytes(path, drawn.getvalue())

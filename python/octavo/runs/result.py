@@ -7,18 +7,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from octavo.errors import OutputError
+from octavo.errors import DamagedError, OutputError
+from octavo.files import manifest, parquet
+from octavo.files.notes import note
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
+    from octavo.files.manifest import Manifest
+
+RUN = "run"
+PROFILE = "profile"
+"""What the manifests of results call them."""
 SCENARIO_FILE = "scenario.toml"
 SUMMARY_FILE = "summary.json"
 RESULT_FORMAT = 2
 """What `summary.json` says as `format`; it grows with every change of what results hold or mean. 1 says nothing."""
+
+TABLES = (
+    "accesses",
+    "allocations",
+    "capacity",
+    "events",
+    "intervals",
+    "jobs",
+    "kernels",
+    "link_intervals",
+    "links",
+    "memory_intervals",
+    "page_groups",
+    "phases",
+    "placement",
+)
+"""Names of all tables that results may have."""
+FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
+"""Names of all files that results of earlier versions may have, which have no manifest."""
 
 _AGAIN = "run it again with --force"
 
@@ -34,7 +59,7 @@ class RunResult:
         """Open a finished result.
 
         Raises:
-            OutputError: the folder holds no finished result, or one of another format.
+            OutputError: the folder holds no finished result, or one of another format, or a damaged one.
 
         """
         folder = Path(folder)
@@ -42,7 +67,33 @@ class RunResult:
             raise OutputError(f"{folder} holds no finished result", f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}")
         result = cls(folder)
         result.check_format()
+        if result._manifest() is None:
+            note(
+                f"{folder} has no manifest, as an earlier version of Octavo wrote it: damage would go unnoticed; "
+                "run it again with --force for one that is checked"
+            )
         return result
+
+    def check(self) -> None:
+        """Make sure that every file is what was written; results of earlier versions do not say.
+
+        Raises:
+            DamagedError: one is not; the message names it, what was expected and what was found.
+
+        """
+        found = self._manifest()
+        if found is not None:
+            manifest.verify(self.folder, found)
+
+    def _manifest(self) -> Manifest | None:
+        return manifest.read(self.folder)
+
+    def _checked(self, name: str) -> Path:
+        """A file of the result, which is what was written if there is a manifest."""
+        found = self._manifest()
+        if found is not None:
+            manifest.verify(self.folder, found, [name])
+        return self.folder / name
 
     def check_format(self) -> None:
         """Make sure that this Octavo can read the result.
@@ -68,7 +119,7 @@ class RunResult:
         """
         if is_imported(self.folder):
             raise OutputError(f"{self.folder} was imported from a profile and has no scenario")
-        return Scenario(_text(self.folder / SCENARIO_FILE))
+        return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -78,13 +129,13 @@ class RunResult:
             OutputError: the file cannot be read, or is damaged.
 
         """
-        path = self.folder / SUMMARY_FILE
+        path = self._checked(SUMMARY_FILE)
         try:
             summary = json.loads(_text(path))
-        except ValueError as error:
-            raise OutputError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
+        except (ValueError, RecursionError) as error:
+            raise DamagedError(f"{path} is damaged: expected JSON, found {error}", _AGAIN) from None
         if not isinstance(summary, dict):
-            raise OutputError(f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN)
+            raise DamagedError(f"{path} is damaged: expected a JSON object, found {type(summary).__name__}", _AGAIN)
         return summary
 
     @property
@@ -119,7 +170,9 @@ class RunResult:
     @property
     def tables(self) -> list[str]:
         """Names of the tables."""
-        return sorted(path.stem for path in self.folder.glob("*.parquet"))
+        found = self._manifest()
+        names = [path.name for path in self.folder.iterdir()] if found is None else found.files
+        return sorted(Path(name).stem for name in names if name.endswith(".parquet"))
 
     def table(self, name: str) -> pl.DataFrame:
         """One table as a polars frame.
@@ -128,14 +181,9 @@ class RunResult:
             OutputError: there is no such table, or it is damaged.
 
         """
-        path = self.folder / f"{name}.parquet"
-        if not path.is_file():
+        if name not in self.tables:
             raise OutputError(f"no table `{name}` in {self.folder}", f"tables: {', '.join(self.tables)}")
-        try:
-            return pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise OutputError(f"{path} is damaged: expected a Parquet table, found: {reason}", _AGAIN) from None
+        return parquet.read(self._checked(f"{name}.parquet"), _AGAIN)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
@@ -148,26 +196,41 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise OutputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError:
-        raise OutputError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
+        raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
 
 
 def is_finished(folder: Path) -> bool:
     """Whether a folder holds a finished run: results appear under their name only when they are whole."""
-    return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
+    kind = _kind(folder)
+    if kind is None:
+        return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
+    return kind == RUN
 
 
 def is_imported(folder: Path) -> bool:
     """Whether a folder holds the profile of a real program that `octavo import` wrote."""
+    kind = _kind(folder)
+    if kind is not None:
+        return kind == PROFILE
     summary = folder / SUMMARY_FILE
     if not summary.is_file() or (folder / SCENARIO_FILE).exists():
         return False
     try:
         found = json.loads(summary.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and isinstance(found.get("source"), dict)
 
 
 def holds_result(folder: Path) -> bool:
-    """Whether a folder holds a finished run or an imported profile."""
+    """Whether a folder holds a finished run or an imported profile, perhaps a damaged one."""
     return is_finished(folder) or is_imported(folder)
+
+
+def _kind(folder: Path) -> str | None:
+    """What the manifest calls a folder; nothing without one, or with one that cannot be read."""
+    try:
+        found = manifest.read(folder)
+    except DamagedError:
+        return None
+    return None if found is None else found.kind

@@ -55,10 +55,18 @@ class Scenario:
         return list(self.values.get("job", []))
 
     @property
-    def _programs(self) -> list[str]:
+    def traces(self) -> list[Path]:
+        """Folders of the recorded traces that run."""
+        return [Path(path) for program in self._workloads if isinstance(path := program.get("path"), str)]
+
+    @property
+    def _workloads(self) -> list[dict[str, Any]]:
         values = self.values
-        programs = [job["workload"] for job in values["job"]] if "job" in values else [values["workload"]]
-        return [_program_name(program) for program in programs]
+        return [job["workload"] for job in values["job"]] if "job" in values else [values["workload"]]
+
+    @property
+    def _programs(self) -> list[str]:
+        return [_program_name(program) for program in self._workloads]
 
     @property
     def placement(self) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import overrides_of
-from octavo.sweeps import picture
 from octavo.sweeps.run import Sweep
 from octavo.sweeps.search import Goal
 from octavo.sweeps.spec import read, with_changes
@@ -104,6 +103,4 @@ def carry_out(
     watch: Callable[[Progress], None] | None,
 ) -> pl.DataFrame:
     """Run a sweep and draw its picture; errors as `sweep`."""
-    table = planned.run(root, workers=workers, on=on, force=force, watch=watch)
-    picture.draw(root, planned.spec, table, planned.goal)
-    return table
+    return planned.run(root, workers=workers, on=on, force=force, watch=watch, drawn=True)

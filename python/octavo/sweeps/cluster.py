@@ -80,8 +80,9 @@ class RayCluster:
         if found["error"] is not None:
             return str(found["error"])
         try:
-            folder.save(job.folder, job.point.scenario, found["summary"], found["tables"])
-        except OSError as error:
+            with folder.locked(job.folder) as place:
+                folder.save(place, job.point.scenario, found["summary"], found["tables"])
+        except OctavoError as error:
             return explained(error)
         return None
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from octavo.files import shared
 from octavo.runs import measures, pictures
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.quantity import numbers
@@ -23,10 +24,10 @@ _MOST_CELLS = 40
 
 
 def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path | None:
-    """Draw what can be drawn; nothing for more than two axes, or if no point has a result."""
+    """Draw what can be drawn into the sweep's open folder; nothing for more than two axes, or without results."""
     points = table.filter(pl.col("status") == OK)
     path = root / PICTURE_FILE
-    path.unlink(missing_ok=True)
+    shared.remove(path)
     if points.is_empty():
         return None
     if goal is not None:

@@ -11,7 +11,7 @@ from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
-from octavo.sweeps import plan, search
+from octavo.sweeps import picture, plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.processes import Processes
 from octavo.sweeps.store import Store, opened
@@ -78,8 +78,11 @@ class Sweep:
         on: str | None = None,
         force: bool = False,
         watch: Callable[[Progress], None] | None = None,
+        drawn: bool = False,
     ) -> pl.DataFrame:
         """Run what is not finished yet, in a folder; returns the table, failed points included.
+
+        With `drawn` a picture is made, too.
 
         Raises:
             OutputError: the folder cannot be written, is in use or holds something else.
@@ -100,7 +103,10 @@ class Sweep:
                 ) from None
             finally:
                 running.close()
-            return store.collect(running.rows)
+            table = store.collect(running.rows)
+            if drawn:
+                picture.draw(root, self.spec, table, self.goal)
+            return table
 
 
 def _check_time(spec: Spec, goal: Goal) -> None:

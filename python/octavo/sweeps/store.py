@@ -11,10 +11,8 @@ it: therefore the files of single points, each of which appears by renaming.
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import shutil
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,7 +21,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import OutputError
+from octavo.files import atomic, ours, parquet, shared
+from octavo.files.links import inside
+from octavo.files.manifest import MANIFEST_FILE
+from octavo.files.notes import note
 from octavo.runs import folder
+from octavo.runs.result import FILES, is_finished
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -38,6 +41,10 @@ TABLE_FILE = "points.parquet"
 PICTURE_FILE = "sweep.png"
 _POINTS = "points"
 _RUNS = "runs"
+_ROW = re.compile(r"[0-9]{5,}\.parquet")
+"""Names of the files of single points."""
+_KNOWN = (PLAN_FILE, TABLE_FILE, PICTURE_FILE)
+"""What earlier versions wrote beside them."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class Store:
 
     def run_folder(self, point: Point) -> Path:
         """Where the result of a point goes."""
-        return self.root / _RUNS / point.folder
+        return inside(self.root, _RUNS, point.folder)
 
     def finished(self, point: Point, *, force: bool) -> RunResult | None:
         """The result of a point that is finished already.
@@ -59,6 +66,7 @@ class Store:
 
         """
         try:
+            folder.mend(self.run_folder(point))
             return folder.finished(self.run_folder(point), point.scenario, force=force)
         except OutputError as error:
             hint = f"remove {self.run_folder(point)}: the same command then runs that point again"
@@ -67,13 +75,13 @@ class Store:
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
         """Write the row of a point that is over; returns it."""
         landed = row(point, self.columns, found, error)
-        _write(self.root / _POINTS / f"{point.number:05d}.parquet", _parquet(self._frame([landed])))
+        _write(inside(self.root, _POINTS, f"{point.number:05d}.parquet"), self._frame([landed]))
         return landed
 
     def collect(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         """Write the table of all rows, one row group each; returns it."""
         table = self._frame(sorted(rows, key=lambda each: int(each["point"])))
-        _write(self.root / TABLE_FILE, _parquet(table))
+        _write(self.root / TABLE_FILE, table)
         return table
 
     def _frame(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -90,25 +98,27 @@ def opened(root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *,
 
     """
     folder.check_writable(root)
-    with _locked(root):
-        plan = {"octavo": version("octavo"), **plan}
-        _claim(root, plan, force=force)
+    plan = {"octavo": version("octavo"), **plan}
+    _check(root, plan, force=force)
+    with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN, _key_of_plan), force=force):
+        for name in (_RUNS, _POINTS):
+            inside(root, name)
+        if force:
+            _remove_results(root)
+        atomic.remove_leftovers(root / _POINTS)
         folder.write_json(root / PLAN_FILE, plan)
         yield Store(root, columns)
 
 
-def _claim(root: Path, plan: dict[str, Any], *, force: bool) -> None:
+def _check(root: Path, plan: dict[str, Any], *, force: bool) -> None:
     """Make sure that what is there is this sweep, or nothing."""
     path = root / PLAN_FILE
     if not path.is_file():
-        if any(root.iterdir()):
+        begun = any((root / name).exists() for name in (MANIFEST_FILE, shared.LOCK_FILE))
+        if not begun and any(root.iterdir()):
             raise OutputError(f"{root} is not empty and holds no sweep", "choose another folder with -o")
         return
     if force:
-        for name in (_RUNS, _POINTS):
-            shutil.rmtree(root / name, ignore_errors=True)
-        for name in (TABLE_FILE, PICTURE_FILE):
-            (root / name).unlink(missing_ok=True)
         return
     found = _read_plan(path)
     if found.get("octavo") != plan["octavo"]:
@@ -117,62 +127,45 @@ def _claim(root: Path, plan: dict[str, Any], *, force: bool) -> None:
         raise OutputError(
             f"{root} already holds another sweep", "choose another folder with -o, or replace it with --force"
         )
-    _sweep_up(root)
 
 
 def _read_plan(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OutputError(f"cannot read {path}: {error}", "choose another folder with -o, or --force") from error
     return found if isinstance(found, dict) else {}
 
 
-def _sweep_up(root: Path) -> None:
-    """Remove what a killed sweep left half-written: names that begin with a dot, below our own folders."""
-    for name in (_RUNS, _POINTS):
-        for path in (root / name).glob(".*"):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    """Keep other processes out; the system lets go of the lock when this process ends in any way."""
+def _key_of_plan(root: Path) -> str | None:
+    """Which sweep an earlier version left; the empty text for one that does not say."""
     try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        yield
+        return str(_read_plan(root / PLAN_FILE).get("sweep", "")) if (root / PLAN_FILE).is_file() else None
+    except OutputError:
+        return ""
+
+
+def _remove_results(root: Path) -> None:
+    """Remove what any sweep left, and name what is not Octavo's."""
+    for name in (TABLE_FILE, PICTURE_FILE):
+        shared.remove(root / name)
+    for run in sorted((root / _RUNS).glob("*")):
+        if run.is_dir() and not run.is_symlink() and is_finished(run):
+            ours.remove(run, FILES)
+    for row_file in (root / _POINTS).glob("*.parquet"):
+        if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():
+            row_file.unlink()
+    kept = [path for name in (_RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
+    if kept:
+        note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")
+
+
+def _write(path: Path, table: pl.DataFrame) -> None:
+    """Write a table, one row group each; one that is there already is left alone."""
+    content = parquet.encoded(table, row_group_size=1)
+    if path.is_file() and path.read_bytes() == content:
         return
-    handle = os.open(root, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError:
-        raise OutputError(f"another process is running the sweep in {root}", "wait until it has ended") from None
-    finally:
-        os.close(handle)
-
-
-def _parquet(table: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.write_parquet(buffer, compression="zstd", row_group_size=1)
-    return buffer.getvalue()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; one that has the content already is left alone."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.is_file() and path.read_bytes() == content:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(
-            f"cannot write {path}: {error.strerror}", "what is finished is kept; the same command goes on from there"
-        ) from error
+        folder.write_bytes(path, content)
+    except OutputError as error:
+        raise OutputError(error.message, "what is finished is kept; the same command goes on from there") from error

@@ -15,6 +15,7 @@ import octavo._core as _core
 from octavo.errors import OctavoError
 from octavo.runs import folder
 from octavo.scenarios.scenario import Scenario
+from octavo.trace.folder import check_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +46,9 @@ def _run(scenario: Scenario, target: Path, answer: Callable[[dict[str, Any]], No
         return True
 
     try:
-        summary, tables = _core.run(scenario.toml, report)
-        folder.save(target, scenario, summary, tables)
+        check_all(scenario.traces)
+        with folder.locked(target) as place:
+            folder.save(place, scenario, *_core.run(scenario.toml, report))
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except BaseException as error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo.trace.engine import call
+from octavo.trace.folder import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def formats() -> list[dict[str, str]]:
@@ -43,5 +44,6 @@ def convert(
         TraceError: the input is not what its format says (file, line and reason), or the trace cannot be written.
 
     """
-    done: dict[str, Any] = json.loads(call(_core.trace_convert, str(source), str(path), format, replace, watch))
+    with written(Path(path), replace=replace) as place:
+        done: dict[str, Any] = json.loads(call(_core.trace_convert, str(source), str(place), format, False, watch))
     return done

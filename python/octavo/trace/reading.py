@@ -11,7 +11,10 @@ from typing import Any
 import polars as pl
 
 import octavo._core as _core
+from octavo.errors import OutputError, TraceError
+from octavo.files import parquet
 from octavo.trace.engine import call
+from octavo.trace.folder import check
 
 
 @dataclass(frozen=True)
@@ -28,29 +31,37 @@ class Trace:
             TraceError: it cannot be read.
 
         """
+        check(self.path)
         info: dict[str, Any] = json.loads(call(_core.trace_info, str(self.path)))
         return info
 
     @property
     def instructions(self) -> pl.LazyFrame:
         """One row for each instruction, lazily: filter before you collect."""
+        check(self.path)
         return pl.scan_parquet(self.path / "instructions.parquet")
 
     @property
     def allocations(self) -> pl.DataFrame:
         """One row for each allocation: name, base, bytes."""
-        return pl.read_parquet(self.path / "allocations.parquet")
+        return self._table("allocations")
 
     @property
     def actions(self) -> pl.DataFrame | None:
         """One row for each action of the whole program; none where launches alone were recorded."""
-        path = self.path / "actions.parquet"
-        return pl.read_parquet(path) if path.is_file() else None
+        return self._table("actions") if (self.path / "actions.parquet").is_file() else None
 
     @property
     def launches(self) -> pl.DataFrame:
         """One row for each kernel launch."""
-        return pl.read_parquet(self.path / "launches.parquet")
+        return self._table("launches")
+
+    def _table(self, name: str) -> pl.DataFrame:
+        check(self.path)
+        try:
+            return parquet.read(self.path / f"{name}.parquet", "record the trace again")
+        except OutputError as error:
+            raise TraceError(error.message, error.hint) from None
 
     def head(
         self, count: int = 10, *, launch: int | None = None, group: int | None = None, wavefront: int | None = None
@@ -61,6 +72,7 @@ class Trace:
             TraceError: what is looked at cannot be read.
 
         """
+        check(self.path)
         rows = call(_core.trace_head, str(self.path), count, launch, group, wavefront)
         found: list[dict[str, Any]] = json.loads(rows)
         return found
@@ -72,6 +84,7 @@ class Trace:
             TraceError: a rule is broken; the message names file, row and reason.
 
         """
+        check(self.path)
         return int(call(_core.trace_validate, str(self.path)))
 
 

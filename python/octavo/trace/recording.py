@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import octavo._core as _core
 from octavo.errors import ScenarioError
 from octavo.trace.engine import call
+from octavo.trace.folder import written
 from octavo.trace.reading import Trace
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def record(scenario: Scenario, path: str | Path) -> Trace:
     size = scenario.values["workload"]["scale"]
     command = f"octavo trace record {scenario.workload} --kind {scenario.kind} --scale {size:g}"
     try:
-        call(_core.trace_record, scenario.toml, str(path), command)
+        with written(Path(path), replace=False) as place:
+            call(_core.trace_record, scenario.toml, str(place), command)
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None
     except _core.SimulationError as error:

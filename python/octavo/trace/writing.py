@@ -12,6 +12,7 @@ import octavo._core as _core
 from octavo.trace.actions import action_rows, memory_rows
 from octavo.trace.chunks import Chunks, allocation_rows, launch_rows
 from octavo.trace.engine import call
+from octavo.trace.folder import written
 from octavo.trace.reading import Trace
 
 if TYPE_CHECKING:
@@ -77,17 +78,18 @@ def write(  # noqa: PLR0913 - one for each part of a trace
         {'allocate': 1, 'free': 1, 'host': 1, 'launch': 1}
 
     """
-    writer = call(_core.TraceWriter, str(path), lanes, source, command, replace)
-    try:
-        for chunk in Chunks(instructions):
-            call(writer.push, *chunk)
-        rows = allocations if isinstance(allocations, (pl.DataFrame, pl.LazyFrame, Mapping)) else list(allocations)
-        placed = allocation_rows(rows)
-        if actions is None:
-            call(writer.finish, placed, launch_rows(launches, lanes))
-        else:
-            listed = action_rows(actions, placed)
-            call(writer.finish_program, placed, memory_rows(rows), launch_rows(launches, lanes), listed)
-    finally:
-        writer.abandon()
+    with written(Path(path), replace=replace) as place:
+        writer = call(_core.TraceWriter, str(place), lanes, source, command, False)
+        try:
+            for chunk in Chunks(instructions):
+                call(writer.push, *chunk)
+            rows = allocations if isinstance(allocations, (pl.DataFrame, pl.LazyFrame, Mapping)) else list(allocations)
+            placed = allocation_rows(rows)
+            if actions is None:
+                call(writer.finish, placed, launch_rows(launches, lanes))
+            else:
+                listed = action_rows(actions, placed)
+                call(writer.finish_program, placed, memory_rows(rows), launch_rows(launches, lanes), listed)
+        finally:
+            writer.abandon()
     return Trace(Path(path))

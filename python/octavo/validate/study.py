@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
+from octavo.files import parquet
+from octavo.files.links import inside
 from octavo.runs import folder, pictures
-from octavo.runs.comparison import check_report
+from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import Recipe, digest, trace_name
@@ -110,13 +112,13 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     there = _with_traces(chosen, home)
     points = [_point(row, home, root) for row in there]
     key = digest(point.scenario for point in points)
-    check_report(root, key, force=force)
-    results = execute(points, workers=workers, force=force, watch=watch)
-    rows = pl.DataFrame(
-        [compare(row, result) for row, result in zip(there, results, strict=True)], infer_schema_length=None
-    )
-    found = Validation(root, rows, [row.name for row in chosen if row not in there])
-    _save(found, key)
+    with experiment_folder(root, key, force=force):
+        results = execute(points, workers=workers, force=force, watch=watch)
+        rows = pl.DataFrame(
+            [compare(row, result) for row, result in zip(there, results, strict=True)], infer_schema_length=None
+        )
+        found = Validation(root, rows, [row.name for row in chosen if row not in there])
+        _save(found, key)
     return found
 
 
@@ -162,13 +164,11 @@ def _with_traces(rows: Sequence[Row], home: Path) -> list[Row]:
 def _point(row: Row, home: Path, root: Path) -> Point:
     workload = trace_name(home / f"{row.name}.trace")
     recipe = Recipe.from_names(workload, "interleaved", NODES[row.gpus]).with_overrides(["record.events=false"])
-    return Point(row.label, recipe.resolve(), root / RUNS / row.name)
+    return Point(row.label, recipe.resolve(), inside(root, RUNS, row.name))
 
 
 def _save(found: Validation, key: str) -> None:
-    for suffix, write in ((".parquet", found.rows.write_parquet), (".csv", found.rows.write_csv)):
-        temporary = found.root / f".{TABLE}{suffix}"
-        write(temporary)
-        temporary.replace(found.root / f"{TABLE}{suffix}")
+    folder.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
+    folder.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
     pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
     folder.write_json(found.root / "report.json", {"experiment": key, **found.to_dict()})

@@ -49,4 +49,4 @@ def import_cupti(path: str | Path, folder: str | Path, *, layout: str | None = N
     copies = any(bool((found.rows["what"] == what).any()) for what in COPIES)
     source = {"tool": "cupti", "file": path.name, "bytes": len(records)}
     missing = [*_NOT_RECORDED, *([] if copies else ["copies of managed memory: none recorded"])]
-    return write(Profile(source=source, rows=found.rows, missing=missing, notes=found.notes), folder)
+    return write(Profile(source=source, rows=found.rows, missing=missing, notes=found.notes), folder, force=force)

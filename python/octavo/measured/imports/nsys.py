@@ -50,7 +50,7 @@ def import_nsys(
     try:
         with opened(path, watch) as export:
             profile = read(export, process)
-        return write(profile, folder)
+        return write(profile, folder, force=force)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped: nothing is written") from None
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from octavo.errors import OutputError
 from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS, events
 from octavo.measured.activity.rows import COPIES, LONGEST, Rows, What, in_order
 from octavo.measured.imports import counts
 from octavo.measured.imports.allocations import Allocation, Change, Parts, attribute, lifetimes, unknown_ranges
 from octavo.measured.imports.summary import summary
 from octavo.runs import folder as folders
-from octavo.runs.result import RESULT_FORMAT, SUMMARY_FILE, RunResult, holds_result
+from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,37 +31,20 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
     """
     folders.check_writable(folder.parent)
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise OutputError(f"cannot write results to {folder}: it is not a folder")
-    if not any(folder.iterdir()):
-        return
-    if not holds_result(folder):
-        raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
-    if not force:
-        raise OutputError(
-            f"{folder} already holds a result", "choose another folder with -o, or replace it with --force"
-        )
+    folders.check_replaceable(folder, force=force)
 
 
-def write(profile: Profile, folder: Path) -> RunResult:
+def write(profile: Profile, folder: Path, *, force: bool) -> RunResult:
     """Write the tables; `folder` appears, or replaces what was there, only when everything is written.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: it cannot be written, or another process wrote it since it was checked.
 
     """
     tables, about = tabulated(profile)
-    try:
-        with folders.replaced(folder) as temporary:
-            for name, table in tables.items():
-                table.write_parquet(temporary / f"{name}.parquet", compression="zstd", statistics=True)
-            folders.write_json(
-                temporary / SUMMARY_FILE, {"octavo": version("octavo"), "format": RESULT_FORMAT, **about}
-            )
-    except OSError as error:
-        raise OutputError(f"cannot write results to {folder}: {error.strerror}") from error
+    with folders.locked(folder) as target:
+        folders.check_replaceable(target, force=force)
+        folders.save_tables(target, PROFILE, tables, {"octavo": version("octavo"), "format": RESULT_FORMAT, **about})
     return RunResult(folder)
 
 

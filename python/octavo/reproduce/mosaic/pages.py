@@ -57,5 +57,8 @@ def _relative(
 
 def _leave(part: Part, key: str) -> Part:
     shown = pl.concat([part.points, part.means])
-    pictures.grouped_bars(part.root / "speed.png", shown, ylabel="relative speed", title=part.title, line_at=1.0)
-    return part.save(key)
+
+    def draw() -> None:
+        pictures.grouped_bars(part.root / "speed.png", shown, ylabel="relative speed", title=part.title, line_at=1.0)
+
+    return part.save(key, draw)

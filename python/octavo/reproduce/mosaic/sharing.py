@@ -25,15 +25,13 @@ def homogeneous(study: Study) -> Part:
     """Weighted speed-up of copies of one application."""
     part, key = _weighted(study, "homogeneous", study.homogeneous)
     part.compared.extend(_beside_published(part.means))
-    _draw(part)
-    return part.save(key)
+    return part.save(key, lambda: _draw(part))
 
 
 def heterogeneous(study: Study) -> Part:
     """Weighted speed-up of different applications."""
     part, key = _weighted(study, "heterogeneous", study.heterogeneous)
-    _draw(part)
-    return part.save(key)
+    return part.save(key, lambda: _draw(part))
 
 
 def tlb_hits(study: Study) -> Part:
@@ -49,17 +47,13 @@ def tlb_hits(study: Study) -> Part:
     levels = ("l1", "l1_large", "l2", "l2_large")
     by = points.group_by("applications", "system", maintain_order=True)
     part = Part(root, "TLB hit rates with copies of one application", points, by.agg(pl.col(levels).mean()), [])
-    pictures.lines(
-        root / "hit_rates.png",
-        {
-            f"{label}, {level.upper()}": _line(part.means.filter(pl.col("system") == label), level)
-            for label in chosen
-            for level in ("l1", "l2")
-        },
-        ("copies", "share of lookups that hit"),
-        title=part.title,
-    )
-    return part.save(key)
+    series = {
+        f"{label}, {level.upper()}": _line(part.means.filter(pl.col("system") == label), level)
+        for label in chosen
+        for level in ("l1", "l2")
+    }
+    axes = ("copies", "share of lookups that hit")
+    return part.save(key, lambda: pictures.lines(root / "hit_rates.png", series, axes, title=part.title))
 
 
 def _weighted(study: Study, name: str, chosen: Sequence[Mix]) -> tuple[Part, str]:

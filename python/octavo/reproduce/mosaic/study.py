@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import ScenarioError
+from octavo.files.links import inside
 from octavo.reproduce.mosaic import mixes, systems
-from octavo.runs.comparison import check_report, save_report
+from octavo.runs.comparison import experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
 from octavo.scenarios.catalogue import names
@@ -143,13 +144,12 @@ class Study:
         scenarios = {key: self.recipe(key[0], variant).resolve() for key, variant in wanted.items()}
         key = digest(scenarios.values())
         root = self.root / part
-        check_report(root, key, force=self.force)
         points = [
-            Point(f"{mixes.label(mix)} {label}", scenario, self.root / RUNS / slug(mixes.label(mix)) / slug(label))
+            Point(f"{mixes.label(mix)} {label}", scenario, inside(self.root, RUNS, slug(mixes.label(mix)), slug(label)))
             for (mix, label), scenario in scenarios.items()
         ]
-        found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
-        root.mkdir(parents=True, exist_ok=True)
+        with experiment_folder(root, key, force=self.force):
+            found = execute(points, workers=self.workers, force=self.force, watch=self.watch)
         return root, key, dict(zip(scenarios, found, strict=True))
 
 
@@ -176,9 +176,11 @@ class Part:
             "points": self.points.to_dicts(),
         }
 
-    def save(self, key: str) -> Part:
-        """Leave the table and the report."""
-        save_report(self.root, key, self.points, self.to_dict())
+    def save(self, key: str, draw: Callable[[], None] = lambda: None) -> Part:
+        """Leave the pictures, the table and the report."""
+        with experiment_folder(self.root, key, force=False):
+            draw()
+            save_report(self.root, key, self.points, self.to_dict())
         return self
 
 

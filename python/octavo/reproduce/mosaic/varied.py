@@ -64,15 +64,18 @@ def tlb_entries(study: Study) -> Part:
     root, key, points = _sweep(study, "tlb-entries", settings)
     means = points.group_by("axis", "entries", "system", maintain_order=True).agg(pl.col("relative").mean())
     part = Part(root, "Weighted speed-up by number of TLB entries, relative to GPU-MMU", points, means, [])
+    return part.save(key, lambda: _draw_entries(part))
+
+
+def _draw_entries(part: Part) -> None:
     for axis in AXES:
-        rows = means.filter(pl.col("axis") == axis.name)
+        rows = part.means.filter(pl.col("axis") == axis.name)
         series = {
             system.label: _line(rows.filter(pl.col("system") == system.label), "entries")
             for system in (GPU_MMU, MOSAIC)
         }
-        picture = root / f"{axis.name.lower().replace(' ', '_')}.png"
+        picture = part.root / f"{axis.name.lower().replace(' ', '_')}.png"
         pictures.lines(picture, series, (axis.name, "relative weighted speed-up"), title=axis.name)
-    return part.save(key)
 
 
 def fragmentation(study: Study) -> Part:
@@ -94,12 +97,16 @@ def fragmentation(study: Study) -> Part:
         by.agg(pl.col("relative").mean()),
         [],
     )
+    return part.save(key, lambda: _draw_fragmentation(part, half))
+
+
+def _draw_fragmentation(part: Part, half: int) -> None:
     for varied, fixed, value in (("index", "occupancy", half), ("occupancy", "index", 100)):
         rows = part.means.filter(pl.col(fixed) == value).sort(varied, maintain_order=True)
         series = {label: _line(rows.filter(pl.col("compaction") == label), varied) for label in COMPACTIONS}
         title = f"By {varied} of fragmentation, {fixed} {value} %"
-        pictures.lines(root / f"by_{varied}.png", series, (f"{varied} (%)", "relative weighted speed-up"), title=title)
-    return part.save(key)
+        axes = (f"{varied} (%)", "relative weighted speed-up")
+        pictures.lines(part.root / f"by_{varied}.png", series, axes, title=title)
 
 
 def bloat(study: Study) -> Part:
@@ -118,8 +125,8 @@ def bloat(study: Study) -> Part:
     means = points.group_by("occupancy", maintain_order=True).agg(pl.col("bloat").mean())
     part = Part(root, "Memory bloat by occupancy of fragmented frames", points, means, [])
     line = {"Mosaic": ([float(value) for value in means["occupancy"]], [100 * value for value in means["bloat"]])}
-    pictures.lines(root / "bloat.png", line, ("occupancy (%)", "bloat (%)"), title=part.title)
-    return part.save(key)
+    axes = ("occupancy (%)", "bloat (%)")
+    return part.save(key, lambda: pictures.lines(root / "bloat.png", line, axes, title=part.title))
 
 
 def _at(system: Variant, axis: Axis, entries: int) -> Variant:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.errors import ValidationError
+from octavo.files import parquet
+from octavo.files.links import inside
 from octavo.measured.calibrate import machine as machine_file
 from octavo.measured.calibrate import patterns
 from octavo.measured.calibrate import samples as samples_folder
 from octavo.measured.calibrate.tables import TABLES
 from octavo.runs import folder
-from octavo.runs.comparison import REPORT_FILE, check_report
+from octavo.runs.comparison import REPORT_FILE, experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import digest
@@ -117,11 +119,11 @@ def machine(
         raise ValidationError(f"no samples of {path} can be compared", "measure more probes with `octavo calibrate`")
     made = [one.pattern() for one in chosen.measurements]
     key = digest(scenario for pattern in made for scenario in pattern.scenarios)
-    check_report(root, key, force=force)
-    values = _simulated(made, root, workers=workers, force=force, watch=watch)
-    rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
-    validation = MachineValidation(root, found, rows, chosen.left_out)
-    _save(validation, key)
+    with experiment_folder(root, key, force=force):
+        values = _simulated(made, root, workers=workers, force=force, watch=watch)
+        rows = pl.DataFrame([_row(one, value) for one, value in zip(chosen.measurements, values, strict=True)])
+        validation = MachineValidation(root, found, rows, chosen.left_out)
+        _save(validation, key)
     return validation
 
 
@@ -145,7 +147,7 @@ def _simulated(
     """The simulated value of each point; scenarios that several points have in common run once."""
     unique = {scenario.toml: scenario for pattern in made for scenario in pattern.scenarios}
     points = [
-        Point(f"{index + 1} of {len(unique)}", scenario, root / RUNS / scenario.digest)
+        Point(f"{index + 1} of {len(unique)}", scenario, inside(root, RUNS, scenario.digest))
         for index, scenario in enumerate(unique.values())
     ]
     results = execute(points, workers=workers, force=force, watch=watch)
@@ -166,8 +168,7 @@ def _row(one: Measurement, value: float) -> dict[str, Any]:
 
 
 def _save(found: MachineValidation, key: str) -> None:
-    for suffix, write in ((".parquet", found.rows.write_parquet), (".csv", found.rows.write_csv)):
-        with folder.replaced_file(found.root / f"{TABLE}{suffix}") as temporary:
-            write(str(temporary))
+    folder.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
+    folder.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
     picture.scatter(found.root / PICTURE, found.rows, WITHIN)
     folder.write_json(found.root / REPORT_FILE, {"experiment": key, **found.to_dict()})

@@ -1,0 +1,119 @@
+"""The manifest of a folder: what Octavo wrote there, with sizes and hashes; written last.
+
+`octavo-manifest.json` has `format` (1), `kind` (what the folder is), `key` (which one, for experiments), `files` (size
+and BLAKE2b of each, or null for one that is being written) and `check`, a hash of all that.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import DamagedError
+from octavo.files import digest
+from octavo.files.digest import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+MANIFEST_FILE = "octavo-manifest.json"
+_FORMAT = 1
+_AGAIN = "make it again with --force, or restore the file"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What Octavo wrote into one folder."""
+
+    kind: str
+    """`run`, `profile`, `trace`, `experiment` or `sweep`."""
+    files: Mapping[str, Entry | None]
+    """By name; none for a file that is being written."""
+    key: str | None = None
+    """Which experiment it is."""
+
+    def text(self) -> str:
+        """As the file has it."""
+        files = {name: None if found is None else asdict(found) for name, found in sorted(self.files.items())}
+        body = {"format": _FORMAT, "kind": self.kind, "key": self.key, "files": files}
+        return json.dumps({**body, "check": digest.of_text(json.dumps(body))}, indent=1) + "\n"
+
+    def having(self, name: str, found: Entry | None) -> Manifest:
+        """The same with one file more, or another one of that name."""
+        return replace(self, files={**self.files, name: found})
+
+    def without(self, name: str) -> Manifest:
+        """The same without a file."""
+        return replace(self, files={other: found for other, found in self.files.items() if other != name})
+
+
+def of_files(folder: Path, kind: str) -> Manifest:
+    """The manifest of everything in a folder, which waits until all of it is on the disk."""
+    paths = sorted(path for path in folder.iterdir() if path.name != MANIFEST_FILE)
+    with ThreadPoolExecutor(max_workers=len(paths) or 1) as pool:  # The disk takes them together.
+        list(pool.map(digest.sync, paths))
+    return Manifest(kind, {path.name: digest.entry(path) for path in paths})
+
+
+def read(folder: Path) -> Manifest | None:
+    """The manifest of a folder; nothing where there is none, as in results of earlier versions.
+
+    Raises:
+        DamagedError: it is damaged, or of another format.
+
+    """
+    path = folder / MANIFEST_FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise DamagedError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise DamagedError(f"{path} is damaged: expected JSON, found something else", _AGAIN) from None
+    return _checked(path, found)
+
+
+def _checked(path: Path, found: Any) -> Manifest:
+    if not isinstance(found, dict):
+        raise DamagedError(f"{path} is damaged: expected a JSON object, found {type(found).__name__}", _AGAIN)
+    expected, body = found.get("check"), {name: value for name, value in found.items() if name != "check"}
+    if digest.of_text(json.dumps(body)) != expected:
+        raise DamagedError(f"{path} is damaged: expected contents with `check` {expected}, found others", _AGAIN)
+    if body.get("format") != _FORMAT:
+        raise DamagedError(
+            f"{path}: expected a manifest of format {_FORMAT}, found format {body.get('format')}",
+            "another version of Octavo wrote it",
+        )
+    files = {name: None if value is None else Entry(**value) for name, value in body["files"].items()}
+    return Manifest(body["kind"], files, body["key"])
+
+
+def verify(folder: Path, manifest: Manifest, names: Iterable[str] | None = None) -> None:
+    """Make sure that files, or all of them, are what was written.
+
+    Raises:
+        DamagedError: one is not; it names the file, what was expected and what was found.
+
+    """
+    for name in manifest.files if names is None else names:
+        path, expected = folder / name, manifest.files.get(name)
+        if expected is None:
+            what = "a file that the manifest lists" if name not in manifest.files else "a finished file"
+            found = "one that it does not" if name not in manifest.files else "one that was being written"
+            raise DamagedError(f"{path} is damaged: expected {what}, found {found}", _AGAIN)
+        try:
+            if path.stat().st_size != expected.bytes:
+                raise DamagedError(
+                    f"{path} is damaged: expected {expected.bytes:,} bytes, found {path.stat().st_size:,}", _AGAIN
+                )
+            actual = digest.entry(path)
+        except FileNotFoundError:
+            raise DamagedError(f"{path} is missing: expected {expected}, found no file", _AGAIN) from None
+        except OSError as error:
+            raise DamagedError(f"cannot read {path}: {error.strerror}") from None
+        if actual != expected:
+            raise DamagedError(f"{path} is damaged: expected {expected}, found {actual}", _AGAIN)

@@ -1,0 +1,62 @@
+"""What of a folder Octavo wrote, and taking exactly that away."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from octavo.errors import DamagedError, OutputError
+from octavo.files import manifest
+from octavo.files.atomic import SUFFIX
+from octavo.files.manifest import MANIFEST_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+_SHOWN = 5
+
+
+def names(folder: Path, known: Collection[str]) -> set[str]:
+    """Names of the files that Octavo wrote: those of the manifest, or `known` ones where there is none to trust."""
+    try:
+        found = manifest.read(folder)
+    except DamagedError:
+        found = None
+    listed = set(known) if found is None else set(found.files)
+    return {name for name in {*listed, MANIFEST_FILE} if _is_plain(folder / name)}
+
+
+def others(folder: Path, known: Collection[str]) -> list[Path]:
+    """Everything else in a folder."""
+    mine = names(folder, known)
+    return sorted(path for path in folder.iterdir() if path.name not in mine)
+
+
+def remove(folder: Path, known: Collection[str]) -> None:
+    """Remove what Octavo wrote, and the folder if nothing is left; the manifest goes last."""
+    for name in sorted(names(folder, known), key=lambda name: name == MANIFEST_FILE):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove a folder that was never whole, so that only Octavo wrote into it."""
+    if not folder.name.endswith(SUFFIX) or folder.is_symlink():
+        raise OutputError(f"{folder} is no unfinished folder")
+    if folder.is_dir():
+        shutil.rmtree(folder)
+
+
+def listed(paths: Collection[Path]) -> str:
+    """The first few names, for messages."""
+    shown = [f"{path.name}/" if path.is_dir() and not path.is_symlink() else path.name for path in list(paths)[:_SHOWN]]
+    more = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether it is what Octavo writes: files, never links or folders."""
+    return path.is_file() and not path.is_symlink()

@@ -1,0 +1,134 @@
+"""Folders that fill up file by file, such as those of experiments and sweeps: for one process at a time.
+
+What is written into one while it is open goes into its manifest: at first as a name without a hash, so that a killed
+process leaves no file of which nobody knows whose it is.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octavo.errors import DamagedError, OutputError
+from octavo.files import atomic, digest, links, locks, manifest, ours
+from octavo.files.manifest import MANIFEST_FILE, Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import Path
+
+LOCK_FILE = ".octavo-lock"
+_OPEN: dict[Path, _Open] = {}
+"""Folders that this process has open."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What such a folder is for."""
+
+    kind: str
+    """What its manifest and messages call it."""
+    key: str
+    """Which experiment it is."""
+    known: Collection[str]
+    """Names of what Octavo writes into it, for folders of earlier versions, which have no manifest."""
+    earlier: Callable[[Path], str | None]
+    """The key of such a folder; nothing if it is none."""
+
+
+@contextmanager
+def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
+    """Open a folder, which is made if it is not there; a symbolic link to one is followed.
+
+    Raises:
+        OutputError: another process writes it, it cannot be written, or it is for something else and `force` does not
+            allow to replace that.
+
+    """
+    try:
+        links.followed(root).mkdir(parents=True, exist_ok=True)
+        with locks.held(root / LOCK_FILE, root):
+            _OPEN[root.resolve()] = _Open(root, shared, force=force)
+            try:
+                yield
+            finally:
+                del _OPEN[root.resolve()]
+    except OSError as error:
+        raise OutputError(
+            f"cannot write results to {root}: {atomic.reason(error)}",
+            "what is finished is kept; the same command goes on from there",
+        ) from error
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; into a folder that is open, only where nobody else's file is.
+
+    Raises:
+        OutputError: it cannot be written; what was there before stays.
+
+    """
+    folder = _OPEN.get(path.parent.resolve())
+    if folder is None:
+        atomic.remove_leftovers(path.parent, path.name + ".")
+        atomic.write_bytes(path, content)
+    else:
+        folder.write(path.name, content)
+
+
+def remove(path: Path) -> None:
+    """Remove a file of an open folder, if Octavo wrote it."""
+    _OPEN[path.parent.resolve()].remove(path.name)
+
+
+class _Open:
+    def __init__(self, root: Path, shared: Shared, *, force: bool) -> None:
+        self._root = root
+        found = _found(root, shared, force=force)
+        atomic.remove_leftovers(root)
+        if found.key == shared.key:
+            self._manifest = found
+            return
+        for name in found.files:
+            (root / name).unlink(missing_ok=True)
+        self._save(Manifest(shared.kind, {}, shared.key))
+
+    def write(self, name: str, content: bytes) -> None:
+        path = links.inside(self._root, name)
+        if name not in self._manifest.files and (path.exists() or path.is_symlink()):
+            raise OutputError(
+                f"cannot write {path}: it is there already, and Octavo did not write it", "move it away, then go on"
+            )
+        if self._manifest.files.get(name) is not None and path.is_file() and path.read_bytes() == content:
+            return
+        self._save(self._manifest.having(name, None))
+        atomic.write_bytes(path, content)
+        self._save(self._manifest.having(name, digest.entry(path)))
+
+    def remove(self, name: str) -> None:
+        if name in self._manifest.files:
+            (self._root / name).unlink(missing_ok=True)
+            self._save(self._manifest.without(name))
+
+    def _save(self, found: Manifest) -> None:
+        self._manifest = found
+        atomic.write_bytes(self._root / MANIFEST_FILE, found.text().encode())
+
+
+def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
+    """What is there, and which experiment it is of."""
+    try:
+        found = manifest.read(root)
+    except DamagedError:
+        if not force:
+            raise
+        found = None
+    if found is None:
+        key = shared.earlier(root)
+        files = () if key is None else ours.names(root, shared.known) - {MANIFEST_FILE}
+        found = Manifest(shared.kind, dict.fromkeys(files), key)
+    if found.key not in (None, shared.key) and not force:
+        raise OutputError(
+            f"{root} already holds another {shared.kind}", "choose another folder with -o, or replace it with --force"
+        )
+    return found

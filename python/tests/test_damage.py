@@ -1,0 +1,110 @@
+"""A damaged result or trace is never taken for a whole one: what is read is what was written, or an error says so."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+from conftest import SMALL
+
+import octavo
+
+LINE = ([{"name": "a", "base": 0, "bytes": 256}], [{"kernel": "copy", "grid": (64, 1, 1), "group": (64, 1, 1)}])
+ROWS = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    octavo.run(workload="fir", scale=SMALL, output=folder / "result")
+    octavo.trace.write(folder / "a.trace", ROWS, *LINE)
+    return folder
+
+
+def damaged_copy(folder, to, name, chance):
+    """The folder with one file whose bits or length changed."""
+    shutil.copytree(folder, to)
+    content = bytearray((to / name).read_bytes())
+    if chance.random() < 0.3:
+        del content[chance.randrange(len(content)) :]
+    else:
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    (to / name).write_bytes(content)
+    return to
+
+
+def everything(folder):
+    result = octavo.RunResult.load(folder)
+    return (
+        result.scenario,
+        result.summary,
+        {name: result.table(name).to_dict(as_series=False) for name in result.tables},
+    )
+
+
+def trace_values(folder):
+    trace = octavo.trace.open(folder)
+    tables = (trace.instructions.collect(), trace.allocations, trace.launches)
+    return trace.info, trace.head(), trace.validate(), [table.to_dict(as_series=False) for table in tables]
+
+
+@pytest.mark.parametrize(("name", "read"), [("result", everything), ("a.trace", trace_values)])
+def test_damage_in_any_file_is_named(name, read, whole, tmp_path):
+    chance = random.Random(name)  # noqa: S311 - no secrets
+    for file in sorted(path.name for path in (whole / name).iterdir()):
+        for number in range(12):
+            copy = damaged_copy(whole / name, tmp_path / f"{file}-{number}", file, chance)
+            with pytest.raises(octavo.OctavoError, match=rf"{file} is damaged: expected .*, found"):
+                read(copy)
+
+
+@pytest.mark.parametrize(("name", "read"), [("result", everything), ("a.trace", trace_values)])
+def test_a_file_that_is_missing_is_named(name, read, whole, tmp_path):
+    for file in sorted(path.name for path in (whole / name).iterdir() if path.name != "octavo-manifest.json"):
+        shutil.copytree(whole / name, tmp_path / file)
+        (tmp_path / file / file).unlink()
+        with pytest.raises(octavo.OctavoError, match=rf"{file} is missing|holds no finished result"):
+            read(tmp_path / file)
+
+
+@pytest.mark.parametrize(("name", "read"), [("result", everything), ("a.trace", trace_values)])
+def test_without_a_manifest_it_is_read_with_a_note(name, read, whole, tmp_path):
+    shutil.copytree(whole / name, tmp_path / name)
+    (tmp_path / name / "octavo-manifest.json").unlink()
+    with pytest.warns(octavo.OctavoNote, match="has no manifest"):
+        assert read(tmp_path / name) == read(whole / name)
+
+
+def test_a_damaged_result_is_not_kept(whole, tmp_path):
+    """Asked for again, it is no finished result; --force makes it whole."""
+    chance = random.Random(3)  # noqa: S311 - no secrets
+    copy = damaged_copy(whole / "result", tmp_path / "result", "links.parquet", chance)
+    with pytest.raises(octavo.OutputError, match=r"links\.parquet is damaged") as refused:
+        octavo.run(workload="fir", scale=SMALL, output=copy)
+    assert "--force" in refused.value.hint
+    octavo.run(workload="fir", scale=SMALL, output=copy, force=True)
+    assert everything(copy) == everything(whole / "result")
+
+
+def test_a_damaged_trace_is_not_run(whole, tmp_path):
+    copy = shutil.copytree(whole / "a.trace", tmp_path / "a.trace")
+    content = bytearray((copy / "instructions.parquet").read_bytes())
+    content[content.index(b"\x28\xb5\x2f\xfd") + 9] ^= 4  # In the first compressed page.
+    (copy / "instructions.parquet").write_bytes(content)
+    with pytest.raises(octavo.TraceError, match=r"instructions\.parquet is damaged"):
+        octavo.run(workload=copy)
+
+
+def test_a_damaged_run_of_a_comparison_is_named(cli, tmp_path):
+    arguments = ("compare", "-w", "fir", "-p", "on-touch,grit", "-s", str(SMALL), "-o", "out", "-q")
+    assert cli(*arguments).returncode == 0
+    table = tmp_path / "out" / "runs" / "fir" / "grit" / "kernels.parquet"
+    content = bytearray(table.read_bytes())
+    content[len(content) // 2] ^= 1
+    table.write_bytes(content)
+    for command in (arguments, ("report", "out")):
+        done = cli(*command)
+        assert done.returncode == 2
+        assert "grit/kernels.parquet is damaged" in "".join(done.stderr.split("\n"))
+        assert "Traceback" not in done.stderr

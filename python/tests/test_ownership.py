@@ -1,0 +1,173 @@
+"""`--force` takes away what Octavo wrote and nothing else; links lead nowhere that nobody named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import SMALL, contents
+
+import octavo
+from octavo.files import ours, swap
+from octavo.files.notes import OctavoNote
+from octavo.runs.result import FILES
+
+RUN = {"workload": "fir", "scale": SMALL}
+COMPARE = {"workloads": ["fir"], "placements": ["on-touch", "grit"], "scale": SMALL}
+SCENARIO = {
+    "workload": {"name": "fir", "scale": SMALL},
+    "node": {"preset": "grit-2gpu"},
+    "memory": {"placement": "on-touch"},
+}
+TRACE = (
+    {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]},
+    [{"name": "a", "base": 0, "bytes": 256}],
+    [{"kernel": "copy", "grid": (64, 1, 1), "group": (64, 1, 1)}],
+)
+
+
+def put_own_files(folder):
+    """Files, a folder and links of a user's own; what they hold afterwards is compared with what this returns."""
+    (folder / "notes.txt").write_text("mine")
+    (folder / "figures").mkdir()
+    (folder / "figures" / "a.png").write_bytes(b"mine, too")
+    (folder / "summary.json.bak").symlink_to("summary.json")
+    return {name: data for name, data in contents(folder).items() if name.startswith(("notes", "figures"))}
+
+
+def test_a_forced_run_keeps_what_is_not_octavos_and_names_it(tmp_path):
+    octavo.run(**RUN, output=tmp_path / "r")
+    own = put_own_files(tmp_path / "r")
+    with pytest.warns(OctavoNote, match=r"keeps what Octavo did not write: figures/, notes\.txt, summary\.json\.bak"):
+        octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True)
+    assert own.items() <= contents(tmp_path / "r").items()
+    assert (tmp_path / "r" / "summary.json.bak").is_symlink()
+    assert "seed = 7" in (tmp_path / "r" / "scenario.toml").read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+    octavo.RunResult.load(tmp_path / "r").check()
+
+
+def test_a_result_of_an_earlier_version_is_replaced_and_the_rest_stays(tmp_path):
+    octavo.run(**RUN, output=tmp_path / "r")
+    (tmp_path / "r" / "octavo-manifest.json").unlink()
+    own = put_own_files(tmp_path / "r")
+    (tmp_path / "r" / "mine.parquet").write_bytes(b"no table of Octavo's")
+    with pytest.warns(OctavoNote, match=r"mine\.parquet"):
+        octavo.run(**RUN, seed=7, output=tmp_path / "r", force=True)
+    assert own.items() <= contents(tmp_path / "r").items()
+    assert octavo.RunResult.load(tmp_path / "r").tables == sorted(
+        name.removesuffix(".parquet") for name in manifest_of(tmp_path / "r") if name.endswith(".parquet")
+    )
+
+
+def manifest_of(folder):
+    return json.loads((folder / "octavo-manifest.json").read_text())["files"]
+
+
+def test_a_file_of_somebody_else_is_never_overwritten(tmp_path):
+    octavo.run(**RUN, overrides={"record.events": False}, output=tmp_path / "r")
+    (tmp_path / "r" / "events.parquet").write_text("mine")
+    before = contents(tmp_path / "r")
+    with pytest.raises(octavo.OutputError, match=r"did not make events\.parquet"):
+        octavo.run(**RUN, output=tmp_path / "r", force=True)
+    assert contents(tmp_path / "r") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
+def test_a_comparison_keeps_what_is_not_octavos(tmp_path):
+    octavo.compare(**COMPARE, output=tmp_path / "c")
+    own = put_own_files(tmp_path / "c")
+    run_own = put_own_files(tmp_path / "c" / "runs" / "fir" / "grit")
+    with pytest.warns(OctavoNote):
+        octavo.compare(**COMPARE, seed=7, output=tmp_path / "c", force=True)
+    assert own.items() <= contents(tmp_path / "c").items()
+    assert run_own.items() <= contents(tmp_path / "c" / "runs" / "fir" / "grit").items()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_comparison_overwrites_no_file_of_somebody_else(tmp_path, force):
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "points.parquet").write_text("mine")
+    with pytest.raises(octavo.OutputError, match=r"points\.parquet: it is there already, and Octavo did not write it"):
+        octavo.compare(**COMPARE, output=tmp_path / "c", force=force)
+    assert (tmp_path / "c" / "points.parquet").read_text() == "mine"
+
+
+def test_a_forced_sweep_keeps_what_is_not_octavos(tmp_path):
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2, 3]}}
+    octavo.sweep(grid, output=tmp_path / "s")
+    places = (
+        tmp_path / "s",
+        tmp_path / "s" / "runs",
+        tmp_path / "s" / "points",
+        next((tmp_path / "s" / "runs").iterdir()),
+    )
+    own = {place: put_own_files(place) for place in places}
+    grid["grid"] = {"node.gpus": [4]}
+    with pytest.warns(OctavoNote, match="keeps what Octavo did not write"):
+        octavo.sweep(grid, output=tmp_path / "s", force=True)
+    for place, files in own.items():
+        assert files.items() <= contents(place).items()
+    assert len(list((tmp_path / "s" / "points").glob("*.parquet"))) == 1
+
+
+def test_a_replaced_trace_keeps_what_is_not_octavos(tmp_path):
+    octavo.trace.write(tmp_path / "a.trace", *TRACE)
+    own = put_own_files(tmp_path / "a.trace")
+    with pytest.warns(OctavoNote, match=r"notes\.txt"):
+        octavo.trace.write(tmp_path / "a.trace", *TRACE, command="again", replace=True)
+    assert own.items() <= contents(tmp_path / "a.trace").items()
+    assert octavo.trace.open(tmp_path / "a.trace").validate() == 2
+
+
+def test_links_inside_are_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "runs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(octavo.OutputError, match=r"runs is a symbolic link to .*elsewhere, and links are not"):
+        octavo.compare(**COMPARE, output=tmp_path / "c")
+    grid = {"scenario": SCENARIO, "grid": {"node.gpus": [2]}}
+    octavo.sweep(grid, output=tmp_path / "s")
+    for file in (points := tmp_path / "s" / "points").iterdir():
+        file.rename(tmp_path / "elsewhere" / file.name)
+    points.rmdir()
+    points.symlink_to(tmp_path / "elsewhere")
+    before = contents(tmp_path / "elsewhere")
+    for force in (False, True):
+        with pytest.raises(octavo.OutputError, match="points is a symbolic link"):
+            octavo.sweep(grid, output=tmp_path / "s", force=force)
+    assert contents(tmp_path / "elsewhere") == before
+
+
+def test_a_link_that_is_named_is_followed_and_stays(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "r").symlink_to("disk")
+    for seed in (1, 2):
+        octavo.run(**RUN, seed=seed, output=tmp_path / "r", force=True)
+        assert (tmp_path / "r").is_symlink()
+        assert octavo.RunResult.load(tmp_path / "disk").scenario.values["seed"] == seed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "r"]
+
+
+def test_a_link_that_leads_nowhere_is_an_error(tmp_path):
+    (tmp_path / "r").symlink_to("nothing")
+    for write in (
+        lambda: octavo.run(**RUN, output=tmp_path / "r"),
+        lambda: octavo.compare(**COMPARE, output=tmp_path / "r"),
+        lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "r"),
+    ):
+        with pytest.raises(octavo.OutputError, match="is a symbolic link to nothing, which does not exist"):
+            write()
+    assert (tmp_path / "r").is_symlink()
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_folder_is_replaced_whether_or_not_the_system_can_exchange_names(monkeypatch, tmp_path, exchange):
+    if not exchange:
+        monkeypatch.setattr(swap, "_exchanged", lambda *_: False)
+    for text in ("old", "new"):
+        with swap.locked(tmp_path / "f", FILES) as target, swap.replaced(target, "run", FILES) as folder:
+            (folder / "summary.json").write_text(text)
+    assert (tmp_path / "f" / "summary.json").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["f"]
+    assert not ours.others(tmp_path / "f", FILES)
