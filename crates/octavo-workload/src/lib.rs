@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod emit;
+pub mod graphs;
 pub mod kernels;
 pub mod random;
 mod registry;

@@ -44,6 +44,10 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::sad::ENTRY,
         &kernels::cfd::ENTRY,
         &kernels::streamcluster::ENTRY,
+        &kernels::analytics::pagerank::ENTRY,
+        &kernels::analytics::bfs::ENTRY,
+        &kernels::analytics::wcc::ENTRY,
+        &kernels::analytics::sssp::ENTRY,
         &kernels::touch::ENTRY,
     ],
 )

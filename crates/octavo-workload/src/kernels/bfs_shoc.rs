@@ -17,7 +17,6 @@
 //!
 //! Published footprint 32 MB: 838,860 nodes of average degree 8.
 
-mod graph;
 mod search;
 
 use std::ops::Range;
@@ -29,10 +28,10 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::graph::Graph;
 pub use self::search::UNREACHED;
 use self::search::{NODES, Search, TEAM, edges_of_trip};
 use crate::emit::{WAVEFRONT_LANES, load_ascending, load_lanes, store_lanes, store_span};
+pub use crate::graphs::graph::Graph;
 use crate::scale;
 
 /// Bytes of a level, an offset, an edge, the flag.

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, steps, store_lanes};
+use crate::random::permuted;
 use crate::scale;
 
 /// Bytes at scale 1, this project's choice.
@@ -169,22 +170,10 @@ impl Places {
     #[inline]
     fn at(&self, touch: u64) -> u64 {
         let place = touch % self.count;
-        let place = self.seed.map_or(place, |seed| shuffled(place, self.count, seed));
+        let place = self.seed.map_or(place, |seed| permuted(place, self.count, seed));
         let within = place * self.stride;
         within / self.run * self.spacing + within % self.run
     }
-}
-
-/// One of `count` numbers for each of them, `count` being a power of two: what multiplies by odd numbers and folds the
-/// upper half into the lower can be undone.
-fn shuffled(number: u64, count: u64, seed: u64) -> u64 {
-    let (mask, half) = (count - 1, (count.trailing_zeros() / 2).max(1));
-    let mut mixed = (number ^ seed) & mask;
-    for odd in [0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93, 0xC2B2_AE3D_27D4_EB4F] {
-        mixed = mixed.wrapping_mul(odd) & mask;
-        mixed ^= mixed >> half;
-    }
-    mixed
 }
 
 /// Touches in a pattern.

@@ -1,6 +1,7 @@
 //! Tests of the workloads through the public interface. They are one program: programs of one file each would all
 //! compile the helpers and be linked.
 
+mod analytics;
 mod applications;
 mod bfs_shoc;
 mod bitonicsort;

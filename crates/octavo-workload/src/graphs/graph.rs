@@ -51,6 +51,40 @@ impl Graph {
         Self { offsets, edges }
     }
 
+    /// Rows of arcs, each row in ascending order. `each` is called twice, and hands out the same arcs (from, to) both times:
+    /// fewer than 2^32 of nodes below `nodes`.
+    #[must_use]
+    pub fn of_arcs(nodes: u32, each: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
+        let mut offsets = vec![0u32; nodes as usize + 1];
+        each(&mut |from, _| offsets[from as usize + 1] += 1);
+        for node in 0..nodes as usize {
+            offsets[node + 1] += offsets[node];
+        }
+        let mut next = offsets.clone();
+        let mut edges = vec![0; offsets[nodes as usize] as usize];
+        each(&mut |from, to| {
+            let slot = &mut next[from as usize];
+            edges[*slot as usize] = to;
+            *slot += 1;
+        });
+        drop(next);
+        offsets.windows(2).for_each(|row| edges[row[0] as usize..row[1] as usize].sort_unstable());
+        Self { offsets, edges }
+    }
+
+    /// The edges of a node, by their number.
+    #[must_use]
+    pub fn row(&self, node: u32) -> std::ops::Range<u32> {
+        self.offsets[node as usize]..self.offsets[node as usize + 1]
+    }
+
+    /// Where the edges of a node lead.
+    #[must_use]
+    pub fn targets(&self, node: u32) -> &[u32] {
+        let row = self.row(node);
+        &self.edges[row.start as usize..row.end as usize]
+    }
+
     /// How many nodes there are.
     #[must_use]
     pub fn nodes(&self) -> u32 {

@@ -1,0 +1,114 @@
+//! The graph that a user names.
+
+use octavo_program::Size;
+use octavo_registry::{OptionError, nearest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graphs::edges::{Edges, List, MOST_ARCS};
+use crate::graphs::files;
+use crate::graphs::named::{NAMED, Named};
+use crate::graphs::rmat::Rmat;
+use crate::scale;
+
+/// Most vertices.
+const MOST_VERTICES: u64 = 1 << 31;
+
+/// A published graph by name, one of one's own, or a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum GraphChoice {
+    /// The name of a published graph, which is drawn at its size times the scale, or a file: Matrix Market (`.mtx`), rows in
+    /// `.npz`, or a list of edges (any other name that holds a `/` or a `.` before a suffix), which is read as it is.
+    Name(String),
+    /// A graph that is drawn as given, whatever the scale.
+    Drawn(DrawnGraph),
+}
+
+/// An R-MAT graph of one's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnGraph {
+    /// Vertices, 2 to 2^31.
+    pub vertices: u64,
+    /// Edges, at least 1.
+    pub edges: u64,
+    /// Whether edges have a direction. Default `false`.
+    #[serde(default)]
+    pub directed: bool,
+    /// Shares of the quadrants upper left, upper right and lower left. Default 0.57, 0.19, 0.19 (Graph500).
+    #[serde(default = "graph500")]
+    pub quadrants: [f64; 3],
+    /// Whether vertices are renamed at random. Default `true` (Graph500).
+    #[serde(default = "yes")]
+    pub shuffled: bool,
+}
+
+fn graph500() -> [f64; 3] {
+    [0.57, 0.19, 0.19]
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for GraphChoice {
+    fn default() -> Self {
+        Self::Name(NAMED[0].name.to_owned())
+    }
+}
+
+impl GraphChoice {
+    /// The edges, for a size.
+    ///
+    /// # Errors
+    /// Names that stand for nothing, sizes that cannot be, files that cannot be read.
+    pub fn edges(&self, size: &Size) -> Result<Edges, OptionError> {
+        match self {
+            Self::Name(name) => match NAMED.iter().find(|graph| graph.name == name) {
+                Some(graph) => drawn(&at_scale(graph, size.scale)?, size.seed),
+                None if files::is_file(name) => {
+                    files::read(name).map_err(|why| OptionError::new("graph", why.to_string()))
+                }
+                None => Err(unknown(name)),
+            },
+            Self::Drawn(graph) => drawn(graph, size.seed),
+        }
+    }
+}
+
+fn at_scale(graph: &Named, scale: f64) -> Result<DrawnGraph, OptionError> {
+    Ok(DrawnGraph {
+        vertices: scale::length(graph.vertices, scale, 1)?,
+        edges: scale::length(graph.edges, scale, 1)?,
+        directed: graph.directed,
+        quadrants: graph.quadrants,
+        shuffled: graph.shuffled,
+    })
+}
+
+fn drawn(graph: &DrawnGraph, seed: u64) -> Result<Edges, OptionError> {
+    let DrawnGraph { vertices, edges, directed, quadrants, shuffled } = *graph;
+    let refuse = |key: &str, message: String| Err(OptionError::new(&format!("graph.{key}"), message));
+    if !(2..=MOST_VERTICES).contains(&vertices) {
+        return refuse("vertices", format!("expected 2 to 2^31 vertices, found {vertices}"));
+    }
+    if edges == 0 || edges > MOST_ARCS / 2 {
+        return refuse("edges", format!("expected 1 to 2^31 edges, found {edges}"));
+    }
+    let rest = 1.0 - quadrants.iter().sum::<f64>();
+    // Where one quadrant of the diagonal has everything, each edge would lead from a vertex to itself.
+    if quadrants.iter().any(|share| !(0.0..1.0).contains(share)) || rest < -1e-9 || quadrants[1] + quadrants[2] < 0.01 {
+        let expected = "expected three shares below 1 that sum up to at most 1, the last two to at least 0.01";
+        return refuse("quadrants", format!("{expected}, found {quadrants:?}"));
+    }
+    let vertices = vertices as u32;
+    Ok(Edges { vertices, directed, list: List::Drawn(Rmat { vertices, edges, quadrants, shuffled, seed }) })
+}
+
+fn unknown(name: &str) -> OptionError {
+    let known: Vec<&str> = NAMED.iter().map(|graph| graph.name).collect();
+    let meant =
+        nearest(name, known.iter().copied()).map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+    OptionError::new("graph", format!("unknown graph `{name}`, expected one of {} or a file{meant}", known.join(", ")))
+}

@@ -1,0 +1,113 @@
+//! Edges of a graph, drawn or read, and how they become compressed rows.
+
+use octavo_registry::OptionError;
+
+use crate::graphs::graph::Graph;
+use crate::graphs::rmat::Rmat;
+
+/// Arcs that rows can have: their offsets have 32 bits.
+pub const MOST_ARCS: u64 = u32::MAX as u64;
+
+/// All edges of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edges {
+    /// Vertices.
+    pub vertices: u32,
+    /// Whether edges have a direction; otherwise each leads both ways.
+    pub directed: bool,
+    /// The edges.
+    pub list: List,
+}
+
+/// Where edges come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum List {
+    /// They are drawn again whenever they are needed, so that they take no memory.
+    Drawn(Rmat),
+    /// They are here.
+    Here(Vec<(u32, u32)>),
+}
+
+/// What a row of a vertex holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Where its edges lead.
+    Out,
+    /// Where edges come from that lead to it.
+    In,
+    /// Both: all its neighbours.
+    Both,
+}
+
+impl Edges {
+    /// How many edges, as [`Self::directed`] counts them.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match &self.list {
+            List::Drawn(rmat) => rmat.edges,
+            List::Here(edges) => edges.len() as u64,
+        }
+    }
+
+    /// Entries of all rows together.
+    #[must_use]
+    pub fn arcs(&self, rows: Rows) -> u64 {
+        if !self.directed || rows == Rows::Both { 2 * self.count() } else { self.count() }
+    }
+
+    /// Whether the entries of all rows can be numbered.
+    ///
+    /// # Errors
+    /// Names the graph.
+    pub fn few_enough(&self, rows: Rows) -> Result<(), OptionError> {
+        match self.arcs(rows) {
+            ..=MOST_ARCS => Ok(()),
+            arcs => {
+                let message = format!("expected at most 2^32 arcs, found {arcs}; a smaller scale has fewer");
+                Err(OptionError::new("graph", message))
+            }
+        }
+    }
+
+    /// Compressed rows, each in ascending order. Without a direction, all rows hold both ends.
+    #[must_use]
+    pub fn rows(&self, rows: Rows) -> Graph {
+        let rows = if self.directed { rows } else { Rows::Both };
+        let each = |put: &mut dyn FnMut(u32, u32)| {
+            self.each(|from, to| {
+                if rows != Rows::In {
+                    put(from, to);
+                }
+                if rows != Rows::Out {
+                    put(to, from);
+                }
+            });
+        };
+        Graph::of_arcs(self.vertices, each)
+    }
+
+    fn each(&self, mut found: impl FnMut(u32, u32)) {
+        match &self.list {
+            List::Drawn(rmat) => rmat.each(found),
+            List::Here(edges) => edges.iter().for_each(|&(from, to)| found(from, to)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_hold_what_they_are_asked_for() {
+        let edges = |directed| Edges { vertices: 3, directed, list: List::Here(vec![(0, 2), (2, 1), (0, 1)]) };
+        let rows = |directed, rows| {
+            let Graph { offsets, edges } = edges(directed).rows(rows);
+            (offsets, edges)
+        };
+        assert_eq!(rows(true, Rows::Out), (vec![0, 2, 2, 3], vec![1, 2, 1]));
+        assert_eq!(rows(true, Rows::In), (vec![0, 0, 2, 3], vec![0, 2, 0]));
+        assert_eq!(rows(true, Rows::Both), (vec![0, 2, 4, 6], vec![1, 2, 0, 2, 0, 1]));
+        assert_eq!(rows(false, Rows::In), rows(true, Rows::Both));
+    }
+}

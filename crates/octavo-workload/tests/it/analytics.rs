@@ -1,0 +1,264 @@
+//! Graph analytics: results against slow obvious references, streams against models of single lanes.
+
+use std::collections::BTreeMap;
+
+use crate::lanes::{Lanes, accesses, base, stream, wavefronts};
+use octavo_program::{Size, Workload};
+use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
+use octavo_workload::graphs::choice::GraphChoice;
+use octavo_workload::graphs::edges::{Edges, List, Rows};
+use octavo_workload::graphs::graph::Graph;
+use octavo_workload::kernels::analytics::bfs::{BfsBalanced, BfsOptions};
+use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
+use octavo_workload::kernels::analytics::sssp::{Sssp, SsspOptions, UNREACHED, weight};
+use octavo_workload::kernels::analytics::wcc::Wcc;
+use serde_json::json;
+
+/// Rows and edges of a wavefront.
+const PART: usize = 448;
+
+fn drawn(name: &str, scale: f64, seed: u64) -> Edges {
+    GraphChoice::Name(name.to_owned()).edges(&Size { scale, seed }).expect("a graph")
+}
+
+/// Graphs with and without direction, drawn and by hand, with vertices apart from all others.
+fn graphs() -> Vec<Edges> {
+    let by_hand = |directed| Edges {
+        vertices: 9,
+        directed,
+        list: List::Here(vec![(0, 1), (1, 2), (2, 0), (2, 3), (5, 4), (4, 6), (6, 4), (1, 2), (3, 7)]),
+    };
+    let mut all = vec![by_hand(true), by_hand(false)];
+    for seed in [1, 2] {
+        all.extend([drawn("soc-sinaweibo", 1e-5, seed), drawn("web-uk-2005", 2e-5, seed)]);
+    }
+    all
+}
+
+/// Every arc (from, to).
+fn arcs(edges: &Edges) -> Vec<(u32, u32)> {
+    let graph = edges.rows(Rows::Out);
+    (0..graph.nodes())
+        .flat_map(|from| graph.targets(from).iter().map(move |&to| (from, to)).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn ranks_solve_the_equation_of_page_rank() {
+    for edges in graphs() {
+        let options = PageRankOptions { tolerance: 1e-12, rounds: 1000, ..PageRankOptions::default() };
+        let found = PageRank::new(&options, &edges).expect("ranks");
+        let (ranks, vertices) = (found.ranks(), f64::from(edges.vertices));
+        let mut leaving = vec![0.0; ranks.len()];
+        arcs(&edges).iter().for_each(|&(from, _)| leaving[from as usize] += 1.0);
+        let idle: f64 = ranks.iter().zip(&leaving).filter(|(_, out)| **out == 0.0).map(|(rank, _)| rank).sum();
+        let mut expected = vec![0.15 / vertices + 0.85 * idle / vertices; ranks.len()];
+        arcs(&edges).iter().for_each(|&(from, to)| {
+            expected[to as usize] += 0.85 * ranks[from as usize] / leaving[from as usize];
+        });
+        for (found, expected) in ranks.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-11, "{found} {expected}");
+        }
+        assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn rounds_end_at_the_tolerance_or_the_limit() {
+    let launches = |tolerance, rounds| {
+        let options = PageRankOptions { tolerance, rounds, ..PageRankOptions::default() };
+        PageRank::new(&options, &graphs()[2]).expect("ranks").launches()
+    };
+    assert_eq!((launches(10.0, 50), launches(0.0, 7)), (3, 15), "a start, and two launches a round");
+    assert!(launches(1e-3, 100) < launches(1e-5, 100));
+}
+
+#[test]
+fn levels_are_distances_in_edges() {
+    for edges in graphs() {
+        let graph = edges.rows(Rows::Out);
+        let degrees: Vec<usize> = (0..graph.nodes()).map(|vertex| graph.targets(vertex).len()).collect();
+        let most = degrees.iter().max().expect("vertices");
+        let source = degrees.iter().position(|degree| degree == most).expect("one of them");
+        let found = BfsBalanced::new(&BfsOptions::default(), &edges).expect("levels");
+        assert_eq!(found.levels(), relaxed(&edges, source, |_, _| 1));
+        let from_3 = BfsBalanced::new(&BfsOptions { source: Some(3), ..BfsOptions::default() }, &edges);
+        assert_eq!(from_3.expect("levels").levels(), relaxed(&edges, 3, |_, _| 1));
+    }
+}
+
+#[test]
+fn distances_are_those_of_shortest_paths() {
+    for edges in graphs() {
+        let options = SsspOptions { source: Some(2), largest_weight: 9, ..SsspOptions::default() };
+        let found = Sssp::new(&options, &edges, 5).expect("distances");
+        assert_eq!(found.distances(), relaxed(&edges, 2, |from, to| weight(from, to, 9, 5)));
+    }
+}
+
+/// Distances by relaxing one arc after another, as often as there are vertices or until nothing changes.
+fn relaxed(edges: &Edges, source: usize, weight: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    let mut distances = vec![UNREACHED; edges.vertices as usize];
+    distances[source] = 0;
+    let arcs = arcs(edges);
+    loop {
+        let before = distances.clone();
+        for &(from, to) in arcs.iter().rev() {
+            let through = distances[from as usize].saturating_add(weight(from, to));
+            distances[to as usize] = distances[to as usize].min(through);
+        }
+        if distances == before {
+            return distances;
+        }
+    }
+}
+
+#[test]
+fn labels_are_the_least_of_what_is_joined() {
+    for edges in graphs() {
+        let mut expected: Vec<u32> = (0..edges.vertices).collect();
+        for (one, other) in arcs(&edges) {
+            let [one, other] = [expected[one as usize], expected[other as usize]];
+            expected.iter_mut().filter(|label| **label == one.max(other)).for_each(|label| *label = one.min(other));
+        }
+        assert_eq!(Wcc::new(&edges).expect("labels").labels(), expected);
+    }
+}
+
+/// What `gather` loads and stores beside its search: wavefronts take rows and edges in order, `PART` of both at a time.
+fn gathered(workload: &dyn Workload, graph: &Graph, values: &str, wavefront: usize) -> Lanes {
+    let [offsets, neighbours, values, sums] =
+        ["offsets", "neighbours", values, "sums"].map(|name| base(workload, name));
+    let item = |row: u32| graph.row(row).map(move |edge| (row, Some(edge))).chain([(row, None)]);
+    let items: Vec<(u32, Option<u32>)> = (0..graph.nodes()).flat_map(item).collect();
+    let mut lanes = Lanes::default();
+    let Some(own) = items.chunks(PART).nth(wavefront) else { return lanes };
+    let next = items.get((wavefront + 1) * PART);
+    let first = own[0].0;
+    let last = next.map_or(graph.nodes(), |(row, _)| *row);
+    let words = |base: u64, numbers: std::ops::Range<u32>| numbers.map(move |number| base + u64::from(number) * 4);
+    let own_edges: Vec<u32> = own.iter().filter_map(|(_, edge)| *edge).collect();
+    lanes.load(words(offsets, first..(last + 1).min(graph.nodes()) + 1));
+    for edges in own_edges.chunks(64) {
+        lanes.load(words(neighbours, edges[0]..edges[0] + edges.len() as u32));
+        lanes.load(edges.iter().map(|&edge| values + u64::from(graph.edges[edge as usize]) * 4));
+    }
+    let ended: Vec<u32> = own.iter().filter(|(_, edge)| edge.is_none()).map(|(row, _)| *row).collect();
+    if let (Some(first), Some(last)) = (ended.first(), ended.last()) {
+        lanes.store(words(sums, *first..*last + 1));
+    }
+    // Of the row behind, something was gathered.
+    if own.last().is_some_and(|(_, edge)| edge.is_some()) {
+        lanes.store(words(sums, last..last + 1));
+    }
+    lanes
+}
+
+#[test]
+fn gathering_is_that_of_single_lanes_in_order() {
+    for edges in graphs() {
+        let ranks = PageRank::new(&PageRankOptions { rounds: 2, ..PageRankOptions::default() }, &edges).expect("ranks");
+        let graph = edges.rows(Rows::In);
+        for (index, (group, wavefront)) in wavefronts(&ranks, 3).enumerate() {
+            let found = accesses(&stream(&ranks, 3, group, wavefront, 512));
+            let expected = gathered(&ranks, &graph, "shares", index).accesses;
+            let searched = found.len() - expected.len();
+            assert_eq!(found[searched..], expected, "wavefront {index}");
+            let ends = base(&ranks, "offsets") / 64..=(base(&ranks, "offsets") + u64::from(edges.vertices) * 4) / 64;
+            assert!(found[..searched].iter().flat_map(|access| &access.lines).all(|line| ends.contains(line)));
+        }
+    }
+}
+
+/// Lines of a buffer that a launch loads or stores, by number of instructions.
+fn lines_of(workload: &dyn Workload, launch: u32, name: &str, store: bool) -> BTreeMap<u64, u32> {
+    let buffer = workload.buffers().iter().find(|buffer| buffer.name == name).expect("a buffer");
+    let inside = buffer.base / 64..(buffer.base + buffer.bytes).div_ceil(64);
+    let mut lines = BTreeMap::new();
+    for (group, wavefront) in wavefronts(workload, launch) {
+        let found = accesses(&stream(workload, launch, group, wavefront, 512));
+        for line in found.into_iter().filter(|access| access.store == store).flat_map(|access| access.lines) {
+            if inside.contains(&line) {
+                *lines.entry(line).or_default() += 1;
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn each_level_is_stored_in_the_launch_that_reaches_it() {
+    let edges = drawn("soc-twitter-2010", 2e-5, 3);
+    let search = BfsBalanced::new(&BfsOptions::default(), &edges).expect("levels");
+    let [levels, neighbours] = ["levels", "neighbours"].map(|name| base(&search, name));
+    let graph = edges.rows(Rows::Out);
+    let depth = search.levels().iter().filter(|level| **level != UNREACHED).max().expect("a source");
+    assert_eq!(search.launches(), 2 * (depth + 1) + 1);
+    for level in 0..=*depth {
+        let at = |expected: u32| {
+            let levels = search.levels();
+            (0..edges.vertices).filter(|&vertex| levels[vertex as usize] == expected).collect::<Vec<_>>()
+        };
+        let lines = |addresses: Vec<u64>| addresses.into_iter().map(|address| address / 64).collect::<Vec<_>>();
+        let unique = |mut lines: Vec<u64>| {
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        };
+        let stored = at(level + 1).iter().map(|&vertex| levels + u64::from(vertex) * 4).collect();
+        let found: Vec<u64> = lines_of(&search, 1 + 2 * level, "levels", true).into_keys().collect();
+        assert_eq!(found, unique(lines(stored)), "level {level}");
+        let here = at(level);
+        let followed = here.iter().flat_map(|&vertex| graph.row(vertex)).map(|edge| neighbours + u64::from(edge) * 4);
+        let found: Vec<u64> = lines_of(&search, 1 + 2 * level, "neighbours", false).into_keys().collect();
+        assert_eq!(found, unique(lines(followed.collect())), "level {level}");
+        let queued = lines_of(&search, 2 + 2 * level, "frontier", true);
+        assert_eq!(queued.len(), (at(level + 1).len() * 4).div_ceil(64), "level {level}");
+    }
+}
+
+#[test]
+fn labels_are_stored_in_the_round_in_which_they_change() {
+    let path = Edges { vertices: 5, directed: false, list: List::Here(vec![(0, 1), (1, 2), (2, 3), (3, 4)]) };
+    let labels = Wcc::new(&path).expect("labels");
+    assert_eq!(labels.launches(), 11, "four rounds along the path, and one that finds nothing");
+    let stored = |round: u32| lines_of(&labels, 2 + 2 * round, "labels", true).len();
+    assert_eq!([0, 3, 4].map(stored), [1, 1, 0]);
+}
+
+#[test]
+fn published_graphs_have_their_size_and_skew() {
+    let Edges { vertices, directed, .. } = drawn("soc-twitter-2010", 0.01, 1);
+    assert_eq!((vertices, directed), (212_978, false));
+    assert_eq!(drawn("soc-twitter-2010", 0.01, 1).arcs(Rows::Out), 2 * 2_650_258);
+    assert_eq!(drawn("web-uk-2005", 0.001, 1).arcs(Rows::In), 936_364);
+    let graph = drawn("soc-twitter-2010", 0.01, 1).rows(Rows::Both);
+    let mut degrees: Vec<usize> = (0..graph.nodes()).map(|vertex| graph.targets(vertex).len()).collect();
+    degrees.sort_unstable();
+    let top: usize = degrees.iter().rev().take(degrees.len() / 100).sum();
+    let share = top as f64 / graph.edges.len() as f64;
+    assert!((0.2..0.6).contains(&share), "the hundredth of vertices with most arcs has {share} of them");
+}
+
+#[test]
+fn options_are_checked() {
+    let error = |name: &str, options: serde_json::Value| {
+        let mut choice = Choice::named(name);
+        choice.options.extend(options.as_object().expect("options").clone());
+        WORKLOADS.build(&choice, &Size { scale: 1e-4, seed: 1 }).err().map_or(String::new(), |error| error.to_string())
+    };
+    let unknown = error("pagerank", json!({"graph": "soc-twiter-2010"}));
+    assert!(unknown.ends_with("or a file; did you mean `soc-twitter-2010`?"), "{unknown}");
+    let graph = |vertices: u64, edges: u64| json!({"graph": {"vertices": vertices, "edges": edges}});
+    assert_eq!(error("wcc", graph(10, 20)), "");
+    assert_eq!(error("wcc", graph(1, 20)), "`graph.vertices`: expected 2 to 2^31 vertices, found 1");
+    assert_eq!(error("wcc", graph(10, 0)), "`graph.edges`: expected 1 to 2^31 edges, found 0");
+    let quadrants = error("wcc", json!({"graph": {"vertices": 9, "edges": 9, "quadrants": [0.9, 0.9, 0.9]}}));
+    assert!(quadrants.starts_with("`graph.quadrants`: expected three shares"), "{quadrants}");
+    let source = json!({"graph": {"vertices": 10, "edges": 20}, "source": 10});
+    assert_eq!(error("sssp", source.clone()), "`source`: expected a vertex from 0 to 9, found 10");
+    assert_eq!(error("bfs-balanced", source), "`source`: expected a vertex from 0 to 9, found 10");
+    assert_eq!(error("pagerank", json!({"damping": 1.5})), "`damping`: expected 0 to 1, found 1.5");
+    assert!(error("pagerank", json!({"graph": "missing.mtx"})).starts_with("`graph`: cannot read missing.mtx: "));
+}
