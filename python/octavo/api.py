@@ -38,6 +38,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
     placement: Strategy | None = None,
     prefetch: Strategy | None = None,
     eviction: Strategy | None = None,
+    sharing: Strategy | None = None,
     guard: Strategy | None = None,
     kind: str | None = None,
     executor: str | None = None,
@@ -56,6 +57,7 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
         "memory.placement": placement,
         "memory.prefetch": prefetch,
         "memory.eviction": eviction,
+        "memory.sharing": sharing,
         "memory.guard": guard,
     }
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
@@ -88,12 +90,11 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
         **arguments: `workload`: by name, or the folder of a trace; `jobs`: programs that run beside one another, each a
             table as `[[job]]` in a file, such as `{"name": "front", "workload": "fir", "gpus": [0]}`; `node`: a preset,
             or a TOML file with a `[node]`, such as a machine file; `placement`, `prefetch`, `eviction`, `guard`:
-            strategies by name, as a Python file, or as a class of `octavo.policies`; `kind`: what runs, `launches` or a
-            whole program whose buffers are `explicit`, `managed`, `pinned` or `system` memory; `executor`: `simulated`,
-            or `instant` for decisions and counts without time; `scale`: footprint relative to the published one;
-            `seed`: seed of
-            everything random; `overrides`: further values by dotted key, such as
-            `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
+            strategies by name, as a Python file, or as a class of `octavo.policies`; `sharing`: a strategy by name;
+            `kind`: what runs, `launches` or a whole program whose buffers are `explicit`, `managed`, `pinned` or
+            `system` memory; `executor`: `simulated`, or `instant` for decisions and counts without time; `scale`:
+            footprint relative to the published one; `seed`: seed of everything random; `overrides`: further values
+            by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
             `["node.gpu_link.bandwidth=600GB/s"]`.
 
     Raises:
@@ -154,6 +155,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     workloads: Sequence[str] | None = None,
     placements: Sequence[Strategy] | None = None,
     kinds: Sequence[str] | None = None,
+    sharings: Sequence[Strategy] | None = None,
     baseline: str | None = None,
     alone: bool = False,
     output: str | Path | None = None,
@@ -162,7 +164,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     watch: Callable[[Progress], None] | None = None,
     **arguments: Any,
 ) -> Comparison:
-    """Run placements, or whole programs by the kind of their memory, side by side.
+    """Run placements, kinds of memory of whole programs, or ways to share memory, side by side.
 
     Args:
         source: a TOML file or a scenario; or leave it out and name `workloads`.
@@ -171,6 +173,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
             names stand for; `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
         kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
             placement means something to (`managed`, `launches`) run with each of `placements`.
+        sharings: what one job may take from another, by name: `free-for-all`, `quota`; beside each of the others.
         baseline: the variant that speed-ups are relative to; the first if left out.
         alone: whether each job also runs with the others idle, which says what they cost each other.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
@@ -184,7 +187,14 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
 
     """
     planned = plan_comparison(
-        source, workloads=workloads, placements=placements, kinds=kinds, baseline=baseline, alone=alone, **arguments
+        source,
+        workloads=workloads,
+        placements=placements,
+        kinds=kinds,
+        sharings=sharings,
+        baseline=baseline,
+        alone=alone,
+        **arguments,
     )
     root, keep = _folder(output)
     comparison = planned.run(root, workers=workers, force=force, watch=watch, report=output is not None)
@@ -226,12 +236,13 @@ def plan_comparison(
     workloads: Sequence[str] | None = None,
     placements: Sequence[Strategy] | None = None,
     kinds: Sequence[str] | None = None,
+    sharings: Sequence[Strategy] | None = None,
     baseline: str | None = None,
     alone: bool = False,
     **arguments: Any,
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
-    variants = _variants(placements, kinds)
+    variants = _variants(placements, kinds, sharings)
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
         raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
@@ -243,7 +254,23 @@ def plan_comparison(
     )
 
 
-def _variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
+def _variants(
+    placements: Sequence[Strategy] | None, kinds: Sequence[str] | None, sharings: Sequence[Strategy] | None
+) -> list[Variant]:
+    """A variant for each placement, or for each kind, each of them with each way to share."""
+    if not sharings:
+        return _placed_variants(placements, kinds)
+    shared = [Variant(label(sharing), (f"memory.sharing={strategy_name(sharing)}",)) for sharing in sharings]
+    if placements is None and not kinds:
+        return shared
+    return [
+        Variant(f"{variant.label} {sharing.label}", (*variant.overrides, *sharing.overrides))
+        for variant in _placed_variants(placements, kinds)
+        for sharing in shared
+    ]
+
+
+def _placed_variants(placements: Sequence[Strategy] | None, kinds: Sequence[str] | None) -> list[Variant]:
     """A variant for each placement; or for each kind, and each placement of a kind that asks one."""
     if placements is None:
         placements = () if kinds else DEFAULT_PLACEMENTS

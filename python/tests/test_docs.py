@@ -126,7 +126,7 @@ def test_examples_of_docstrings(module, tmp_path, monkeypatch):
 def test_every_strategy_is_explained_with_its_source():
     text = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
     kinds = catalogue.listing()
-    for kind in ("placements", "prefetchers", "evictions", "demotions", "guards", "allocators", "sizings"):
+    for kind in ("placements", "prefetchers", "evictions", "demotions", "sharings", "guards", "allocators", "sizings"):
         for entry in kinds[kind]:
             assert f"`{entry['name']}`" in text, entry["name"]
             assert re.split(r"[,:(]", entry["source"])[0].strip() in text, entry["source"]

@@ -64,6 +64,7 @@ def test_every_registered_name_makes_a_scenario():
         ("prefetchers", "prefetch"),
         ("evictions", "eviction"),
         ("demotions", "demotion"),
+        ("sharings", "sharing"),
         ("guards", "guard"),
         ("allocators", "allocator"),
         ("sizings", "sizing"),

@@ -21,6 +21,7 @@ STRATEGIES = {
     "prefetchers": ("Prefetch", "memory.prefetch", "which more pages to bring with those that migrate"),
     "evictions": ("Eviction", "memory.eviction", "which pages leave a full memory"),
     "demotions": ("Demotion", "memory.demotion", "where what leaves goes, and what leaves ahead of need"),
+    "sharings": ("Sharing", "memory.sharing", "what one address space may take from another"),
     "guards": ("Guards", "memory.guard", "who steps in when processors fight over a page"),
     "allocators": ("Frames", "memory.allocator", "which frame of a memory a page gets"),
     "sizings": ("Page sizes", "memory.sizing", "which sizes pages have"),

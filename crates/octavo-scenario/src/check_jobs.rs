@@ -1,6 +1,7 @@
 //! What types cannot express about `[[job]]`.
 
 use octavo_node::divide_units;
+use serde_json::Value;
 
 use crate::Scenario;
 use crate::error::Problem;
@@ -26,6 +27,7 @@ pub(crate) fn check_jobs(scenario: &mut Scenario) -> Result<(), Problem> {
     if !jobs.is_empty() && jobs.iter().all(|job| job.idle) {
         return Err(Problem::new("job[0].idle", "expected at least one job that is not idle, found none"));
     }
+    check_memory(scenario)?;
     (0..gpus).try_for_each(|gpu| check_shares(gpu, jobs, scenario.node.compute.units))
 }
 
@@ -91,6 +93,34 @@ fn check_until(index: usize, jobs: &[JobChoice]) -> Result<(), Problem> {
             break; // A ring that this one is not part of: the jobs in it are refused.
         }
         ring.push(next);
+    }
+    Ok(())
+}
+
+/// Shares of memory by the names of jobs: they exist, and fit each GPU.
+fn check_memory(scenario: &Scenario) -> Result<(), Problem> {
+    const KEY: &str = "memory.sharing.shares";
+    let Some(shares) = scenario.memory.sharing.options.get("shares").and_then(Value::as_object) else { return Ok(()) };
+    let names: Vec<&str> = scenario.job.iter().map(|job| job.name.as_str()).collect();
+    if let Some(stray) = shares.keys().find(|name| !names.contains(&name.as_str())) {
+        let known = if names.is_empty() { "[[job]] tables".to_owned() } else { names.join(", ") };
+        return Err(
+            Problem::new(format!("{KEY}.{stray}"), format!("unknown job, expected {known}")).meant(stray, names)
+        );
+    }
+    for gpu in 0..scenario.node.gpus {
+        let here = || scenario.job.iter().filter(|job| job.gpus.contains(&gpu));
+        let said: Vec<(&str, f64)> =
+            here().filter_map(|job| Some((job.name.as_str(), shares.get(&job.name)?.as_f64()?))).collect();
+        let (total, others) = (said.iter().map(|(_, share)| share).sum::<f64>(), here().count() - said.len());
+        // Decimal shares need not add up to 1 exactly.
+        let fits = if others == 0 { total < 1.0 + 1e-9 } else { total < 1.0 - 1e-9 };
+        if !fits {
+            let list: Vec<String> = said.iter().map(|(name, share)| format!("{share} of {name}")).collect();
+            let rest = if others == 0 { "at most 1".to_owned() } else { format!("less than 1, for {others} more") };
+            let message = format!("on gpu{gpu}, expected shares that add up to {rest}, found {}", list.join(", "));
+            return Err(Problem::new(KEY, message));
+        }
     }
     Ok(())
 }

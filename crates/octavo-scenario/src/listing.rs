@@ -1,6 +1,6 @@
 //! What a scenario can name, for `octavo list`.
 
-use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SIZINGS};
+use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SHARINGS, SIZINGS};
 use octavo_registry::Registry;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::schema::options;
 use crate::{WORKLOADS, presets};
 
 /// Everything that can be named: `nodes`, `drivers`, `hosts`, `memories`, `workloads`, `placements`, `prefetchers`, `evictions`,
-/// `demotions`, `guards`, `allocators`, `sizings`; each entry with its name, summary, source and options.
+/// `demotions`, `sharings`, `guards`, `allocators`, `sizings`; each entry with its name, summary, source and options.
 #[must_use]
 pub fn listing() -> Value {
     json!({
@@ -21,6 +21,7 @@ pub fn listing() -> Value {
         "prefetchers": entries(&PREFETCHERS),
         "evictions": entries(&EVICTIONS),
         "demotions": entries(&DEMOTIONS),
+        "sharings": entries(&SHARINGS),
         "guards": entries(&GUARDS),
         "allocators": entries(&ALLOCATORS),
         "sizings": entries(&SIZINGS),

@@ -255,6 +255,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         prefetch_plan: memory.prefetch_plan,
         eviction: set(memory.eviction),
         demotion: set(memory.demotion),
+        sharing: set(memory.sharing),
         guard: set(memory.guard),
         allocator: set(memory.allocator),
         sizing: set(memory.sizing),

@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, for editors.
 
-use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SIZINGS};
+use octavo_manager::{ALLOCATORS, DEMOTIONS, EVICTIONS, GUARDS, PLACEMENTS, PREFETCHERS, SHARINGS, SIZINGS};
 use octavo_registry::Registry;
 use serde_json::{Map, Value, json};
 
@@ -25,6 +25,7 @@ pub fn schema() -> Value {
         ("prefetch", strategy(&PREFETCHERS)),
         ("eviction", strategy(&EVICTIONS)),
         ("demotion", choice(&DEMOTIONS)),
+        ("sharing", choice(&SHARINGS)),
         ("guard", strategy(&GUARDS)),
         ("allocator", choice(&ALLOCATORS)),
         ("sizing", choice(&SIZINGS)),

@@ -174,3 +174,40 @@ fn some_job_runs() {
     let idle = refusal(&["job.front.idle=true", "job.back.idle=true"]);
     assert!(idle.contains("expected at least one job that is not idle"), "{idle}");
 }
+
+#[test]
+fn shares_of_memory_name_jobs_and_fit_each_gpu() {
+    let quota = |more: &[&str]| {
+        let set: Vec<&str> = ["memory.sharing=quota"].into_iter().chain(more.iter().copied()).collect();
+        resolved_from(FILE, &set).map_err(|error| error.to_string())
+    };
+    let said = quota(&["memory.sharing.shares.front=0.5"]).unwrap();
+    assert!(said.toml.contains("[memory.sharing.shares]\nfront = 0.5"), "{}", said.toml);
+    assert_eq!(resolved_from(&said.toml, &[]), Ok(said.clone()));
+    let free = resolved_from(&said.toml, &["memory.sharing=free-for-all"]).unwrap();
+    assert_eq!(free.toml, resolved(&[]).toml, "what everybody has is not written out");
+    for (set, expected) in [
+        (
+            &["memory.sharing.shares.fromt=0.5"][..],
+            "--set memory.sharing.shares.fromt=0.5: `memory.sharing.shares.fromt`: unknown job, expected front, back; \
+             did you mean `front`?",
+        ),
+        (
+            &["memory.sharing.shares.front=0"],
+            "--set memory.sharing.shares.front=0: `memory.sharing.shares.front`: expected more than 0 and at most 1, \
+             found 0",
+        ),
+        (
+            &["memory.sharing.shares.front=1"],
+            "--set memory.sharing.shares.front=1: `memory.sharing.shares`: on gpu0, expected shares that add up to \
+             less than 1, for 1 more, found 1 of front",
+        ),
+        (
+            &["memory.sharing.shares={front = 0.5, back = 0.75}"],
+            "--set memory.sharing.shares={front = 0.5, back = 0.75}: `memory.sharing.shares`: on gpu0, expected shares \
+             that add up to at most 1, found 0.5 of front, 0.75 of back",
+        ),
+    ] {
+        assert_eq!(quota(set).unwrap_err(), expected);
+    }
+}

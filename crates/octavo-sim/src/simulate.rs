@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId};
+use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId, SpaceConfig};
 use octavo_node::NodeConfig;
 use octavo_program::{Action, Mix, Program, WholeWorkload, Workload, pages_of};
 use octavo_units::Time;
@@ -124,7 +124,8 @@ fn run_jobs(
     }
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
-    let manager = manager(node, memory, (capacity, page_bytes))?;
+    let spaces: Vec<SpaceConfig> = jobs.iter().map(|job| SpaceConfig { name: job.name.clone() }).collect();
+    let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(&spaces);
     let running = Jobs::new(jobs, units, workload, node);
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     if !changes.is_empty() {

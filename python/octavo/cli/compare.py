@@ -27,6 +27,7 @@ EXAMPLES = options.examples(
     "octavo compare --workload fir --node cuda-sm90 --kind explicit,managed,pinned,system --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,duplication,grit --executor instant",
+    "octavo compare jobs.toml --alone --sharing free-for-all,quota",
 )
 
 Workloads = Annotated[
@@ -51,9 +52,17 @@ Kinds = Annotated[
         "traces), repeated or separated by commas; launches is a run without a program around it.",
     ),
 ]
+Sharings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sharing",
+        help="What one job may take of another's memory, by name, repeated or separated by commas: free-for-all, "
+        "quota. Beside --placement and --kind, each of them with each; alone, under the scenario's own placement.",
+    ),
+]
 Baseline = Annotated[
     str | None,
-    typer.Option("--baseline", help="What speed-ups are relative to; the first placement or kind if left out."),
+    typer.Option("--baseline", help="What speed-ups are relative to; the first variant if left out."),
 ]
 Alone = Annotated[
     bool, typer.Option("--alone", help="Also run each job with the others idle: slow-down, fairness and throughput.")
@@ -65,6 +74,7 @@ def compare(
     workload: Workloads = None,
     placement: Placements = None,
     kind: Kinds = None,
+    sharing: Sharings = None,
     executor: options.Executor = None,
     baseline: Baseline = None,
     alone: Alone = False,
@@ -82,7 +92,7 @@ def compare(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run placements, or kinds of memory, side by side: time, speed-up, faults, and where the time goes.
+    """Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.
 
     What is finished is kept: the same command goes on where it was stopped.
     """
@@ -94,6 +104,7 @@ def compare(
         workloads=workloads,
         placements=options.listed(placement) or None,
         kinds=options.listed(kind) or None,
+        sharings=options.listed(sharing) or None,
         baseline=baseline,
         alone=alone,
         prefetch=prefetch,

@@ -28,6 +28,7 @@ class Kind(str, Enum):
     prefetchers = "prefetchers"
     evictions = "evictions"
     demotions = "demotions"
+    sharings = "sharings"
     guards = "guards"
     allocators = "allocators"
     sizings = "sizings"

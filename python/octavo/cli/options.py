@@ -30,6 +30,10 @@ Prefetch = Annotated[
 Eviction = Annotated[
     str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
 ]
+Sharing = Annotated[
+    str | None,
+    typer.Option("--sharing", help="What one job may take of another's memory, by name.", show_default=False),
+]
 Guard = Annotated[
     str | None,
     typer.Option("--guard", help="Guard against thrashing by name, or a Python file.", show_default=False),

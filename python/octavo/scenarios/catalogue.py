@@ -15,6 +15,7 @@ _KINDS = (
     "prefetchers",
     "evictions",
     "demotions",
+    "sharings",
     "guards",
     "allocators",
     "sizings",

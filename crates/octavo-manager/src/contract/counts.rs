@@ -66,6 +66,10 @@ pub struct Statistics {
     pub fetched_from_spare: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
+    /// Of the pages that left a full memory, those that left because another address space needed room, where they are
+    /// told apart. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub evictions_for_others: u64,
     /// Replicas given up because nobody read them.
     pub unsubscribed: u64,
     /// Times the base pages of a block became a large page.

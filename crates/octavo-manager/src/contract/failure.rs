@@ -19,6 +19,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// One that is about no fault and no page.
+    pub(crate) fn of_nothing(message: String) -> Self {
+        Self { message, details: String::new(), occasion: "an allocation", processor: None, page: None }
+    }
+
     /// Names the fault that was being served, unless the strategy knew what it was asked about.
     pub(crate) fn about(mut self, fault: &Fault) -> Self {
         if self.page.is_none() {

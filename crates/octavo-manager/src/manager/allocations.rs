@@ -1,6 +1,7 @@
 //! Pages come into being and go.
 
 use crate::contract::event::Allocation;
+use crate::contract::failure::Failure;
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, SpaceId};
 use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Plan;
@@ -13,7 +14,7 @@ impl Manager {
         let (run, gpus) = (allocation.run, self.gpus_of(allocation));
         self.memory.pages.allocate(allocation);
         let pages = self.memory.pages.len();
-        self.memory.eviction.grow(pages);
+        self.tell_evictors(allocation.space, pages);
         self.memory.physical.iter_mut().for_each(|physical| physical.grow(pages));
         if allocation.populated && !allocation.kind.stays() {
             self.put_on_host(run, allocation.space);
@@ -26,6 +27,14 @@ impl Manager {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate_among(run, gpus, context),
         });
+    }
+
+    /// An address space has an evictor. One that was made before and cannot be made again is a strategy that failed.
+    fn tell_evictors(&mut self, space: SpaceId, pages: usize) {
+        if let Err(error) = self.memory.evictors.grow(space, pages) {
+            let message = format!("the evictor of address space {} cannot be made: {error}", space.0);
+            self.failure.get_or_insert_with(|| Box::new(Failure::of_nothing(message)));
+        }
     }
 
     /// Pages that are there with their allocation fill the host's memories in order.

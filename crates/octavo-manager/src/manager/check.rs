@@ -37,6 +37,7 @@ impl Manager {
         self.check_spare()?;
         self.check_numbered_frames()?;
         self.check_busy()?;
+        self.check_tenants()?;
         self.check_placement()
     }
 
@@ -53,7 +54,7 @@ impl Manager {
                 continue;
             }
             let leaves = !holder.on_host() && !self.memory.pages.kind(page).stays();
-            ensure(!leaves || self.memory.eviction.knows(holder, page), || {
+            ensure(!leaves || self.memory.evictors.knows(holder, page, &self.memory.pages), || {
                 format!("page {} is on {holder} and could never be evicted", page.0)
             })?;
         }
@@ -86,7 +87,7 @@ impl Manager {
                 format!("{memory} holds {used} pages in {held} frames")
             })?;
             let evicted = capacity.max(self.memory.frames.staying(memory));
-            let limit = if quiet && self.memory.eviction.evicts() { evicted } else { self.memory.frames.limit(memory) };
+            let limit = if quiet && self.memory.evictors.evicts() { evicted } else { self.memory.frames.limit(memory) };
             ensure(held <= limit, || format!("{memory} uses {held} frames of {capacity}"))?;
         }
         Ok(())
@@ -146,6 +147,22 @@ impl Manager {
         let pages = 0..self.memory.pages.len() as u32;
         let busy = pages.filter(|&page| self.memory.pages.slot(PageId(page)).is_some()).count();
         ensure(busy == held, || format!("{busy} pages are busy, {held} are in plans"))
+    }
+
+    fn check_tenants(&self) -> Result<(), Violation> {
+        let Some(tenants) = self.memory.pages.tenants() else { return Ok(()) };
+        let pages = &self.memory.pages;
+        let allocated = (0..pages.len() as u32).map(PageId).filter(|&page| pages.allocated(page));
+        let movable: Vec<PageId> = allocated.filter(|&page| !pages.kind(page).stays()).collect();
+        for space in tenants.spaces() {
+            for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
+                let there =
+                    |page: &&PageId| pages.space(**page) == space && pages.state(**page).movable().contains(memory);
+                let (found, known) = (movable.iter().filter(there).count(), tenants.held(space, memory) as usize);
+                ensure(found == known, || format!("space {} has {found} pages on {memory}, not {known}", space.0))?;
+            }
+        }
+        Ok(())
     }
 
     fn check_placement(&self) -> Result<(), Violation> {

@@ -17,10 +17,12 @@ impl Manager {
         if self.failure.is_some() {
             return;
         }
-        let eviction = &self.memory.eviction;
         let Policy { placement, prefetch } = &self.policies.managed;
+        let evictors = || self.memory.evictors.failure();
         let guard = || self.memory.guard.as_ref().and_then(|guard| guard.failure());
-        let found = placement.failure().or_else(|| prefetch.failure()).or_else(|| eviction.failure()).or_else(guard);
+        let sharing = || self.memory.sharing.as_ref().and_then(|sharing| sharing.failure());
+        let own = placement.failure().or_else(|| prefetch.failure());
+        let found = own.or_else(evictors).or_else(guard).or_else(sharing);
         self.failure = found.map(|failure| match fault {
             Some(fault) => Box::new(failure.about(fault)),
             None => failure,

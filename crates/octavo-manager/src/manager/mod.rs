@@ -27,7 +27,7 @@ use crate::contract::counts::Statistics;
 use crate::contract::error::ConfigError;
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId};
+use crate::contract::ids::{PageId, ProcessorId, SpaceId};
 use crate::contract::topology::Topology;
 use crate::manager::delayed::Delayed;
 use crate::memories::frames::Frames;
@@ -40,8 +40,10 @@ use crate::strategies::decision::{Move, Unsubscribe};
 use crate::strategies::demotion::Demotion;
 use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
+use crate::strategies::evictors::Evictors;
 use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Prefetch;
+use crate::strategies::sharing::{Sharing, SpaceConfig};
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
 use crate::transaction::physical::Physical;
@@ -101,9 +103,9 @@ impl Manager {
     /// Names the key of the configuration or of the topology that cannot be used.
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let Composition { geometry, placement, prefetch, eviction, demotion, guard, allocator, coalescing } =
+        let Composition { geometry, placement, prefetch, evictors, demotion, sharing, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
-        let mut manager = Self::with_strategies(geometry, topology, placement, prefetch, eviction)?;
+        let mut manager = Self::with_evictors(geometry, topology, placement, prefetch, evictors)?;
         manager.prefetch_plan = config.prefetch_plan;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
@@ -111,7 +113,28 @@ impl Manager {
         for memory in topology.gpu_memories() {
             manager.set_capacity(memory.id, memory.capacity_pages);
         }
-        Ok(manager)
+        Ok(manager.with_sharing(sharing))
+    }
+
+    /// The same with so much known about the first address spaces, in order of their numbers.
+    #[must_use]
+    pub fn with_spaces(mut self, spaces: &[SpaceConfig]) -> Self {
+        for (number, space) in spaces.iter().enumerate().filter(|_| self.memory.sharing.is_some()) {
+            self.memory.pages.tell_apart().set_name(SpaceId(number as u16), &space.name);
+        }
+        self
+    }
+
+    /// The same with a sharing that need not be registered, before there are any pages. A manager
+    /// [with strategies](Manager::with_strategies) cannot make an evictor for each address space, as this needs it.
+    #[must_use]
+    pub fn with_sharing(mut self, sharing: Box<dyn Sharing>) -> Self {
+        self.memory.sharing = Some(sharing).filter(|sharing| sharing.tells_apart());
+        if self.memory.sharing.is_some() {
+            self.memory.evictors.tell_apart();
+            self.memory.pages.tell_apart();
+        }
+        self
     }
 
     /// The same with a demotion that need not be registered.
@@ -132,6 +155,16 @@ impl Manager {
         prefetch: Box<dyn Prefetch>,
         eviction: Box<dyn Eviction>,
     ) -> Result<Self, ConfigError> {
+        Self::with_evictors(geometry, topology, placement, prefetch, Evictors::one(eviction))
+    }
+
+    fn with_evictors(
+        geometry: Geometry,
+        topology: &Topology,
+        placement: Box<dyn Placement>,
+        prefetch: Box<dyn Prefetch>,
+        evictors: Evictors,
+    ) -> Result<Self, ConfigError> {
         topology.validate()?;
         let (pages, frames) =
             (Pages::new(geometry, topology.memories.len(), placement.attributes())?, Frames::new(topology));
@@ -141,7 +174,8 @@ impl Manager {
             frames,
             reach: topology.reach.clone(),
             physical: None,
-            eviction,
+            evictors,
+            sharing: None,
             demotion: Box::new(Host),
             guard: None,
             statistics: Statistics::default(),

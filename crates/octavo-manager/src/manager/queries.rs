@@ -135,6 +135,6 @@ impl Manager {
         let Policy { placement, prefetch } = &self.policies.managed;
         let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
         let guard = memory.guard.as_ref().map_or(0, |guard| guard.bytes());
-        memory.pages.bytes() + frames + memory.eviction.bytes() + placement.bytes() + prefetch.bytes() + guard
+        memory.pages.bytes() + frames + memory.evictors.bytes() + placement.bytes() + prefetch.bytes() + guard
     }
 }

@@ -21,6 +21,7 @@ mod spare;
 mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
+pub(crate) mod victims;
 
 use crate::contract::event::Fault;
 use crate::contract::ids::HOST;

@@ -1,10 +1,11 @@
 //! Room is made in a full memory.
 
-use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, SpaceId};
 use crate::mechanism::evict::leave_all;
 use crate::mechanism::spare;
-use crate::pages::residency::Residency;
+use crate::mechanism::victims::{Need, choose};
 use crate::transaction::Transaction;
+use crate::transaction::state::Memory;
 
 /// Why a page cannot come to a memory now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,12 @@ fn host_takes(tx: &Transaction<'_>, victims: &[PageId]) -> bool {
     frames.host_holds(sole as u32, &tx.draft.flight.change)
 }
 
+/// Who needs room for these pages. Memory that stays takes frames from all: it is not shared.
+fn asking(tx: &Transaction<'_>, pages: PageRun) -> Option<SpaceId> {
+    let known = &tx.memory.pages;
+    (!known.kind(pages.first).stays()).then(|| known.space(pages.first))
+}
+
 /// Frames that are to be freed.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
@@ -74,17 +81,17 @@ pub(crate) fn evict(
     let count = wanted.frames.saturating_sub(yielded);
     let mut victims = std::mem::take(&mut tx.memory.victims);
     victims.clear();
-    if count > 0 {
-        let residency = Residency { pages: &tx.memory.pages };
-        tx.memory.eviction.victims(memory, count, wanted.all, &residency, &mut victims);
-    }
+    let need = Need { pages: count, all: wanted.all, asking: room_for.and_then(|pages| asking(tx, pages)) };
+    let for_others = if count > 0 { choose(tx.memory, memory, &need, &mut victims) } else { 0 };
     let enough = victims.len() >= count as usize;
     if !host_takes(tx, &victims) {
-        victims.iter().rev().for_each(|&page| tx.memory.eviction.restored(memory, page));
+        let Memory { pages, evictors, .. } = &mut *tx.memory;
+        victims.iter().rev().for_each(|&page| evictors.restored(memory, page, pages));
         tx.memory.victims = victims;
         return Err(NoRoom::Frames(HOST_MEMORY));
     }
     if enough || !wanted.all {
+        tx.memory.statistics.evictions_for_others += u64::from(for_others);
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
         blocks.into_iter().for_each(|block| spare::remove(tx, memory, block));
         // In the order of the victims, so that a failure restores them in the reverse of it.

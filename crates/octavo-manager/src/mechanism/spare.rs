@@ -113,6 +113,6 @@ pub(super) fn room_beside(tx: &mut Transaction<'_>, memory: MemoryId, pages: u32
 
 /// Whether all pages of a block that `memory` holds for itself are among `leaving`, which are of that block.
 pub(super) fn whole(tx: &Transaction<'_>, memory: MemoryId, leaving: &[PageId]) -> bool {
-    let residency = Residency { pages: &tx.memory.pages };
+    let residency = Residency { pages: &tx.memory.pages, space: None };
     residency.resident_in_block(memory, leaving[0]).iter().count() == leaving.len()
 }

@@ -8,6 +8,7 @@ mod planes;
 pub(crate) mod residency;
 pub(crate) mod spare;
 pub(crate) mod state;
+pub(crate) mod tenants;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::planes::{Plane, Planes};
 use crate::pages::spare::Spare;
 use crate::pages::state::PageState;
+use crate::pages::tenants::Tenants;
 
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
 const GROWTH: usize = 512;
@@ -60,6 +62,8 @@ pub(crate) struct Pages {
     attributes: Attributes,
     advised: Advised,
     spare: Spare,
+    /// How much each address space has where, if anyone tells them apart.
+    tenants: Option<Box<Tenants>>,
 }
 
 impl Pages {
@@ -75,7 +79,8 @@ impl Pages {
         let (planes, allocations) = (Planes::new(geometry.processors(), memories), Allocations::default());
         let attributes = Attributes::new(attributes)?;
         let (advised, spare) = (Advised::default(), Spare::default());
-        Ok(Self { geometry, planes, records: Vec::new(), allocations, attributes, advised, spare })
+        let (records, tenants) = (Vec::new(), None);
+        Ok(Self { geometry, planes, records, allocations, attributes, advised, spare, tenants })
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -109,6 +114,16 @@ impl Pages {
     /// Runs of managed pages, ascending.
     pub fn managed(&self) -> &[PageRun] {
         self.allocations.managed()
+    }
+
+    /// From now on it is counted how much each address space has where.
+    pub fn tell_apart(&mut self) -> &mut Tenants {
+        self.tenants.get_or_insert_default()
+    }
+
+    /// How much each address space has where, if that is counted.
+    pub fn tenants(&self) -> Option<&Tenants> {
+        self.tenants.as_deref()
     }
 
     /// What was said about pages.
@@ -153,7 +168,8 @@ impl Pages {
     }
 
     /// New pages, which nobody touched.
-    pub fn allocate(&mut self, &Allocation { run, space, kind, advice, .. }: &Allocation) {
+    pub fn allocate(&mut self, allocation: &Allocation) {
+        let &Allocation { run, space, kind, advice, .. } = allocation;
         assert!(run.count > 0, "an allocation has at least one page");
         self.grow((run.first.index() + run.count as usize).next_multiple_of(GROWTH));
         for page in run.iter() {
@@ -164,6 +180,8 @@ impl Pages {
         self.allocations.insert(run, space, kind);
         assert!(kind == Kind::Managed || advice == Advice::default(), "advice is about managed memory, not {kind:?}");
         self.advised.set(run, advice);
+        let all = ProcessorMask::all_gpus(self.geometry.gpus);
+        self.tenants.iter_mut().for_each(|tenants| tenants.allocated(allocation, all));
     }
 
     /// Pages that nobody touched were written before time zero, and lie in this memory.
@@ -184,6 +202,10 @@ impl Pages {
     /// Forgets a page; its bits become zero.
     pub fn forget(&mut self, page: PageId) {
         self.attributes.forgotten(self.records[page.index()].attributes);
+        if self.tenants.is_some() {
+            let space = self.space(page);
+            self.tenants.iter_mut().for_each(|tenants| tenants.freed(space));
+        }
         let before = self.state(page);
         let (resident, none) = (MemoryMask::EMPTY, ProcessorMask::EMPTY);
         self.change_state(page, &before, &PageState { resident, mapped: none, writable: none, ..before });
@@ -237,6 +259,17 @@ impl Pages {
         if before.mode == Mode::Spare || after.mode == Mode::Spare {
             let block = page.0 / self.geometry.block_pages();
             self.spare.changed(self.allocations.space(page), block, before, after);
+        }
+        if self.tenants.is_some() {
+            self.count(page, before, after);
+        }
+    }
+
+    fn count(&mut self, page: PageId, before: &PageState, after: &PageState) {
+        let (before, after) = (before.movable(), after.movable());
+        if before != after && !self.kind(page).stays() {
+            let space = self.space(page);
+            self.tenants.iter_mut().for_each(|tenants| tenants.moved(space, before, after));
         }
     }
 

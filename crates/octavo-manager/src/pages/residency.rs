@@ -1,13 +1,15 @@
 //! Which pages are where, for those who choose what leaves.
 
 use crate::contract::block::BlockMap;
-use crate::contract::ids::{MemoryId, PageId, PageRun};
+use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
 use crate::contract::page::{Mode, PageView};
 use crate::pages::Pages;
 
 /// Which pages are where, as an eviction strategy sees them.
 pub struct Residency<'a> {
     pub(crate) pages: &'a Pages,
+    /// The address space whose pages may leave; any may if there is none.
+    pub(crate) space: Option<SpaceId>,
 }
 
 impl Residency<'_> {
@@ -22,7 +24,12 @@ impl Residency<'_> {
     #[must_use]
     pub fn resident(&self, memory: MemoryId, page: PageId) -> bool {
         let movable = !matches!(self.pages.mode(page), Mode::Everywhere | Mode::Spare);
-        movable && self.pages.resident(memory, page) && !self.pages.kind(page).stays()
+        movable && self.pages.resident(memory, page) && self.leaves(page)
+    }
+
+    /// Whether `page`, which is part of an allocation, is one of those to choose from.
+    fn leaves(&self, page: PageId) -> bool {
+        !self.pages.kind(page).stays() && self.space.is_none_or(|space| self.pages.space(page) == space)
     }
 
     /// Whether `page` takes up a frame of `memory` and is in no unfinished plan.
@@ -62,13 +69,13 @@ impl Residency<'_> {
         self.pages.block(page)
     }
 
-    /// Pages of that block in `memory`, but for those that stay there, or lie there for others.
+    /// Pages of that block in `memory` that can be made to leave.
     #[must_use]
     pub fn resident_in_block(&self, memory: MemoryId, page: PageId) -> BlockMap {
         let mut there = self.pages.resident_in_block(memory, page);
-        if !self.pages.all_managed() {
+        if !self.pages.all_managed() || self.space.is_some() {
             let first = self.block(page).first.0;
-            let stays = |index: &u32| self.pages.kind(PageId(first + index)).stays();
+            let stays = |index: &u32| !self.leaves(PageId(first + index));
             there.iter().filter(stays).for_each(|index| there.remove(index));
         }
         if self.pages.spare().pages(memory) > 0 {

@@ -27,6 +27,16 @@ impl PageState {
         self.resident.len() > 1
     }
 
+    /// The memories of which the page takes up a frame.
+    pub fn holders(&self) -> MemoryMask {
+        if self.mode == Mode::Everywhere { MemoryMask::EMPTY } else { self.resident }
+    }
+
+    /// The GPUs' memories that it may be evicted from: not those that keep it for others.
+    pub fn movable(&self) -> MemoryMask {
+        if self.mode == Mode::Spare { MemoryMask::EMPTY } else { self.holders().gpus() }
+    }
+
     /// Whether a GPU and the host hold the page, so that leaving the GPU's memory costs no copy.
     pub fn backed(&self) -> bool {
         self.resident.near(HOST) && self.replicated()

@@ -8,10 +8,11 @@ use crate::contract::kind::Kind;
 use crate::strategies::allocator::{ALLOCATORS, FrameAllocator};
 use crate::strategies::config::{MemoryConfig, built};
 use crate::strategies::demotion::{DEMOTIONS, Demotion};
-use crate::strategies::eviction::{EVICTIONS, Eviction};
+use crate::strategies::evictors::Evictors;
 use crate::strategies::guard::{GUARDS, ThrashingGuard};
 use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
+use crate::strategies::sharing::{SHARINGS, Sharing};
 use crate::strategies::sizing::Coalescing;
 
 /// What a manager is made of.
@@ -20,8 +21,9 @@ pub(crate) struct Composition {
     pub geometry: Geometry,
     pub placement: Box<dyn Placement>,
     pub prefetch: Box<dyn Prefetch>,
-    pub eviction: Box<dyn Eviction>,
+    pub evictors: Evictors,
     pub demotion: Box<dyn Demotion>,
+    pub sharing: Box<dyn Sharing>,
     pub guard: Box<dyn ThrashingGuard>,
     pub allocator: Box<dyn FrameAllocator>,
     /// How base pages become large ones; `None` if they never do.
@@ -36,8 +38,9 @@ impl Composition {
             geometry,
             placement: built(&PLACEMENTS, &config.placement, &geometry)?,
             prefetch: built(&PREFETCHERS, &config.prefetch, &geometry)?,
-            eviction: built(&EVICTIONS, &config.eviction, &geometry)?,
+            evictors: Evictors::new(&config.eviction, &geometry)?,
             demotion: built(&DEMOTIONS, &config.demotion, &geometry)?,
+            sharing: built(&SHARINGS, &config.sharing, &geometry)?,
             guard: built(&GUARDS, &config.guard, &geometry)?,
             allocator: built(&ALLOCATORS, &config.allocator, &geometry)?,
             coalescing: config.coalescing()?,

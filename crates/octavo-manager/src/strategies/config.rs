@@ -14,6 +14,7 @@ use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
+use crate::strategies::sharing::SHARINGS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
 
 /// Whose plan brings the pages that a prefetcher chooses.
@@ -54,6 +55,9 @@ pub struct MemoryConfig {
     /// Where what leaves goes, and what leaves ahead of need; `host` unless said otherwise.
     #[serde(skip_serializing_if = "goes_to_host")]
     pub demotion: Choice,
+    /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.
+    #[serde(skip_serializing_if = "is_free_for_all")]
+    pub sharing: Choice,
     /// Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none.
     #[serde(skip_serializing_if = "is_none")]
     pub guard: Choice,
@@ -74,6 +78,7 @@ impl Default for MemoryConfig {
             prefetch_plan: PrefetchPlan::default(),
             eviction: Choice::named("lru-page"),
             demotion: Choice::named("host"),
+            sharing: Choice::named("free-for-all"),
             guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
             sizing: Choice::named("base"),
@@ -97,6 +102,7 @@ impl MemoryConfig {
             prefetch_plan: self.prefetch_plan,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
+            sharing: resolved(&SHARINGS, &self.sharing, &geometry)?,
             guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
             sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
@@ -136,6 +142,10 @@ impl MemoryConfig {
 /// What everybody has is not written out.
 fn goes_to_host(demotion: &Choice) -> bool {
     *demotion == Choice::named("host")
+}
+
+fn is_free_for_all(sharing: &Choice) -> bool {
+    *sharing == Choice::named("free-for-all")
 }
 
 /// Scenarios without a guard are written as they were before there were any.

@@ -114,7 +114,7 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
         // What took up no room meanwhile may have been forgotten even where it stayed.
         let stayed = if planned.mode == Mode::Everywhere { MemoryMask::EMPTY } else { planned.resident };
         let back = now.resident.difference(stayed).gpus();
-        back.iter().for_each(|holder| memory.eviction.restored(holder, *page));
+        back.iter().for_each(|holder| memory.evictors.restored(holder, *page, &memory.pages));
     }
 }
 

@@ -49,7 +49,7 @@ impl Kept {
     /// How many more frames of each memory are used than before the plan.
     pub fn frames(&self, memories: &Frames) -> [i32; MAX_MEMORIES] {
         let mut frames = [0; MAX_MEMORIES];
-        let counted = |state| holders(state).iter().filter(|&memory| memories.counts(memory));
+        let counted = |state: &PageState| state.holders().iter().filter(|&memory| memories.counts(memory));
         for KeptPage { before, now, .. } in self.pages.values() {
             counted(now).for_each(|memory| frames[memory.index()] += 1);
             counted(before).for_each(|memory| frames[memory.index()] -= 1);
@@ -59,7 +59,7 @@ impl Kept {
 
     /// Whether `page` takes up a frame of `memory`.
     pub fn fills(&self, memory: MemoryId, page: PageId) -> bool {
-        self.pages.get(&page).is_some_and(|kept| holders(&kept.now).contains(memory))
+        self.pages.get(&page).is_some_and(|kept| kept.now.holders().contains(memory))
     }
 
     /// What a step did to the pages. Those that the plan does not hold, it only names.
@@ -122,9 +122,4 @@ impl KeptPage {
         let on_host = now.owner.on_host() && now.resident == MemoryMask::only(now.owner);
         now.mode = if as_before || on_host { Mode::Plain } else { Mode::Everywhere };
     }
-}
-
-/// The memories of which a page takes up a frame.
-fn holders(state: &PageState) -> MemoryMask {
-    if state.mode == Mode::Everywhere { MemoryMask::EMPTY } else { state.resident }
 }

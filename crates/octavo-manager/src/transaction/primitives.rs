@@ -5,7 +5,6 @@ use crate::contract::ids::{HOST, MemoryId, PageRun, ProcessorId};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Compaction, MappingMode, Permission, Step};
-use crate::pages::residency::Residency;
 use crate::pages::state::PageState;
 use crate::transaction::Transaction;
 
@@ -138,10 +137,7 @@ impl Transaction<'_> {
         if memory.on_host() || stays || kept || !self.counted(memory, pages) {
             return;
         }
-        let residency = Residency { pages: &self.memory.pages };
-        for page in pages.iter() {
-            self.memory.eviction.used(memory, page, &residency);
-        }
+        self.memory.evictors.used(memory, pages.iter(), &self.memory.pages);
     }
 
     /// Changes the state of pages, saving it first if this plan has not touched them yet.

@@ -8,8 +8,9 @@ use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::strategies::demotion::Demotion;
-use crate::strategies::eviction::Eviction;
+use crate::strategies::evictors::Evictors;
 use crate::strategies::guard::ThrashingGuard;
+use crate::strategies::sharing::Sharing;
 use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
@@ -20,7 +21,9 @@ pub(crate) struct Memory {
     pub reach: Reach,
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
-    pub eviction: Box<dyn Eviction>,
+    pub evictors: Evictors,
+    /// What address spaces may take from one another, if anyone tells them apart.
+    pub sharing: Option<Box<dyn Sharing>>,
     pub demotion: Box<dyn Demotion>,
     /// Who steps in when processors fight over pages, if anyone does.
     pub guard: Option<Box<dyn ThrashingGuard>>,

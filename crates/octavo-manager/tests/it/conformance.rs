@@ -179,7 +179,8 @@ impl Pair {
     fn toggle(&mut self) {
         if !self.second {
             self.machine.allocate(SECOND, false);
-            self.handle(Event::Allocate(Allocation { populated: false, ..SECOND.into() }));
+            let space = octavo_manager::SpaceId(1);
+            self.handle(Event::Allocate(Allocation { space, populated: false, ..SECOND.into() }));
             self.second = true;
         } else if self.machine.idle(SECOND) {
             self.machine.free(SECOND);
@@ -289,6 +290,16 @@ fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
 fn every_composition_of_registered_strategies_conforms() {
     for placement in PLACEMENTS.names() {
         compositions(Choice::named(placement)).for_each(|config| conforms(&config));
+    }
+}
+
+/// Every evictor chooses among the pages of one address space as well as among all.
+#[test]
+fn every_evictor_conforms_where_address_spaces_are_told_apart() {
+    for placement in ["on-touch", "duplication"] {
+        for config in compositions(Choice::named(placement)).filter(|config| config.guard.name == "none") {
+            conforms(&MemoryConfig { sharing: Choice::named("quota"), ..config });
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::rules::{Grit, Placement, Remote, Rules};
 use octavo_manager::{
     Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, MemorySpec,
-    PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, Topology,
+    PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, SHARINGS, Topology,
 };
 use octavo_registry::Choice;
 use octavo_units::Bytes;
@@ -109,15 +109,12 @@ fn play_sized(config: &MemoryConfig, capacity: Vec<u32>, pages: (u32, u32), mix:
 pub fn registered() -> impl Strategy<Value = MemoryConfig> {
     let names = |names: Vec<&'static str>| proptest::sample::select(names).prop_map(Choice::named);
     let placement = names(PLACEMENTS.names().collect());
-    (page_size(), placement, names(PREFETCHERS.names().collect()), names(EVICTIONS.names().collect())).prop_map(
-        |(page_size, placement, prefetch, eviction)| MemoryConfig {
-            page_size: Bytes(page_size),
-            placement,
-            prefetch,
-            eviction,
-            ..MemoryConfig::default()
-        },
-    )
+    let others = (names(PREFETCHERS.names().collect()), names(EVICTIONS.names().collect()));
+    let sharing = names(SHARINGS.names().collect());
+    (page_size(), placement, others, sharing).prop_map(|(page_size, placement, (prefetch, eviction), sharing)| {
+        let page_size = Bytes(page_size);
+        MemoryConfig { page_size, placement, prefetch, eviction, sharing, ..MemoryConfig::default() }
+    })
 }
 
 /// Frames with numbers, and pages of several sizes: large frames of some powers of two of base pages.

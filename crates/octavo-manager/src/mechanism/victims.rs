@@ -1,0 +1,57 @@
+//! Whose pages leave a full memory, and which of them.
+
+use crate::contract::ids::{MemoryId, PageId, SpaceId};
+use crate::pages::residency::Residency;
+use crate::strategies::sharing::{Shortage, Yield};
+use crate::transaction::state::Memory;
+
+/// What somebody needs of a memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Need {
+    /// Pages that have to leave.
+    pub pages: u32,
+    /// None leaves unless so many can.
+    pub all: bool,
+    /// Who needs room, if anyone does.
+    pub asking: Option<SpaceId>,
+}
+
+/// Fills `victims` with pages that leave `from`; how many of them leave for another address space.
+pub(super) fn choose(memory: &mut Memory, from: MemoryId, need: &Need, victims: &mut Vec<PageId>) -> u32 {
+    let Some(mut sharing) = memory.sharing.take() else {
+        let residency = Residency { pages: &memory.pages, space: None };
+        memory.evictors.of(SpaceId::default()).victims(from, need.pages, need.all, &residency, victims);
+        return 0;
+    };
+    let (tenants, spare) = (memory.pages.tenants().expect("address spaces are told apart"), memory.pages.spare());
+    let (awaiting, frames) = (spare.pages(from) - spare.backed(from), &memory.frames);
+    let shortage = Shortage { memory: from, wanted: need.pages, asking: need.asking, awaiting, tenants, frames };
+    let mut yields = Vec::new();
+    sharing.yields(&shortage, &mut yields);
+    memory.sharing = Some(sharing);
+    gather(memory, from, need, &yields, victims)
+}
+
+fn gather(memory: &mut Memory, from: MemoryId, need: &Need, yields: &[Yield], victims: &mut Vec<PageId>) -> u32 {
+    let (pages, evictors) = (&memory.pages, &mut memory.evictors);
+    let (mut part, mut given) = (Vec::new(), 0);
+    victims.clear();
+    for &Yield { space, most } in yields {
+        let left = need.pages.saturating_sub(victims.len() as u32);
+        if left == 0 {
+            break;
+        }
+        let residency = Residency { pages, space: Some(space) };
+        evictors.of(space).victims(from, left.min(most), false, &residency, &mut part);
+        for page in part.drain((most as usize).min(part.len())..).rev() {
+            evictors.of(space).restored(from, page);
+        }
+        given += if need.asking.is_some_and(|asking| asking != space) { part.len() as u32 } else { 0 };
+        victims.append(&mut part);
+    }
+    if need.all && victims.len() < need.pages as usize {
+        victims.drain(..).rev().for_each(|page| evictors.restored(from, page, pages));
+        return 0;
+    }
+    given
+}

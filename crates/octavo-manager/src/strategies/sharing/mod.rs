@@ -1,0 +1,97 @@
+//! What one address space may take from another.
+
+mod free_for_all;
+mod quota;
+
+use octavo_registry::Registry;
+
+use crate::contract::failure::Failure;
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::{MemoryId, SpaceId};
+use crate::memories::frames::Frames;
+use crate::pages::tenants::Tenants;
+
+/// Every sharing strategy, by name.
+pub static SHARINGS: Registry<Box<dyn Sharing>, Geometry> =
+    Registry::new("sharing", &[&free_for_all::ENTRY, &quota::ENTRY]);
+
+/// Decides whose pages leave a full memory. Which of them, the [`Eviction`](crate::Eviction) of that address space
+/// decides, which knows no others.
+pub trait Sharing: Send {
+    /// Whether it tells address spaces apart; asked once. If not, their pages leave in one order, whoever needs room: it
+    /// is asked nothing else and costs nothing.
+    fn tells_apart(&self) -> bool {
+        true
+    }
+
+    /// Appends who gives up pages, in this order, each address space once. Pages leave until there are as many as are
+    /// [wanted](Shortage::wanted), or everyone has given up what they may: then whoever needs room waits.
+    fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>);
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
+    }
+}
+
+/// An address space that gives up pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Yield {
+    /// Which.
+    pub space: SpaceId,
+    /// So many pages at most, even where its evictor would choose more at once.
+    pub most: u32,
+}
+
+/// What is known about one address space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpaceConfig {
+    /// What it is called, such as the name of a job; empty for a program alone.
+    pub name: String,
+}
+
+/// A memory has to give up frames.
+pub struct Shortage<'a> {
+    /// Which.
+    pub memory: MemoryId,
+    /// How many pages have to leave.
+    pub wanted: u32,
+    /// Who needs room; `None` if that is nobody's fault: the memory shrinks, is taken up by memory that stays, or some of
+    /// it is to be free.
+    pub asking: Option<SpaceId>,
+    /// Frames that hold pages for other GPUs, of which the host has no copy yet.
+    pub(crate) awaiting: u32,
+    pub(crate) tenants: &'a Tenants,
+    pub(crate) frames: &'a Frames,
+}
+
+impl Shortage<'_> {
+    /// Frames of the memory for pages that can be made to leave.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.frames.capacity(self.memory).saturating_sub(self.frames.staying(self.memory) + self.awaiting)
+    }
+
+    /// Address spaces that were ever seen, in order of their numbers.
+    pub fn spaces(&self) -> impl Iterator<Item = SpaceId> + '_ {
+        self.tenants.spaces()
+    }
+
+    /// Whether an address space has memory now and runs where this memory is near.
+    #[must_use]
+    pub fn at_home(&self, space: SpaceId) -> bool {
+        self.tenants.at_home(space, self.memory)
+    }
+
+    /// Pages of an address space in the memory that can be made to leave, but for those that are leaving.
+    #[must_use]
+    pub fn held(&self, space: SpaceId) -> u32 {
+        self.tenants.held(space, self.memory)
+    }
+
+    /// What an address space is called; empty if nobody said.
+    #[must_use]
+    pub fn name(&self, space: SpaceId) -> &str {
+        self.tenants.name(space)
+    }
+}

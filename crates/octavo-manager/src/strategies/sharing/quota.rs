@@ -1,0 +1,128 @@
+//! `quota`: each address space is guaranteed a share of each GPU's memory.
+//!
+//! What nobody uses may be borrowed. It is given back when another address space needs room: those above their shares
+//! give up pages first; if there are none, whoever needs room gives up its own.
+
+use std::collections::BTreeMap;
+
+use octavo_registry::{Entry, OptionError, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Sharing, Shortage, Yield};
+use crate::contract::geometry::Geometry;
+use crate::contract::ids::SpaceId;
+
+/// Options of `quota`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    /// Share of the memory of each of its GPUs that a job is guaranteed, by the name of the job, above 0 and at most 1;
+    /// an equal part of what the others leave for jobs that are not named (ours).
+    shares: BTreeMap<String, f64>,
+}
+
+pub(super) static ENTRY: Entry<Box<dyn Sharing>, Geometry> = Entry {
+    name: "quota",
+    summary: "guarantees each address space a share of each GPU's memory; what others do not use may be borrowed",
+    source: "ours; proportional shares with borrowing as in max-min fairness",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, _| {
+        let Options { shares } = typed::parse(options)?;
+        if let Some((name, share)) = shares.iter().find(|(_, share)| !(**share > 0.0 && **share <= 1.0)) {
+            let message = format!("expected more than 0 and at most 1, found {share}");
+            return Err(OptionError::new(&format!("shares.{name}"), message));
+        }
+        Ok(Box::new(Quota { shares, above: Vec::new() }))
+    },
+};
+
+struct Quota {
+    /// Shares that were said, by name.
+    shares: BTreeMap<String, f64>,
+    /// Pages of each address space above its share; kept for its capacity.
+    above: Vec<(SpaceId, i64)>,
+}
+
+impl Sharing for Quota {
+    fn yields(&mut self, shortage: &Shortage<'_>, yields: &mut Vec<Yield>) {
+        self.measure(shortage);
+        let Some(asking) = shortage.asking else { return self.level(shortage.wanted, yields) };
+        let others = self.above.iter().filter(|(space, _)| *space != asking);
+        yields.extend(others.clone().filter(|(_, above)| *above > 0).map(|&(space, above)| most(space, above)));
+        if shortage.held(asking) > 0 {
+            yields.push(Yield { space: asking, most: u32::MAX });
+        } else if yields.is_empty() {
+            // All frames are guaranteed to others, and held by them: who has none must still go on.
+            yields.extend(others.take(1).map(|&(space, _)| most(space, shortage.wanted.into())));
+        }
+    }
+}
+
+impl Quota {
+    /// Who holds anything and how much above its share, the furthest above first.
+    fn measure(&mut self, shortage: &Shortage<'_>) {
+        let shares = Shares::of(&self.shares, shortage);
+        let holders = shortage.spaces().filter(|&space| shortage.held(space) > 0);
+        let above = |space| i64::from(shortage.held(space)) - i64::from(shares.guaranteed(space, shortage));
+        self.above.clear();
+        self.above.extend(holders.map(|space| (space, above(space))));
+        self.above.sort_by_key(|&(_, above)| std::cmp::Reverse(above));
+    }
+
+    /// Nobody asked for room: those furthest above their shares come down to one level, with everyone who is above that.
+    fn level(&self, wanted: u32, yields: &mut Vec<Yield>) {
+        let above = |level: i64| self.above.iter().map(move |&(space, above)| (space, (above - level).max(0)));
+        let enough = |level: i64| above(level).map(|(_, pages)| pages).sum::<i64>() >= i64::from(wanted);
+        let highest = self.above.first().map_or(0, |&(_, above)| above);
+        let (mut low, mut high) = (highest - i64::from(wanted), highest);
+        while low < high {
+            let middle = low + (high - low + 1) / 2;
+            if enough(middle) { low = middle } else { high = middle - 1 }
+        }
+        yields.extend(above(low).filter(|(_, pages)| *pages > 0).map(|(space, pages)| most(space, pages)));
+        // Where pages of the others are busy, the last one gives up more.
+        yields.last_mut().into_iter().for_each(|last| last.most = u32::MAX);
+    }
+}
+
+fn most(space: SpaceId, pages: i64) -> Yield {
+    Yield { space, most: pages as u32 }
+}
+
+/// How a memory is divided among the address spaces that are at home there.
+struct Shares<'a> {
+    said: &'a BTreeMap<String, f64>,
+    room: u32,
+    /// What shares are divided by: more than 1 if more was promised than there is.
+    promised: f64,
+    /// Pages of each that asked for no share.
+    equal: u32,
+}
+
+impl<'a> Shares<'a> {
+    fn of(said: &'a BTreeMap<String, f64>, shortage: &Shortage<'_>) -> Self {
+        let home = || shortage.spaces().filter(|&space| shortage.at_home(space));
+        let named = || home().filter_map(|space| said.get(shortage.name(space)).copied());
+        let promised = named().sum::<f64>().max(1.0);
+        let mut shares = Self { said, room: shortage.room(), promised, equal: 0 };
+        let rest = shares.room - named().map(|share| shares.pages(share)).sum::<u32>().min(shares.room);
+        let others = home().count() - named().count();
+        shares.equal = rest / (others.max(1) as u32);
+        shares
+    }
+
+    /// Pages that an address space is guaranteed; none where it is a guest.
+    fn guaranteed(&self, space: SpaceId, shortage: &Shortage<'_>) -> u32 {
+        match self.said.get(shortage.name(space)) {
+            _ if !shortage.at_home(space) => 0,
+            Some(&share) => self.pages(share),
+            None => self.equal,
+        }
+    }
+
+    fn pages(&self, share: f64) -> u32 {
+        (f64::from(self.room) * share / self.promised) as u32
+    }
+}
