@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -51,9 +52,25 @@ def main() -> None:
     """Run the command line; what the user can mend ends in a message and a status, never in a traceback."""
     try:
         with Notes():
-            app()
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
     except OctavoError as error:
         complain(error)
         sys.exit(error.exit_code)
+    except RecursionError:
+        complain(OctavoError("something that was given is nested too deeply"))
+        sys.exit(OctavoError.exit_code)
+    except OSError as error:
+        _give_up(error)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _give_up(error: OSError) -> NoReturn:
+    """The system refused something that no command expects it to, such as writing to a full standard output."""
+    where = error.filename if isinstance(error.filename, str) else "a file or the output"
+    complain(OctavoError(f"cannot read or write {where}: {error.strerror or error}"))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # What is still to be written is lost.
+    sys.exit(OctavoError.exit_code)

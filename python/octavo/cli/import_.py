@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.measured.imports import import_cupti, import_nsys
+from octavo.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +59,7 @@ def nsys(
     with Console(stderr=True, quiet=quiet).status("reading") as status:
 
         def watch(share: float, table: str) -> None:
-            status.update(f"reading {table}: {share:.0%}")
+            status.update(f"reading {escape(visible(table))}: {share:.0%}")
 
         result = import_nsys(source, folder, process=process, force=force, watch=watch)
     show(sink, result)

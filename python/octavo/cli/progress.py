@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+from octavo.plain import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -34,7 +36,7 @@ def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress]
 
 def _bars() -> Bars:
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -61,7 +63,7 @@ class _Display:
             self._bars.remove_task(self._running.pop(label))
         for label, share in running.items():
             if label not in self._running:
-                self._running[label] = self._bars.add_task(label, total=100)
+                self._running[label] = self._bars.add_task(visible(label), total=100)
             self._bars.update(self._running[label], completed=int(100 * share))
 
 
@@ -76,7 +78,7 @@ class _Lines:
         first = max(self._said, progress.kept)
         for number, label in enumerate(progress.done[first:], first + 1):
             self._said = number
-            print(f"[{number}/{progress.total}] {label}{self._left(progress)}", file=sys.stderr, flush=True)
+            print(f"[{number}/{progress.total}] {visible(label)}{self._left(progress)}", file=sys.stderr, flush=True)
 
     def _left(self, progress: Progress) -> str:
         """As long as the finished runs took on average; those found finished took none."""

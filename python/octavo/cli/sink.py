@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from octavo.files.notes import OctavoNote
+from octavo.plain import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,11 +40,19 @@ class Sink:
         """A table; columns after the first are numbers unless any cell of theirs is a word."""
         if not self.human:
             return
-        table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        rows = [[visible(cell) for cell in row] for row in rows]
+        table = Table(
+            title=escape(visible(title)),
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+        )
         for index, name in enumerate(columns):
             numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
+            shown = escape(visible(name))
             table.add_column(
-                name.replace("-", "-\n") if len(columns) > 8 else name,
+                shown.replace("-", "-\n") if len(columns) > 8 else shown,
                 justify="right" if numeric else "left",
                 overflow="fold",
                 no_wrap=index == 0,
@@ -55,7 +64,7 @@ class Sink:
     def say(self, text: str) -> None:
         """A line for people."""
         if self.human:
-            self._console.print(text, markup=False, soft_wrap=True)
+            self._console.print(visible(text), markup=False, soft_wrap=True)
 
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """The whole result, for programs."""
@@ -85,14 +94,14 @@ class Notes:
             return
         self._said.append(str(message))
         if len(self._said) <= _MOST_NOTES:
-            print(f"note: {message}", file=sys.stderr)
+            print(f"note: {shortened(str(message))}", file=sys.stderr)
 
 
 def complain(error: OctavoError) -> None:
     """What went wrong and what may help, on standard error."""
     console = Console(stderr=True, highlight=False)
-    console.print("[bold red]error:[/]", escape(error.message), soft_wrap=True)
+    console.print("[bold red]error:[/]", escape(shortened(error.message)), soft_wrap=True)
     if error.details:
-        console.print(escape(error.details), soft_wrap=True)
+        console.print(escape(shortened(error.details)), soft_wrap=True)
     if error.hint:
-        console.print("[bold]hint:[/]", escape(error.hint), soft_wrap=True)
+        console.print("[bold]hint:[/]", escape(shortened(error.hint)), soft_wrap=True)

@@ -14,6 +14,7 @@ from octavo.report.runs import ABSENT, differences
 from octavo.report.series import over_time
 from octavo.report.translation import translation
 from octavo.runs import events, measures
+from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,11 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
         OutputError: a table is damaged.
 
     """
+    with vouched(run.result for run in runs):
+        return _gathered(runs, against)
+
+
+def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     speedups = speed.speedups(runs, against)
     return {
         "octavo": version("octavo"),
@@ -67,6 +73,11 @@ def page_map(run: Run, room: int) -> Packed | None:
     """
     if not has_events(run):
         return None
+    with vouched([run.result]):
+        return _packed(run, room)
+
+
+def _packed(run: Run, room: int) -> Packed:
     footprint = Footprint.of(run.result, run.values["memory.page_size"])
     table = run.result.table("events")
     if not run.simulated:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.runs.result import SUMMARY_FILE, RunResult, holds_result, is_imported
+from octavo.runs.result import SUMMARY_FILE, RunResult, holds_result, is_imported, vouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,13 +64,14 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
 
     """
     results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
-    values = [_values(result) for result in results]
-    groups = _groups(values)
-    variants = _variants(results, values, groups)
-    return [
-        Run(number, result, result.summary, flat, group, variant)
-        for number, (result, flat, group, variant) in enumerate(zip(results, values, groups, variants, strict=True))
-    ]
+    with vouched(results):
+        values = [_values(result) for result in results]
+        groups = _groups(values)
+        variants = _variants(results, values, groups)
+        return [
+            Run(number, result, result.summary, flat, group, variant)
+            for number, (result, flat, group, variant) in enumerate(zip(results, values, groups, variants, strict=True))
+        ]
 
 
 def ordered(runs: Sequence[Run], first: str) -> list[Run]:

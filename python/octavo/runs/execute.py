@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
-from octavo.errors import InterruptedRun, PolicyError, SimulationError
+from octavo.errors import InterruptedRun, OctavoError, PolicyError, SimulationError
 from octavo.files import links
 from octavo.runs import folder, interrupts
 from octavo.runs.result import RunResult
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0
 """Wall time in which every run stops, unless it is in the middle of a policy's code."""
+_PANIC = "PanicException"
+"""What the engine raises where it found itself wrong; the class has no name that could be imported."""
+_SHOWN = 10
+"""Failures that a message tells one by one."""
 _RUNNING: set[int] = set()
 """Threads that are in the engine."""
 
@@ -76,7 +80,7 @@ def execute(
 
     Raises:
         OutputError: a folder cannot be written or holds something else.
-        SimulationError: a scenario cannot be simulated; other points that are finished are kept.
+        SimulationError: scenarios cannot be simulated; the other points run all the same, and are kept.
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
@@ -106,6 +110,7 @@ def _run_all(
 ) -> dict[int, RunResult]:
     stop = threading.Event()
     results: dict[int, RunResult] = {}
+    failures: list[OctavoError] = []
     with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
         pending = {pool.submit(_run_one, points[index], stop, progress, force=force): index for index in missing}
         try:
@@ -113,8 +118,13 @@ def _run_all(
                 finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
                 for future in finished:
                     index = pending.pop(future)
-                    results[index] = _outcome(future, points[index])
+                    found = _outcome(future, points[index])
                     progress.done.append(points[index].label)
+                    if isinstance(found, OctavoError):
+                        failures.append(found)
+                        progress.failed.append(f"{points[index].label}: {found.message}")
+                    else:
+                        results[index] = found
                 watch(progress)
         except KeyboardInterrupt:  # Raised by a handler of the user's own.
             struck.set()
@@ -122,11 +132,25 @@ def _run_all(
             _settle(pool, stop, pending)
             raise
         if struck.is_set():
-            kept = _settle(pool, stop, pending) + len(progress.done)
+            kept = _settle(pool, stop, pending) + len(progress.done) - len(failures)
             raise InterruptedRun(
                 f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
             )
+    if failures:
+        raise _summed_up(failures, len(points))
     return results
+
+
+def _summed_up(failures: Sequence[OctavoError], total: int) -> OctavoError:
+    """One error for all."""
+    if len(failures) == 1:
+        return failures[0]
+    shown = [f"\n  {failure.message}" for failure in failures[:_SHOWN]]
+    more = f"\n  and {len(failures) - _SHOWN} more" if len(failures) > _SHOWN else ""
+    return SimulationError(
+        f"{len(failures)} of {total} runs failed:{''.join(shown)}{more}",
+        "the others are finished and kept; the same command tries these again",
+    )
 
 
 def _settle(pool: ThreadPoolExecutor, stop: threading.Event, pending: dict[Future[RunResult], int]) -> int:
@@ -147,14 +171,23 @@ def _interrupt_policies() -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
-def _outcome(future: Future[RunResult], point: Point) -> RunResult:
+def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError:
+    """The result of a point, or what went wrong."""
     try:
         return future.result()
     except _core.PolicyError as error:
         message, traceback = error.args
-        raise PolicyError(f"{point.label}: {message}", traceback) from error.__cause__
+        failure = PolicyError(f"{point.label}: {message}", traceback)
+        failure.__cause__ = error.__cause__
+        return failure
     except _core.SimulationError as error:
-        raise SimulationError(f"{point.label}: {error.args[0]}") from None
+        return SimulationError(f"{point.label}: {error.args[0]}")
+    except OctavoError as error:
+        return error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
 
 
 def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool) -> RunResult:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.runs.result import vouched
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -74,7 +76,16 @@ def row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     """One run as a row: times in picoseconds, counts, and pages by scheme at the end; of whole programs, phases.
 
     Runs without time have nothing in place of times.
+
+    Raises:
+        DamagedError: the result is not what was written, or of an earlier version and lacks something.
+
     """
+    with vouched([result]):
+        return _row(workload, variant, result)
+
+
+def _row(workload: str, variant: str, result: RunResult) -> dict[str, Any]:
     summary = result.summary
     breakdown = summary.get("breakdown", {})
     manager = summary["manager"]

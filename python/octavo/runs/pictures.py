@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.plain import visible
 from octavo.runs import folder, measures
 
 if TYPE_CHECKING:
@@ -293,6 +295,14 @@ def tidy(axes: Axes, title: str) -> None:
 
 def write(figure: Figure, path: Path) -> None:
     """The figure as a PNG file, whole or not at all, with nothing in it that depends on the machine."""
+    from matplotlib.text import Text  # noqa: PLC0415 - importing it takes longer than most commands
+
+    for text in figure.findobj(Text):
+        if "\\mathdefault" not in text.get_text():  # What ticks write; names of others are no formulas.
+            text.set_parse_math(False)
+            text.set_text(visible(text.get_text()))
     drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=150, metadata={"Software": None})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # Characters that the font lacks are boxes.
+        figure.savefig(drawn, format="png", dpi=150, metadata={"Software": None})
     folder.write_bytes(path, drawn.getvalue())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from octavo.files.notes import note
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pandas as pd
     import polars as pl
 
@@ -188,6 +191,30 @@ class RunResult:
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
         return self.table(name).to_pandas()
+
+
+@contextmanager
+def vouched(results: Iterable[RunResult]) -> Iterator[None]:
+    """What goes wrong in the block is damage of the results that nothing vouches for, if there are any.
+
+    Raises:
+        DamagedError: something did, and a result has no manifest.
+
+    """
+    import polars as pl  # noqa: PLC0415 - most who look at results need no tables
+
+    wrong = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+    try:
+        yield
+    except (*wrong, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        suspects = [str(result.folder) for result in results if manifest.read(result.folder) is None]
+        if not suspects:
+            raise
+        more = f" (or {len(suspects) - 1} others without a manifest)" if len(suspects) > 1 else ""
+        reason = (str(error).splitlines() or [""])[0]
+        raise DamagedError(
+            f"{suspects[0]}{more} is damaged, or of an unknown version: {type(error).__name__} {reason}", _AGAIN
+        ) from error
 
 
 def _text(path: Path) -> str:

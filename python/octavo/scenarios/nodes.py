@@ -6,6 +6,8 @@ import difflib
 import os
 from pathlib import Path
 
+from octavo.files.text import read_text
+
 SUFFIX = ".toml"
 
 
@@ -39,7 +41,7 @@ def read(place: str, named_by: str | None) -> tuple[str, str]:
     """
     path = Path(place) if named_by is None else Path(named_by).parent / place
     try:
-        return str(path), path.read_text(encoding="utf-8")
+        return str(path), read_text(path)
     except UnicodeDecodeError:
         reason = "it is not UTF-8 text"
     except OSError as error:

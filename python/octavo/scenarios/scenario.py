@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo.errors import ScenarioError
+from octavo.files.text import read_text
 from octavo.policies.names import strategy_name
 from octavo.scenarios import nodes
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DEFAULT_NODE = "grit-4gpu"
+_MOST_LEVELS = 64
+"""Of tables within tables; chosen, far beyond what scenarios have."""
 LAUNCHES = "launches"
 """The kind of a run without a program around its launches."""
 SIMULATED = "simulated"
@@ -116,7 +121,7 @@ class Recipe:
 
         """
         try:
-            return cls(Path(path).read_text(encoding="utf-8"), str(path))
+            return cls(read_text(Path(path)), str(path))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
@@ -163,23 +168,42 @@ def digest(scenarios: Iterable[Scenario]) -> str:
 
 def overrides_of(values: Mapping[str, object] | Sequence[str] | None) -> list[str]:
     """Overrides as the command line writes them (`key=value`), which they may be already, or Python values by key."""
-    if isinstance(values, Mapping):
+    if not isinstance(values, Mapping):
+        return list(values or ())
+    try:
         return [f"{key}={_toml_value(value)}" for key, value in values.items()]
-    return list(values or ())
+    except RecursionError:
+        raise ScenarioError(f"a value is nested too deeply: expected at most {_MOST_LEVELS} levels") from None
 
 
 def _toml_value(value: object) -> str:
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, (type, Path)):
         return json.dumps(strategy_name(value))
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
-    return json.dumps(value)
+    try:
+        return json.dumps(value)
+    except TypeError:
+        raise ScenarioError(f"expected text, numbers, true, false, lists or tables, found {value!r}") from None
 
 
 def _resolve(text: str, name: str, overrides: Sequence[str]) -> tuple[str, str]:
+    for override in overrides:
+        _check_levels(override.split("=", 1)[0])
     try:
         return _core.resolve(text, name, list(overrides), nodes.read)
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None
+
+
+def _check_levels(key: str) -> None:
+    if key.count(".") >= _MOST_LEVELS:
+        raise ScenarioError(
+            f"--set {key[:40]}…: expected a key of at most {_MOST_LEVELS} levels, found {key.count('.') + 1}"
+        )

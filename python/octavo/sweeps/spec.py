@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from octavo.errors import ScenarioError
+from octavo.files.text import read_text
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
 from octavo.sweeps.quantity import quantity
@@ -63,11 +64,19 @@ def read(source: str | Path | Mapping[str, Any]) -> Spec:
             than those it steps with.
 
     """
+    try:
+        return _read(source)
+    except RecursionError:
+        name = "sweep" if isinstance(source, Mapping) else source
+        raise ScenarioError(f"{name}: tables or lists are nested too deeply") from None
+
+
+def _read(source: str | Path | Mapping[str, Any]) -> Spec:
     if isinstance(source, Mapping):
         return _Reader("sweep", Path()).spec(source)
     path = Path(source)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_text(path))
     except OSError as error:
         raise ScenarioError(f"cannot read sweep {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -141,11 +150,11 @@ class _Reader:
             raise self._error(where, "expected both `low` and `high`")
         low, high = quantity(table["low"]), quantity(table["high"])
         if low is None or high is None or low.unit != high.unit:
-            found = f"{json.dumps(table['low'])} and {json.dumps(table['high'])}"
+            found = f"{json.dumps(table['low'], default=str)} and {json.dumps(table['high'], default=str)}"
             raise self._error(where, f"expected two numbers, or two quantities of the same unit, found {found}")
         log = table.get("log", False)
         if not isinstance(log, bool):
-            raise self._error(f"{where}.log", f"expected true or false, found {json.dumps(log)}")
+            raise self._error(f"{where}.log", f"expected true or false, found {json.dumps(log, default=str)}")
         if low.number >= high.number or (log and low.number <= 0):
             expected = "`low` below `high`" + (" and above 0" if log else "")
             raise self._error(where, f"expected {expected}, found {low.value()} and {high.value()}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import CalibrationError
+from octavo.files.text import read_text
 from octavo.measured.calibrate import quantities
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.values import VALUES
@@ -100,12 +101,14 @@ def read(path: Path) -> Machine:
 
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CalibrationError(f"cannot read machine file {path}: {reason}") from None
     except tomllib.TOMLDecodeError as error:
         raise CalibrationError(f"{path}: expected TOML, found {error}") from None
+    except RecursionError:
+        raise CalibrationError(f"{path}: tables or lists are nested too deeply") from None
     return _machine(values, str(path))
 
 

@@ -1,0 +1,23 @@
+"""Text of others shown as text: what would move the cursor, change colours or turn its direction is spelled out."""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+_MOST_CHARACTERS = 4000
+"""Of a message; chosen. More is of no use to a reader."""
+
+
+def visible(text: str) -> str:
+    """A text without control characters (but for tabs and ends of lines), each of them spelled out."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def shortened(text: str) -> str:
+    """The same, and the middle left out of a text that nobody would read."""
+    if len(text) > _MOST_CHARACTERS:
+        text = f"{text[: _MOST_CHARACTERS // 2]} […] {text[-_MOST_CHARACTERS // 2 :]}"
+    return visible(text)

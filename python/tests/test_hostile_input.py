@@ -1,0 +1,178 @@
+"""Full disks, endless files, nesting without end, names that a terminal would obey: one message, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import SMALL, contents, copied_without_manifest
+
+import octavo
+from octavo.plain import visible
+from octavo.report.data import gather
+from octavo.report.runs import read
+from octavo.runs import measures
+
+RUN = ("run", "-w", "fir", "-s", str(SMALL), "-q")
+SWEEP = """\
+[scenario]
+workload = { name = "fir", scale = 0.015625 }
+node.preset = "grit-2gpu"
+memory.placement = "grit"
+"""
+DEEP = "[" * 20_000
+
+
+def run(folder, *arguments, **how):
+    command = [sys.executable, "-m", "octavo", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120, **how)
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    assert done.returncode in (0, 1, 2), (done.returncode, done.stderr[-2000:])
+    return done
+
+
+@pytest.mark.parametrize("kilobytes", [0, 1, 4])
+@pytest.mark.parametrize("command", [RUN, ("compare", *RUN[1:], "-p", "grit"), ("sweep", "s.toml", "-q")])
+def test_a_disk_that_takes_no_more_is_one_message(command, kilobytes, tmp_path):
+    """A limit of the size of files stands for a full disk: writing fails in the same places."""
+    (tmp_path / "s.toml").write_text(SWEEP + "[grid]\nseed = [1]\n")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes << 10, kilobytes << 10))
+
+    done = run(tmp_path, *command, "-o", "out", preexec_fn=limit)
+    assert done.returncode in (1, 2)
+    assert "File too large" in done.stderr
+    assert not list(tmp_path.rglob("*.octavo-*")), "what was begun is gone"
+    assert run(tmp_path, *command, "-o", "out").returncode == 0
+
+
+def test_a_real_full_disk_leaves_the_old_result(tmp_path):
+    """On a file system of 200 KiB, where that may be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)]
+    mounted = subprocess.run(command, check=False, capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("only root may mount")
+    try:
+        assert run(tmp_path, *RUN, "-o", "disk/r").returncode == 0
+        before = contents(place / "r")
+        (place / "filler").write_bytes(b"x" * (os.statvfs(place).f_bavail * os.statvfs(place).f_bsize - 8192))
+        done = run(tmp_path, *RUN, "--seed", "7", "--force", "-o", "disk/r")
+        assert done.returncode == 2
+        assert "No space left on device" in done.stderr
+        assert contents(place / "r") == before
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_standard_output_is_one_message(tmp_path):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        command = [sys.executable, "-m", "octavo", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+NESTED = {
+    "a value": ("run", "-w", "fir", "--set", f"seed={DEEP}"),
+    "a key": ("run", "-w", "fir", "--set", "a." * 20_000 + "b=1"),
+    "a scenario": ("run", "deep.toml"),
+    "a node": ("run", "-w", "fir", "-n", "./deep.toml"),
+    "a sweep": ("sweep", "deep.toml"),
+    "keys of a sweep": ("sweep", "keys.toml"),
+    "a machine": ("validate", "machine", "deep.toml"),
+    "a result": ("report", "result"),
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_nesting_without_end_is_one_message(case, tmp_path):
+    (tmp_path / "deep.toml").write_text(f"a = {DEEP}\n")
+    (tmp_path / "keys.toml").write_text(SWEEP + "[grid]\n" + "a." * 20_000 + "b = [1]\n")
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / "scenario.toml").write_text("")
+    (tmp_path / "result" / "summary.json").write_text(DEEP)
+    done = run(tmp_path, *NESTED[case])
+    assert done.returncode in (1, 2)
+    assert "error:" in done.stderr
+    assert len(done.stderr) < 10_000
+
+
+@pytest.mark.parametrize("arguments", ["run", "run -w fir -n", "sweep", "validate machine"])
+def test_a_file_without_end_is_refused(arguments, tmp_path):
+    done = run(tmp_path, *arguments.split(), "/dev/zero")
+    assert done.returncode in (1, 2)
+    assert "found more than 64 MiB" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("literal", ["12:00:00", "2026-01-01", "2026-01-01T12:00:00Z", "nan", "inf"])
+def test_literals_that_mean_nothing_in_a_sweep_are_named(literal, tmp_path):
+    (tmp_path / "s.toml").write_text(SWEEP + f"seed = {literal}\n[grid]\nnode.gpus = [2]\n")
+    done = run(tmp_path, "sweep", "s.toml")
+    assert done.returncode == 2
+    assert "`seed`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[31mred\x07.toml", "[bold]x[/].toml", "\u202emoc.toml", "x\udcff.toml", "[/].toml"]
+)
+def test_names_are_shown_as_text(name, tmp_path):
+    done = run(tmp_path, "run", os.fsencode(name))
+    assert done.returncode == 2
+    assert visible(name) in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_labels_are_shown_as_text(tmp_path):
+    """In tables, pictures and lines of progress."""
+    rows = {"kind": ["load", "end"], "bytes": [4, 0], "lanes": [64, 0], "lines": [[0, 1, 2, 3], []]}
+    launch = {"kernel": "copy", "grid": (64, 1, 1), "group": (64, 1, 1)}
+    name = "a\x1b[31m$_$ [bold]x.trace"
+    octavo.trace.write(tmp_path / name, rows, [{"name": "a", "base": 0, "bytes": 256}], [launch])
+    done = run(tmp_path, "compare", "-w", f"./{name}", "-p", "on-touch,grit", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "[bold]x" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return octavo.run(workload="fir", scale=SMALL, output=tmp_path_factory.mktemp("earlier") / "r").folder
+
+
+def test_damage_that_nothing_vouches_against_is_never_a_traceback(result, tmp_path):
+    """Results of earlier versions, which have no manifest, with bits flipped and files cut."""
+    chance = random.Random(5)  # noqa: S311 - no secrets
+    for file in sorted(path.name for path in result.iterdir() if path.name != "octavo-manifest.json"):
+        for number in range(25 if file.endswith(("json", "toml")) else 8):
+            copy = copied_without_manifest(result, tmp_path / "copy")
+            content = bytearray((copy / file).read_bytes())
+            if number % 4 == 0:
+                del content[chance.randrange(len(content)) :]
+            else:
+                content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+            (copy / file).write_bytes(content)
+            try:
+                gather(read([copy]), "on-touch")
+                measures.row("fir", "on-touch", octavo.RunResult.load(copy))
+            except octavo.OctavoError:
+                pass
+            shutil.rmtree(copy)
+
+
+def test_a_run_that_ends_badly_does_not_end_its_siblings(cli, tmp_path):
+    arguments = ("-w", "matrixmultiplication,fir", "-p", "grit,on-touch", "-s", str(SMALL), "--workers", "1")
+    done = cli("compare", *arguments, "--set", "node.capacity.footprint_percent=1", "-o", "out")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "2 of 4 runs failed: matrixmultiplication grit:" in said, said
+    finished = (tmp_path / "out" / "runs").rglob("summary.json")
+    assert sorted(path.parent.name for path in finished) == ["grit", "on-touch"]
