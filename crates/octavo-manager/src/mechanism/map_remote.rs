@@ -9,7 +9,7 @@ use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Permission};
 use crate::transaction::Transaction;
 
-/// Maps the page to the owner's memory for reading and writing. Read-only replicas are removed first, and the owner
+/// Maps the page to the owner's memory for reading and writing, or to the processor's own copy if it has one. Read-only replicas are removed first, and the owner
 /// can write again, because a second writer's stores would pass them by; replicas that take part in broadcast stores
 /// stay, and the faulting processor's stores are broadcast to them.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
@@ -18,8 +18,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     if page.replicated() && page.mode == Mode::Plain {
         return leave_duplication(tx, fault);
     }
-    if page.owner.processor() == fault.processor {
-        return upgrade(tx, run, page.owner);
+    if let Some(own) = page.resident.of(fault.processor) {
+        return upgrade(tx, run, own);
     }
     let holders = page.resident.processors().intersection(page.mapped).difference(page.writable);
     let mappers = holders.with(fault.processor);

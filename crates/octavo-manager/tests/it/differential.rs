@@ -2,7 +2,7 @@
 
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
-use crate::reference::rules::{Grit, Placement, Remote, Rules};
+use crate::reference::rules::{Eviction, Griffin, Grit, Placement, Prefetch, Remote, Rules};
 use octavo_manager::{
     Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, MemorySpec,
     PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, SHARINGS, Topology,
@@ -50,7 +50,25 @@ fn uniform() -> impl Strategy<Value = Placement> {
 }
 
 pub fn any_placement() -> impl Strategy<Value = Placement> {
-    prop_oneof![uniform(), grit()]
+    prop_oneof![2 => uniform(), 2 => grit(), 1 => replicating(), 1 => griffin(), 1 => interleaved()]
+}
+
+/// GPS, with few profiled kernels.
+fn replicating() -> impl Strategy<Value = Placement> {
+    (0u32..4).prop_map(Placement::Gps)
+}
+
+fn interleaved() -> impl Strategy<Value = Placement> {
+    (0u32..2).prop_map(Placement::Interleaved)
+}
+
+/// Griffin, with weights whose powers are exact.
+fn griffin() -> impl Strategy<Value = Placement> {
+    let ratios = (0u32..400, 100u32..300, 100u32..300);
+    let smoothing = prop_oneof![3 => Just(50u32), 1 => Just(100)];
+    (smoothing, ratios, 1u32..9, 0u32..4).prop_map(|(smoothing, (touched, dedicated, shifting), batch, lead)| {
+        Placement::Griffin(Griffin { smoothing, touched, dedicated, shifting, batch, lead })
+    })
 }
 
 fn page_size() -> impl Strategy<Value = u64> {
@@ -67,8 +85,11 @@ fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = R
 /// A node whose memories hold a few pages each.
 pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
     let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
-    (capacity, placement, page_size(), any::<bool>()).prop_map(|(capacity, placement, page_size, evicts_blocks)| {
-        Rules { page_size, capacity, hosts: Vec::new(), reserve: 0, placement, tree: None, evicts_blocks }
+    (capacity, placement, page_size(), eviction()).prop_map(|(capacity, placement, page_size, eviction)| Rules {
+        page_size,
+        capacity,
+        eviction,
+        ..Rules::unlimited(1, placement)
     })
 }
 
@@ -83,7 +104,33 @@ fn on_small_hosts(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = 
 
 pub fn with_tree(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let threshold = prop_oneof![3 => Just(51u32), 1 => 1u32..=100];
-    (rules, threshold).prop_map(|(rules, threshold)| Rules { tree: Some(threshold), ..rules })
+    (rules, threshold).prop_map(|(rules, threshold)| Rules { prefetch: Prefetch::Tree(threshold), ..rules })
+}
+
+/// With any prefetcher, and with what it brings in plans of their own or not.
+pub fn with_prefetch(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+    let prefetch = prop_oneof![
+        3 => prop_oneof![3 => Just(51u32), 1 => 1u32..=100].prop_map(Prefetch::Tree),
+        2 => Just(Prefetch::TreeNeighborhood),
+        2 => Just(Prefetch::SequentialLocal),
+        1 => (0u32..9).prop_map(Prefetch::RandomPage),
+    ];
+    (rules, prefetch, prop::bool::weighted(0.3)).prop_map(|(rules, prefetch, own_plan)| Rules {
+        prefetch,
+        own_plan,
+        ..rules
+    })
+}
+
+fn eviction() -> impl Strategy<Value = Eviction> {
+    let reserved = || prop_oneof![2 => Just(0u32), 1 => 0u32..100];
+    prop_oneof![
+        4 => Just(Eviction::LruPage),
+        3 => Just(Eviction::LruBlock),
+        2 => reserved().prop_map(Eviction::SequentialLocal),
+        2 => reserved().prop_map(Eviction::TreeNeighborhood),
+        1 => Just(Eviction::Nothing),
+    ]
 }
 
 fn play(rules: &Rules, pages: (u32, u32), mix: Mix, ops: &[Op]) {
@@ -207,12 +254,20 @@ proptest! {
     }
 
     #[test]
+    fn replicas_classes_and_homes(
+        rules in cramped(prop_oneof![replicating(), griffin(), interleaved()]),
+        ops in vec(op(LIVELY), 1..80),
+    ) {
+        play(&rules, (40, 23), LIVELY, &ops);
+    }
+
+    #[test]
     fn tree_with_many_plans(rules in with_tree(roomy(any_placement())), ops in vec(op(LIVELY), 1..60)) {
         play(&rules, (90, 70), LIVELY, &ops);
     }
 
     #[test]
-    fn tree_in_small_memories(rules in with_tree(cramped(any_placement())), ops in vec(op(LIVELY), 1..60)) {
+    fn prefetch_in_small_memories(rules in with_prefetch(cramped(any_placement())), ops in vec(op(LIVELY), 1..60)) {
         play(&rules, (40, 23), LIVELY, &ops);
     }
 
@@ -228,7 +283,8 @@ proptest! {
         tree in any::<bool>(),
         ops in vec(op(RESIZED), 1..60),
     ) {
-        let rules = Rules { tree: tree.then_some(51), ..rules };
+        let prefetch = if tree { Prefetch::Tree(51) } else { Prefetch::Nothing };
+        let rules = Rules { prefetch, ..rules };
         play(&rules, (40, 23), RESIZED, &ops);
     }
 
@@ -239,7 +295,8 @@ proptest! {
         (reserve, tree) in (1u32..20, any::<bool>()),
         ops in vec(op(RESIZED), 1..60),
     ) {
-        play(&Rules { reserve, tree: tree.then_some(51), ..rules }, (40, 23), RESIZED, &ops);
+        let prefetch = if tree { Prefetch::Tree(51) } else { Prefetch::Nothing };
+        play(&Rules { reserve, prefetch, ..rules }, (40, 23), RESIZED, &ops);
     }
 
     /// The same with everything that is registered, and pages of another kind.

@@ -7,7 +7,7 @@ use crate::common::choice;
 use crate::differential::RESIZED;
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, Touch, World};
-use crate::reference::{Placement, Rules};
+use crate::reference::{Eviction, Placement, Rules};
 
 const HOST: u8 = u8::MAX;
 
@@ -29,11 +29,22 @@ fn a_page_comes_back_to_a_block_that_left() {
     let rules = Rules {
         page_size: 64 << 10,
         capacity: vec![3],
-        evicts_blocks: true,
+        eviction: Eviction::LruBlock,
         ..Rules::unlimited(1, Placement::OnTouch)
     };
     let ops = [reads(0, &[33, 34]), Op::Settle, reads(HOST, &[33]), reads(0, &[0, 1, 2]), Op::Fail(0, 0, 0)];
     play(&mut Harness::new(&rules), 1, &ops);
+}
+
+/// A replica that stores are broadcast to was being given up, and lost its mapping, when the plan was refused. The
+/// next store mapped the owner's copy beside it.
+#[test]
+fn a_replica_that_was_to_go_is_mapped_again() {
+    let config = crate::common::placement("gps", "{}");
+    let mut harness = Harness::without_model(&config, &Topology::of(vec![18, 23]), false);
+    let writes = |gpu, page| Op::Touch(vec![Touch { gpu, page, write: true }]);
+    let ops = [reads(0, &[7]), writes(1, 7), Op::Settle, Op::KernelEnd(0), Op::Fail(0, 2, 0), writes(1, 7)];
+    play(&mut harness, 2, &ops);
 }
 
 /// Pages that nobody touched before were populated by a plan, lost with it, and populated elsewhere at once. The test

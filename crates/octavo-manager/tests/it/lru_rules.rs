@@ -2,7 +2,7 @@
 
 use crate::harness::Harness;
 use crate::harness::script::{Script, gpus};
-use crate::reference::rules::{Placement, Remote, Rules};
+use crate::reference::rules::{Eviction, Placement, Prefetch, Remote, Rules};
 use octavo_manager::{Access, Fault, HOST_MEMORY, MemoryId, PageId, ProcessorId};
 
 /// Two GPUs; the first holds three pages. Counters move whole groups of 64 KiB, of which only the named pages exist:
@@ -80,10 +80,10 @@ fn a_page_that_was_leaving_keeps_its_age_if_it_stays_after_all() {
 
 #[test]
 fn pages_and_blocks_of_several_failed_plans_keep_their_age() {
-    for (page_size, evicts_blocks) in [(4 << 10, false), (2 << 20, true)] {
+    for (page_size, eviction) in [(4 << 10, Eviction::LruPage), (2 << 20, Eviction::LruBlock)] {
         let remote = Remote { map_host: true, moves_group: false };
         let rules = Rules::unlimited(2, Placement::AccessCounter(remote));
-        let mut harness = Harness::new(&Rules { page_size, evicts_blocks, capacity: vec![2, 9], ..rules });
+        let mut harness = Harness::new(&Rules { page_size, eviction, capacity: vec![2, 9], ..rules });
         harness.allocate(0, 40);
         [0, 16].into_iter().for_each(|page| harness.counter(ProcessorId::gpu(0), PageId(page)));
         harness.settle();
@@ -101,7 +101,7 @@ fn pages_and_blocks_of_several_failed_plans_keep_their_age() {
 
 #[test]
 fn an_ideal_page_is_local_to_everyone_even_if_it_was_prefetched() {
-    let rules = Rules { tree: Some(51), ..Rules::unlimited(3, Placement::Ideal) };
+    let rules = Rules { prefetch: Prefetch::Tree(51), ..Rules::unlimited(3, Placement::Ideal) };
     let mut script = Script::new(&rules, 64);
     script.read(0, 0);
     assert_eq!(script.resident(5), gpus(&[0]), "prefetched");

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-use crate::differential::{RESIZED, THINNED, any_placement, cramped, registered, sized, with_tree};
+use crate::differential::{RESIZED, THINNED, any_placement, cramped, registered, sized, with_prefetch};
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::Rules;
@@ -38,7 +38,7 @@ impl Part {
     fn draw(number: u64, runner: &mut TestRunner) -> Self {
         match number % 4 {
             0 => Self::Modelled(draw(runner, cramped(any_placement()))),
-            1 => Self::Modelled(draw(runner, with_tree(cramped(any_placement())))),
+            1 => Self::Modelled(draw(runner, with_prefetch(cramped(any_placement())))),
             2 => {
                 let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 4) as usize % 4];
                 Self::Any(draw(runner, registered()), topology(runner, 8..40), kind)

@@ -2,7 +2,7 @@
 //! names the function whose decision it states.
 
 use crate::harness::script::{Script, gpus};
-use crate::reference::{Placement, Rules};
+use crate::reference::{Placement, Prefetch, Rules};
 use octavo_manager::Access::Read;
 
 const KIB_4: u64 = 4 << 10;
@@ -10,7 +10,7 @@ const KIB_64: u64 = 64 << 10;
 
 /// One GPU and four blocks of 2 MiB.
 fn node(page_size: u64, threshold: u32) -> Script {
-    let rules = Rules { page_size, tree: Some(threshold), ..Rules::unlimited(2, Placement::OnTouch) };
+    let rules = Rules { page_size, prefetch: Prefetch::Tree(threshold), ..Rules::unlimited(2, Placement::OnTouch) };
     let pages = 4 * rules.block_pages();
     Script::new(&rules, pages)
 }
@@ -100,7 +100,7 @@ fn compute_prefetch_mask_scattered_single_faults_fill_a_block_after_13_7() {
 
 #[test]
 fn update_bitmap_tree_from_va_block_a_ragged_start_counts_as_empty_and_the_block_is_not_left() {
-    let rules = Rules { tree: Some(51), ..Rules::unlimited(1, Placement::OnTouch) };
+    let rules = Rules { prefetch: Prefetch::Tree(51), ..Rules::unlimited(1, Placement::OnTouch) };
     let mut script = Script::new(&rules, 20);
     script.harness.allocate(20, 100);
     script.read(0, 20);
@@ -119,7 +119,7 @@ fn update_bitmap_tree_from_va_block_a_ragged_start_counts_as_empty_and_the_block
 
 #[test]
 fn grow_fault_granularity_a_block_without_a_whole_big_page_comes_at_once() {
-    let rules = Rules { tree: Some(51), ..Rules::unlimited(1, Placement::OnTouch) };
+    let rules = Rules { prefetch: Prefetch::Tree(51), ..Rules::unlimited(1, Placement::OnTouch) };
     let mut script = Script::new(&rules, 4);
     script.harness.allocate(4, 24);
     script.harness.allocate(28, 4);

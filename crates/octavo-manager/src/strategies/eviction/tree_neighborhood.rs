@@ -55,13 +55,14 @@ impl Eviction for TreeNeighborhood {
 
     fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         victims.clear();
-        // Trees that leaves have left, by the first leaf of each.
-        let mut trees: BTreeMap<u32, Tree> = BTreeMap::new();
+        // Trees that leaves have left, by the first leaf of each and the one past its last.
+        let mut trees: BTreeMap<(u32, u32), Tree> = BTreeMap::new();
         // Allocations that end within 64 KiB share a leaf.
         let mut left = BTreeSet::new();
         self.order.each(holder, memory, |leaf| {
             let root = root(leaf, holder, memory);
-            let tree = trees.entry(root.start).or_insert_with(|| Tree::new(&root, leaf.pages, holder, memory));
+            let tree =
+                trees.entry((root.start, root.end)).or_insert_with(|| Tree::new(&root, leaf.pages, holder, memory));
             let leaving = tree.leave(leaf.number - root.start).map(|index| root.start + index);
             for number in leaving.filter(|&number| left.insert(number)) {
                 victims.extend(Leaf { number, ..leaf }.resident(holder, memory));

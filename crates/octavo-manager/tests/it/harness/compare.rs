@@ -78,6 +78,8 @@ impl Harness {
             ("replicas_left", found.replicas_left, expected.replicas_left),
             ("remote_maps", found.remote_maps, expected.remote_maps),
             ("counter_migrations", found.counter_migrations, expected.counter_migrations),
+            ("report_migrations", found.report_migrations, expected.report_migrations),
+            ("unsubscribed", found.unsubscribed, expected.unsubscribed),
             ("prefetched", found.prefetched, expected.prefetched),
             ("populated", found.populated, expected.populated),
             ("evictions_written", found.evictions_written, expected.evictions_written),

@@ -86,7 +86,7 @@ impl Harness {
         if kind.stays() {
             self.settle();
         }
-        self.model.iter_mut().for_each(|model| model.allocate(run, populated));
+        self.model.iter_mut().for_each(|model| model.allocate(run, space.0, populated));
         self.compare();
     }
 

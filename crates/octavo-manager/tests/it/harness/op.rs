@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use octavo_manager::{Access, AccessCount, Event, Fault, HOST, PageId, ProcessorId};
+use octavo_manager::{Access, AccessCount, Event, Fault, HOST, KernelEnd, PageId, ProcessorId, ProcessorMask, SpaceId};
 use proptest::prelude::*;
 
 use super::Harness;
@@ -36,8 +36,8 @@ pub enum Op {
     Renew,
     /// The periodic report of accesses, to strategies that ask for one.
     Report(Vec<(u32, u8, u32)>),
-    /// A kernel ends.
-    KernelEnd,
+    /// A kernel of one of the two applications ends.
+    KernelEnd(u8),
 }
 
 /// One access, by a GPU or by [the host](HOSTS).
@@ -140,7 +140,7 @@ fn calm_kinds(storm_level: u8, longest: u32) -> Vec<(u32, BoxedStrategy<Op>)> {
         (2, Just(Op::Settle).boxed()),
         (1, Just(Op::Renew).boxed()),
         (1, proptest::collection::vec((page(), 0u8..16, 1u32..1000), 0..20).prop_map(Op::Report).boxed()),
-        (1, Just(Op::KernelEnd).boxed()),
+        (1, (0u8..2).prop_map(Op::KernelEnd).boxed()),
     ]
 }
 
@@ -176,7 +176,7 @@ impl Harness {
                 self.allocate_missing(first % world.total(), pages.min(world.total() - first % world.total()));
             }
             Op::Report(ref counts) => self.report(world, counts),
-            Op::KernelEnd => self.event(crate::common::kernel_end(world.gpus)),
+            Op::KernelEnd(space) => self.kernel_end(u16::from(space), world.gpus),
         }
         if !mix.concurrent {
             self.settle();
@@ -192,7 +192,17 @@ impl Harness {
             let page = PageId(page);
             AccessCount { processor, page, lines }
         });
-        self.event(Event::Report(&report.collect::<Vec<_>>()));
+        let report: Vec<AccessCount> = report.collect();
+        self.event(Event::Report(&report));
+        self.model.iter_mut().for_each(|model| model.report(&report));
+        self.compare();
+    }
+
+    fn kernel_end(&mut self, space: u16, gpus: usize) {
+        let end = KernelEnd { space: SpaceId(space), gpus: ProcessorMask::all_gpus(gpus) };
+        self.event(Event::KernelEnd(end));
+        self.model.iter_mut().for_each(|model| model.kernel_end(space));
+        self.compare();
     }
 
     /// Five of each eight pages, five of each eight of those spans and so on are touched by one GPU after the other.

@@ -1,10 +1,10 @@
 //! What a placement strategy decides about a fault, and what that means for the page as it is.
 
-use octavo_manager::{HOST, ProcessorId, Scheme};
+use octavo_manager::{HOST, ProcessorId, ProcessorMask, Scheme};
 
 use super::flight::Pending;
 use super::model::Model;
-use super::rules::{Grit, Placement, Remote};
+use super::rules::{Griffin, Grit, Placement, Remote};
 
 /// What a strategy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub enum Verdict {
     Map,
     Duplicate,
     Everywhere,
+    Subscribe,
+    /// The page has its place there.
+    At(ProcessorId),
 }
 
 /// What is done about it: one of the mechanisms of the design page.
@@ -32,15 +35,19 @@ pub enum Action {
     Everywhere,
     /// It is no GPU's any more: the host wants it.
     Recall,
-    /// It was nowhere, and is the toucher's now.
-    Populate,
+    /// The toucher gets a replica that it can write; stores go to all.
+    Subscribe,
+    /// The page goes there, and the toucher reaches it there.
+    MoveTo(ProcessorId),
+    /// It was nowhere, and is there now; the toucher reaches it there.
+    Populate(ProcessorId),
     /// It was nowhere, and is every GPU's now.
     PopulateEverywhere,
 }
 
 impl Model {
     /// Asked once about each fault; a fault that finds no room keeps its verdict.
-    pub(super) fn decide(&mut self, pending: &Pending) -> Verdict {
+    pub(super) fn decide(&mut self, flight: u64, pending: &Pending) -> Verdict {
         let on_host = self.on_host(pending.page());
         match self.rules.placement {
             Placement::OnTouch => Verdict::Migrate,
@@ -50,6 +57,11 @@ impl Model {
             Placement::Duplication => Verdict::Duplicate,
             Placement::Ideal if pending.fault.processor == HOST => Verdict::Map,
             Placement::Ideal => Verdict::Everywhere,
+            Placement::Gps(_) => self.subscriptions.decide(&pending.fault),
+            Placement::Griffin(_) if !on_host => Verdict::Map,
+            Placement::Griffin(griffin) if self.waits(flight, pending, &griffin) => Verdict::At(HOST),
+            Placement::Griffin(_) => Verdict::Migrate,
+            Placement::Interleaved(_) => Verdict::At(self.homes[&pending.page()]),
             Placement::Grit(grit) => {
                 self.initiate(pending, &grit);
                 match self.groups.schemes[&pending.page()] {
@@ -69,17 +81,39 @@ impl Model {
         let out_of_reach = pending.fault.processor == HOST && !self.on_host(pending.page());
         match verdict {
             Verdict::Everywhere if !state.populated => Action::PopulateEverywhere,
-            _ if !state.populated => Action::Populate,
+            Verdict::At(home) if !state.populated && (pending.fault.processor != HOST || home == HOST) => {
+                Action::Populate(home)
+            }
+            _ if !state.populated => Action::Populate(pending.fault.processor),
             _ if out_of_reach && state.everywhere => Action::Recall,
+            Verdict::At(_) if !self.on_host(pending.page()) => self.action(Verdict::Map, pending),
+            Verdict::At(HOST) => Action::Map,
+            Verdict::At(_) if pending.fault.processor == HOST => self.action(Verdict::Migrate, pending),
+            Verdict::At(home) => Action::MoveTo(home),
             Verdict::Map if out_of_reach => self.action(Verdict::Migrate, pending),
             Verdict::Everywhere => Action::Everywhere,
-            Verdict::Map if state.replicated() => Action::LeaveDuplication,
+            Verdict::Subscribe if !state.replicated() && (own || self.on_host(pending.page())) => {
+                self.action(Verdict::Migrate, pending)
+            }
+            Verdict::Subscribe => Action::Subscribe,
+            Verdict::Map if state.replicated() && !state.broadcast => Action::LeaveDuplication,
             Verdict::Map => Action::Map,
             Verdict::Duplicate if reads_elsewhere => Action::Duplicate,
             Verdict::Migrate | Verdict::Duplicate if state.replicated() => Action::Collapse,
             Verdict::Migrate | Verdict::Duplicate if own => Action::Map,
             Verdict::Migrate | Verdict::Duplicate => Action::Migrate,
         }
+    }
+
+    /// Griffin's delayed first touch: the host, and a GPU that holds clearly more than every other, reach the page where
+    /// it is. What this plan changes so far does not count.
+    fn waits(&self, flight: u64, pending: &Pending, griffin: &Griffin) -> bool {
+        let toucher = pending.fault.processor;
+        let held = |gpu: ProcessorId| self.held_before(gpu.memory(), flight);
+        let others: Vec<ProcessorId> =
+            ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(|gpu| *gpu != toucher).collect();
+        let leads = || !others.is_empty() && others.iter().all(|&other| held(toucher) > held(other) + griffin.lead);
+        toucher == HOST || leads()
     }
 
     /// GRIT's fault-aware initiator: counts the fault and, at the threshold, picks the scheme.

@@ -6,15 +6,20 @@
 
 pub mod decide;
 pub mod flight;
+pub mod gps;
+pub mod griffin;
 pub mod groups;
+pub mod leaves;
+pub mod leaving;
 pub mod lru;
 pub mod model;
 pub mod pa;
 pub mod page;
+pub mod prefetch;
 pub mod room;
 pub mod rules;
 pub mod serve;
 pub mod tree;
 
 pub use model::Model;
-pub use rules::{Grit, Placement, Rules};
+pub use rules::{Eviction, Grit, Placement, Prefetch, Rules};

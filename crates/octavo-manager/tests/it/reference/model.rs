@@ -3,14 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-use octavo_manager::{CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Scheme};
+use octavo_manager::{
+    CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Random, Scheme,
+};
 
 use super::flight::{Flight, Pending};
+use super::gps::Subscriptions;
+use super::griffin::Accesses;
 use super::groups::Groups;
-use super::lru::Lru;
+use super::leaving::Order;
 use super::pa::PageAttributes;
 use super::page::Page;
-use super::rules::{Placement, Remote, Rules};
+use super::rules::{Placement, Prefetch, Remote, Rules};
 
 /// What the model counts, under the names the manager's statistics use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,10 +33,11 @@ pub struct Counts {
     pub populated: u64,
     pub evictions_written: u64,
     pub evictions_dropped: u64,
+    pub report_migrations: u64,
+    pub unsubscribed: u64,
 }
 
 /// The whole node.
-#[derive(Debug)]
 pub struct Model {
     pub rules: Rules,
     pub pages: BTreeMap<u32, Page>,
@@ -41,7 +46,19 @@ pub struct Model {
     pub attributes: PageAttributes,
     pub counts: Counts,
     pub(super) allocations: Vec<Range<u32>>,
-    pub(super) lru: Lru,
+    /// Of each page, whose address space it is part of.
+    pub(super) spaces: BTreeMap<u32, u16>,
+    /// Who leaves next.
+    pub(super) order: Order,
+    /// GPS.
+    pub(super) subscriptions: Subscriptions,
+    /// Griffin.
+    pub(super) accesses: Accesses,
+    /// `interleaved`: where each page is at home, and whose turn it is.
+    pub(super) homes: BTreeMap<u32, ProcessorId>,
+    pub(super) turn: u32,
+    /// What a prefetcher draws lots from.
+    pub(super) lots: Random,
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
@@ -60,7 +77,13 @@ impl Model {
             attributes: PageAttributes::new(cached),
             counts: Counts::default(),
             allocations: Vec::new(),
-            lru: Lru::new(if rules.evicts_blocks { rules.block_pages() } else { 1 }),
+            spaces: BTreeMap::new(),
+            order: Order::new(rules),
+            subscriptions: Subscriptions::default(),
+            accesses: Accesses::default(),
+            homes: BTreeMap::new(),
+            turn: 0,
+            lots: Random::new(if let Prefetch::RandomPage(seed) = rules.prefetch { seed } else { 0 }),
             flights: BTreeMap::new(),
             next_flight: 0,
             starved: BTreeMap::new(),
@@ -68,7 +91,7 @@ impl Model {
         }
     }
 
-    pub fn allocate(&mut self, run: PageRun, populated: bool) {
+    pub fn allocate(&mut self, run: PageRun, space: u16, populated: bool) {
         self.allocations.push(run.first.0..run.first.0 + run.count);
         for page in run.iter() {
             let mut new = Page::allocated(populated);
@@ -76,6 +99,10 @@ impl Model {
                 new.host = self.nearest_with_room().expect("tests have room on the host");
             }
             self.pages.insert(page.0, new);
+            self.spaces.insert(page.0, space);
+            if let Placement::Interleaved(first) = self.rules.placement {
+                self.deal(page.0, first);
+            }
             if matches!(self.rules.placement, Placement::Grit(_)) {
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
@@ -89,13 +116,25 @@ impl Model {
             assert!(!self.busy(page), "page {page} is freed in the middle of a plan");
             self.pages.remove(&page);
             self.touched.remove(&page);
+            self.spaces.remove(&page);
+            self.subscriptions.forget(page);
+            self.accesses.forget(page);
             self.refused.retain(|(_, refused)| *refused != page);
+            self.starved.values_mut().for_each(|queue| queue.retain(|pending| pending.page() != page));
             self.groups.isolate(page);
             self.groups.schemes.remove(&page);
             self.attributes.forget(page, false);
         }
         self.retry_starved();
         self.work_ahead();
+    }
+
+    /// The next GPU in turn is the page's home.
+    fn deal(&mut self, page: u32, first: u32) {
+        let gpus = self.rules.gpus() as u32;
+        let first = if first == 0 { gpus - 1 } else { first - 1 };
+        self.homes.insert(page, ProcessorId::gpu(((first + self.turn) % gpus) as usize));
+        self.turn += 1;
     }
 
     pub fn faults(&mut self, faults: &[Fault]) {
@@ -161,11 +200,11 @@ impl Model {
     fn restore(&mut self, page: u32, before: Page) {
         let planned = self.pages.insert(page, before.clone()).expect("it is allocated");
         let back = |gpu: &ProcessorId| before.fills(*gpu) && !planned.fills(*gpu);
-        ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(back).for_each(|gpu| self.lru.restored(gpu, page));
+        ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(back).for_each(|gpu| self.order.restored(gpu, page));
     }
 
     /// Frames that are kept free become free.
-    fn work_ahead(&mut self) {
+    pub(super) fn work_ahead(&mut self) {
         if self.rules.reserve > 0 {
             self.shrink();
         }

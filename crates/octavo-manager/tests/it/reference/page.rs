@@ -16,6 +16,8 @@ pub struct Page {
     pub host: usize,
     /// The `ideal` bound: mapped everywhere by decree, and using no frame.
     pub everywhere: bool,
+    /// Every holder can write its copy, and what it stores goes to all of them.
+    pub broadcast: bool,
 }
 
 fn mask(processors: impl Iterator<Item = ProcessorId>) -> ProcessorMask {
@@ -26,7 +28,7 @@ impl Page {
     /// A page on the host, or one that nobody touched.
     pub fn allocated(populated: bool) -> Self {
         let (replicas, mappings) = (BTreeSet::new(), BTreeMap::new());
-        Self { populated, owner: HOST, replicas, mappings, host: 0, everywhere: false }
+        Self { populated, owner: HOST, replicas, mappings, host: 0, everywhere: false, broadcast: false }
     }
 
     pub fn replicated(&self) -> bool {
@@ -74,13 +76,14 @@ impl Page {
         self.populated = true;
         self.owner = to;
         self.replicas.clear();
+        self.broadcast = false;
         self.mappings = BTreeMap::from([(to, (to, Permission::ReadWrite))]);
     }
 
-    /// `processor` reaches the owner's copy, or its own if that is the owner. A sole copy is writable, for the owner
-    /// too.
+    /// `processor` reaches its own copy, or else the owner's. A sole copy is writable, for the owner too.
     pub fn map(&mut self, processor: ProcessorId) {
-        self.mappings.insert(processor, (self.owner, Permission::ReadWrite));
+        let target = if self.holds(processor) { processor } else { self.owner };
+        self.mappings.insert(processor, (target, Permission::ReadWrite));
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadWrite);
     }
 
@@ -90,6 +93,25 @@ impl Page {
         self.mappings.retain(|processor, (target, _)| processor == target);
         self.mappings.insert(to, (to, Permission::ReadOnly));
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadOnly);
+    }
+
+    /// `to` gets a replica, and stores go to all holders from now on. Whoever read another's memory faults again.
+    pub fn subscribe(&mut self, to: ProcessorId) {
+        if self.owner != to {
+            self.replicas.insert(to);
+        }
+        self.broadcast = true;
+        let holders = self.replicas.iter().copied().chain([self.owner]);
+        self.mappings = holders.map(|holder| (holder, (holder, Permission::ReadWrite))).collect();
+    }
+
+    /// These give up their replicas, which are not the owner's. A copy that is alone is no subscriber's.
+    pub fn unsubscribe(&mut self, leaving: &BTreeSet<ProcessorId>) {
+        for holder in leaving {
+            self.replicas.remove(holder);
+            self.mappings.remove(holder);
+        }
+        self.broadcast &= self.replicated();
     }
 
     /// Removes every replica and its translations; the owner's copy stays.
@@ -106,7 +128,7 @@ impl Page {
             self.mappings.clear();
             return;
         }
-        self.mappings.remove(&full);
+        self.mappings.retain(|_, (target, _)| *target != full);
         if self.owner == full {
             // A GPU rather than the host, which has the lowest number.
             let gpu = self.replicas.iter().find(|&&holder| holder != HOST);
@@ -115,5 +137,6 @@ impl Page {
         let owner = self.owner;
         self.replicas.remove(&owner);
         self.replicas.remove(&full);
+        self.broadcast &= self.replicated();
     }
 }

@@ -3,6 +3,7 @@
 use octavo_manager::{HOST, MemoryId, ProcessorId, ProcessorMask};
 
 use super::flight::Flight;
+use super::leaving::Look;
 use super::model::Model;
 use super::page::Page;
 
@@ -19,21 +20,16 @@ impl Model {
         }
     }
 
-    /// Changes a page as part of `flight`, if `user`'s memory has or can be given the room for it. The service is a
-    /// use of the copy that serves `user` afterwards, and of the one that a replica is made of.
-    pub(super) fn change(&mut self, flight: u64, page: u32, user: ProcessorId, change: impl FnOnce(&mut Page)) -> bool {
+    /// Changes a page as part of `flight`, if the GPU that it comes to has or can be given the room for it.
+    pub(super) fn change(&mut self, flight: u64, page: u32, change: impl FnOnce(&mut Page)) -> bool {
         let mut after = self.pages[&page].clone();
         change(&mut after);
-        let comes = after.fills(user) && !self.pages[&page].fills(user);
-        if comes && !self.make_room(flight, user, 1) {
+        let comes = |gpu: &ProcessorId| after.fills(*gpu) && !self.pages[&page].fills(*gpu);
+        let taker = ProcessorMask::all_gpus(self.rules.gpus()).iter().find(comes);
+        if taker.is_some_and(|gpu| !self.make_room(flight, gpu, 1)) {
             return false;
         }
-        self.record(flight, page, after.clone());
-        for holder in [user, after.owner] {
-            if after.fills(holder) && holder != HOST {
-                self.lru.used(holder, page);
-            }
-        }
+        self.record(flight, page, after);
         true
     }
 
@@ -42,10 +38,10 @@ impl Model {
         self.counts.populated += u64::from(!after.populated);
         after.move_to(to);
         self.record(flight, page, after);
-        self.lru.used(to, page);
+        self.order.used(to, page);
     }
 
-    fn record(&mut self, flight: u64, page: u32, after: Page) {
+    pub(super) fn record(&mut self, flight: u64, page: u32, after: Page) {
         let mut after = after;
         if after.fills(HOST) && !self.pages[&page].fills(HOST) {
             after.host = self.nearest_with_room().expect("tests have room on the host");
@@ -125,7 +121,8 @@ impl Model {
 
     fn victims(&self, processor: ProcessorId, wanted: usize) -> Vec<u32> {
         let here = |page| self.pages.get(&page).is_some_and(|state| state.fills(processor));
-        self.lru.victims(processor, wanted, here, |page| self.busy(page))
+        let extent = |page| self.extent(page);
+        self.order.victims(processor, wanted, &Look { here: &here, busy: &|page| self.busy(page), extent: &extent })
     }
 
     fn evict(&mut self, flight: u64, from: ProcessorId, victim: u32) {
@@ -136,7 +133,7 @@ impl Model {
             self.counts.evictions_written += 1;
         }
         after.leave(from);
-        self.lru.left(from, victim);
+        self.order.left(from, victim);
         self.record(flight, victim, after);
     }
 

@@ -1,6 +1,6 @@
 //! Which memory system the model plays, and the manager's configuration for the same one.
 
-use octavo_manager::{MemoryConfig, MemoryId, MemorySpec, Topology};
+use octavo_manager::{MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, Topology};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::{Value, json};
@@ -16,9 +16,33 @@ pub struct Rules {
     /// Pages of each GPU's memory that are kept free.
     pub reserve: u32,
     pub placement: Placement,
-    /// Per cent of a subtree that must be there for the rest to come; `None` without prefetching.
-    pub tree: Option<u32>,
-    pub evicts_blocks: bool,
+    pub prefetch: Prefetch,
+    /// What is prefetched comes by a plan of its own, behind that of the faults.
+    pub own_plan: bool,
+    pub eviction: Eviction,
+}
+
+/// A prefetcher that the model knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefetch {
+    Nothing,
+    /// The production driver's; per cent of a subtree that must be there for the rest to come.
+    Tree(u32),
+    TreeNeighborhood,
+    SequentialLocal,
+    /// From this seed.
+    RandomPage(u32),
+}
+
+/// An eviction strategy that the model knows: all but those that draw lots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    LruPage,
+    LruBlock,
+    /// Per cent of the leaves that leave after all others.
+    SequentialLocal(u32),
+    TreeNeighborhood(u32),
+    Nothing,
 }
 
 /// A placement strategy with the options the model knows.
@@ -30,6 +54,25 @@ pub enum Placement {
     Duplication,
     Ideal,
     Grit(Grit),
+    /// With so many profiled kernels.
+    Gps(u32),
+    Griffin(Griffin),
+    /// From this GPU on, counted from 1; 0 is the last.
+    Interleaved(u32),
+}
+
+/// Griffin's page classification. Ratios and shares are in hundredths: what is compared must be the same number here
+/// and there, to the last bit, which it is for halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Griffin {
+    pub smoothing: u32,
+    pub touched: u32,
+    pub dedicated: u32,
+    pub shifting: u32,
+    /// Most pages that move after one report.
+    pub batch: u32,
+    /// By how many pages a GPU must lead for its first touches to be delayed.
+    pub lead: u32,
 }
 
 /// How the access-counter scheme treats its pages.
@@ -67,8 +110,9 @@ impl Rules {
             hosts: Vec::new(),
             reserve: 0,
             placement,
-            tree: None,
-            evicts_blocks: false,
+            prefetch: Prefetch::Nothing,
+            own_plan: false,
+            eviction: Eviction::LruPage,
         }
     }
 
@@ -96,10 +140,6 @@ impl Rules {
     }
 
     pub fn config(&self) -> MemoryConfig {
-        let prefetch = self
-            .tree
-            .map_or_else(|| choice("none", json!({})), |threshold| choice("tree", json!({ "threshold": threshold })));
-        let eviction = choice(if self.evicts_blocks { "lru-block" } else { "lru-page" }, json!({}));
         let free = format!("{}B", u64::from(self.reserve) * self.page_size);
         let demotion =
             if self.reserve > 0 { choice("reserve", json!({ "free": free })) } else { choice("host", json!({})) };
@@ -107,9 +147,34 @@ impl Rules {
             demotion,
             page_size: Bytes(self.page_size),
             placement: self.placement.choice(),
-            prefetch,
-            eviction,
+            prefetch: self.prefetch.choice(),
+            prefetch_plan: if self.own_plan { PrefetchPlan::Own } else { PrefetchPlan::Shared },
+            eviction: self.eviction.choice(),
             ..MemoryConfig::default()
+        }
+    }
+}
+
+impl Prefetch {
+    fn choice(self) -> Choice {
+        match self {
+            Self::Nothing => choice("none", json!({})),
+            Self::Tree(threshold) => choice("tree", json!({ "threshold": threshold })),
+            Self::TreeNeighborhood => choice("tree-neighborhood", json!({})),
+            Self::SequentialLocal => choice("sequential-local", json!({})),
+            Self::RandomPage(seed) => choice("random-page", json!({ "seed": seed })),
+        }
+    }
+}
+
+impl Eviction {
+    fn choice(self) -> Choice {
+        match self {
+            Self::LruPage => choice("lru-page", json!({})),
+            Self::LruBlock => choice("lru-block", json!({})),
+            Self::SequentialLocal(reserved) => choice("sequential-local", json!({ "reserved_percent": reserved })),
+            Self::TreeNeighborhood(reserved) => choice("tree-neighborhood", json!({ "reserved_percent": reserved })),
+            Self::Nothing => choice("none", json!({})),
         }
     }
 }
@@ -129,7 +194,20 @@ impl Placement {
                 options["prediction"] = json!(grit.prediction);
                 choice("grit", options)
             }
+            Self::Gps(kernels) => choice("gps", json!({ "profile_kernels": kernels })),
+            Self::Griffin(griffin) => choice("griffin-dpc", griffin.options()),
+            Self::Interleaved(first) => choice("interleaved", json!({ "first_gpu": first })),
         }
+    }
+}
+
+impl Griffin {
+    fn options(self) -> Value {
+        let share = |hundredths: u32| f64::from(hundredths) / 100.0;
+        json!({
+            "smoothing": share(self.smoothing), "touched": share(self.touched), "dedicated": share(self.dedicated),
+            "shifting": share(self.shifting), "batch_pages": self.batch, "lead_pages": self.lead,
+        })
     }
 }
 

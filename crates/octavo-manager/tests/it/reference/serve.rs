@@ -9,12 +9,14 @@ use super::decide::Action;
 use super::flight::Pending;
 use super::model::Model;
 use super::page::Page;
-use super::tree;
+use super::prefetch::Block;
+use super::rules::Prefetch;
 
 impl Model {
     pub(super) fn serve(&mut self, mut batch: Vec<Pending>) {
         while let Some(first) = batch.first() {
-            let together = if self.rules.tree.is_some() { self.together(first, &batch) } else { 1 };
+            let prefetches = self.rules.prefetch != Prefetch::Nothing;
+            let together = if prefetches { self.together(first, &batch) } else { 1 };
             let service: Vec<_> = batch.drain(..together).collect();
             let mut processors: Vec<ProcessorId> = Vec::new();
             for pending in &service {
@@ -36,7 +38,7 @@ impl Model {
     }
 
     /// The part of a page's block that belongs to its allocation.
-    fn extent(&self, page: u32) -> Range<u32> {
+    pub(super) fn extent(&self, page: u32) -> Range<u32> {
         let block = page - page % self.rules.block_pages();
         let end = block + self.rules.block_pages();
         let allocation = self.allocations.iter().find(|allocation| allocation.contains(&page));
@@ -57,7 +59,7 @@ impl Model {
     }
 
     fn serve_together(&mut self, processor: ProcessorId, service: Vec<Pending>) {
-        let flight = self.open_flight();
+        let mut flight = self.open_flight();
         let mut migrated = BTreeSet::new();
         let refused = service.iter().filter(|pending| self.refused.remove(&(processor, pending.page()))).count();
         for pending in service {
@@ -69,11 +71,15 @@ impl Model {
                 migrated.insert(pending.page());
             }
         }
-        if let Some(threshold) = self.rules.tree
+        if self.rules.prefetch != Prefetch::Nothing
             && refused == 0
             && let Some(&page) = migrated.first()
         {
-            self.prefetch(flight, processor, &migrated, self.extent(page), threshold);
+            if self.rules.own_plan {
+                self.close_empty(flight);
+                flight = self.open_flight();
+            }
+            self.prefetch(flight, processor, &migrated, self.extent(page));
         }
         self.close_empty(flight);
     }
@@ -92,7 +98,7 @@ impl Model {
         }
         let verdict = pending.verdict.unwrap_or_else(|| {
             self.count(&pending);
-            self.decide(&pending)
+            self.decide(flight, &pending)
         });
         pending.verdict = Some(verdict);
         let action = self.action(verdict, &pending);
@@ -103,18 +109,28 @@ impl Model {
 
     fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
         let (page, processor, gpus) = (pending.page(), pending.fault.processor, self.rules.gpus());
-        let from_host = self.on_host(page);
-        let done = self.change(flight, page, processor, |state| apply(state, action, processor, gpus));
+        let (from_host, held) = (self.on_host(page), self.pages[&page].holds(processor));
+        let done = self.change(flight, page, |state| apply(state, action, processor, gpus));
         if done {
+            self.use_copies(page, action, processor);
             let remote = self.pages[&page].owner != processor;
             let counts = &mut self.counts;
             match action {
                 Action::Migrate | Action::Recall => counts.migrations += 1,
-                Action::Populate | Action::PopulateEverywhere => counts.populated += 1,
+                Action::PopulateEverywhere => counts.populated += 1,
+                Action::Populate(_) => {
+                    counts.populated += 1;
+                    counts.remote_maps += u64::from(remote);
+                }
+                Action::MoveTo(_) => {
+                    counts.migrations += 1;
+                    counts.remote_maps += u64::from(remote);
+                }
                 Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
                 Action::Duplicate => counts.duplications += 1,
-                Action::Map => counts.remote_maps += u64::from(remote),
+                Action::Subscribe => counts.duplications += u64::from(!held),
+                Action::Map => counts.remote_maps += u64::from(remote && !held),
                 Action::LeaveDuplication => {
                     counts.replicas_left += 1;
                     counts.remote_maps += u64::from(remote);
@@ -124,12 +140,22 @@ impl Model {
         done
     }
 
-    fn prefetch(&mut self, flight: u64, to: ProcessorId, faulted: &BTreeSet<u32>, extent: Range<u32>, threshold: u32) {
+    /// A service is a use of the copy that serves the toucher afterwards, and of the one that a replica is made of;
+    /// whoever subscribes or maps its own copy again uses nobody else's.
+    fn use_copies(&mut self, page: u32, action: Action, toucher: ProcessorId) {
+        let state = &self.pages[&page];
+        let alone = matches!(action, Action::Subscribe | Action::Map) && state.fills(toucher);
+        let users = if alone { vec![toucher] } else { vec![toucher, state.owner] };
+        let gpus: Vec<ProcessorId> = users.into_iter().filter(|&user| user != HOST && state.fills(user)).collect();
+        gpus.into_iter().for_each(|gpu| self.order.used(gpu, page));
+    }
+
+    fn prefetch(&mut self, flight: u64, to: ProcessorId, faulted: &BTreeSet<u32>, extent: Range<u32>) {
         let block = extent.start - extent.start % self.rules.block_pages();
         let resident = extent.clone().filter(|page| self.pages[page].holds(to)).map(|page| page - block).collect();
         let faulted = faulted.iter().map(|page| page - block).collect();
         let extent = extent.start - block..extent.end - block;
-        let wanted = tree::prefetched(&faulted, &resident, extent, self.rules.big_page(), threshold);
+        let wanted = self.wanted(&Block { faulted, resident, extent, big: self.rules.big_page() });
         let coming = wanted.iter().map(|page| page + block).filter(|page| self.comes_along(*page, to));
         let coming: Vec<u32> = coming.collect();
         self.counts.prefetched += self.move_together(flight, &coming, to);
@@ -140,9 +166,6 @@ impl Model {
         for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
             let mut queue = self.starved.remove(&processor).unwrap_or_default();
             while let Some(pending) = queue.pop_front() {
-                if !self.pages.contains_key(&pending.page()) {
-                    continue;
-                }
                 self.serve(vec![pending]);
                 if self.starved.get(&processor).is_some_and(|again| !again.is_empty()) {
                     break;
@@ -155,7 +178,12 @@ impl Model {
 
 fn apply(state: &mut Page, action: Action, processor: ProcessorId, gpus: usize) {
     match action {
-        Action::Migrate | Action::Collapse | Action::Populate => state.move_to(processor),
+        Action::Migrate | Action::Collapse => state.move_to(processor),
+        Action::Subscribe => state.subscribe(processor),
+        Action::MoveTo(place) | Action::Populate(place) => {
+            state.move_to(place);
+            state.map(processor);
+        }
         Action::Recall => {
             state.move_to(processor);
             state.everywhere = false;

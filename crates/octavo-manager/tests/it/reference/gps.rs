@@ -1,0 +1,67 @@
+//! GPS: who subscribed to what, and what is given up once the profiled kernels are over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use octavo_manager::{Access, Fault, HOST, ProcessorId};
+
+use super::decide::Verdict;
+use super::model::Model;
+use super::rules::Placement;
+
+/// What GPS remembers.
+#[derive(Debug, Default)]
+pub struct Subscriptions {
+    /// Who loaded which page, and faulted for it.
+    readers: BTreeSet<(u32, ProcessorId)>,
+    /// Who gave up which page, or was told to, and did not load it since.
+    gone: BTreeSet<(u32, ProcessorId)>,
+    /// Kernels of each address space that ended.
+    kernels: BTreeMap<u16, u32>,
+}
+
+impl Subscriptions {
+    pub(super) fn decide(&mut self, fault: &Fault) -> Verdict {
+        let here = (fault.page.0, fault.processor);
+        if fault.processor == HOST {
+            return Verdict::Map;
+        }
+        if fault.access == Access::Read {
+            self.readers.insert(here);
+            self.gone.remove(&here);
+        }
+        if self.gone.contains(&here) { Verdict::Map } else { Verdict::Subscribe }
+    }
+
+    pub(super) fn forget(&mut self, page: u32) {
+        self.readers.retain(|(other, _)| *other != page);
+        self.gone.retain(|(other, _)| *other != page);
+    }
+}
+
+impl Model {
+    /// A kernel of an address space ended: replicas that nobody is known to read go, unless they are busy.
+    pub fn kernel_end(&mut self, space: u16) {
+        let Placement::Gps(profiled) = self.rules.placement else { return };
+        let ended = self.subscriptions.kernels.entry(space).or_default();
+        *ended += 1;
+        if *ended != profiled {
+            return;
+        }
+        let flight = self.open_flight();
+        let own: Vec<u32> = self.pages.keys().copied().filter(|page| self.spaces[page] == space).collect();
+        for page in own {
+            let state = self.pages[&page].clone();
+            let unread = |holder: &ProcessorId| !self.subscriptions.readers.contains(&(page, *holder));
+            let leaving: BTreeSet<ProcessorId> = state.replicas.iter().copied().filter(unread).collect();
+            if state.broadcast && !leaving.is_empty() {
+                self.subscriptions.gone.extend(leaving.iter().map(|&holder| (page, holder)));
+                if !self.busy(page) {
+                    self.counts.unsubscribed += leaving.len() as u64;
+                    self.change(flight, page, |state| state.unsubscribe(&leaving));
+                }
+            }
+        }
+        self.close_empty(flight);
+        self.work_ahead();
+    }
+}

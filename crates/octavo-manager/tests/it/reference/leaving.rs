@@ -1,0 +1,76 @@
+//! Who leaves a full memory, by each of the strategies that the model knows.
+
+use std::ops::Range;
+
+use octavo_manager::ProcessorId;
+
+use super::leaves::Leaves;
+use super::lru::Lru;
+use super::rules::{Eviction, Rules};
+
+/// What is known of pages.
+pub struct Look<'a> {
+    /// Whether a page takes up a frame of the memory in question.
+    pub here: &'a dyn Fn(u32) -> bool,
+    /// Whether it is in a plan.
+    pub busy: &'a dyn Fn(u32) -> bool,
+    /// The part of its block that belongs to its allocation.
+    pub extent: &'a dyn Fn(u32) -> Range<u32>,
+}
+
+/// The order in which pages leave.
+#[derive(Debug)]
+pub enum Order {
+    /// Page by page or block by block.
+    Spans(Lru),
+    /// 64 KiB by 64 KiB.
+    Leaves(Leaves),
+    /// Nobody leaves.
+    Nobody,
+}
+
+impl Order {
+    pub fn new(rules: &Rules) -> Self {
+        let leaves = |reserved, trees| Self::Leaves(Leaves::new(rules, reserved, trees));
+        match rules.eviction {
+            Eviction::LruPage => Self::Spans(Lru::new(1)),
+            Eviction::LruBlock => Self::Spans(Lru::new(rules.block_pages())),
+            Eviction::SequentialLocal(reserved) => leaves(reserved, false),
+            Eviction::TreeNeighborhood(reserved) => leaves(reserved, true),
+            Eviction::Nothing => Self::Nobody,
+        }
+    }
+
+    /// A page was brought into `processor`'s memory or served from there.
+    pub fn used(&mut self, processor: ProcessorId, page: u32) {
+        match self {
+            Self::Spans(lru) => lru.used(processor, page),
+            Self::Leaves(leaves) => leaves.used(processor, page),
+            Self::Nobody => {}
+        }
+    }
+
+    /// A page leaves to make room.
+    pub fn left(&mut self, processor: ProcessorId, page: u32) {
+        if let Self::Spans(lru) = self {
+            lru.left(processor, page);
+        }
+    }
+
+    /// A page is back in a memory that it was leaving.
+    pub fn restored(&mut self, processor: ProcessorId, page: u32) {
+        if let Self::Spans(lru) = self {
+            lru.restored(processor, page);
+        }
+    }
+
+    /// At least `wanted` pages that leave next, the first of them first; fewer if there are no more.
+    pub fn victims(&self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
+        match self {
+            _ if wanted == 0 => Vec::new(),
+            Self::Spans(lru) => lru.victims(processor, wanted, look.here, look.busy),
+            Self::Leaves(leaves) => leaves.victims(processor, wanted, look),
+            Self::Nobody => Vec::new(),
+        }
+    }
+}
