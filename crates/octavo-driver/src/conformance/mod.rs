@@ -53,6 +53,7 @@ pub fn lending() -> Vec<MemoryConfig> {
         let options = [("reserve", format!("{}MiB", 2 * (number % 3))), ("neighbour", neighbour.to_owned())];
         config.demotion.name = "spare-memory".to_owned();
         config.demotion.options = options.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        config.demotion.options.insert("pre_eviction".to_owned(), (number % 4 > 1).into());
         config
     };
     PLACEMENTS.names().enumerate().map(lending).collect()

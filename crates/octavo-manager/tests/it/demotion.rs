@@ -181,3 +181,22 @@ fn neighbours_take_turns_or_the_one_with_the_fewest_blocks_to_write_back_is_chos
         assert_eq!(chosen, expected, "{neighbour}");
     }
 }
+
+#[test]
+fn victims_leave_for_the_neighbour_ahead_of_need() {
+    let demotion = choice("spare-memory", r#"{"reserve": "4MiB", "pre_eviction": true}"#);
+    let config = MemoryConfig { demotion, page_size: Bytes(2 << 20), ..MemoryConfig::default() };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![4, 6])).unwrap());
+    (0..2).for_each(|page| _ = write(&mut manager, page));
+    // Two of four frames are to be free; page 2 finds one, and page 0 goes.
+    let plans = write(&mut manager, 2);
+    let expected =
+        [vec!["copy 2 host gpu0 migration"], vec!["copy 0 gpu0 gpu1 eviction"], vec!["copy 0 gpu1 host write-back"]];
+    assert_eq!(copies(&plans), expected);
+    assert!(plans[1].class == PlanClass::Background && plans[0].room_steps == 0);
+    // What GPU 1 keeps counts as its reserve: four of its own pages fit beside two.
+    (3..5).for_each(|page| _ = write(&mut manager, page));
+    let own: Vec<Vec<String>> = (20..24).map(|page| shown(&by(&mut manager, 1, page), "gpu1")).collect();
+    assert!(own.iter().flatten().all(|step| !step.starts_with("copy 2") || step.ends_with("migration")), "{own:?}");
+    assert_eq!(manager.statistics().yielded, 1);
+}

@@ -46,8 +46,9 @@ struct World {
 }
 
 impl World {
-    fn new(gpus: usize, capacity: u32, reserve: u32, neighbour: &str) -> Self {
-        let options = format!(r#"{{"reserve": "{}MiB", "neighbour": "{neighbour}"}}"#, 2 * reserve);
+    fn new(gpus: usize, capacity: u32, reserve: u32, (neighbour, ahead): (&str, bool)) -> Self {
+        let reserved = format!("{}MiB", 2 * reserve);
+        let options = format!(r#"{{"reserve": "{reserved}", "neighbour": "{neighbour}", "pre_eviction": {ahead}}}"#);
         let demotion = choice("spare-memory", &options);
         let page_size = Bytes(2 << 20);
         let config = MemoryConfig { demotion, page_size, eviction: Choice::named("lru-block"), ..Default::default() };
@@ -144,15 +145,19 @@ impl World {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn jobs_that_grow_and_shrink_never_lose_starve_or_wait_in_vain(
         gpus in 2..=4usize,
         capacity in 1..20u32,
         reserve in 0..6u32,
         fewest in any::<bool>(),
+        ahead in any::<bool>(),
         happenings in prop::collection::vec(happening(), 1..300),
     ) {
-        let mut world = World::new(gpus, capacity, reserve, if fewest { "fewest-pending" } else { "round-robin" });
+        let neighbour = if fewest { "fewest-pending" } else { "round-robin" };
+        let mut world = World::new(gpus, capacity, reserve, (neighbour, ahead));
         happenings.iter().for_each(|happening| world.happens(happening));
         world.finish();
         let counts = world.manager.statistics();

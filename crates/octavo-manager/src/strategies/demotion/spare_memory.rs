@@ -31,11 +31,14 @@ struct Options {
     /// Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022) or
     /// `fewest-pending`, the one with the fewest blocks that await their copy on the host (its artefact).
     neighbour: Neighbour,
+    /// Whether victims leave ahead of need as soon as less than the reserve is free or kept for others; default false
+    /// (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction).
+    pre_eviction: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { reserve: Bytes(100 << 20), neighbour: Neighbour::RoundRobin }
+        Self { reserve: Bytes(100 << 20), neighbour: Neighbour::RoundRobin, pre_eviction: false }
     }
 }
 
@@ -46,9 +49,9 @@ pub(super) static ENTRY: Entry<Box<dyn Demotion>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        let Options { reserve, neighbour } = typed::parse(options)?;
+        let Options { reserve, neighbour, pre_eviction } = typed::parse(options)?;
         let reserve = u32::try_from(reserve.0.div_ceil(geometry.page_size.0)).unwrap_or(u32::MAX);
-        Ok(Box::new(SpareMemory { gpus: geometry.gpus, reserve, neighbour, next: 0 }))
+        Ok(Box::new(SpareMemory { gpus: geometry.gpus, reserve, neighbour, pre_eviction, next: 0 }))
     },
 };
 
@@ -57,6 +60,7 @@ struct SpareMemory {
     /// Frames.
     reserve: u32,
     neighbour: Neighbour,
+    pre_eviction: bool,
     /// The GPU whose turn it is.
     next: usize,
 }
@@ -82,5 +86,9 @@ impl Demotion for SpareMemory {
             self.next = (index + 1) % gpus;
         }
         chosen.unwrap_or(HOST_MEMORY)
+    }
+
+    fn reserve(&self) -> u32 {
+        if self.pre_eviction { self.reserve } else { 0 }
     }
 }
