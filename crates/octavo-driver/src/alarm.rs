@@ -12,10 +12,10 @@ pub enum Alarm {
     FaultServed(u32),
     /// A server has served a counter notification, by its number.
     CounterServed(u32),
-    /// The interrupt of an idle driver has come: it takes a batch.
-    BatchTaken,
-    /// A batch is served.
-    BatchServed,
+    /// The interrupt of an idle driver has come: it takes a batch of a queue, by its number.
+    BatchTaken(u32),
+    /// A batch of a queue is served, by its number.
+    BatchServed(u32),
     /// A plan goes on, by its slot.
     Plan(u32),
     /// A strategy of the manager wants to be asked.
@@ -55,11 +55,11 @@ mod tests {
     fn alarms_of_one_time_come_in_the_order_in_which_they_were_set() {
         let mut agenda = Agenda::default();
         agenda.set(Time(5), Alarm::Plan(1));
-        agenda.set(Time(3), Alarm::BatchServed);
-        agenda.set(Time(5), Alarm::BatchTaken);
+        agenda.set(Time(3), Alarm::BatchServed(0));
+        agenda.set(Time(5), Alarm::BatchTaken(0));
         assert_eq!(agenda.deadline(), Some(Time(3)));
         assert_eq!(agenda.due(Time(2)), None);
         let due: Vec<_> = std::iter::from_fn(|| agenda.due(Time(5))).collect();
-        assert_eq!(due, [(Time(3), Alarm::BatchServed), (Time(5), Alarm::Plan(1)), (Time(5), Alarm::BatchTaken)]);
+        assert_eq!(due, [(Time(3), Alarm::BatchServed(0)), (Time(5), Alarm::Plan(1)), (Time(5), Alarm::BatchTaken(0))]);
     }
 }

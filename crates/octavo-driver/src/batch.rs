@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use octavo_manager::{MAX_PROCESSORS, ProcessorId};
 use octavo_units::Time;
 
-use crate::config::BatchConfig;
+use crate::config::{BatchConfig, BatchScope};
 use crate::faults::FaultId;
 
 /// A request to the driver.
@@ -38,7 +39,44 @@ pub(crate) enum Call {
     No,
 }
 
-/// State of batched service.
+/// All queues: one, or one for each GPU.
+pub(crate) struct Queues(Vec<Batches>);
+
+impl Queues {
+    pub fn new(config: &BatchConfig) -> Self {
+        let count = if config.scope == BatchScope::PerGpu { MAX_PROCESSORS - 1 } else { 1 };
+        Self((0..count).map(|_| Batches::new(config)).collect())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The GPU that a queue belongs to, if it is not that of all.
+    pub fn gpu(&self, queue: usize) -> Option<usize> {
+        (self.0.len() > 1).then_some(queue)
+    }
+
+    /// The queue of a GPU's requests.
+    pub fn of(&self, processor: ProcessorId) -> usize {
+        if self.0.len() > 1 { processor.gpu_index().unwrap_or_default() } else { 0 }
+    }
+}
+
+impl std::ops::Index<usize> for Queues {
+    type Output = Batches;
+    fn index(&self, queue: usize) -> &Batches {
+        &self.0[queue]
+    }
+}
+
+impl std::ops::IndexMut<usize> for Queues {
+    fn index_mut(&mut self, queue: usize) -> &mut Batches {
+        &mut self.0[queue]
+    }
+}
+
+/// State of batched service of one queue.
 pub(crate) struct Batches {
     config: BatchConfig,
     queue: VecDeque<Request>,

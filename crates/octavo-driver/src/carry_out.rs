@@ -102,10 +102,11 @@ impl Driver {
         let (cause, evicting) = (progress.plan.cause, progress.evicting);
         for page in pages.iter() {
             if processor != HOST
-                && let Some(batches) = self.service.batches()
+                && let Some(queues) = self.service.queues()
             {
                 if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
-                    batches.hold(fault);
+                    let queue = queues.of(processor);
+                    queues[queue].hold(fault);
                 }
             } else if let Some(fault) = self.faults.close((processor, page), cause, evicting, Some(slot))
                 && self.send_wake(now, fault, to) == Wake::UnderWay
@@ -150,7 +151,7 @@ impl Driver {
         let plan = self.plans.remove(slot);
         self.acknowledge(now, plan);
         self.admit_made(now, to);
-        self.end_batch_if_done(now, to);
+        self.end_batches_if_done(now, to);
         self.free_what_is_idle(now, to);
     }
 

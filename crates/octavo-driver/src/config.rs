@@ -42,6 +42,27 @@ pub struct BatchConfig {
     /// that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub interrupt: Time,
+    /// Whose requests are in one queue, of which one batch is served at a time. `node`, the default: those of all GPUs.
+    #[serde(default, skip_serializing_if = "BatchScope::is_node")]
+    pub scope: BatchScope,
+}
+
+/// Whose requests are served in batches, one after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchScope {
+    /// Those of all GPUs.
+    #[default]
+    Node,
+    /// Those of each GPU, beside the others': the production driver has a bottom half for each (`uvm-driver.md` section 2).
+    PerGpu,
+}
+
+impl BatchScope {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    fn is_node(&self) -> bool {
+        *self == Self::Node
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

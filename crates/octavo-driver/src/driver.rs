@@ -196,8 +196,8 @@ impl Driver {
         match alarm {
             Alarm::FaultServed(fault) => self.fault_served(now, FaultId(fault), to),
             Alarm::CounterServed(number) => self.counter_served(now, number, to),
-            Alarm::BatchTaken => self.batch_taken(now, to),
-            Alarm::BatchServed => self.batch_served(now, to),
+            Alarm::BatchTaken(queue) => self.batch_taken(now, queue as usize, to),
+            Alarm::BatchServed(queue) => self.batch_served(now, queue as usize, to),
             Alarm::Plan(slot) => self.advance(now, slot, to),
             Alarm::Strategies => self.strategies_are_due(now, to),
         }

@@ -50,13 +50,15 @@ pub enum Happening<'a> {
     Served(Request, Time, Time),
     /// A batch is taken.
     BatchBegins {
+        /// The GPU whose it is, if each has its own.
+        gpu: Option<usize>,
         /// What is in it.
         requests: &'a [Request],
         /// When it is served.
         served: Time,
     },
-    /// The batch and all plans that serve faults are over.
-    BatchEnds,
+    /// The batch and all plans that serve its faults are over; the GPU whose it was, if each has its own.
+    BatchEnds(Option<usize>),
     /// A plan was admitted.
     PlanBegins {
         /// Its slot.

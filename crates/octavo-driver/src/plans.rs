@@ -1,6 +1,6 @@
 //! Plans under way: how far each is.
 
-use octavo_manager::{Plan, Step};
+use octavo_manager::{MAX_PROCESSORS, Plan, Step};
 use octavo_units::Time;
 
 use crate::executor::Ticket;
@@ -43,19 +43,23 @@ impl Progress {
 #[derive(Default)]
 pub(crate) struct Plans {
     pub running: Slab<Progress>,
-    /// Plans that wake faults; a batch is over when there are none.
+    /// Plans that wake faults; a batch of all GPUs is over when there are none.
     serving: usize,
+    /// Those that wake faults of a GPU; a batch of it is over when there are none.
+    serving_gpu: [usize; MAX_PROCESSORS],
 }
 
 impl Plans {
     pub fn insert(&mut self, plan: Plan) -> u32 {
         self.serving += usize::from(serves_faults(&plan));
+        woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] += 1);
         self.running.insert(Progress::new(plan))
     }
 
     pub fn remove(&mut self, slot: u32) -> Plan {
         let plan = self.running.remove(slot).plan;
         self.serving -= usize::from(serves_faults(&plan));
+        woken_gpus(&plan).for_each(|gpu| self.serving_gpu[gpu] -= 1);
         plan
     }
 
@@ -74,9 +78,18 @@ impl Plans {
         (progress, steps)
     }
 
-    pub fn serve_no_fault(&self) -> bool {
-        self.serving == 0
+    /// Whether none wakes a fault of a GPU, or of anyone.
+    pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
+        gpu.map_or(self.serving, |gpu| self.serving_gpu[gpu]) == 0
     }
+}
+
+/// Whose faults a plan wakes, one or several times.
+fn woken_gpus(plan: &Plan) -> impl Iterator<Item = usize> + '_ {
+    plan.steps.iter().filter_map(|step| match step {
+        Step::Wake { processor, .. } => processor.gpu_index(),
+        _ => None,
+    })
 }
 
 fn serves_faults(plan: &Plan) -> bool {

@@ -37,7 +37,7 @@ impl Driver {
         self.manager.fail(now, &plan, refusal, &mut self.made);
         self.manager.recycle(plan);
         self.admit_made(now, to);
-        self.end_batch_if_done(now, to);
+        self.end_batches_if_done(now, to);
         self.free_what_is_idle(now, to);
     }
 

@@ -39,11 +39,17 @@ impl Driver {
                 };
                 self.remind(until, alarm, to);
             }
-            Model::Batch(batches) => match batches.request(request) {
-                Call::Now => self.begin_batch_if_idle(now, to),
-                Call::Interrupt(after) => self.remind(now + after, Alarm::BatchTaken, to),
-                Call::No => {}
-            },
+            Model::Batch(queues) => {
+                let queue = queues.of(match request {
+                    Request::Fault(fault) => self.faults[fault].processor,
+                    Request::Counter(number) => self.notifications[number].processor,
+                });
+                match queues[queue].request(request) {
+                    Call::Now => self.begin_batch_if_idle(now, queue, to),
+                    Call::Interrupt(after) => self.remind(now + after, Alarm::BatchTaken(queue as u32), to),
+                    Call::No => {}
+                }
+            }
         }
     }
 
@@ -97,29 +103,31 @@ impl Driver {
         }
     }
 
-    pub(crate) fn batch_taken(&mut self, now: Time, to: &mut impl Executor) {
-        if let Some(batches) = self.service.batches() {
-            batches.taken();
+    pub(crate) fn batch_taken(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
+        if let Some(queues) = self.service.queues() {
+            queues[queue].taken();
         }
-        self.begin_batch_if_idle(now, to);
+        self.begin_batch_if_idle(now, queue, to);
     }
 
-    fn begin_batch_if_idle(&mut self, now: Time, to: &mut impl Executor) {
-        let Model::Batch(batches) = &mut self.service.0 else { return };
+    fn begin_batch_if_idle(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
+        let Model::Batch(queues) = &mut self.service.0 else { return };
+        let gpu = queues.gpu(queue);
+        let batches = &mut queues[queue];
         let counts = batches.counts_blocks();
         let Some(requests) = batches.begin() else { return };
         let pages = self.manager.geometry().block_pages();
         let faults = requests.iter().filter_map(|request| request.fault()).map(|id| &self.faults[id]);
         let blocks = if counts { blocks(faults.map(|fault| (fault.page.0 / pages, fault.processor.0))) } else { 0 };
         let served = now + batches.duration(blocks);
-        to.hear(now, Happening::BatchBegins { requests: batches.serving(), served });
-        self.remind(served, Alarm::BatchServed, to);
+        to.hear(now, Happening::BatchBegins { gpu, requests: batches.serving(), served });
+        self.remind(served, Alarm::BatchServed(queue as u32), to);
     }
 
     /// The whole batch goes to the manager, faults sorted by page as the production driver sorts them.
-    pub(crate) fn batch_served(&mut self, now: Time, to: &mut impl Executor) {
-        let Some(batches) = self.service.batches() else { return };
-        let serving = batches.served();
+    pub(crate) fn batch_served(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
+        let Some(queues) = self.service.queues() else { return };
+        let serving = queues[queue].served();
         let mut batch = std::mem::take(&mut self.batch);
         for request in &serving {
             match *request {
@@ -129,30 +137,39 @@ impl Driver {
         }
         batch.sort_by_key(|fault| (fault.page, fault.processor));
         self.hand_in(now, batch, to);
-        if let Some(batches) = self.service.batches() {
-            batches.recycle(serving);
+        if let Some(queues) = self.service.queues() {
+            queues[queue].recycle(serving);
         }
-        self.end_batch_if_done(now, to);
+        self.end_batch_if_done(now, queue, to);
     }
 
-    /// When no plan serves faults any more, those served are replayed together, and the next batch begins. A fault
-    /// that waited inside the manager can be served after its batch; it is replayed with whatever is then done.
-    pub(crate) fn end_batch_if_done(&mut self, now: Time, to: &mut impl Executor) {
-        if !self.plans.serve_no_fault() {
+    /// A plan is over, which may end the batches of several queues.
+    pub(crate) fn end_batches_if_done(&mut self, now: Time, to: &mut impl Executor) {
+        let queues = self.service.queues().map_or(0, |queues| queues.len());
+        (0..queues).for_each(|queue| self.end_batch_if_done(now, queue, to));
+    }
+
+    /// When no plan serves faults of a queue any more, those served are replayed together, and the next batch begins. A
+    /// fault that waited inside the manager can be served after its batch; it is replayed with whatever is then done.
+    fn end_batch_if_done(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
+        let Some(queues) = self.service.queues() else { return };
+        let gpu = queues.gpu(queue);
+        if !self.plans.serve_no_fault(gpu) {
             return;
         }
-        let Some(batches) = self.service.batches() else { return };
+        let Some(queues) = self.service.queues() else { return };
+        let batches = &mut queues[queue];
         let wakes = batches.held();
         if batches.end() {
-            to.hear(now, Happening::BatchEnds);
+            to.hear(now, Happening::BatchEnds(gpu));
         }
         for &fault in &wakes {
             self.send_wake(now, fault, to);
         }
-        if let Some(batches) = self.service.batches() {
-            batches.recycle_wakes(wakes);
+        if let Some(queues) = self.service.queues() {
+            queues[queue].recycle_wakes(wakes);
         }
-        self.begin_batch_if_idle(now, to);
+        self.begin_batch_if_idle(now, queue, to);
     }
 }
 

@@ -1,6 +1,6 @@
 //! When requests are served and when those who wait are woken.
 
-use crate::batch::Batches;
+use crate::batch::Queues;
 use crate::config::ServiceModel;
 use crate::pool::Pool;
 
@@ -12,8 +12,8 @@ pub(crate) enum Model {
     AtOnce,
     /// Each alone, by one of a few servers; wakes go out one by one.
     Pool(Pool),
-    /// One batch after another; wakes go out when the batch is over.
-    Batch(Batches),
+    /// One batch of each queue after another; wakes go out when the batch is over.
+    Batch(Queues),
 }
 
 impl Service {
@@ -31,13 +31,13 @@ impl Service {
     pub fn new(model: &ServiceModel) -> Self {
         match model {
             ServiceModel::Pool(pool) => Self(Model::Pool(Pool::new(pool.servers, pool.service))),
-            ServiceModel::Batch(batch) => Self(Model::Batch(Batches::new(batch))),
+            ServiceModel::Batch(batch) => Self(Model::Batch(Queues::new(batch))),
         }
     }
 
-    pub(crate) fn batches(&mut self) -> Option<&mut Batches> {
+    pub(crate) fn queues(&mut self) -> Option<&mut Queues> {
         match &mut self.0 {
-            Model::Batch(batches) => Some(batches),
+            Model::Batch(queues) => Some(queues),
             Model::AtOnce | Model::Pool(_) => None,
         }
     }

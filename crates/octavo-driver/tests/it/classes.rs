@@ -1,6 +1,6 @@
 //! Who waits for whom: prefetched pages that come in a plan of their own.
 
-use octavo_driver::config::{BatchConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
 use octavo_driver::{Driver, Service};
 use octavo_manager::{MemoryConfig, MemoryId, PageId, PrefetchPlan, Prefix, Refusal, Why};
 use octavo_registry::Choice;
@@ -58,7 +58,14 @@ fn prefetched_pages_begin_to_come_when_the_demand_is_met() {
 #[test]
 fn a_batch_does_not_wait_for_what_is_prefetched() {
     let zero = Time::ZERO;
-    let batch = BatchConfig { size: 8, batch: Time(100), request: Time(10), block: zero, interrupt: zero };
+    let batch = BatchConfig {
+        size: 8,
+        batch: Time(100),
+        request: Time(10),
+        block: zero,
+        interrupt: zero,
+        scope: BatchScope::Node,
+    };
     let mut to = slow_copies();
     let mut driver = tree(PrefetchPlan::Own, Service::new(&ServiceModel::Batch(batch)), &mut to);
     driver.faults(Time(0), &[read(0, 0)], &mut to);

@@ -101,7 +101,7 @@ impl Executor for Scripted {
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
         match happening {
             Happening::BatchBegins { requests, .. } => self.write(now, format!("batch of {}", requests.len())),
-            Happening::BatchEnds => self.write(now, "batch ends"),
+            Happening::BatchEnds(_) => self.write(now, "batch ends"),
             Happening::PlanEnds { .. } => self.write(now, "plan ends"),
             Happening::PlanBegins { .. } | Happening::Served(..) => {}
         }

@@ -1,7 +1,7 @@
 //! When requests are served.
 
 use octavo_driver::Service;
-use octavo_driver::config::{BatchConfig, PoolConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, PoolConfig, ServiceModel};
 use octavo_manager::{Access, CounterNotification, MemoryConfig, PageId, ProcessorId};
 use octavo_registry::Choice;
 use octavo_units::Time;
@@ -13,7 +13,14 @@ fn pool(servers: u32) -> Service {
 }
 
 fn batch(interrupt: u64, block: u64) -> BatchConfig {
-    BatchConfig { size: 2, batch: Time(100), request: Time(10), block: Time(block), interrupt: Time(interrupt) }
+    BatchConfig {
+        size: 2,
+        batch: Time(100),
+        request: Time(10),
+        block: Time(block),
+        interrupt: Time(interrupt),
+        scope: BatchScope::Node,
+    }
 }
 
 fn batches(config: BatchConfig) -> Service {
@@ -48,7 +55,7 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
     let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
     let mut driver = driver(batches(batch(0, 0)), &[8, 8], &mut to);
     driver.faults(Time(5), &[read(0, 9), read(0, 4), read(1, 5)], &mut to);
-    assert_eq!(to.take(), ["5 batch of 1", "remind 115 BatchServed"], "the first request begins a batch by itself");
+    assert_eq!(to.take(), ["5 batch of 1", "remind 115 BatchServed(0)"], "the first request begins a batch by itself");
     driver.tick(Time(115), &mut to);
     assert_eq!(to.take(), ["115 copy", "remind 145 Plan(0)"]);
     driver.tick(Time(145), &mut to);
@@ -61,7 +68,7 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
             "145 batch ends",
             "145 wake gpu0 9 evicting 0",
             "145 batch of 2",
-            "remind 265 BatchServed"
+            "remind 265 BatchServed(0)"
         ]
     );
     driver.tick(Time(265), &mut to);
@@ -76,9 +83,9 @@ fn an_interrupt_lets_requests_gather_and_faults_are_sorted_by_page() {
     let mut to = Scripted::default();
     let mut driver = driver(batches(batch(50, 0)), &[8, 8], &mut to);
     driver.faults(Time(5), &[read(0, 9), read(0, 4), read(1, 5)], &mut to);
-    assert_eq!(to.take(), ["remind 55 BatchTaken"]);
+    assert_eq!(to.take(), ["remind 55 BatchTaken(0)"]);
     driver.tick(Time(55), &mut to);
-    assert_eq!(to.take(), ["55 batch of 2", "remind 175 BatchServed"]);
+    assert_eq!(to.take(), ["55 batch of 2", "remind 175 BatchServed(0)"]);
     driver.tick(Time(175), &mut to);
     let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
     assert_eq!(wakes, ["175 wake gpu0 4 evicting 0", "175 wake gpu0 9 evicting 0"]);
@@ -108,4 +115,32 @@ fn counter_notifications_are_requests_too() {
     assert_eq!(to.take(), ["remind 10 FaultServed(0)", "remind 20 CounterServed(0)"]);
     run_alarms(&mut driver, &mut to);
     assert!(to.take().iter().any(|line| line == "20 clear"));
+}
+
+#[test]
+fn each_gpu_has_batches_of_its_own() {
+    let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+    let config = BatchConfig { scope: BatchScope::PerGpu, ..batch(0, 0) };
+    let mut driver = driver(batches(config), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 9), read(1, 5)], &mut to);
+    let both = ["5 batch of 1", "remind 115 BatchServed(0)", "5 batch of 1", "remind 115 BatchServed(1)"];
+    assert_eq!(to.take(), both, "neither waits for the other");
+    driver.faults(Time(6), &[read(1, 6), read(0, 4)], &mut to);
+    assert_eq!(to.take(), Vec::<String>::new(), "of its own batch, each does");
+    run_alarms(&mut driver, &mut to);
+    let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    assert_eq!(wakes.iter().filter(|line| line.starts_with("145 ")).count(), 2, "{wakes:?}");
+    assert_eq!(wakes.iter().filter(|line| line.starts_with("285 ")).count(), 2, "{wakes:?}");
+}
+
+#[test]
+fn a_batch_waits_for_the_plans_of_its_own_gpu_alone() {
+    let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+    let config = BatchConfig { scope: BatchScope::PerGpu, ..batch(0, 0) };
+    let mut driver = driver(batches(config), &[8, 8], &mut to);
+    driver.faults(Time(0), &[read(0, 9)], &mut to);
+    driver.faults(Time(20), &[read(1, 5)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    assert_eq!(wakes, ["140 wake gpu0 9 evicting 0", "160 wake gpu1 5 evicting 0"]);
 }

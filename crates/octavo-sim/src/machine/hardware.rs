@@ -125,7 +125,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
     }
 }
 
-/// Page tables of all programs of a workload, beyond their lines.
+/// Page tables of all programs of a workload, beyond their last page: its lines come and go with it.
 fn table_lines(workload: &dyn Workload, page_bytes: u64) -> TableLines {
     let shape = TableShape::for_page(page_bytes);
     let pages = workload.address_end().div_ceil(page_bytes);
@@ -136,5 +136,5 @@ fn table_lines(workload: &dyn Workload, page_bytes: u64) -> TableLines {
         let stretch = |address: u64| (address / page_bytes) as usize >> shape.leaf_bits;
         spaces[stretch(first.base)..=stretch(last.base + last.bytes - 1)].fill(space as u16);
     }
-    TableLines::new(shape, pages, spaces, workload.address_end().div_ceil(LINE_BYTES))
+    TableLines::new(shape, pages, spaces, pages * (page_bytes / LINE_BYTES))
 }

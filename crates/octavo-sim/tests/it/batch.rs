@@ -1,7 +1,7 @@
 //! The driver that serves faults in batches.
 
 use crate::support::{Script, compute, events, load, memory_with, node, run, run_with, store};
-use octavo_driver::config::{BatchConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
 use octavo_node::NodeConfig;
 use octavo_program::Op;
 use octavo_units::Time;
@@ -10,8 +10,14 @@ use octavo_units::Time;
 fn batched(gpus: u32, size: u32) -> NodeConfig {
     let mut node = node(gpus);
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
-    node.driver.service =
-        ServiceModel::Batch(BatchConfig { size, batch, request, block: Time::ZERO, interrupt: Time::ZERO });
+    node.driver.service = ServiceModel::Batch(BatchConfig {
+        size,
+        batch,
+        request,
+        block: Time::ZERO,
+        interrupt: Time::ZERO,
+        scope: BatchScope::Node,
+    });
     node
 }
 
@@ -127,4 +133,12 @@ fn plans_of_reports_do_not_hold_a_batch() {
         let gap = (pair[1].0 - pair[0].0) / 1000;
         assert!((idle..idle + 1000).contains(&gap), "{gap} ns from fault to fault, {idle} on an idle node: {faults:?}");
     }
+}
+
+#[test]
+fn gpus_with_batches_of_their_own_do_not_wait_for_each_other() {
+    let mut own = batched(4, 256);
+    let ServiceModel::Batch(config) = &mut own.driver.service else { unreachable!() };
+    config.scope = BatchScope::PerGpu;
+    assert_eq!(cold(&own), cold(&batched(1, 256)), "all four at once");
 }

@@ -2,7 +2,7 @@
 //! registered. In the dev profile each run also ends with a check of every page-table entry against the manager.
 
 use crate::support::{Script, combinations, node};
-use octavo_driver::config::{BatchConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
 use octavo_manager::{MemoryConfig, PLACEMENTS};
 use octavo_node::*;
 use octavo_program::{Dispatch, Op, Size, Workload};
@@ -23,8 +23,14 @@ fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> Run
 
 fn batched(mut node: NodeConfig) -> NodeConfig {
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
-    node.driver.service =
-        ServiceModel::Batch(BatchConfig { size: 256, batch, request, block: Time::ZERO, interrupt: Time::ZERO });
+    node.driver.service = ServiceModel::Batch(BatchConfig {
+        size: 256,
+        batch,
+        request,
+        block: Time::ZERO,
+        interrupt: Time::ZERO,
+        scope: BatchScope::Node,
+    });
     node
 }
 

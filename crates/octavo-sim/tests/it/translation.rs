@@ -131,3 +131,13 @@ fn levels_shared_with_the_rest_are_of_no_use_to_another_space() {
     };
     assert_eq!((reads(1), reads(2)), (4 + 1, 2 * (4 + 1)));
 }
+
+/// Lines of tables in the last page would be taken for its own when it moves.
+#[test]
+fn page_tables_begin_behind_the_last_page_where_memory_ends_within_it() {
+    let config = octavo_manager::MemoryConfig { page_size: octavo_units::Bytes(64 << 10), ..memory("on-touch") };
+    let script = Script::on_gpus(1, vec![vec![load(0, 0)], vec![Vec::new(), load(0, 0)]]);
+    let mut node = in_memory();
+    node.gpus = 2;
+    assert_eq!(crate::support::run_with(&node, &config, &script).summary.accesses.faults, 2);
+}

@@ -67,8 +67,8 @@ impl<L: Listen> Executor for Hardware<'_, L> {
         let (kind, index) = match alarm {
             Alarm::FaultServed(fault) => (Kind::FaultServed, fault),
             Alarm::CounterServed(notification) => (Kind::CounterServed, notification),
-            Alarm::BatchTaken => (Kind::BatchTaken, 0),
-            Alarm::BatchServed => (Kind::BatchServed, 0),
+            Alarm::BatchTaken(queue) => (Kind::BatchTaken, queue),
+            Alarm::BatchServed(queue) => (Kind::BatchServed, queue),
             Alarm::Plan(slot) => (Kind::PlanStep, slot),
             Alarm::Strategies => (Kind::StrategiesDue, 0),
         };

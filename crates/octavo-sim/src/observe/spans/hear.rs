@@ -41,12 +41,12 @@ impl Spans<'_> {
             octavo_driver::Happening::Served(request, from, until) => {
                 self.served(request.fault().map(|fault| fault.0), from.0, until.0);
             }
-            octavo_driver::Happening::BatchBegins { requests, served } => {
+            octavo_driver::Happening::BatchBegins { gpu, requests, served } => {
                 let faults = requests.iter().filter_map(|request| request.fault());
                 let flows: Vec<u64> = faults.map(|fault| self.flow(fault.0)).collect();
-                self.batch_began(now, served.0, requests.len(), &flows);
+                self.batch_began(gpu, (now, served.0), requests.len(), &flows);
             }
-            octavo_driver::Happening::BatchEnds => self.batch_ended(now),
+            octavo_driver::Happening::BatchEnds(gpu) => self.batch_ended(gpu, now),
             octavo_driver::Happening::PlanBegins { slot, plan, starts, faults } => {
                 let flows = self.flows_of(plan, faults);
                 self.plan_began(slot, plan, now, starts.0 - now, flows);

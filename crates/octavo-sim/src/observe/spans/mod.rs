@@ -49,9 +49,9 @@ pub(crate) struct Spans<'a> {
     kernels: u64,
     gpus: Vec<GpuTracks>,
     service: Lanes,
-    batches: u64,
-    /// Whether a batch is being served.
-    serving: bool,
+    driver: u64,
+    /// The track of batches, of all GPUs or of one, and whether one is being served.
+    batches: BTreeMap<Option<usize>, (u64, bool)>,
     plans: Lanes,
     links_root: u64,
     copies: BTreeMap<(MemoryId, MemoryId), Lanes>,
@@ -79,8 +79,8 @@ impl<'a> Spans<'a> {
             kernels,
             gpus,
             service: Lanes::new(driver, "service"),
-            batches,
-            serving: false,
+            driver,
+            batches: BTreeMap::from([(None, (batches, false))]),
             plans: Lanes::new(driver, "plans"),
             links_root,
             copies: BTreeMap::new(),
@@ -99,8 +99,8 @@ impl<'a> Spans<'a> {
             gpu.faults.close(&mut self.writer, time);
         }
         self.plans.close(&mut self.writer, time);
-        if self.serving {
-            self.writer.end_with_run(self.batches, time);
+        for (track, _) in self.batches.values().filter(|(_, serving)| *serving) {
+            self.writer.end_with_run(*track, time);
         }
     }
 
@@ -153,15 +153,20 @@ impl<'a> Spans<'a> {
     }
 
     /// The driver serves a batch until `served`, and then carries out its plans.
-    fn batch_began(&mut self, time: u64, served: u64, requests: usize, flows: &[u64]) {
-        self.serving = true;
-        self.writer.begin(self.batches, Word::Batch, time, &[(Note::Requests, requests as u64)], &[]);
-        self.writer.slice(self.batches, Word::Service, (time, served), &[], flows);
+    fn batch_began(&mut self, gpu: Option<usize>, span: (u64, u64), requests: usize, flows: &[u64]) {
+        let name = || format!("batches {}", ProcessorId::gpu(gpu.unwrap_or_default()));
+        let (track, serving) =
+            self.batches.entry(gpu).or_insert_with(|| (self.writer.track(Some(self.driver), &name()), false));
+        *serving = true;
+        self.writer.begin(*track, Word::Batch, span.0, &[(Note::Requests, requests as u64)], &[]);
+        self.writer.slice(*track, Word::Service, span, &[], flows);
     }
 
-    fn batch_ended(&mut self, time: u64) {
-        self.serving = false;
-        self.writer.end(self.batches, time);
+    fn batch_ended(&mut self, gpu: Option<usize>, time: u64) {
+        if let Some((track, serving)) = self.batches.get_mut(&gpu) {
+            *serving = false;
+            self.writer.end(*track, time);
+        }
     }
 
     /// A plan begins, with reads and writes of its policy's metadata, and goes on with the flows of the faults that it
