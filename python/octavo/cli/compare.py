@@ -9,6 +9,7 @@ import polars as pl
 import typer
 
 from octavo import api
+from octavo.cli import dry_run as dry
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.run import milliseconds
@@ -89,6 +90,7 @@ def compare(
     _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -117,6 +119,9 @@ def compare(
         overrides=assignments,
     )
     root = output or Path("runs") / planned.name
+    if dry_run:
+        dry.show(sink, planned.experiment.points(root), workers, force=force)
+        return
     with watching(quiet=quiet) as watch:
         comparison = planned.run(root, workers=workers, force=force, watch=watch)
     sink.document({"folder": str(root), **comparison.to_dict()})

@@ -76,6 +76,10 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; below runs/ if left out."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace finished results.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say what it would take (time, memory, disk) from short trials, and write nothing."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 

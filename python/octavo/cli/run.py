@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from octavo import api
+from octavo.cli import dry_run as dry
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import gantt, measures
+from octavo.runs.execute import Point
 from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
 
@@ -64,6 +66,7 @@ def run(
     force: options.Force = False,
     perfetto: Perfetto = None,
     chart: Chart = None,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -85,9 +88,12 @@ def run(
         seed=seed,
         overrides=assignments,
     )
+    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
+    if dry_run:
+        dry.show(sink, [Point(resolved.label, resolved, folder)], 1, force=force)
+        return
     if chart is not None:
         _check_chart(chart, resolved)
-    folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     with watching(quiet=quiet) as watch:
         result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
     _show(sink, result)

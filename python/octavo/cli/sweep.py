@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from octavo.cli import dry_run as dry
 from octavo.cli import options
 from octavo.cli.progress import watching
 from octavo.cli.run import milliseconds
@@ -81,6 +82,7 @@ def sweep(
     _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -92,6 +94,9 @@ def sweep(
     sink = Sink(as_json=as_json, quiet=quiet)
     planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale, kind=kind))
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
+    if dry_run:
+        dry.show(sink, planned.runs(root), workers, force=force)
+        return
     with watching(quiet=quiet) as watch:
         table = carry_out(planned, root, workers=workers, on=on, force=force, watch=watch)
     sink.document(_document(root, planned, table))

@@ -93,15 +93,8 @@ class Experiment:
         """Eight hexadecimal digits that tell experiments apart."""
         return digest([*self.scenarios.values(), *self.alone.values()])
 
-    def run(
-        self,
-        root: Path,
-        *,
-        workers: int | None = None,
-        force: bool = False,
-        watch: Callable[[Progress], None] | None = None,
-    ) -> Outcome:
-        """Run what is not finished yet, each point in a folder of its own below `root`; errors as `execute`."""
+    def points(self, root: Path) -> list[Point]:
+        """Every run, each with a folder of its own below `root`."""
         points = [
             Point(f"{workload} {variant}", scenario, inside(root, RUNS, slug(workload), slug(variant)))
             for (workload, variant), scenario in self.scenarios.items()
@@ -114,7 +107,18 @@ class Experiment:
             )
             for (workload, variant, job), scenario in self.alone.items()
         ]
-        found = execute(points, workers=workers, force=force, watch=watch)
+        return points
+
+    def run(
+        self,
+        root: Path,
+        *,
+        workers: int | None = None,
+        force: bool = False,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Run what is not finished yet, each point in a folder of its own below `root`; errors as `execute`."""
+        found = execute(self.points(root), workers=workers, force=force, watch=watch)
         results = dict(zip(self.scenarios, found, strict=False))
         alone = dict(zip(self.alone, found[len(results) :], strict=True))
         rows = [measures.row(workload, variant, result) for (workload, variant), result in results.items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from octavo.sweeps.spec import Spec
 
 NODE = "node.preset"
+_MOST_POINTS = 1_000_000
+"""Of a sweep; chosen: more would take days to resolve alone."""
 _LONGEST_NAME = 80
 """Characters of a run folder's name, so that no path becomes too long."""
 
@@ -51,6 +54,9 @@ def points(spec: Spec) -> list[Point]:
         ScenarioError: an axis names nothing, a value cannot be used, or random axes do not say how many points to draw.
 
     """
+    count = math.prod(len(axis.steps) for axis in spec.listed) * (spec.draws or 1 if spec.drawn else 1)
+    if count > _MOST_POINTS:
+        raise ScenarioError(f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}")
     return [point(spec, number, values) for number, values in enumerate(combinations(spec))]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import InterruptedRun, ScenarioError
+from octavo.runs import execute as runs
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
 from octavo.runs.result import RunResult
@@ -14,7 +15,7 @@ from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import picture, plan, search
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.processes import Processes
-from octavo.sweeps.store import Store, opened
+from octavo.sweeps.store import RUNS, Store, opened
 from octavo.sweeps.table import FAILED, schema
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ class Sweep:
     def total(self) -> int:
         """How many points there are."""
         return self.goal.trials if self.goal else len(self.points)
+
+    def runs(self, root: Path) -> list[runs.Point]:
+        """Every run, in a folder below `root`; of a search, the first point as often as there are trials."""
+        points = self.points or [plan.first(self.spec)] * self.total
+        return [runs.Point(point.label, point.scenario, root / RUNS / point.folder) for point in points]
 
     def described(self) -> dict[str, Any]:
         """What `sweep.json` says."""

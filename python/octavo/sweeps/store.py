@@ -40,7 +40,7 @@ PLAN_FILE = "sweep.json"
 TABLE_FILE = "points.parquet"
 PICTURE_FILE = "sweep.png"
 _POINTS = "points"
-_RUNS = "runs"
+RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
 """Names of the files of single points."""
 _KNOWN = (PLAN_FILE, TABLE_FILE, PICTURE_FILE)
@@ -56,7 +56,7 @@ class Store:
 
     def run_folder(self, point: Point) -> Path:
         """Where the result of a point goes."""
-        return inside(self.root, _RUNS, point.folder)
+        return inside(self.root, RUNS, point.folder)
 
     def finished(self, point: Point, *, force: bool) -> RunResult | None:
         """The result of a point that is finished already.
@@ -101,7 +101,7 @@ def opened(root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *,
     plan = {"octavo": version("octavo"), **plan}
     _check(root, plan, force=force)
     with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN, _key_of_plan), force=force):
-        for name in (_RUNS, _POINTS):
+        for name in (RUNS, _POINTS):
             inside(root, name)
         if force:
             _remove_results(root)
@@ -149,13 +149,13 @@ def _remove_results(root: Path) -> None:
     """Remove what any sweep left, and name what is not Octavo's."""
     for name in (TABLE_FILE, PICTURE_FILE):
         shared.remove(root / name)
-    for run in sorted((root / _RUNS).glob("*")):
+    for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and is_finished(run):
             ours.remove(run, FILES)
     for row_file in (root / _POINTS).glob("*.parquet"):
         if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():
             row_file.unlink()
-    kept = [path for name in (_RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
+    kept = [path for name in (RUNS, _POINTS) for path in sorted((root / name).glob("[!.]*"))]
     if kept:
         note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")
 

@@ -1,0 +1,75 @@
+"""`--dry-run` says what it would take and does nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import SMALL, contents
+
+FIR = ("-w", "fir", "-s", str(SMALL))
+SWEEP = """\
+[scenario]
+workload = { name = "fir", scale = 0.015625 }
+node.preset = "grit-2gpu"
+memory.placement = "grit"
+
+[random]
+"""
+
+
+@pytest.mark.parametrize(("command", "runs"), [(("run", *FIR), 1), (("compare", *FIR, "-p", "on-touch,grit"), 2)])
+def test_it_writes_nothing_and_says_what_it_would_take(command, runs, cli, tmp_path):
+    done = cli(*command, "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["runs"], found["finished"], found["tried"], found["ended"]) == (runs, 0, runs, runs)
+    assert found["seconds"] > 0
+    assert found["memory_bytes"][1] >= found["memory_bytes"][0] > 1 << 20
+    assert found["disk_free_bytes"] > 0
+    assert not list(tmp_path.iterdir())
+    assert cli(*command, "-o", "out", "-q").returncode == 0
+    results = sum(
+        path.stat().st_size
+        for summary in (tmp_path / "out").rglob("summary.json")
+        for path in summary.parent.iterdir()
+        if "manifest" not in path.name
+    )
+    assert found["disk_bytes"] == pytest.approx(results, rel=0.2)
+
+
+def test_what_is_finished_is_not_counted(cli, tmp_path):
+    assert cli("compare", *FIR, "-p", "grit", "-o", "out", "-q").returncode == 0
+    before = contents(tmp_path / "out")
+    found = json.loads(cli("compare", *FIR, "-p", "grit,on-touch", "-o", "out", "--dry-run", "--json").stdout)
+    assert (found["runs"], found["finished"], found["tried"]) == (2, 1, 1)
+    done = cli("compare", *FIR, "-p", "grit", "-o", "out", "--dry-run")
+    assert "1, of which 1 are finished" in done.stdout
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_sweep_is_tried_in_a_few_points(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(SWEEP + "points = 20\naxes.seed = { low = 1, high = 99 }\n")
+    found = json.loads(cli("sweep", "s.toml", "--dry-run", "--json").stdout)
+    assert found["runs"] == 20
+    assert 1 <= found["tried"] <= 8
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+def test_what_would_be_refused_is_refused(cli, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    done = cli("run", *FIR, "-o", "mine", "--dry-run")
+    assert done.returncode == 2
+    assert "holds no Octavo result" in done.stderr
+    small = ("--set", "node.capacity.footprint_percent=1")
+    done = cli("run", "-w", "matrixmultiplication", "-p", "grit", "-s", str(SMALL), *small, "--dry-run")
+    assert done.returncode == 2
+    assert "too small" in done.stderr
+
+
+def test_more_points_than_anybody_waits_for_are_refused(cli, tmp_path):
+    (tmp_path / "s.toml").write_text(SWEEP + "points = 2000000000\naxes.seed = [1, 2]\n")
+    done = cli("sweep", "s.toml", "--dry-run")
+    assert done.returncode == 2
+    assert "expected at most 1,000,000 points, found 2,000,000,000" in " ".join(done.stderr.split())
