@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from conftest import SMALL, contents
@@ -159,6 +160,17 @@ def test_a_link_that_leads_nowhere_is_an_error(tmp_path):
         with pytest.raises(octavo.OutputError, match="is a symbolic link to nothing, which does not exist"):
             write()
     assert (tmp_path / "r").is_symlink()
+
+
+def test_a_device_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "device")  # As little a file as /dev/null, and nobody minds if it is gone.
+    for write in (
+        lambda: octavo.run(**RUN, output=tmp_path / "device"),
+        lambda: octavo.run(**RUN, output=tmp_path / "other", perfetto=tmp_path / "device"),
+    ):
+        with pytest.raises(octavo.OutputError, match="it is neither a file nor a folder"):
+            write()
+    assert (tmp_path / "device").is_fifo()
 
 
 @pytest.mark.parametrize("exchange", [True, False])

@@ -14,9 +14,11 @@ def followed(path: Path) -> Path:
     """What to write instead of a symbolic link that was named as the output, so that the link stays.
 
     Raises:
-        OutputError: the link leads nowhere.
+        OutputError: the link leads nowhere, or there is a device.
 
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OutputError(f"cannot write {path}: it is neither a file nor a folder", "choose another place with -o")
     if not path.is_symlink():
         return path
     if not path.exists():
