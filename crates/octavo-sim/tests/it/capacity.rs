@@ -137,3 +137,28 @@ fn capacities_that_cannot_be_are_refused() {
         assert!(found.starts_with(expected), "{found}\nnot\n{expected}");
     }
 }
+
+/// GPU 0 writes eight pages of one block and one of the next, then reads the eight again; after that, GPU 1 touches
+/// eight pages of its own.
+fn overflows_then_grows() -> Script {
+    let write = |pages: std::ops::Range<u64>| pages.flat_map(|page| store(page, 0)).collect::<Vec<_>>();
+    let first = [write(0..8), compute(300), write(512..513), compute(300), touch(0..8), compute(300)].concat();
+    Script::on_gpus(2048, vec![vec![first, compute(1)], vec![compute(1), touch(1024..1032)]])
+}
+
+#[test]
+fn an_idle_gpu_keeps_what_leaves_another_until_it_needs_the_room() {
+    let mut node = node(2);
+    node.capacity.bytes = Bytes(8 * PAGE);
+    let mut config = memory("first-touch");
+    config.eviction.name = "lru-block".to_owned();
+    let to_host = run_with(&node, &config, &overflows_then_grows());
+    config.demotion.name = "spare-memory".to_owned();
+    config.demotion.options.insert("reserve".to_owned(), "0B".into());
+    let result = run_with(&node, &config, &overflows_then_grows());
+    let counts = &result.summary.manager;
+    assert_eq!((counts.evictions_to_spare, counts.evictions_written, counts.written_back), (9, 0, 9));
+    assert_eq!((counts.fetched_from_spare, counts.yielded, counts.remote_maps), (8, 1, 0));
+    let faults = result.summary.accesses.faults;
+    assert_eq!((faults, to_host.summary.accesses.faults, to_host.summary.manager.evictions_written), (25, 25, 9));
+}
