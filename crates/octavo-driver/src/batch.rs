@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use octavo_manager::{MAX_PROCESSORS, ProcessorId};
 use octavo_units::Time;
 
-use crate::config::{BatchConfig, BatchScope};
+use crate::config::{BatchConfig, BatchScope, Replay};
 use crate::faults::FaultId;
+
+/// Batches in a row that are replayed together at most, under [`Replay::Once`] (`uvm_perf_fault_max_batches_per_service`).
+const MAX_BATCHES: u32 = 20;
 
 /// A request to the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,11 @@ impl Queues {
         (self.0.len() > 1).then_some(queue)
     }
 
+    /// Whether wakes wait for the end of the batch.
+    pub fn hold_wakes(&self) -> bool {
+        self.0[0].config.replay != Replay::Block
+    }
+
     /// The queue of a GPU's requests.
     pub fn of(&self, processor: ProcessorId) -> usize {
         if self.0.len() > 1 { processor.gpu_index().unwrap_or_default() } else { 0 }
@@ -87,6 +95,8 @@ pub(crate) struct Batches {
     called: bool,
     /// Faults whose wakes wait for the end of the batch.
     wakes: Vec<FaultId>,
+    /// Batches since the last replay.
+    batches: u32,
 }
 
 impl Batches {
@@ -98,6 +108,7 @@ impl Batches {
             busy: false,
             called: false,
             wakes: Vec::new(),
+            batches: 0,
         }
     }
 
@@ -126,6 +137,7 @@ impl Batches {
             return None;
         }
         self.busy = true;
+        self.batches += 1;
         let size = self.queue.len().min(self.config.size as usize);
         self.serving.extend(self.queue.drain(..size));
         Some(&self.serving)
@@ -172,9 +184,23 @@ impl Batches {
         was_busy && !self.busy
     }
 
-    /// The wakes held back, to be handed back to [`Batches::recycle_wakes`].
+    /// The wakes held back that go out now, to be handed back to [`Batches::recycle_wakes`].
     pub fn held(&mut self) -> Vec<FaultId> {
+        if self.config.replay == Replay::Once && !self.queue.is_empty() && self.batches < MAX_BATCHES {
+            return Vec::new();
+        }
+        self.batches = 0;
         std::mem::take(&mut self.wakes)
+    }
+
+    /// A batch is over: faults that came meanwhile and are discarded.
+    pub fn flush(&mut self) -> Vec<FaultId> {
+        if self.config.replay != Replay::BatchFlush {
+            return Vec::new();
+        }
+        let flushed = self.queue.iter().filter_map(|request| request.fault()).collect();
+        self.queue.retain(|request| request.fault().is_none());
+        flushed
     }
 
     pub fn recycle_wakes(&mut self, mut wakes: Vec<FaultId>) {

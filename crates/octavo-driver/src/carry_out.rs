@@ -102,7 +102,7 @@ impl Driver {
         let (cause, evicting) = (progress.plan.cause, progress.evicting);
         for page in pages.iter() {
             if processor != HOST
-                && let Some(queues) = self.service.queues()
+                && let Some(queues) = self.service.queues().filter(|queues| queues.hold_wakes())
             {
                 if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
                     let queue = queues.of(processor);

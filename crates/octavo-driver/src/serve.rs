@@ -110,6 +110,12 @@ impl Driver {
         self.begin_batch_if_idle(now, queue, to);
     }
 
+    /// A fault is over without having been served: its accesses are tried again.
+    fn discard(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
+        let fault = self.faults.serve(id, now);
+        if self.halted { self.close_and_kill(now, &fault, to) } else { self.close_and_wake(now, &fault, to) }
+    }
+
     fn begin_batch_if_idle(&mut self, now: Time, queue: usize, to: &mut impl Executor) {
         let Model::Batch(queues) = &mut self.service.0 else { return };
         let gpu = queues.gpu(queue);
@@ -160,12 +166,15 @@ impl Driver {
         let Some(queues) = self.service.queues() else { return };
         let batches = &mut queues[queue];
         let wakes = batches.held();
+        let mut flushed = Vec::new();
         if batches.end() {
+            flushed = batches.flush();
             to.hear(now, Happening::BatchEnds(gpu));
         }
         for &fault in &wakes {
             self.send_wake(now, fault, to);
         }
+        flushed.into_iter().for_each(|fault| self.discard(now, fault, to));
         if let Some(queues) = self.service.queues() {
             queues[queue].recycle_wakes(wakes);
         }

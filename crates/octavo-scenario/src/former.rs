@@ -15,6 +15,17 @@ const KEYS: &[(&str, &str)] = &[
 /// Those that went away without a successor: a stored scenario that has them means the same without.
 const WITHOUT_SUCCESSOR: &[&str] = &["node.host.cpu.capacity"];
 
+/// Presets of memory systems that went away, and what took their place.
+const MEMORY_PRESETS: &[(&str, &str)] = &[(
+    "uvm",
+    "`stock-driver` took its place, and has the driver's guard as well (`memory.guard = \"none\"` leaves it out)",
+)];
+
+/// What took the place of a memory preset, in words, if there ever was one of that name.
+pub(crate) fn memory_preset(name: &str) -> Option<&'static str> {
+    MEMORY_PRESETS.iter().find(|(former, _)| *former == name).map(|(_, instead)| *instead)
+}
+
 /// What says the same as a key that went away, in words, if it ever was one.
 pub(crate) fn key(key: &str) -> Option<&'static str> {
     KEYS.iter().find(|(former, _)| *former == key).map(|(_, instead)| *instead)

@@ -1,6 +1,7 @@
 //! The presets that come with Octavo.
 
 use crate::error::Problem;
+use crate::former;
 use crate::layer::Layer;
 
 /// Names and texts of one kind of preset.
@@ -24,12 +25,13 @@ const NODES: Presets = &[
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
     ("hardware", include_str!("../../../presets/drivers/hardware.toml")),
+    ("stock-driver", include_str!("../../../presets/drivers/stock-driver.toml")),
     ("uvmsmart", include_str!("../../../presets/drivers/uvmsmart.toml")),
     ("demand-paging", include_str!("../../../presets/drivers/demand-paging.toml")),
 ];
 const HOSTS: Presets = &[(DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml"))];
 const MEMORIES: Presets = &[
-    ("uvm", include_str!("../../../presets/memory/uvm.toml")),
+    ("stock-driver", include_str!("../../../presets/memory/stock-driver.toml")),
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
 ];
 /// The host of a node that names none.
@@ -98,6 +100,9 @@ pub(crate) fn host(name: &str) -> Result<Layer, Problem> {
 
 /// A memory preset, below `memory`.
 pub(crate) fn memory(name: &str) -> Result<Layer, Problem> {
+    if let Some(instead) = former::memory_preset(name) {
+        return Err(Problem::new("memory.preset", format!("there is no preset `{name}` any more: {instead}")));
+    }
     let text = memory_text(name).ok_or_else(|| unknown("memory.preset", name, MEMORIES))?;
     Ok(embedded(&format!("memory preset {name}"), text).below("memory"))
 }

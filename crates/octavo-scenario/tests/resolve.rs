@@ -82,10 +82,27 @@ fn the_presets_of_uvmsmart_state_its_published_values() {
 /// nvidia-uvm 595.45.04, uvm_perf_prefetch.c: the module parameters' defaults.
 #[test]
 fn the_preset_of_the_production_driver_states_its_defaults() {
-    let memory = resolved(FILE, &["memory.preset=uvm"]).unwrap().scenario.memory;
+    let set = ["memory.preset=stock-driver", "node.driver.preset=stock-driver"];
+    let resolved = resolved(FILE, &set).unwrap();
+    let memory = resolved.scenario.memory;
     let values = ["threshold", "min_faults", "big_pages"].map(|key| memory.prefetch.options[key].to_string());
     assert_eq!(values, ["51", "1", "true"]);
-    assert_eq!(memory.eviction.name, "lru-block");
+    assert_eq!((memory.eviction.name.as_str(), memory.guard.name.as_str()), ("lru-block", "stock-driver"));
+    let guard = ["threshold", "pin_threshold", "lapse", "nap", "pin", "epoch", "max_resets"];
+    let guard = guard.map(|key| memory.guard.options[key].to_string().replace('"', ""));
+    assert_eq!(guard, ["3", "10", "500us", "500us", "150ms", "1s", "4"]);
+    let service = resolved.toml.split("[node.driver.service]\n").nth(1).unwrap();
+    assert!(service.starts_with("model = \"batch\"\nsize = 256\n"), "{service}");
+    assert!(service.contains("replay = \"batch-flush\""), "{service}");
+}
+
+#[test]
+fn a_former_memory_preset_is_refused_with_its_successor() {
+    assert_eq!(
+        refusal(&["memory.preset=uvm"]),
+        "--set memory.preset=uvm: `memory.preset`: there is no preset `uvm` any more: `stock-driver` took its place, \
+         and has the driver's guard as well (`memory.guard = \"none\"` leaves it out)"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who waits for whom: prefetched pages that come in a plan of their own.
 
-use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_driver::{Driver, Service};
 use octavo_manager::{MemoryConfig, MemoryId, PageId, PrefetchPlan, Prefix, Refusal, Why};
 use octavo_registry::Choice;
@@ -65,6 +65,7 @@ fn a_batch_does_not_wait_for_what_is_prefetched() {
         block: zero,
         interrupt: zero,
         scope: BatchScope::Node,
+        replay: Replay::Batch,
     };
     let mut to = slow_copies();
     let mut driver = tree(PrefetchPlan::Own, Service::new(&ServiceModel::Batch(batch)), &mut to);

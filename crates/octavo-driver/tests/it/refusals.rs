@@ -1,7 +1,7 @@
 //! Plans that are refused, faults that can never be served, and mappings that vanish.
 
 use octavo_driver::Service;
-use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_manager::{
     Access, Fault, HOST_MEMORY, MemoryConfig, MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, Why,
 };
@@ -170,8 +170,15 @@ fn pages_of_a_refused_plan_can_be_freed() {
 #[test]
 fn a_batch_ends_although_its_plan_was_refused() {
     let (batch, request) = (Time(100), Time(10));
-    let config =
-        BatchConfig { size: 2, batch, request, block: Time::ZERO, interrupt: Time::ZERO, scope: BatchScope::Node };
+    let config = BatchConfig {
+        size: 2,
+        batch,
+        request,
+        block: Time::ZERO,
+        interrupt: Time::ZERO,
+        scope: BatchScope::Node,
+        replay: Replay::Batch,
+    };
     let mut to = refusing("copy", Why::Again);
     let mut driver = driver(Service::new(&ServiceModel::Batch(config)), &[8, 8], &mut to);
     driver.faults(Time(0), &[read(0, 3)], &mut to);

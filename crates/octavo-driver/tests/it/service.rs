@@ -1,7 +1,7 @@
 //! When requests are served.
 
 use octavo_driver::Service;
-use octavo_driver::config::{BatchConfig, BatchScope, PoolConfig, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, PoolConfig, Replay, ServiceModel};
 use octavo_manager::{Access, CounterNotification, MemoryConfig, PageId, ProcessorId};
 use octavo_registry::Choice;
 use octavo_units::Time;
@@ -20,6 +20,7 @@ fn batch(interrupt: u64, block: u64) -> BatchConfig {
         block: Time(block),
         interrupt: Time(interrupt),
         scope: BatchScope::Node,
+        replay: Replay::Batch,
     }
 }
 
@@ -76,6 +77,56 @@ fn a_batch_wakes_at_its_end_and_then_takes_the_next() {
     driver.tick(Time(295), &mut to);
     let wakes: Vec<_> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
     assert_eq!(wakes, ["295 wake gpu0 4 evicting 0", "295 wake gpu1 5 evicting 0"]);
+}
+
+/// Three faults at once, of which the first is a batch of its own: who is woken when, until nobody faults again.
+fn woken_under(replay: Replay) -> Vec<String> {
+    let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+    let mut driver = driver(batches(BatchConfig { replay, ..batch(0, 0) }), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 9), read(0, 4), read(1, 5)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    to.take().into_iter().filter(|line| line.contains("wake") || line.contains("batch of")).collect()
+}
+
+#[test]
+fn what_came_during_a_batch_is_flushed_and_woken_unserved() {
+    assert_eq!(
+        woken_under(Replay::BatchFlush),
+        ["5 batch of 1", "145 wake gpu0 9 evicting 0", "145 wake gpu0 4 evicting 0", "145 wake gpu1 5 evicting 0",],
+        "whoever has to faults again"
+    );
+}
+
+#[test]
+fn under_once_everyone_is_woken_when_nobody_waits_any_more() {
+    let wakes = ["295 wake gpu0 9 evicting 0", "295 wake gpu0 4 evicting 0", "295 wake gpu1 5 evicting 0"];
+    assert_eq!(woken_under(Replay::Once), [&["5 batch of 1", "145 batch of 2"][..], &wakes[..]].concat());
+}
+
+#[test]
+fn after_twenty_batches_the_first_are_woken_though_others_wait() {
+    let mut to = Scripted::default();
+    let config = BatchConfig { size: 1, replay: Replay::Once, ..batch(0, 0) };
+    let mut driver = driver(batches(config), &[64, 64], &mut to);
+    driver.faults(Time(0), &(0..30).map(|page| read(0, page)).collect::<Vec<_>>(), &mut to);
+    run_alarms(&mut driver, &mut to);
+    let wakes: Vec<String> = to.take().into_iter().filter(|line| line.contains("wake")).collect();
+    let at = |time: &str| wakes.iter().filter(|line| line.split(' ').next() == Some(time)).count();
+    assert_eq!((at("2200"), at("3300")), (20, 10), "110 for each batch: {wakes:?}");
+}
+
+#[test]
+fn under_block_nobody_waits_for_the_rest_of_the_batch() {
+    let mut to = Scripted { durations: vec![("copy", 30)], ..Scripted::default() };
+    let config = BatchConfig { replay: Replay::Block, ..batch(50, 0) };
+    let mut driver = driver(batches(config), &[8, 8], &mut to);
+    driver.faults(Time(5), &[read(0, 9), read(0, 4)], &mut to);
+    run_alarms(&mut driver, &mut to);
+    let lines: Vec<String> =
+        to.take().into_iter().filter(|line| line.contains("wake") || line.contains("ends")).collect();
+    let first_wake = lines.iter().position(|line| line.contains("wake")).unwrap();
+    let end = lines.iter().position(|line| line.contains("batch ends")).unwrap();
+    assert!(first_wake < end, "{lines:?}");
 }
 
 #[test]

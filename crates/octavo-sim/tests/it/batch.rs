@@ -1,7 +1,7 @@
 //! The driver that serves faults in batches.
 
 use crate::support::{Script, compute, events, load, memory_with, node, run, run_with, store};
-use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_node::NodeConfig;
 use octavo_program::Op;
 use octavo_units::Time;
@@ -17,6 +17,7 @@ fn batched(gpus: u32, size: u32) -> NodeConfig {
         block: Time::ZERO,
         interrupt: Time::ZERO,
         scope: BatchScope::Node,
+        replay: Replay::Batch,
     });
     node
 }
@@ -74,6 +75,23 @@ fn faults_of_a_batch_that_are_in_one_block_share_the_time_of_it() {
     assert!(same - one < 4, "four faults of one block: {one} and {same} us");
     assert!((9..12).contains(&(other - one)), "three blocks: {one} and {other} us");
     assert_eq!((cold(&with_blocks(4)) - cold(&with_blocks(1))) / 1000, 3 * 5);
+}
+
+/// The first fault is a batch of its own; the three that came meanwhile are discarded, and come again.
+#[test]
+fn flushed_faults_happen_again_and_all_pages_come() {
+    let flushing = |gpus| {
+        let mut node = batched(gpus, 256);
+        let ServiceModel::Batch(config) = &mut node.driver.service else { unreachable!() };
+        config.replay = Replay::BatchFlush;
+        node
+    };
+    assert_eq!(cold(&flushing(1)), cold(&batched(1, 256)), "nobody else faulted");
+    let later = cold(&flushing(4)) - cold(&batched(4, 256));
+    // An idle driver takes the first to come again by itself, and discards the others once more: four batches of one
+    // instead of one and three. Before each of the three, a wake, a walk and a fault are under way, 0.5 us each and a bit.
+    let under_way = later - 2 * 20_000 - 2 * PLAN;
+    assert!((3 * 1500..3 * 1600).contains(&under_way), "{later} ns");
 }
 
 #[test]

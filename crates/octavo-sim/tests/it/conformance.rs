@@ -2,7 +2,7 @@
 //! registered. In the dev profile each run also ends with a check of every page-table entry against the manager.
 
 use crate::support::{Script, combinations, node};
-use octavo_driver::config::{BatchConfig, BatchScope, ServiceModel};
+use octavo_driver::config::{BatchConfig, BatchScope, Replay, ServiceModel};
 use octavo_manager::{MemoryConfig, PLACEMENTS};
 use octavo_node::*;
 use octavo_program::{Dispatch, Op, Size, Workload};
@@ -30,6 +30,7 @@ fn batched(mut node: NodeConfig) -> NodeConfig {
         block: Time::ZERO,
         interrupt: Time::ZERO,
         scope: BatchScope::Node,
+        replay: Replay::Batch,
     });
     node
 }

@@ -34,7 +34,7 @@ PINNED: Mapping[str, object] = {
     "memory.page_size": "64KiB",
 }
 """Host memory that the GPU maps and accesses line by line: more accesses than any pattern here has would move it."""
-MANAGED: Mapping[str, object] = {"memory.preset": "uvm"}
+MANAGED: Mapping[str, object] = {"memory.preset": "stock-driver", "memory.guard": "none"}
 """Memory that moves on demand, as the production driver moves it."""
 _ALONE: Mapping[str, object] = {"wavefronts": 1, "lanes": 1, "in_flight": 1}
 """One thread of each work-group, with one access in flight."""
