@@ -10,6 +10,7 @@ import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
@@ -112,7 +113,8 @@ def _run_all(
     results: dict[int, RunResult] = {}
     failures: list[OctavoError] = []
     with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
-        pending = {pool.submit(_run_one, points[index], stop, progress, force=force): index for index in missing}
+        one = partial(_run_one, force=force)
+        pending = {pool.submit(one, points[index], stop, progress): index for index in missing}
         try:
             while pending and not struck.is_set():
                 finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
