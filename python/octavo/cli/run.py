@@ -17,6 +17,7 @@ from octavo.runs import gantt, measures
 from octavo.runs.execute import Point
 from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
+from octavo.runs.pictures import check_format
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -41,7 +42,8 @@ Perfetto = Annotated[
     ),
 ]
 Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="FILE", help="Also draw the jobs over time, as a PNG picture.")
+    Path | None,
+    typer.Option("--chart", metavar="FILE", help="Also draw the jobs over time: a .png, .svg or .pdf file."),
 ]
 Placement = Annotated[
     str | None, typer.Option("--placement", "-p", help="Placement strategy by name, or a Python file.")
@@ -107,6 +109,7 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     """Make sure that the jobs can be drawn, before they run."""
     if not scenario.jobs:
         raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
+    check_format(chart)
     check_file(chart)
 
 

@@ -1,6 +1,7 @@
 """The charts, as Vega-Lite specifications that Altair writes; the page puts rows and widths in.
 
-Colours are names of the style sheet (`var(--…)`), so that light, dark and print need no second drawing.
+Lines and texts have names of the style sheet (`var(--…)`), so that light, dark and print need no second drawing; what
+stands for something has its colour of `octavo.runs.colours` in all of them.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ import altair as alt
 
 from octavo.report.phases import MOMENTS, ORDER
 from octavo.report.series import MOVES
+from octavo.runs import colours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROWS = alt.NamedData("rows")
-_CATEGORIES = [f"var(--c{number})" for number in range(1, 11)]
-_MOMENT_COLOURS = [f"var(--c{number})" for number in (1, 2, 3, 4, 3, 5, 6, 7)]
-"""Of phases in time, as their totals have them: copies are of one colour in both directions."""
-_GPUS = (1, 2, 3, 4, 6, 7, 10, 5)
-"""Colours of GPUs in turn, as the page map has them; the host is the eighth."""
 _TEXT, _LINE = "var(--soft)", "var(--line)"
 _TIME = "simulated time in ms"
+_PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
+"""Phases as totals have them."""
+_MOMENTS = {"copy in": "copies", "copy out": "copies", "kernel": "kernels"}
+"""Phases in time that totals call otherwise; copies are of one colour in both directions."""
 
 
 def specifications(causes: list[str], processors: list[str], variants: list[str]) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "remote": _lines("remote_bytes", "remote lines in GB/s"),
         "walks": _lines("walks", "walks per translation", percent=True),
         "l1miss": _lines("l1_miss", "first-level misses per translation", percent=True),
-        "moves": _sized(_areas("pages", "pages per ms", "cause", alt.Scale(domain=list(MOVES.values()))), 150),
+        "moves": _sized(_areas("pages", "pages per ms", "cause", _causes_scale(list(MOVES.values()))), 150),
         "links": _heat(),
         "memory": _memory(processors),
     }
@@ -60,7 +61,7 @@ def config() -> dict[str, Any]:
         "view": {"stroke": None},
         "axis": axis,
         "legend": {"labelColor": _TEXT, "titleColor": _TEXT, "orient": "top", "title": None, "symbolLimit": 20},
-        "range": {"category": _CATEGORIES},
+        "range": {"category": list(colours.SERIES)},
     }
 
 
@@ -75,7 +76,7 @@ def _speedup(variants: list[str]) -> dict[str, Any]:
         scale=alt.Scale(type="log", base=2, nice=False, padding=24),
         axis=alt.Axis(format="~g"),
     )
-    colour = alt.Color("variant:N", scale=alt.Scale(domain=variants), legend=None)
+    colour = alt.Color("variant:N", scale=alt.Scale(domain=variants, range=colours.of(variants)), legend=None)
     about = ["label:N", alt.Tooltip("speedup:Q", format=".3f"), alt.Tooltip("time_ms:Q", format=".4g", title="ms")]
     base = alt.Chart(_ROWS).encode(y=_label())
     bars = base.mark_bar(height={"band": 0.7}).encode(x=x, x2=alt.X2Datum(1), color=colour, tooltip=about)
@@ -91,14 +92,21 @@ def _speedup(variants: list[str]) -> dict[str, Any]:
 
 
 def _causes(causes: list[str]) -> dict[str, Any]:
-    return _parts("cause", causes, "relative", "run time relative to the baseline, split as the accesses' time is")
+    return _parts(
+        "cause", _causes_scale(causes), "relative", "run time relative to the baseline, split as the accesses' time is"
+    )
 
 
 def _phases() -> dict[str, Any]:
-    return _parts("phase", ORDER, "time_ms", _TIME)
+    scale = alt.Scale(domain=list(_PHASES), range=list(_PHASES.values()))
+    return _parts("phase", scale, "time_ms", _TIME)
 
 
-def _parts(part: str, order: Sequence[str], length: str, title: str) -> dict[str, Any]:
+def _causes_scale(causes: Sequence[str]) -> alt.Scale:
+    return alt.Scale(domain=list(causes), range=[colours.CAUSES[cause.replace(" ", "_")] for cause in causes])
+
+
+def _parts(part: str, scale: alt.Scale, length: str, title: str) -> dict[str, Any]:
     """One bar a run, made of its parts in their order."""
     chart = (
         alt.Chart(_ROWS)
@@ -106,7 +114,7 @@ def _parts(part: str, order: Sequence[str], length: str, title: str) -> dict[str
         .encode(
             y=_label(),
             x=alt.X(f"{length}:Q", title=title),
-            color=alt.Color(f"{part}:N", scale=alt.Scale(domain=list(order))),
+            color=alt.Color(f"{part}:N", scale=scale),
             order=alt.Order("order:Q"),
             tooltip=[
                 "label:N",
@@ -127,7 +135,11 @@ def _spans() -> dict[str, Any]:
             y=alt.Y("phase:N", sort=MOMENTS, title=None, axis=alt.Axis(domain=False)),
             x=_time("from"),
             x2="to",
-            color=alt.Color("phase:N", scale=alt.Scale(domain=MOMENTS, range=_MOMENT_COLOURS), legend=None),
+            color=alt.Color(
+                "phase:N",
+                scale=alt.Scale(domain=MOMENTS, range=[_PHASES[_MOMENTS.get(moment, moment)] for moment in MOMENTS]),
+                legend=None,
+            ),
             tooltip=[
                 "phase:N",
                 "name:N",
@@ -173,8 +185,9 @@ def _areas(field: str, title: str, colour: str, scale: alt.Scale) -> alt.Chart:
 
 
 def _memory(processors: list[str]) -> dict[str, Any]:
-    colours = ["var(--c8)", *(_CATEGORIES[_GPUS[number % len(_GPUS)] - 1] for number in range(len(processors) - 1))]
-    scale = alt.Scale(domain=processors, range=colours)
+    gpus = len(colours.PROCESSORS) - 1
+    shades = [colours.PROCESSORS[0], *(colours.PROCESSORS[1 + place % gpus] for place in range(len(processors) - 1))]
+    scale = alt.Scale(domain=processors, range=shades)
     areas = _areas("mebibytes", "copies of pages in MiB", "processor", scale)
     rule = alt.Chart(_ROWS).mark_rule(strokeDash=[5, 3], color="var(--ink)", aria=False).encode(y="max(footprint):Q")
     return _sized(alt.layer(areas, rule), 150)

@@ -13,7 +13,7 @@ from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import over_time
 from octavo.report.translation import translation
-from octavo.runs import events, measures
+from octavo.runs import colours, events, measures
 from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
@@ -46,11 +46,13 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
 
 def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     speedups = speed.speedups(runs, against)
+    variants = list(dict.fromkeys(run.variant for run in runs))
+    shades = dict(zip(variants, colours.of(variants), strict=True))
     return {
         "octavo": version("octavo"),
         "baseline": against,
         "kinds": {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES},
-        "runs": [_run(run) for run in runs],
+        "runs": [{**_run(run), "colour": shades[run.variant]} for run in runs],
         **_scenarios(runs),
         "speedups": speedups,
         "means": speed.means(speedups),

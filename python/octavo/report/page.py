@@ -11,6 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from octavo.report import charts
+from octavo.runs import colours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
     """
     return Template(asset("page.html")).substitute(
         title=escape(title),
-        style=asset("page.css"),
+        style=colours.style() + asset("page.css"),
         library=_in_script(library()),
         data=_json(data),
         specifications=_json({"config": charts.config(), **charts.specifications(*legends)}),

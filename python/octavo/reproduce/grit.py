@@ -84,25 +84,25 @@ def reproduce(study: Study) -> Reproduction:
 
 def _draw(root: Path, found: Reproduction) -> None:
     speedups = found.comparison.speedups()
-    pictures.grouped_bars(
-        root / "speedup.png", speedups, ylabel="speed-up over on-touch", title="Speed-up over on-touch", line_at=1.0
+    pictures.bars(
+        root / "speedup.png", speedups, xlabel="speed-up over on-touch", title="Speed-up over on-touch", line_at=1.0
     )
     faults = found.faults()
     relative = faults.with_columns(pl.col(name) / pl.max_horizontal("on-touch", 1) for name in faults.columns[1:])
-    pictures.grouped_bars(
+    pictures.bars(
         root / "faults.png",
         relative,
-        ylabel="faults relative to on-touch",
+        xlabel="faults relative to on-touch",
         title="Faults seen by the driver",
         line_at=1.0,
     )
     pictures.breakdown(root / "breakdown.png", found.comparison.points, title="Run time by cause, relative to on-touch")
     mix = found.scheme_mix()
     parts = {name.replace("_", " "): mix[name].to_list() for name in mix.columns[1:]}
-    pictures.stacked_bars(
+    pictures.shares(
         root / "scheme_mix.png",
         mix["workload"].to_list(),
         parts,
-        ylabel="share of pages",
+        xlabel="share of pages",
         title="Schemes of pages under GRIT",
     )

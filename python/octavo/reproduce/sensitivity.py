@@ -131,7 +131,7 @@ def sensitivity(name: str, study: Study) -> Sensitivity:
         save_report(root, experiment.digest, found.points, found.to_dict())
         shown = found.table.select("setting", *sweep.placements[1:])
         title = f"Varied: {sweep.title}"
-        pictures.grouped_bars(root / "speedup.png", shown, ylabel="speed-up over on-touch", title=title, line_at=1.0)
+        pictures.bars(root / "speedup.png", shown, xlabel="speed-up over on-touch", title=title, line_at=1.0)
     return found
 
 

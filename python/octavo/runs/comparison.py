@@ -156,7 +156,7 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
         return
     title = f"Speed-up over {comparison.baseline}"
     table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
-    pictures.grouped_bars(root / "speedup.png", table, ylabel="speed-up", title=title, line_at=1.0)
+    pictures.bars(root / "speedup.png", table, xlabel="speed-up", title=title, line_at=1.0)
     pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
     if comparison.jobs is not None:
         folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from octavo.runs.pictures import COLOURS, tidy, time_unit, write
+from octavo.runs.colours import PROCESSORS, SERIES
+from octavo.runs.pictures import tidy, time_unit, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +43,9 @@ def jobs(path: Path, results: Mapping[str, RunResult]) -> None:
             _capacity(axes, result, per_unit)
         else:
             _bars(axes, result, per_unit)
-        tidy(axes, name)
-        axes.grid(axis="y", visible=memory)
+        tidy(axes, name, along="y" if memory else "x")
         axes.grid(axis="x", linewidth=0.4, alpha=0.6)
         axes.set_xlim(0, longest / per_unit)
-        axes.tick_params(labelsize=8)
     grid.flat[-1].set_xlabel(f"time in {unit}; pale: cut off by the end of the run", fontsize=8)
     write(figure, path)
 
@@ -57,7 +56,7 @@ def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:
         line = names.index(row["job"])
         began, ended = row["began_ps"] / per_unit, row["ended_ps"] / per_unit
         opacity = 1.0 if row["complete"] else _CUT_OFF
-        colour = COLOURS[line % len(COLOURS)]
+        colour = SERIES[line % len(SERIES)]
         axes.barh(line, ended - began, 0.66, left=began, color=colour, alpha=opacity, edgecolor="white", linewidth=0.6)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -71,7 +70,7 @@ def _capacity(axes: Axes, result: RunResult, per_unit: float) -> None:
         limited = rows.filter((pl.col("bytes") > 0) & (pl.col("time_ps") <= end))
         times = [*limited["time_ps"], end]
         mebibytes = [value / (1 << 20) for value in limited["bytes"]]
-        colour = COLOURS[-1 - int(str(gpu)) % len(COLOURS)]
+        colour = PROCESSORS[1 + int(str(gpu)) % (len(PROCESSORS) - 1)]
         line = [*mebibytes, *mebibytes[-1:]]
         axes.step(
             [time / per_unit for time in times][-len(line) :], line, where="post", color=colour, label=f"gpu{gpu}"

@@ -57,7 +57,7 @@ def _one(path: Path, points: pl.DataFrame, key: str, metric: str) -> None:
     found = numbers(points[key].to_list())
     if found is None:
         table = pl.DataFrame({key: [shown(value) for value in points[key]], _word(metric): measured})
-        pictures.grouped_bars(path, table, ylabel=_named(metric), title=f"{_word(metric).capitalize()} by {key}")
+        pictures.bars(path, table, xlabel=_named(metric), title=f"{_word(metric).capitalize()} by {key}")
         return
     values, unit = found
     ordered = sorted(zip(values, measured, strict=True))

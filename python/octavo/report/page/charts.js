@@ -2,7 +2,9 @@
 
 const specifications = JSON.parse(document.getElementById("specifications").textContent);
 
-const colourOfRun = (run) => `var(--c${(run % 10) + 1})`;
+const colourOfRun = (run) => data.runs[run].colour;
+// Lines of workloads, where there are several: variants have one colour in all of them.
+const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]];
 
 // A figure with a chart that can be drawn again with other rows, and a table of the rows it shows.
 class Chart {
@@ -68,6 +70,10 @@ function nameRuns(specification, labels) {
   const colour = specification.encoding.color;
   colour.scale = { domain: data.runs.map((run) => run.label), range: data.runs.map((_, run) => colourOfRun(run)) };
   colour.legend = { ...colour.legend, values: labels };
+  const groups = [...new Set(data.runs.map((run) => run.group))];
+  if (groups.length === 1) return;
+  const range = data.runs.map((run) => DASHES[groups.indexOf(run.group) % DASHES.length]);
+  specification.encoding.strokeDash = { ...colour, scale: { domain: colour.scale.domain, range } };
 }
 
 // Something that is done when the browser has drawn what it has to, so that long pages open at once.

@@ -11,25 +11,25 @@ const LAYERS = {
   holder: {
     title: "owner",
     name: (code) => (code === REPLICATED ? "several processors" : processor(code)),
-    colour: (code) => (code === REPLICATED ? "--c9" : code === 0 ? "--c8" : ["--c1", "--c2", "--c3", "--c4", "--c6", "--c7", "--c10", "--c5"][(code - 1) % 8]),
+    colour: (code) => (code === REPLICATED ? "--several" : `--processor-${code === 0 ? 0 : 1 + ((code - 1) % 16)}`),
     codes: (about) => [...Array(about.processors).keys(), REPLICATED],
   },
   sharing: {
     title: "sharing",
     name: (code) => (code === 0 ? "no GPU has asked" : code === 1 ? "one GPU (private)" : `${code} GPUs`),
-    colour: (code) => ["--line", "--c1", "--c6", "--c2", "--c7", "--c4", "--c5"][Math.min(code, 6)],
+    colour: (code) => (code === 0 ? "--line" : `--sharing-${Math.min(code, 6)}`),
     codes: (about) => [...Array(about.processors).keys()],
   },
   access: {
     title: "read / write",
     name: (code) => ["no GPU has asked", "only reads so far", "written"][code],
-    colour: (code) => ["--line", "--c3", "--c2"][code],
+    colour: (code) => (code === 0 ? "--line" : `--access-${code}`),
     codes: () => [0, 1, 2],
   },
   scheme: {
     title: "scheme",
     name: (code) => ["no scheme", "on-touch", "access counter", "duplication"][code],
-    colour: (code) => ["--line", "--c1", "--c2", "--c9"][code],
+    colour: (code) => (code === 0 ? "--line" : `--scheme-${code}`),
     codes: () => [0, 1, 2, 3],
   },
   requests: { title: "faults and notifications", activity: REQUESTS },
@@ -64,7 +64,7 @@ function palette(layer) {
 const safely = (colour, code) => colour(code) ?? "--line";
 
 function heat(read, code) {
-  return code === 0 ? read("--panel") : between(read("--c6"), read("--c2"), read("--c7"), code / 120);
+  return code === 0 ? read("--panel") : between(read("--activity-1"), read("--activity-2"), read("--activity-3"), code / 120);
 }
 
 function forgetColours() {

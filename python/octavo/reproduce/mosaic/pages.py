@@ -59,6 +59,6 @@ def _leave(part: Part, key: str) -> Part:
     shown = pl.concat([part.points, part.means])
 
     def draw() -> None:
-        pictures.grouped_bars(part.root / "speed.png", shown, ylabel="relative speed", title=part.title, line_at=1.0)
+        pictures.bars(part.root / "speed.png", shown, xlabel="relative speed", title=part.title, line_at=1.0)
 
     return part.save(key, draw)

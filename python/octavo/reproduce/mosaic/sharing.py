@@ -100,8 +100,8 @@ def _beside_published(means: pl.DataFrame) -> list[dict[str, Any]]:
 
 def _draw(part: Part) -> None:
     shown = part.means.select("applications", *SHARED)
-    pictures.grouped_bars(
-        part.root / "weighted_speedup.png", shown, ylabel="weighted speed-up", title=f"{part.title}: means by number"
+    pictures.bars(
+        part.root / "weighted_speedup.png", shown, xlabel="weighted speed-up", title=f"{part.title}: means by number"
     )
     _draw_gains(part.root / "gains.png", part)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs import pictures
+from octavo.runs.colours import SERIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def _panel(axes: Axes, panel: pl.DataFrame, within: float) -> None:
     near = panel.select(pl.col("error").abs() <= within).to_series()
     for chosen, colour, words in ((near, 0, f"within {within:.0%}"), (~near, 1, "beyond")):
         part = panel.filter(chosen)
-        axes.scatter(part["measured"], part["simulated"], s=9, color=pictures.COLOURS[colour], label=words)
+        axes.scatter(part["measured"], part["simulated"], s=9, color=SERIES[colour], label=words)
     low, high = float(panel["measured"].min()), float(panel["measured"].max())  # type: ignore[arg-type]  # numbers
     ends = [low * 0.7, high * 1.4]
     axes.plot(ends, ends, color="#333333", linewidth=0.8)

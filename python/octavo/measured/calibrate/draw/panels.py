@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from octavo.measured.calibrate import quantities
 from octavo.runs import pictures
+from octavo.runs.colours import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +67,7 @@ def panels(titles: Sequence[str], columns: int = _WIDE, *, share_y: bool = False
 
 def colour(index: int) -> str:
     """The colour of a series by its number."""
-    return pictures.COLOURS[index % len(pictures.COLOURS)]
+    return SERIES[index % len(SERIES)]
 
 
 def points(rows: pl.DataFrame, key: str, value: pl.Expr) -> pl.DataFrame:

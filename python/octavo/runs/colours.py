@@ -1,0 +1,116 @@
+"""What colours stand for, in pictures and reports: one meaning each, and none twice.
+
+Colours of a family (placements, processors, causes, …) were chosen by a search for the largest distance between any
+two of them, as readers with and without a deficiency of red or green see them; a test computes these distances.
+They are neither so light nor so dark that they fade on white or on the dark paper of reports.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PLACEMENTS: Mapping[str, str] = {
+    "on-touch": "#38419b",
+    "first-touch": "#8092f5",
+    "access-counter": "#e39226",
+    "duplication": "#26bfa4",
+    "grit": "#891d41",
+    "griffin-dpc": "#268092",
+    "gps": "#b6dafe",
+    "ideal": "#d1e36e",
+    "interleaved": "#9b6526",
+}
+"""Of each placement, and of the schemes that are called like one."""
+
+PROCESSORS = (
+    *("#b6921d", "#533892", "#1df5f5", "#5c9bf5", "#535314", "#fed153", "#89bfb6", "#805c5c", "#c86e77"),
+    *("#80771d", "#f5a465", "#adb6fe", "#41659b", "#2f9bad", "#80265c", "#b6e3ad", "#776ed1"),
+)
+"""Of the host, and of each GPU; of the seventeenth GPU on, they repeat from the first GPU's."""
+SEVERAL = "#6b6b6b"
+"""Of what more than one processor holds."""
+
+CAUSES: Mapping[str, str] = {
+    "local": "#6eecfe",
+    "host": "#b68014",
+    "migration": "#652f89",
+    "remote_access": "#4a77d1",
+    "duplication": "#f5899b",
+    "write_collapse": "#ad5377",
+    "eviction": "#6e4114",
+    "prefetch": "#a4a4fe",
+    "walk": "#e3d153",
+}
+"""Of what the time of accesses is spent on, as `measures.CAUSES`; pages moved for a cause have its colour."""
+
+PHASES: Mapping[str, str] = {
+    "allocation": "#feb6fe",
+    "host_initialisation": "#c89b2f",
+    "copies": "#9b89ec",
+    "kernels": "#148980",
+    "host_results": "#892614",
+    "deallocation": "#534aa4",
+    "other": "#adec89",
+}
+"""Of the phases of whole programs, as `measures.PHASES`, and of the rest of their time."""
+
+SERIES = ("#14c8fe", "#265c1d", "#dab62f", "#773889", "#6e80e3", "#9b8014", "#65f5bf", "#da899b")
+"""Of names without a colour of their own, in turn."""
+
+ACCESS = ("#2f4a89", "#e3da80")
+"""Of pages that were only read, and of those that were written."""
+SHARING = ("#d3dde4", "#a9c0cf", "#7b9cb4", "#557a96", "#365874", "#1d3850")
+"""Of pages that one GPU has asked for, two GPUs, and so on; from light to dark, for it is an amount."""
+ACTIVITY = ("#f7e0b0", "#e07a4a", "#7a1f2b")
+"""Of few, more and many events."""
+
+_DARK = 0.42
+"""Luma below which white text is read more easily than black."""
+
+
+def placement(name: str) -> str | None:
+    """The colour of a placement, or of a variant that runs one (`managed grit`); other names have none."""
+    return PLACEMENTS.get(_plain(name)) or PLACEMENTS.get(name.rpartition(" ")[2])
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "-").replace(" ", "-")
+
+
+def of(names: Sequence[str]) -> list[str]:
+    """A colour for each name: placements have their own, others take `SERIES` in turn.
+
+    Two variants of one placement take it from `SERIES`, too: a colour stands for one thing.
+    """
+    own = [placement(name) for name in names]
+    others = itertools.cycle(SERIES)
+    return [colour if colour is not None and own.count(colour) == 1 else next(others) for colour in own]
+
+
+def are_placements(names: Sequence[str]) -> bool:
+    """Whether every name has the colour of its own placement."""
+    return all(_plain(name) in PLACEMENTS for name in names)
+
+
+def ink(colour: str) -> str:
+    """The colour of text that is read most easily on a colour."""
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
+
+
+def style() -> str:
+    """The colours as names of a style sheet: `--processor-0`, `--scheme-1`, `--access-1`, … as the page uses them."""
+    schemes = [PLACEMENTS[name] for name in ("on-touch", "access-counter", "duplication")]
+    families = {
+        "processor": enumerate(PROCESSORS),
+        "scheme": enumerate(schemes, 1),
+        "access": enumerate(ACCESS, 1),
+        "sharing": enumerate(SHARING, 1),
+        "activity": enumerate(ACTIVITY, 1),
+    }
+    named = [f"--{family}-{number}: {colour};" for family, found in families.items() for number, colour in found]
+    return f":root {{ {' '.join(named)} --several: {SEVERAL}; }}\n"

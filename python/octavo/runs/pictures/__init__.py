@@ -1,0 +1,24 @@
+"""Pictures made from tables alone: bars, lines, heat maps and scatter plots."""
+
+from octavo.runs.pictures.agreement import agreement
+from octavo.runs.pictures.bars import bars, shares
+from octavo.runs.pictures.lines import heat_map, lines
+from octavo.runs.pictures.programs import breakdown, phases
+from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, check_format, tidy, time_unit, write
+
+__all__ = [
+    "COLUMN",
+    "FORMATS",
+    "PAGE",
+    "agreement",
+    "bars",
+    "breakdown",
+    "check_format",
+    "heat_map",
+    "lines",
+    "phases",
+    "shares",
+    "tidy",
+    "time_unit",
+    "write",
+]

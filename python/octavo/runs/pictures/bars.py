@@ -1,0 +1,192 @@
+"""Bars: values by name, or parts of wholes; each bar carries its value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from octavo.runs import colours
+from octavo.runs.pictures import sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LOGARITHMIC = 10.0
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
+_PANEL = 1.6
+"""Least width of a panel, in inches."""
+_BAR, _AROUND = 0.19, 0.42
+"""Height of a bar and of what is above and below a panel's bars, in inches."""
+_MOST_PANELS = 3
+"""Panels side by side."""
+_SPOKEN = 0.09
+"""Share of an axis from which a part of a bar has room for its value."""
+
+
+def bars(
+    path: Path,
+    table: pl.DataFrame,
+    *,
+    xlabel: str,
+    title: str,
+    line_at: float | None = None,
+    width: float = sheet.PAGE,
+) -> None:
+    """A panel for each row, named by the first column, with a bar for each other column; one panel if there is one.
+
+    Bars begin at zero. With `line_at`, values are ratios to it, and a line says so; once they span more than a factor
+    of ten, the axis is logarithmic and bars rise from or hang below that line, so that twice as fast and half as fast
+    look alike.
+    """
+    first, names = table.columns[0], table.columns[1:]
+    if len(names) == 1:
+        labels = table[first].to_list()
+        panels = {"": table[names[0]].to_list()}
+    else:
+        labels = names
+        panels = {str(row[0]): list(row[1:]) for row in table.iter_rows()}
+    found, grid, inches = panelled(len(panels), labels, width)
+    shades = (
+        colours.of(labels) if len(names) > 1 or colours.are_placements(labels) else [colours.SERIES[0]] * len(labels)
+    )
+    limits = _Limits.of([value for values in panels.values() for value in values], line_at, inches)
+    for axes, (name, values) in zip(grid, panels.items(), strict=True):
+        _bars(axes, values, shades, limits)
+        sheet.tidy(axes, name if len(panels) > 1 or len(names) > 1 else "", along="x")
+    sheet.headline(found, title)
+    label(grid, inches, xlabel)
+    sheet.write(found, path)
+
+
+class _Limits:
+    """An axis of values: where it begins and ends, where bars begin, and what its values look like."""
+
+    def __init__(self, low: float, high: float, base: float, line: float | None, inches: float) -> None:
+        self.low, self.high, self.base, self.line, self.inches = low, high, base, line, inches
+        self.logarithmic = base == line
+
+    @classmethod
+    def of(cls, values: Sequence[float | None], line: float | None, inches: float) -> _Limits:
+        """Of bars in panels of a width, with room for the values behind their ends."""
+        known = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
+        room = min(0.5 / inches, 0.4)
+        least, most = min(*known, line or known[0]), max(*known, line or known[0])
+        if line is None or least <= 0 or most < LOGARITHMIC * least:
+            high = (most or 1.0) / (1 - room)
+            return cls(min(least / (1 - room), 0.0), high, 0.0, line, inches)
+        wide = math.log(most / least)
+        low = least * math.exp(-wide * room / (1 - 2 * room)) if least < line else line
+        return cls(low, most * math.exp(wide * room / (1 - room)), line, line, inches)
+
+    def text(self, value: float) -> str:
+        return sheet.number(value) if self.line is None else f"{value:.2f}"
+
+
+def _bars(axes: Axes, values: Sequence[float | None], shades: Sequence[str], limits: _Limits) -> None:
+    if limits.logarithmic:
+        axes.set_xscale("log")
+    axes.set_xlim(limits.low, limits.high)
+    for place, (value, shade) in enumerate(zip(values, shades, strict=True)):
+        if value is None or not math.isfinite(value):
+            axes.annotate("–", (limits.base, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
+            continue
+        axes.barh(place, value - limits.base, 0.74, left=limits.base, color=shade)
+        beyond = value >= limits.base
+        text, side = limits.text(value), 3 if beyond else -3
+        axes.annotate(
+            text,
+            (value, place),
+            (side, 0),
+            textcoords="offset points",
+            va="center",
+            ha="left" if beyond else "right",
+            fontsize=7,
+        )
+    if limits.line is not None:
+        axes.axvline(limits.line, color="#333333", linewidth=0.8)
+    if limits.logarithmic:
+        _powers(axes, limits)
+
+
+def _powers(axes: Axes, limits: _Limits) -> None:
+    """Steps of 1, 2 and 5 on a logarithmic axis, or powers of ten where those have no room."""
+    inches = limits.inches / math.log10(limits.high / limits.low)
+    factors = (1, 2, 5) if inches > 3 * sheet.text_width("0.02") else (1,)
+    powers = range(math.floor(math.log10(limits.low)), math.ceil(math.log10(limits.high)) + 1)
+    steps = [factor * 10.0**power for power in powers for factor in factors]
+    shown = [step for step in steps if limits.low <= step <= limits.high]
+    axes.set_xticks(shown, [f"{step:g}" for step in shown])
+    axes.minorticks_off()
+
+
+def panelled(
+    count: int, labels: Sequence[str], width: float, below: Sequence[str] = ()
+) -> tuple[Figure, list[Axes], float]:
+    """A figure of so many panels of horizontal bars with these names, and the width of a panel in inches.
+
+    `below` are the names of a legend, which takes room, too.
+    """
+    names = max(sheet.text_width(label) for label in labels) + 0.15
+    columns = max(min(int((width - names) / _PANEL), count, _MOST_PANELS), 1)
+    lines = -(-count // columns)
+    bars_of_all = lines * (_AROUND + _BAR * len(labels))
+    found = sheet.figure(width, 0.75 + bars_of_all + sheet.legend_height(below, width))
+    grid = found.subplots(lines, columns, squeeze=False, sharey=True)
+    for place, axes in enumerate(grid.flat):
+        axes.set_visible(place < count)
+        axes.locator_params(axis="x", nbins=max(int((width - names) / columns / 0.5), 2))
+        # The lowest panel of its column says what the axis is.
+        axes.tick_params(labelbottom=place + columns >= count)
+    grid[0, 0].set_yticks(range(len(labels)), labels)
+    grid[0, 0].set_ylim(len(labels) - 0.45, -0.55)
+    return found, list(grid.flat)[:count], (width - names) / columns
+
+
+def label(grid: Sequence[Axes], inches: float, text: str) -> None:
+    """What the values are, below the lowest panel of each column."""
+    for axes in grid:
+        if axes.xaxis.get_tick_params()["labelbottom"]:
+            axes.set_xlabel(sheet.wrapped(text, inches), fontsize=8)
+
+
+def shares(
+    path: Path,
+    labels: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    *,
+    xlabel: str,
+    title: str,
+    width: float = sheet.PAGE,
+) -> None:
+    """One bar for each label, made of its parts in order; parts with room for it carry their share in per cent."""
+    found, (axes,), inches = panelled(1, labels, width, list(parts))
+    stack(axes, parts, dict(zip(parts, colours.of(list(parts)), strict=True)), spoken=True)
+    axes.set_xlim(0, max(sum(values) for values in zip(*parts.values(), strict=True)))
+    sheet.tidy(axes, "", along="x")
+    sheet.headline(found, title)
+    label([axes], inches, xlabel)
+    sheet.legend(found, axes)
+    sheet.write(found, path)
+
+
+def stack(
+    axes: Axes, parts: Mapping[str, Sequence[float]], shades: Mapping[str, str], *, spoken: bool = False
+) -> list[float]:
+    """A bar for each place, made of parts; where they end."""
+    ends = [0.0] * len(next(iter(parts.values())))
+    for name, values in parts.items():
+        places = range(len(values))
+        axes.barh(places, values, 0.74, left=ends, label=name, color=shades[name], edgecolor="white", linewidth=0.4)
+        for place, value in enumerate(values):
+            if spoken and value >= _SPOKEN:
+                ink = colours.ink(shades[name])
+                axes.text(
+                    ends[place] + value / 2, place, f"{value:.0%}", va="center", ha="center", fontsize=7, color=ink
+                )
+        ends = [end + value for end, value in zip(ends, values, strict=True)]
+    return ends

@@ -1,0 +1,102 @@
+"""Lines through points, and values by row and column."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from octavo.runs import colours
+from octavo.runs.pictures import sheet
+from octavo.runs.pictures.bars import LOGARITHMIC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+_BESIDE = 1.0
+"""Width of what stands beside a panel: numbers and a label, in inches."""
+_DARK = 1.4
+"""Sum of red, green and blue below which white text is read more easily than black."""
+_WIDE_LABEL = 8
+"""Characters from which the names of columns stand upright."""
+
+
+def lines(
+    path: Path,
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    labels: tuple[str, str],
+    *,
+    title: str,
+    width: float = sheet.PAGE,
+) -> None:
+    """A line for each name, through its points, with the values they were taken at along the axis.
+
+    An axis whose values span more than a factor of ten is logarithmic; others begin at zero, those of values upwards.
+    """
+    found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.9)
+    axes = found.add_subplot()
+    for (name, (x, y)), colour in zip(series.items(), colours.of(list(series)), strict=True):
+        axes.plot(x, y, marker="o", markersize=4, label=name, color=colour)
+    along = sorted({value for x, _ in series.values() for value in x})
+    if _spans([value for _, y in series.values() for value in y]):
+        axes.set_yscale("log")
+    elif all(value >= 0 for _, y in series.values() for value in y):
+        axes.set_ylim(bottom=0)
+    _taken_at(axes, along, width - _BESIDE)
+    axes.set_xlabel(labels[0], fontsize=9)
+    axes.set_ylabel(labels[1], fontsize=9)
+    sheet.tidy(axes, "")
+    sheet.headline(found, title)
+    if len(series) > 1:
+        sheet.legend(found, axes)
+    sheet.write(found, path)
+
+
+def _spans(values: Sequence[float]) -> bool:
+    return min(values) > 0 and max(values) >= LOGARITHMIC * min(values)
+
+
+def _taken_at(axes: Axes, values: Sequence[float], inches: float) -> None:
+    """A mark at each value of an axis, with as many of their names as have room."""
+    logarithmic = _spans(values)
+    if logarithmic:
+        axes.set_xscale("log")
+    scaled = [math.log(value) for value in values] if logarithmic else values
+    across = (scaled[-1] - scaled[0]) * 1.1 or 1.0
+    places = [(value - scaled[0]) / across * inches for value in scaled]
+    texts = [f"{value:g}" for value in values]
+    shown = set(sheet.spread(texts, places))
+    axes.set_xticks(values, [text if index in shown else "" for index, text in enumerate(texts)])
+    axes.minorticks_off() if not logarithmic else axes.set_xticks([], minor=True)
+
+
+def heat_map(
+    path: Path,
+    values: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    axes_labels: tuple[str, str],
+    title: str,
+    floor: float | None = None,
+) -> None:
+    """Values by row and column, each written into its cell; colours begin at `floor`, or at the smallest value."""
+    upright = max(len(name) for name in columns) > _WIDE_LABEL
+    names = max(sheet.text_width(row) for row in rows)
+    tall = max(sheet.text_width(column) for column in columns) if upright else 0.2
+    found = sheet.figure(max(1.0 + names + 0.7 * len(columns), sheet.COLUMN), 1.3 + tall + 0.4 * len(rows))
+    axes = found.add_subplot()
+    image = axes.imshow(values, cmap="viridis_r", aspect="auto", vmin=floor)
+    cells = [(x, y, value) for y, line in enumerate(values) for x, value in enumerate(line) if not math.isnan(value)]
+    for x, y, value in cells:
+        dark = sum(image.to_rgba(value)[:3]) < _DARK  # type: ignore[arg-type]  # its stubs want arrays only
+        ink = "white" if dark else "black"
+        axes.text(x, y, sheet.number(value), ha="center", va="center", color=ink, fontsize=8)
+    axes.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(labelsize=8)
+    axes.set_ylabel(axes_labels[0], fontsize=9)
+    axes.set_xlabel(axes_labels[1], fontsize=9)
+    sheet.headline(found, title)
+    sheet.write(found, path)

@@ -1,0 +1,87 @@
+"""Where the time of runs goes: by cause of their accesses, and by phase of whole programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.runs import colours, measures
+from octavo.runs.pictures import sheet
+from octavo.runs.pictures.bars import label, panelled, stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+    from matplotlib.axes import Axes
+
+
+def breakdown(path: Path, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> None:
+    """Run times relative to each workload's first variant, split as the time of its accesses is: a panel for each."""
+    panels = _panels(points)
+    used = {cause for row in points.to_dicts() for cause, share in measures.shares(row).items() if share > 0}
+    variants = points["variant"].unique(maintain_order=True).to_list()
+    found, grid, inches = panelled(len(panels), variants, width, [_words(cause) for cause in used])
+    room = 1 - min(0.4 / inches, 0.4)
+    longest = max(row["time_ps"] / rows[0]["time_ps"] for rows in panels.values() for row in rows)
+    for axes, (name, rows) in zip(grid, panels.items(), strict=True):
+        shades = {_words(cause): colour for cause, colour in colours.CAUSES.items()}
+        for place, end in enumerate(stack(axes, _split(rows, used), shades)):
+            axes.text(end, place, f" {rows[place]['time_ps'] / rows[0]['time_ps']:.2f}", va="center", fontsize=7)
+        axes.set_xlim(0, longest / room)
+        sheet.tidy(axes, name, along="x")
+    sheet.headline(found, title)
+    label(grid, inches, "relative run time")
+    sheet.legend(found, grid[0])
+    sheet.write(found, path)
+
+
+def _panels(points: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    return {str(name): rows.to_dicts() for (name,), rows in points.group_by("workload", maintain_order=True)}
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[float]]:
+    """Length of each cause's part of each bar."""
+    lengths = [row["time_ps"] / rows[0]["time_ps"] for row in rows]
+    shares = [measures.shares(row) for row in rows]
+    return {
+        _words(cause): [share[cause] * length for share, length in zip(shares, lengths, strict=True)]
+        for cause in measures.CAUSES
+        if cause in used
+    }
+
+
+def phases(path: Path, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> None:
+    """Where the time of whole programs goes: a panel for each workload, a bar and its total for each variant."""
+    panels = _panels(points)
+    sizes = [len(rows) for rows in panels.values()]
+    legend = sheet.legend_height([*measures.PHASES], width)
+    figure = sheet.figure(width, 0.6 + legend + sum(0.75 + 0.22 * size for size in sizes))
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=[2 + size for size in sizes])
+    found = [measures.phases(point) for rows in panels.values() for point in rows]
+    used = [name for name in (*measures.PHASES, measures.OTHER) if any(times[name] for times in found)]
+    for axes, (name, rows) in zip(grid.flat, panels.items(), strict=True):
+        _phase_bars(axes, rows, used)
+        sheet.tidy(axes, name, along="x")
+    sheet.headline(figure, title)
+    sheet.legend(figure, grid.flat[0])
+    sheet.write(figure, path)
+
+
+def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:
+    """A stacked bar for each point, the first on top, with its whole time behind it."""
+    totals = [point["time_ps"] for point in rows]
+    unit, per_unit = sheet.time_unit(max(totals))
+    times = [measures.phases(point) for point in rows]
+    shades = {_words(phase): colour for phase, colour in colours.PHASES.items()}
+    stack(axes, {_words(name): [of[name] / per_unit for of in times] for name in used}, shades)
+    for place, total in enumerate(totals):
+        axes.text(total / per_unit, place, f" {total / per_unit:.3g} {unit}", va="center", ha="left", fontsize=7)
+    axes.set_yticks(range(len(rows)), [point["variant"] for point in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.2 * max(totals) / per_unit)
+    axes.set_xlabel(f"time in {unit}", fontsize=8)

@@ -1,0 +1,145 @@
+"""What all pictures have in common: their sizes, what stands around the data, and how they are written."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import OutputError
+from octavo.plain import visible
+from octavo.runs import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMN, PAGE = 3.5, 7.1
+"""Widths in inches of one column and of both in the two-column layouts of IEEE and ACM."""
+FORMATS = ("png", "svg", "pdf")
+"""What pictures can be written as; the ending of the file says which."""
+_CHARACTER = 0.075
+"""Width of a character of 8 points, in inches; wide enough for capitals on average."""
+_WITHOUT_DATES: Mapping[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def headline(found: Figure, title: str) -> None:
+    """The title of a whole figure, in as many lines as it takes."""
+    found.suptitle(wrapped(title, found.get_figwidth(), size=10), fontsize=10)
+
+
+def wrapped(text: str, width: float, size: float = 8) -> str:
+    """A text of `size` points in lines that fit into `width` inches."""
+    return textwrap.fill(text, max(int(width / text_width("x", size)), 12), break_long_words=False)
+
+
+def text_width(text: str, size: float = 8) -> float:
+    """About how many inches a text of `size` points takes; never less than it does."""
+    return len(text) * _CHARACTER * size / 8
+
+
+def tidy(axes: Axes, title: str, *, along: str = "y") -> None:
+    """What all axes have in common: a title, faint lines behind the data along one axis, no box."""
+    axes.set_title(title, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="x", visible=False)
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x" if along == "x" else "y", linewidth=0.4, alpha=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8)
+
+
+def legend(found: Figure, axes: Axes) -> None:
+    """One legend below everything, in as many columns as fit."""
+    handles, names = axes.get_legend_handles_labels()
+    columns = _columns(names, found.get_figwidth())
+    found.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=7, frameon=False)
+
+
+def legend_height(names: Sequence[str], width: float) -> float:
+    """Height in inches of a legend of these names in a figure of a width."""
+    return 0.16 * -(-len(names) // _columns(names, width)) + 0.1 if names else 0.0
+
+
+def _columns(names: Sequence[str], width: float) -> int:
+    return max(int(width / (0.5 + max(text_width(name, 7) for name in names))), 1)
+
+
+def number(value: float) -> str:
+    """A value in few characters: three digits, or all those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def time_unit(picoseconds: float) -> tuple[str, float]:
+    """The unit in which a time is easy to read, and how many picoseconds it has."""
+    units = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
+    return next((found for found in units if picoseconds >= found[1]), ("ns", 1e3))
+
+
+def check_format(path: Path) -> None:
+    """Make sure that a picture can be written under a name.
+
+    Raises:
+        OutputError: its ending is none of `FORMATS`.
+
+    """
+    if path.suffix[1:].lower() not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise OutputError(f"cannot draw {path}: expected a name that ends in one of {endings}")
+
+
+def write(found: Figure, path: Path) -> None:
+    """The figure as its file's ending says, whole or not at all, with nothing in it that depends on the machine.
+
+    Raises:
+        OutputError: the ending is none of `FORMATS`.
+
+    """
+    from matplotlib import rc_context  # noqa: PLC0415 - as above
+    from matplotlib.text import Text  # noqa: PLC0415 - as above
+
+    check_format(path)
+    kind = path.suffix[1:].lower()
+    for text in found.findobj(Text):
+        if "\\mathdefault" not in text.get_text():  # What ticks write; names of others are no formulas.
+            text.set_parse_math(False)
+            text.set_text(visible(text.get_text()))
+    drawn = io.BytesIO()
+    # Fonts of type 42 are text to whoever searches a PDF, and what publishers accept.
+    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "octavo", "pdf.fonttype": 42}):
+        warnings.filterwarnings("ignore", message="Glyph")  # Characters that the font lacks are boxes.
+        found.savefig(drawn, format=kind, dpi=150, metadata=_WITHOUT_DATES[kind])
+    folder.write_bytes(path, drawn.getvalue())
+
+
+def spread(texts: Sequence[str], places: Sequence[float], size: float = 8) -> list[int]:
+    """Which of some labels at places in inches, in order, can stand beside one another; the outer two always."""
+    kept = [0]
+    for index in range(1, len(texts)):
+        while kept and _touch(texts, places, kept[-1], index, size):
+            if index < len(texts) - 1 or kept == [0]:
+                break
+            kept.pop()
+        else:
+            kept.append(index)
+    return kept
+
+
+def _touch(texts: Sequence[str], places: Sequence[float], one: int, other: int, size: float) -> bool:
+    apart = places[other] - places[one]
+    return apart < (text_width(texts[one], size) + text_width(texts[other], size)) / 2

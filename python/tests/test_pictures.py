@@ -1,0 +1,233 @@
+"""Pictures: colours that stay apart, bars that carry values, texts that do not overlap, files as their names say."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from octavo.errors import OutputError
+from octavo.runs import colours, measures, pictures
+from octavo.runs.pictures import sheet
+from octavo.scenarios.catalogue import listing
+
+# G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A Physiologically-based Model for Simulation of Color Vision
+# Deficiency, IEEE TVCG 15(6), 2009 (10.1109/TVCG.2009.113): severity 1.0, of linear RGB.
+SIMULATED = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+}
+# Björn Ottosson: A perceptual color space for image processing (Oklab), 2020, bottosson.github.io/posts/oklab.
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_OKLAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+FAMILIES = {
+    "placements": (list(colours.PLACEMENTS.values()), 13),
+    "host and 8 GPUs": ([*colours.PROCESSORS[:9]], 9),
+    "host and 16 GPUs": ([*colours.PROCESSORS], 9),
+    "causes": (list(colours.CAUSES.values()), 13),
+    "phases": (list(colours.PHASES.values()), 13),
+    "series": (list(colours.SERIES), 13),
+    "access": (list(colours.ACCESS), 13),
+    "sharing": (list(colours.SHARING), 8),
+}
+"""Colours that stand beside one another, and how far apart they must be: 2 is just noticeable in Oklab times 100."""
+
+
+def seen(colour, matrix):
+    """Place in Oklab, times 100, of a colour as a reader sees it."""
+    encoded = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    return 100 * TO_OKLAB @ np.cbrt(TO_CONES @ np.clip(matrix @ linear, 0, 1))
+
+
+@pytest.mark.parametrize("vision", SIMULATED)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_colours_of_a_family_stay_apart_for_every_reader(family, vision):
+    found, least = FAMILIES[family]
+    places = [seen(colour, SIMULATED[vision]) for colour in found]
+    nearest = min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2))
+    assert nearest >= least, f"{family} under {vision}: {nearest:.1f}"
+
+
+def test_no_colour_has_two_meanings():
+    families = (colours.PLACEMENTS.values(), colours.PROCESSORS, colours.CAUSES.values(), colours.PHASES.values())
+    ramps = (colours.SHARING, colours.ACTIVITY, (colours.SEVERAL,))
+    every = [colour for family in (*families, colours.SERIES, colours.ACCESS) for colour in family]
+    assert len({*every, *itertools.chain(*ramps)}) == len(every) + sum(map(len, ramps))
+    places = [seen(colour, SIMULATED["normal"]) for colour in every]
+    assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) > 2
+
+
+def test_everything_that_is_drawn_has_a_colour():
+    assert set(colours.PLACEMENTS) == {entry["name"] for entry in listing()["placements"]}
+    assert tuple(colours.CAUSES) == measures.CAUSES
+    assert tuple(colours.PHASES) == (*measures.PHASES, measures.OTHER)
+
+
+def test_names_get_colours():
+    grit, touch = colours.PLACEMENTS["grit"], colours.PLACEMENTS["on-touch"]
+    assert colours.of(["my-policy", "grit", "on touch"]) == [colours.SERIES[0], grit, touch]
+    assert colours.of(["explicit", "managed grit"]) == [colours.SERIES[0], grit]
+    assert len(set(colours.of(["launches grit", "managed grit", "on-touch"]))) == 3
+
+
+@pytest.fixture
+def drawn(monkeypatch, tmp_path):
+    """Draws a picture and gives its figure, laid out."""
+
+    def draw(kind, *arguments, **options):
+        figures = []
+        monkeypatch.setattr(sheet, "write", lambda figure, _: figures.append(figure))
+        getattr(pictures, kind)(tmp_path / "x.png", *arguments, **options)
+        figures[0].draw_without_rendering()
+        return figures[0]
+
+    return draw
+
+
+def texts(figure):
+    """Every text that is seen, with its box."""
+    from matplotlib.text import Text  # noqa: PLC0415 - only where pictures are drawn
+
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            outside = [tick for tick in ticks if not low <= tick.get_loc() <= high]
+            hidden |= {text for tick in outside for text in (tick.label1, tick.label2)}
+    found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text() and text not in hidden]
+    shown = [text for text in found if text.axes is None or text.axes.get_visible()]
+    return [(text.get_text(), text.get_window_extent()) for text in shown]
+
+
+def check_texts(figure):
+    """No text covers another, and none leaves the figure."""
+    found = texts(figure)
+    for (one, here), (other, there) in itertools.combinations(found, 2):
+        wide = min(here.x1, there.x1) - max(here.x0, there.x0)
+        high = min(here.y1, there.y1) - max(here.y0, there.y0)
+        assert wide <= 1 or high <= 1, f"`{one}` and `{other}` overlap by {wide:.0f} × {high:.0f} points"
+    width, height = figure.bbox.size
+    for text, box in found:
+        assert min(box.x0, box.y0) >= -1, text
+        assert max(box.x1 - width, box.y1 - height) <= 1, text
+
+
+SIX = ("on-touch", "access-counter", "duplication", "first-touch", "grit", "ideal")
+SPEEDS = pl.DataFrame(
+    {"workload": ["stencil2d"], **dict(zip(SIX, [[1.0], [6.8], [2.19], [12.88], [7.46], [70.22]], strict=True))}
+)
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+def test_six_bars_of_one_kernel_carry_names_and_values(drawn, width):
+    figure = drawn("bars", SPEEDS, xlabel="speed-up", title="Speed-up over on-touch", line_at=1.0, width=width)
+    check_texts(figure)
+    assert not figure.legends, "bars are labelled directly"
+    assert {*SIX, "1.00", "6.80", "70.22"} <= {text for text, _ in texts(figure)}
+    (axes,) = figure.axes
+    assert axes.get_xlim()[0] == 1.0, "a logarithmic axis of speed-ups begins at the baseline"
+    shades = [bar.get_facecolor() for bar in axes.patches]
+    from matplotlib.colors import to_rgba  # noqa: PLC0415 - as above
+
+    assert shades == [to_rgba(colours.PLACEMENTS[name]) for name in SIX]
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+@pytest.mark.parametrize("line", [None, 1.0])
+@pytest.mark.parametrize("wide", [1, 80])
+def test_many_kernels_have_a_panel_each(drawn, width, line, wide):
+    rows = ["fir", "bfs-shoc", "stencil2d", "geomean"]
+    table = pl.DataFrame({"workload": rows, **{name: [0.9, 0.3 + wide, 0.6, 1.5] for name in (*SIX, "my-policy")}})
+    figure = drawn("bars", table, xlabel="speed-up", title="Speed-up over on-touch", line_at=line, width=width)
+    check_texts(figure)
+    assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == rows
+    if wide == 1 or line is None:
+        assert all(axes.get_xlim()[0] == 0 for axes in figure.axes if axes.get_visible()), (
+            "bars on a linear axis begin at zero"
+        )
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+def test_times_by_cause_end_with_their_totals(drawn, width):
+    shares = {f"{cause}_ps": 1 + number for number, cause in enumerate(measures.CAUSES)}
+    rows = [
+        {"workload": kernel, "variant": name, "time_ps": 1000 // (1 + place), **shares}
+        for kernel in ("fir", "gemm", "relu", "stencil2d")
+        for place, name in enumerate(SIX)
+    ]
+    figure = drawn("breakdown", pl.DataFrame(rows), title="Run time by cause", width=width)
+    check_texts(figure)
+    assert {"1.00", "0.50"} <= {text.strip() for text, _ in texts(figure)}
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+def test_axes_of_sweeps_show_the_values_that_were_swept(drawn, width):
+    swept = [50.0, 100.0, 150.0, 300.0, 600.0, 601.0, 602.0, 900.0]
+    series = {"grit": (swept, [9.0 - value / 200 for value in swept]), "on-touch": (swept, swept)}
+    figure = drawn("lines", series, ("bandwidth in GB/s", "time in ms"), title="Time by bandwidth", width=width)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert list(axes.get_xticks()) == swept
+    names = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert (names[0], names[-1]) == ("50", "900")
+    assert "" in names
+
+
+def test_linear_axes_of_lines_begin_at_zero(drawn):
+    figure = drawn("lines", {"time": ([1.0, 2.0], [8.0, 9.0])}, ("x", "y"), title="Time by x")
+    assert figure.axes[0].get_ylim()[0] == 0
+
+
+def test_shares_stand_in_their_bars(drawn):
+    parts = {"on touch": [0.5, 0.1], "access counter": [0.3, 0.85], "duplication": [0.2, 0.05]}
+    figure = drawn("shares", ["fir", "gemm"], parts, xlabel="share of pages", title="Schemes")
+    check_texts(figure)
+    assert {"50%", "85%"} <= {text for text, _ in texts(figure)}
+
+
+def test_heat_maps_of_long_names_and_large_values(drawn):
+    values = [[1.25, 106_287.0], [0.001, float("nan")]]
+    check_texts(drawn("heat_map", values, ["on-touch", "access-counter"], ["a-long-name", "b"], ("p", "q"), "Time"))
+
+
+def test_labels_that_have_no_room_are_left_out_but_the_outer_two():
+    assert sheet.spread(["1", "2", "3"], [0.0, 1.0, 2.0]) == [0, 1, 2]
+    assert sheet.spread(["100", "200", "300", "400"], [0.0, 1.0, 1.9, 2.0]) == [0, 1, 3]
+    assert sheet.spread(["100", "200"], [0.0, 0.01]) == [0]
+
+
+@pytest.mark.parametrize(("name", "magic"), [("x.png", b"\x89PNG"), ("x.svg", b"<?xml"), ("x.pdf", b"%PDF")])
+def test_the_ending_says_the_format_and_bytes_repeat(tmp_path, name, magic):
+    found = []
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        pictures.bars(tmp_path / folder / name, SPEEDS, xlabel="speed-up", title="Speed-up", line_at=1.0)
+        found.append((tmp_path / folder / name).read_bytes())
+    assert found[0] == found[1]
+    assert found[0].startswith(magic)
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(OutputError, match=r"x\.bmp: expected a name that ends in one of \.png, \.svg, \.pdf"):
+        pictures.bars(tmp_path / "x.bmp", SPEEDS, xlabel="speed-up", title="Speed-up")
