@@ -21,8 +21,8 @@ impl Subject for Instant {
         })
     }
 
-    fn holds(&self, memory: MemoryId, page: PageId) -> bool {
-        self.copies(page).contains(memory)
+    fn holds(&self, memory: MemoryId, page: PageId) -> Option<bool> {
+        Some(self.copies(page).contains(memory))
     }
 
     fn take_entry_away(&mut self, processor: ProcessorId, page: PageId) {

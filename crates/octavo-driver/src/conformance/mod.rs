@@ -16,6 +16,7 @@
 mod faulty;
 mod instant;
 pub mod machine;
+mod prompt;
 mod session;
 mod watched;
 
@@ -26,6 +27,7 @@ use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology,
 use octavo_units::Bytes;
 
 pub use faulty::{Faulty, Mood};
+pub use prompt::Prompt;
 pub use session::{Case, Session};
 pub use watched::{Subject, Watched};
 

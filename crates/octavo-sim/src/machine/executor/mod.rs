@@ -5,6 +5,8 @@ mod copy;
 mod cost;
 mod free;
 mod large;
+#[cfg(test)]
+mod tests;
 pub(crate) mod told;
 
 use octavo_driver::{Alarm, Begun, Executor, FaultId, Happening, Outstanding, Ticket, Wake};

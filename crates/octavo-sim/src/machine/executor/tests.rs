@@ -1,0 +1,143 @@
+//! The hardware runs the suite of all executors, with time standing still: what its steps change is what the machine of
+//! the suite does. It keeps no copies of data, and no table of a host that does not compute.
+
+use octavo_driver::conformance::machine::Entry as Mapped;
+use octavo_driver::conformance::{
+    Prompt, Subject, composition, compositions, conforms, decides_alike, refused_everywhere,
+};
+use octavo_driver::{Begun, Executor, FaultId, Outstanding, Ticket, Wake};
+use octavo_manager::{
+    Allocation, Fault, HOST, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun, Permission,
+    Plan, ProcessorId, ProcessorMask, Step, Topology,
+};
+use octavo_node::NodeConfig;
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Workload};
+use octavo_scenario::{Source, resolve};
+use octavo_units::Time;
+
+use crate::machine::happening::{Happening, Listen};
+use crate::machine::hardware::Hardware;
+
+/// More pages than the suite has.
+const PAGES: u64 = 100;
+
+struct Nobody;
+
+impl Listen for Nobody {
+    fn hear(&mut self, _now: u64, _what: Happening<'_>) {}
+}
+
+/// Memory that nothing runs on.
+struct Idle(Vec<Buffer>);
+
+impl Workload for Idle {
+    fn buffers(&self) -> &[Buffer] {
+        &self.0
+    }
+    fn launches(&self) -> u32 {
+        0
+    }
+    fn launch(&self, _index: u32) -> Launch {
+        unreachable!("there are none")
+    }
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
+    }
+    fn fill(&self, _launch: u32, _group: u32, _wavefront: u32, _cursor: &mut Cursor, _out: &mut OpSink<'_>) {}
+}
+
+/// The hardware, as the suite looks into it.
+struct Simulated(Prompt<Hardware<'static, Nobody>>);
+
+impl Simulated {
+    fn hardware(&mut self) -> &mut Hardware<'static, Nobody> {
+        &mut self.0.inner
+    }
+}
+
+fn simulated(topology: &Topology) -> Simulated {
+    let settings = ["workload=fir", "memory.placement=on-touch", "node.preset=grit-4gpu"].map(str::to_owned);
+    let scenario = resolve(Source { name: "test", text: "" }, &settings).expect("the scenario is valid").scenario;
+    let node = NodeConfig { gpus: topology.gpus() as u32, ..scenario.node };
+    // For as long as the tests run.
+    let node: &'static NodeConfig = Box::leak(Box::new(node));
+    let mut space = AddressSpace::default();
+    space.allocate("data", PAGES * 4096);
+    let workload = Idle(space.buffers().to_vec());
+    let manager = Manager::new(&MemoryConfig::default(), topology).expect("the defaults are valid");
+    Simulated(Prompt::new(Hardware::new(node, &manager, 4096, (&workload, false), Nobody)))
+}
+
+impl Executor for Simulated {
+    fn admit(&mut self, now: Time, ticket: Ticket, plan: &Plan) -> Begun {
+        self.0.admit(now, ticket, plan)
+    }
+
+    fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun {
+        self.0.begin(now, ticket, left)
+    }
+
+    fn wake(&mut self, now: Time, id: FaultId, fault: &Outstanding) -> Wake {
+        self.0.wake(now, id, fault)
+    }
+
+    fn kill(&mut self, now: Time, id: FaultId, fault: &Outstanding) {
+        self.0.kill(now, id, fault);
+    }
+
+    /// No action waits for the end of a free.
+    fn free(&mut self, now: Time, run: PageRun, _token: u64, manager: &Manager) {
+        self.0.free(now, run, 0, manager);
+    }
+}
+
+impl Subject for Simulated {
+    fn allocate(&mut self, _allocation: &Allocation) {}
+
+    fn has_table(&self, processor: ProcessorId) -> bool {
+        processor != HOST
+    }
+
+    fn entry(&self, processor: ProcessorId, page: PageId) -> Option<Mapped> {
+        let entry = self.0.inner.gpus[processor.gpu_index()?].entry(page.0);
+        entry.is_valid().then(|| Mapped {
+            target: entry.target(),
+            permission: if entry.is_writable() { Permission::ReadWrite } else { Permission::ReadOnly },
+            mode: if entry.is_broadcast() { MappingMode::Broadcast } else { MappingMode::Direct },
+        })
+    }
+
+    fn holds(&self, _memory: MemoryId, _page: PageId) -> Option<bool> {
+        None
+    }
+
+    fn take_entry_away(&mut self, processor: ProcessorId, page: PageId) {
+        self.hardware().withdraw(ProcessorMask::only(processor), PageRun::one(page), false);
+    }
+
+    fn take_woken(&mut self) -> Option<Fault> {
+        self.0.take_woken()
+    }
+}
+
+/// Every fifth meets every strategy with every other of another kind, or nearly so.
+#[test]
+fn the_simulated_node_conforms() {
+    for (seed, config) in (0..).zip(compositions().into_iter().step_by(5)) {
+        conforms(simulated, &config, seed..seed + 1, 60);
+    }
+}
+
+#[test]
+fn the_simulated_node_conforms_wherever_it_is_refused() {
+    for placement in ["duplication", "gps", "grit"] {
+        refused_everywhere(simulated, &composition(placement, "tree", "lru-page"), 0, 12);
+    }
+}
+
+#[test]
+fn the_simulated_node_decides_like_an_instant_one() {
+    for placement in PLACEMENTS.names() {
+        decides_alike(simulated, &composition(placement, "tree", "lru-block"), 1, 100);
+    }
+}
