@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from octavo import policies, roofline, trace, validate
+    from octavo import measured, policies, report, roofline, trace, validate
     from octavo.api import compare, inspect_workload, run, scenario, workload_program
     from octavo.errors import (
         AdviceError,
@@ -55,7 +55,9 @@ __all__ = [
     "compare",
     "inspect_workload",
     "listing",
+    "measured",
     "policies",
+    "report",
     "roofline",
     "run",
     "scenario",

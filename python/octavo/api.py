@@ -10,18 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
+from octavo.arguments import spelled_out
 from octavo.errors import ScenarioError
 from octavo.policies.names import label, strategy_name
 from octavo.runs.comparison import Comparison, experiment_folder, save_comparison
 from octavo.runs.execute import Point, Progress, execute
 from octavo.runs.experiment import Experiment, Variant, slug
 from octavo.runs.folder import check_writable
+from octavo.runs.progress import told
 from octavo.scenarios.nodes import node_name
 from octavo.scenarios.scenario import DEFAULT_NODE, LAUNCHES, SIMULATED, Recipe, Scenario, overrides_of, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
+    from octavo.arguments import Arguments
     from octavo.policies.names import Strategy
     from octavo.runs.result import RunResult
 
@@ -30,23 +34,7 @@ _PLACED_KINDS = (LAUNCHES, "managed", "recorded")
 """Kinds whose pages lie where a placement strategy says; pages of other kinds stay, or move as the system says."""
 
 
-def recipe(  # noqa: PLR0913 - one for each thing that can be named
-    source: str | Path | Scenario | None = None,
-    *,
-    workload: str | Path | None = None,
-    jobs: Sequence[Mapping[str, object]] | None = None,
-    placement: Strategy | None = None,
-    prefetch: Strategy | None = None,
-    eviction: Strategy | None = None,
-    sharing: Strategy | None = None,
-    guard: Strategy | None = None,
-    kind: str | None = None,
-    executor: str | None = None,
-    node: str | Path | None = None,
-    scale: float | None = None,
-    seed: int | None = None,
-    overrides: Mapping[str, object] | Sequence[str] | None = None,
-) -> Recipe:
+def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Recipe:
     """A scenario file, or names, with changes; arguments as for `scenario`.
 
     Raises:
@@ -54,16 +42,18 @@ def recipe(  # noqa: PLR0913 - one for each thing that can be named
 
     """
     strategies = {
-        "memory.placement": placement,
-        "memory.prefetch": prefetch,
-        "memory.eviction": eviction,
-        "memory.sharing": sharing,
-        "memory.guard": guard,
+        f"memory.{name}": arguments.get(name) for name in ("placement", "prefetch", "eviction", "sharing", "guard")
     }
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
-    others = {"workload.scale": scale, "seed": seed, "program.kind": kind, "executor.kind": executor}
+    others = {
+        "workload.scale": arguments.get("scale"),
+        "seed": arguments.get("seed"),
+        "program.kind": arguments.get("kind"),
+        "executor.kind": arguments.get("executor"),
+    }
     # Options of a strategy follow its name; the other arguments win over `overrides`.
-    changes = [*_given(named), *overrides_of(overrides), *_given(others)]
+    changes = [*_given(named), *overrides_of(arguments.get("overrides")), *_given(others)]
+    workload, node, jobs = arguments.get("workload"), arguments.get("node"), arguments.get("jobs")
     workload = trace_name(workload) if isinstance(workload, Path) else workload
     node = None if node is None else node_name(node)
     if jobs is not None:
@@ -82,20 +72,14 @@ def _given(values: Mapping[str, object]) -> list[str]:
     return [f"{key}={value}" for key, value in values.items() if value is not None]
 
 
-def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> Scenario:
+@spelled_out
+def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Arguments]) -> Scenario:
     """Resolve a scenario from a file, or from names; arguments win over the file.
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`: by name, or the folder of a trace; `jobs`: programs that run beside one another, each a
-            table as `[[job]]` in a file, such as `{"name": "front", "workload": "fir", "gpus": [0]}`; `node`: a preset,
-            or a TOML file with a `[node]`, such as a machine file; `placement`, `prefetch`, `eviction`, `guard`:
-            strategies by name, as a Python file, or as a class of `octavo.policies`; `sharing`: a strategy by name;
-            `kind`: what runs, `launches` or a whole program whose buffers are `explicit`, `managed`, `pinned` or
-            `system` memory; `executor`: `simulated`, or `instant` for decisions and counts without time; `scale`:
-            footprint relative to the published one; `seed`: seed of everything random; `overrides`: further values
-            by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes them, such as
-            `["node.gpu_link.bandwidth=600GB/s"]`.
+        **arguments: `workload`, `jobs`, `node`, `placement`, `prefetch`, `eviction`, `sharing`, `guard`, `kind`,
+            `executor`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -106,14 +90,15 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Any) -> S
     return recipe(source, **arguments).resolve()
 
 
+@spelled_out
 def run(
     source: str | Path | Scenario | None = None,
     *,
     output: str | Path | None = None,
     force: bool = False,
     perfetto: str | Path | None = None,
-    watch: Callable[[Progress], None] | None = None,
-    **arguments: Any,
+    watch: Callable[[Progress], None] | bool | None = None,
+    **arguments: Unpack[Arguments],
 ) -> RunResult:
     """Run one scenario; a result that is there already is not computed again.
 
@@ -122,7 +107,7 @@ def run(
         output: folder of the result; a temporary one, removed with the result object, if left out.
         force: replace what `output` holds.
         perfetto: also write the run's timeline there, as a native Perfetto trace; a finished result is run again.
-        watch: called about ten times a second with how far the run is.
+        watch: called about ten times a second with how far the run is; `True` shows it.
         **arguments: as for `octavo.scenario`.
 
     Raises:
@@ -144,11 +129,13 @@ def run(
         )
     label = f"{resolved.label} {resolved.system}"
     point = Point(label, resolved, folder / "result" if output is None else folder, timeline)
-    result = execute([point], workers=1, force=force, watch=watch)[0]
+    with told(watch) as tell:
+        result = execute([point], workers=1, force=force, watch=tell)[0]
     keep(result)
     return result
 
 
+@spelled_out
 def compare(  # noqa: PLR0913 - one for each thing that can be named
     source: str | Path | Scenario | None = None,
     *,
@@ -161,8 +148,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     output: str | Path | None = None,
     workers: int | None = None,
     force: bool = False,
-    watch: Callable[[Progress], None] | None = None,
-    **arguments: Any,
+    watch: Callable[[Progress], None] | bool | None = None,
+    **arguments: Unpack[Arguments],
 ) -> Comparison:
     """Run placements, kinds of memory of whole programs, or ways to share memory, side by side.
 
@@ -179,7 +166,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
-        watch: called about ten times a second with how far the runs are.
+        watch: called about ten times a second with how far the runs are; `True` shows it.
         **arguments: as for `octavo.scenario`.
 
     Raises:
@@ -197,7 +184,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         **arguments,
     )
     root, keep = _folder(output)
-    comparison = planned.run(root, workers=workers, force=force, watch=watch, report=output is not None)
+    with told(watch) as tell:
+        comparison = planned.run(root, workers=workers, force=force, watch=tell, report=output is not None)
     keep(comparison)
     return comparison
 
@@ -230,6 +218,7 @@ class PlannedComparison:
         return comparison
 
 
+@spelled_out
 def plan_comparison(
     source: str | Path | Scenario | None = None,
     *,
@@ -239,16 +228,18 @@ def plan_comparison(
     sharings: Sequence[Strategy] | None = None,
     baseline: str | None = None,
     alone: bool = False,
-    **arguments: Any,
+    **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
     variants = _variants(placements, kinds, sharings)
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
         raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
-    workloads = [arguments.pop("workload")] if not workloads and "workload" in arguments else workloads
-    base = recipe(source, workload=workloads[0] if workloads else None, **arguments)
-    experiment = Experiment(base, workloads, variants, alone=alone)
+    single = arguments.get("workload")
+    named = workloads or (None if single is None else [str(single)])
+    arguments["workload"] = named[0] if named else None
+    base = recipe(source, **arguments)
+    experiment = Experiment(base, named, variants, alone=alone)
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
     )

@@ -2,6 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
+_ARGUMENTS = {
+    "workload": "workload",
+    "workload.name": "workload",
+    "workload.scale": "scale",
+    "node.preset": "node",
+    "memory.placement": "placement",
+    "memory.prefetch": "prefetch",
+    "memory.eviction": "eviction",
+    "memory.sharing": "sharing",
+    "memory.guard": "guard",
+    "program.kind": "kind",
+    "executor.kind": "executor",
+    "seed": "seed",
+    "job": "jobs",
+}
+"""Keys of a scenario that arguments stand for."""
+_OPTIONS = {
+    "-o": "output",
+    "--force": "force=True",
+    **{f"--{name}": name for name in ("baseline", "best", "executor", "kind", "node", "perfetto", "workload")},
+}
+"""Options of the command line, and the arguments they are in Python."""
+
 
 class OctavoError(Exception):
     """Something the user can do something about: a message, perhaps a hint, and the command's exit status."""
@@ -14,6 +39,26 @@ class OctavoError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        """Message and hint for Python: of arguments, where the command line speaks of options."""
+        hint = "" if self.hint is None else f"\n{_in_python(self.hint)}"
+        return _in_python(self.message) + hint
+
+
+def _in_python(text: str) -> str:
+    """A text with arguments in place of options; commands in backticks stay as they are."""
+    text = re.sub(r"^--set ([\w.\[\]-]+)=.*?: (?=`\w)", _argument, text, count=1, flags=re.DOTALL)
+    text = re.sub(r"^--set ", "overrides: ", text)
+    parts = text.split("`")
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"(?<![\w-])--?[a-z]+", lambda found: _OPTIONS.get(found[0], found[0]), parts[index])
+    return "`".join(parts)
+
+
+def _argument(found: re.Match[str]) -> str:
+    name = _ARGUMENTS.get(found[1])
+    return f"argument `{name}`: " if name else f'overrides["{found[1]}"]: '
 
 
 class ScenarioError(OctavoError):

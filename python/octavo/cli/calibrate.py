@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 
 from octavo.cli import options
-from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import CalibrationError, OctavoError
 from octavo.measured.calibrate import brought, engine, grid, machine, made, quantities, recorded, suite
 from octavo.measured.calibrate import show as pictures
 from octavo.measured.calibrate.samples import beside
 from octavo.measured.calibrate.values import VALUES
+from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

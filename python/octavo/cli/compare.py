@@ -11,10 +11,10 @@ import typer
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
-from octavo.cli.progress import watching
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.runs import measures
+from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

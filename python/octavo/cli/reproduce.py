@@ -9,7 +9,6 @@ import typer
 
 from octavo.cli import options
 from octavo.cli.compare import show_speedups
-from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
@@ -20,6 +19,7 @@ from octavo.reproduce.mosaic.study import Study as MosaicStudy
 from octavo.reproduce.mosaic.systems import UNITS
 from octavo.reproduce.published import published
 from octavo.reproduce.study import Study
+from octavo.runs.progress import watching
 from octavo.scenarios.scenario import DEFAULT_NODE
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import typer
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
-from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import gantt, measures
@@ -18,6 +17,7 @@ from octavo.runs.execute import Point
 from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
 from octavo.runs.pictures import check_format
+from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult

@@ -9,11 +9,11 @@ import typer
 
 from octavo.cli import dry_run as dry
 from octavo.cli import options
-from octavo.cli.progress import watching
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
 from octavo.runs.experiment import slug
+from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.store import PICTURE_FILE, TABLE_FILE

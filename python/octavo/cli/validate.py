@@ -9,9 +9,9 @@ import typer
 
 from octavo import validate
 from octavo.cli import options
-from octavo.cli.progress import watching
 from octavo.cli.sink import Sink
 from octavo.errors import ValidationError
+from octavo.runs.progress import watching
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
 from octavo.validate.tables import runs, summary, write_markdown

@@ -3,3 +3,17 @@
 `activity` is what a driver reports of unified memory, `imports` makes results of profiles, `calibrate` measures a GPU
 and describes it.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octavo.measured import activity, calibrate, imports
+
+__all__ = ["activity", "calibrate", "imports"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

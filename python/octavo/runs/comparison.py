@@ -11,10 +11,10 @@ import polars as pl
 
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
-from octavo.runs import folder, gantt, measures, pictures, sharing
+from octavo.runs import folder, gantt, html, measures, pictures, sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -37,7 +37,7 @@ _KNOWN = (
 """What earlier versions wrote into folders of experiments."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Variants side by side."""
 
@@ -102,6 +102,59 @@ class Comparison:
         """The points as a pandas frame; needs pandas and pyarrow."""
         return self.points.to_pandas()
 
+    def plot(self, what: str = "speedup", *, width: float = pictures.PAGE) -> pictures.Picture:
+        """A picture of all runs.
+
+        Args:
+            what: `speedup`; `breakdown`, times by cause; `phases` of whole programs; `jobs` over time.
+            width: in inches; `octavo.runs.pictures` has those of papers.
+
+        Raises:
+            ScenarioError: there is no such picture of these runs.
+
+        """
+        found = self.drawings()
+        if what not in found:
+            raise ScenarioError(f"no picture `{what}` of these runs, expected one of {', '.join(found) or 'none'}")
+        return found[what](width)
+
+    def drawings(self) -> dict[str, Callable[[float], pictures.Picture]]:
+        """What can be drawn, by name."""
+        if not self.has_time:
+            return {}
+        table = self.speedups() if len(self.workloads) > 1 else self.speedups().head(1)
+        title = f"Speed-up over {self.baseline}"
+        found: dict[str, Callable[[float], pictures.Picture]] = {
+            "speedup": lambda width: pictures.bars(
+                None, table, xlabel="speed-up", title=title, line_at=1.0, width=width
+            ),
+            "breakdown": lambda width: pictures.breakdown(None, self.points, title="Run time by cause", width=width),
+        }
+        if any(result.scenario.jobs for result in self.results.values()):
+            named = {" ".join(key): result for key, result in self.results.items()}
+            found["jobs"] = lambda _: gantt.jobs(None, named)
+        if measures.has_phases(self.points):
+            title_of_phases = "Time of whole programs by phase"
+            found["phases"] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
+        return found
+
+    def report(self, output: str | Path) -> Path:
+        """Write a report of all runs, one HTML file; errors as `octavo.report.report`."""
+        from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
+
+        return report([result.folder for result in self.results.values()], output)
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.workloads)}: {', '.join(self.variants)}; over {self.baseline})"
+
+    def _repr_html_(self) -> str:
+        shown = ("workload", "variant", "time_ps", "speedup", "faults", "migrations", "duplications", "collapses")
+        times = self.has_time
+        columns = [name for name in shown if times or name not in ("time_ps", "speedup")]
+        rows = [[_text(name, row[name]) for name in columns] for row in self.points.to_dicts()]
+        heads = ["time in ms" if name == "time_ps" else name for name in columns]
+        return html.table(f"Baseline: {self.baseline}" if times else "Without time", heads, rows)
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON holds it."""
         return {
@@ -154,13 +207,15 @@ def save_comparison(root: Path, key: str, comparison: Comparison) -> None:
     save_report(root, key, comparison.points, comparison.to_dict())
     if not comparison.has_time:
         return
-    title = f"Speed-up over {comparison.baseline}"
-    table = comparison.speedups() if len(comparison.workloads) > 1 else comparison.speedups().head(1)
-    pictures.bars(root / "speedup.png", table, xlabel="speed-up", title=title, line_at=1.0)
-    pictures.breakdown(root / "breakdown.png", comparison.points, title="Run time by cause")
+    for name, draw in comparison.drawings().items():
+        draw(pictures.PAGE).save(root / f"{name}.png")
     if comparison.jobs is not None:
         folder.write_bytes(root / JOBS_FILE, parquet.encoded(comparison.jobs))
-    if any(result.scenario.jobs for result in comparison.results.values()):
-        gantt.jobs(root / "jobs.png", {" ".join(key): result for key, result in comparison.results.items()})
-    if measures.has_phases(comparison.points):
-        pictures.phases(root / "phases.png", comparison.points, title="Time of whole programs by phase")
+
+
+def _text(name: str, value: Any) -> str:
+    if name == "time_ps":
+        return f"{value / 1e9:.3f}"
+    if name == "speedup":
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.runs.colours import PROCESSORS, SERIES
-from octavo.runs.pictures import tidy, time_unit, write
+from octavo.runs.pictures import Picture, tidy, time_unit, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ _MEMORY_HEIGHT = 4
 """Height of a panel of memory, in lines of jobs."""
 
 
-def jobs(path: Path, results: Mapping[str, RunResult]) -> None:
+def jobs(path: Path | None, results: Mapping[str, RunResult]) -> Picture:
     """A panel for each run that has jobs, a line for each job, a bar for each of its repetitions."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - importing it takes longer than most commands
 
@@ -47,7 +47,7 @@ def jobs(path: Path, results: Mapping[str, RunResult]) -> None:
         axes.grid(axis="x", linewidth=0.4, alpha=0.6)
         axes.set_xlim(0, longest / per_unit)
     grid.flat[-1].set_xlabel(f"time in {unit}; pale: cut off by the end of the run", fontsize=8)
-    write(figure, path)
+    return write(figure, path)
 
 
 def _bars(axes: Axes, result: RunResult, per_unit: float) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.files.notes import note
+from octavo.runs import html
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.files.manifest import Manifest
+    from octavo.runs.pictures import Picture
 
 RUN = "run"
 PROFILE = "profile"
@@ -51,7 +53,7 @@ FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
 _AGAIN = "run it again with --force"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunResult:
     """One finished run, read from its folder when asked for."""
 
@@ -191,6 +193,67 @@ class RunResult:
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas frame; needs pandas and pyarrow."""
         return self.table(name).to_pandas()
+
+    def plot(self, *, width: float | None = None) -> Picture:
+        """Where the time went: by phase of a whole program, of jobs over time, otherwise by cause.
+
+        Args:
+            width: in inches; that of a page, if left out. `octavo.runs.pictures` has those of papers.
+
+        Raises:
+            OutputError: the run had no time, or was imported from a profile.
+
+        """
+        import polars as pl  # noqa: PLC0415 - as above
+
+        from octavo.runs import gantt, measures, pictures  # noqa: PLC0415 - these read results
+
+        self.check_time()
+        width = pictures.PAGE if width is None else width
+        scenario = self.scenario
+        if scenario.jobs:
+            return gantt.jobs(None, {self.name: self})
+        point = pl.DataFrame([measures.row(scenario.label, scenario.system, self)])
+        draw = pictures.phases if measures.has_phases(point) else pictures.breakdown
+        return draw(None, point, title="Time by phase" if measures.has_phases(point) else "Time by cause", width=width)
+
+    def report(self, output: str | Path) -> Path:
+        """Write a report of this run, one HTML file; errors as `octavo.report.report`."""
+        from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
+
+        return report([self.folder], output)
+
+    @property
+    def name(self) -> str:
+        """What ran under what: `fir under grit`."""
+        if is_imported(self.folder):
+            return f"profile {self.folder.name}"
+        scenario = self.scenario
+        return f"{scenario.label} under {scenario.system}"
+
+    def __repr__(self) -> str:
+        try:
+            time = f", {self.seconds * 1e3:.3f} ms" if self.has_time else ", without time"
+        except OutputError:
+            return f"RunResult({str(self.folder)!r}, which cannot be read)"
+        return f"RunResult({self.name}{time}, in {self.folder})"
+
+    def _repr_html_(self) -> str:
+        try:
+            rows = list(_facts(self).items())
+        except OutputError as error:
+            return html.paragraph(str(error))
+        return html.table(self.name, ["", ""], rows)
+
+
+def _facts(result: RunResult) -> dict[str, str]:
+    """What a notebook shows of a run."""
+    summary = result.summary
+    manager = summary.get("manager", {})
+    found = {"time": f"{result.seconds * 1e3:.3f} ms"} if result.has_time else {}
+    names = ("far_faults", "protection_faults", "migrations", "duplications", "collapses", "prefetched")
+    found |= {name.replace("_", " "): f"{manager[name]:,}" for name in names if name in manager}
+    return {**found, "tables": ", ".join(result.tables), "folder": str(result.folder)}
 
 
 @contextmanager

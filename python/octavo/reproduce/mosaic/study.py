@@ -176,7 +176,7 @@ class Part:
             "points": self.points.to_dicts(),
         }
 
-    def save(self, key: str, draw: Callable[[], None] = lambda: None) -> Part:
+    def save(self, key: str, draw: Callable[[], object] = lambda: None) -> Part:
         """Leave the pictures, the table and the report."""
         with experiment_folder(self.root, key, force=False):
             draw()

@@ -4,12 +4,13 @@ from octavo.runs.pictures.agreement import agreement
 from octavo.runs.pictures.bars import bars, shares
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
-from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, check_format, tidy, time_unit, write
+from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_format, tidy, time_unit, write
 
 __all__ = [
     "COLUMN",
     "FORMATS",
     "PAGE",
+    "Picture",
     "agreement",
     "bars",
     "breakdown",

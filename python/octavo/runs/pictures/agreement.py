@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def agreement(path: Path, rows: pl.DataFrame, *, title: str) -> None:
+def agreement(path: Path | None, rows: pl.DataFrame, *, title: str) -> sheet.Picture:
     """Kernel times found over those of a reference, one point for each run, with bands of 15 % and 50 %.
 
     Runs further off than 15 % are named, hollow points are runs that the reference itself computes wrongly.
@@ -50,7 +50,7 @@ def agreement(path: Path, rows: pl.DataFrame, *, title: str) -> None:
     axes.set_ylabel("found: kernel time in µs")
     sheet.tidy(axes, title)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
-    sheet.write(figure, path)
+    return sheet.write(figure, path)
 
 
 def _name_outliers(axes: Axes, points: pl.DataFrame) -> None:

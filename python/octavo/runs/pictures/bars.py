@@ -29,14 +29,14 @@ _SPOKEN = 0.09
 
 
 def bars(
-    path: Path,
+    path: Path | None,
     table: pl.DataFrame,
     *,
     xlabel: str,
     title: str,
     line_at: float | None = None,
     width: float = sheet.PAGE,
-) -> None:
+) -> sheet.Picture:
     """A panel for each row, named by the first column, with a bar for each other column; one panel if there is one.
 
     Bars begin at zero. With `line_at`, values are ratios to it, and a line says so; once they span more than a factor
@@ -60,7 +60,7 @@ def bars(
         sheet.tidy(axes, name if len(panels) > 1 or len(names) > 1 else "", along="x")
     sheet.headline(found, title)
     label(grid, inches, xlabel)
-    sheet.write(found, path)
+    return sheet.write(found, path)
 
 
 class _Limits:
@@ -155,14 +155,14 @@ def label(grid: Sequence[Axes], inches: float, text: str) -> None:
 
 
 def shares(
-    path: Path,
+    path: Path | None,
     labels: Sequence[str],
     parts: Mapping[str, Sequence[float]],
     *,
     xlabel: str,
     title: str,
     width: float = sheet.PAGE,
-) -> None:
+) -> sheet.Picture:
     """One bar for each label, made of its parts in order; parts with room for it carry their share in per cent."""
     found, (axes,), inches = panelled(1, labels, width, list(parts))
     stack(axes, parts, dict(zip(parts, colours.of(list(parts)), strict=True)), spoken=True)
@@ -171,7 +171,7 @@ def shares(
     sheet.headline(found, title)
     label([axes], inches, xlabel)
     sheet.legend(found, axes)
-    sheet.write(found, path)
+    return sheet.write(found, path)
 
 
 def stack(

@@ -24,13 +24,13 @@ _WIDE_LABEL = 8
 
 
 def lines(
-    path: Path,
+    path: Path | None,
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     labels: tuple[str, str],
     *,
     title: str,
     width: float = sheet.PAGE,
-) -> None:
+) -> sheet.Picture:
     """A line for each name, through its points, with the values they were taken at along the axis.
 
     An axis whose values span more than a factor of ten is logarithmic; others begin at zero, those of values upwards.
@@ -51,7 +51,7 @@ def lines(
     sheet.headline(found, title)
     if len(series) > 1:
         sheet.legend(found, axes)
-    sheet.write(found, path)
+    return sheet.write(found, path)
 
 
 def _spans(values: Sequence[float]) -> bool:
@@ -73,14 +73,14 @@ def _taken_at(axes: Axes, values: Sequence[float], inches: float) -> None:
 
 
 def heat_map(
-    path: Path,
+    path: Path | None,
     values: Sequence[Sequence[float]],
     rows: Sequence[str],
     columns: Sequence[str],
     axes_labels: tuple[str, str],
     title: str,
     floor: float | None = None,
-) -> None:
+) -> sheet.Picture:
     """Values by row and column, each written into its cell; colours begin at `floor`, or at the smallest value."""
     upright = max(len(name) for name in columns) > _WIDE_LABEL
     names = max(sheet.text_width(row) for row in rows)
@@ -99,4 +99,4 @@ def heat_map(
     axes.set_ylabel(axes_labels[0], fontsize=9)
     axes.set_xlabel(axes_labels[1], fontsize=9)
     sheet.headline(found, title)
-    sheet.write(found, path)
+    return sheet.write(found, path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def breakdown(path: Path, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> None:
+def breakdown(path: Path | None, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
     """Run times relative to each workload's first variant, split as the time of its accesses is: a panel for each."""
     panels = _panels(points)
     used = {cause for row in points.to_dicts() for cause, share in measures.shares(row).items() if share > 0}
@@ -33,7 +33,7 @@ def breakdown(path: Path, points: pl.DataFrame, *, title: str, width: float = sh
     sheet.headline(found, title)
     label(grid, inches, "relative run time")
     sheet.legend(found, grid[0])
-    sheet.write(found, path)
+    return sheet.write(found, path)
 
 
 def _panels(points: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -55,7 +55,7 @@ def _split(rows: Sequence[dict[str, Any]], used: set[str]) -> dict[str, list[flo
     }
 
 
-def phases(path: Path, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> None:
+def phases(path: Path | None, points: pl.DataFrame, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
     """Where the time of whole programs goes: a panel for each workload, a bar and its total for each variant."""
     panels = _panels(points)
     sizes = [len(rows) for rows in panels.values()]
@@ -69,7 +69,7 @@ def phases(path: Path, points: pl.DataFrame, *, title: str, width: float = sheet
         sheet.tidy(axes, name, along="x")
     sheet.headline(figure, title)
     sheet.legend(figure, grid.flat[0])
-    sheet.write(figure, path)
+    return sheet.write(figure, path)
 
 
 def _phase_bars(axes: Axes, rows: Sequence[dict[str, Any]], used: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
@@ -13,7 +14,6 @@ from octavo.runs import folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -103,28 +103,54 @@ def check_format(path: Path) -> None:
         raise OutputError(f"cannot draw {path}: expected a name that ends in one of {endings}")
 
 
-def write(found: Figure, path: Path) -> None:
-    """The figure as its file's ending says, whole or not at all, with nothing in it that depends on the machine.
+class Picture:
+    """A picture as notebooks show it; `save` writes it as what a file's ending says."""
 
-    Raises:
-        OutputError: the ending is none of `FORMATS`.
+    def __init__(self, found: Figure) -> None:
+        self.figure = found
+        """Matplotlib's figure."""
 
-    """
-    from matplotlib import rc_context  # noqa: PLC0415 - as above
-    from matplotlib.text import Text  # noqa: PLC0415 - as above
+    def save(self, path: str | Path) -> Path:
+        """Write a PNG, SVG or PDF file, whole or not at all, with nothing in it that depends on the machine.
 
-    check_format(path)
-    kind = path.suffix[1:].lower()
-    for text in found.findobj(Text):
-        if "\\mathdefault" not in text.get_text():  # What ticks write; names of others are no formulas.
-            text.set_parse_math(False)
-            text.set_text(visible(text.get_text()))
-    drawn = io.BytesIO()
-    # Fonts of type 42 are text to whoever searches a PDF, and what publishers accept.
-    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "octavo", "pdf.fonttype": 42}):
-        warnings.filterwarnings("ignore", message="Glyph")  # Characters that the font lacks are boxes.
-        found.savefig(drawn, format=kind, dpi=150, metadata=_WITHOUT_DATES[kind])
-    folder.write_bytes(path, drawn.getvalue())
+        Raises:
+            OutputError: the ending is none of these, or the file cannot be written.
+
+        """
+        path = Path(path)
+        check_format(path)
+        folder.write_bytes(path, self._as(path.suffix[1:].lower()))
+        return path
+
+    def _as(self, kind: str) -> bytes:
+        from matplotlib import rc_context  # noqa: PLC0415 - as above
+        from matplotlib.text import Text  # noqa: PLC0415 - as above
+
+        for text in self.figure.findobj(Text):
+            if "\\mathdefault" not in text.get_text():  # What ticks write; names of others are no formulas.
+                text.set_parse_math(False)
+                text.set_text(visible(text.get_text()))
+        into = io.BytesIO()
+        # Fonts of type 42 are text to whoever searches a PDF, and what publishers accept.
+        with warnings.catch_warnings(), rc_context({"svg.hashsalt": "octavo", "pdf.fonttype": 42}):
+            warnings.filterwarnings("ignore", message="Glyph")  # Characters that the font lacks are boxes.
+            self.figure.savefig(into, format=kind, dpi=150, metadata=_WITHOUT_DATES[kind])
+        return into.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        return self._as("png")
+
+    def __repr__(self) -> str:
+        width, height = self.figure.get_size_inches()
+        return f"<Picture of {width:.1f} x {height:.1f} inches; save(path) writes it>"
+
+
+def write(found: Figure, path: Path | None) -> Picture:
+    """The figure as a picture, in a file if one is named; errors as `Picture.save`."""
+    picture = Picture(found)
+    if path is not None:
+        picture.save(path)
+    return picture
 
 
 def spread(texts: Sequence[str], places: Sequence[float], size: float = 8) -> list[int]:

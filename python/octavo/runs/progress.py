@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from octavo.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from rich.progress import TaskID
 
@@ -32,6 +33,11 @@ def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress]
             yield _Display(bars, what).update
     else:
         yield _Lines().update
+
+
+def told(watch: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None] | None]:
+    """What Python's `watch` means: a function to call, or whether to show progress as the command line does."""
+    return nullcontext(watch) if callable(watch) else watching(quiet=not watch)
 
 
 def _bars() -> Bars:

@@ -1,0 +1,118 @@
+"""Octavo as Python sees it: typed arguments, results that show themselves, errors that speak of arguments."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from pydoc import locate
+
+import pytest
+
+import octavo
+from octavo.arguments import Arguments
+from octavo.errors import OctavoError, OutputError, ScenarioError
+
+ROOT = Path(__file__).parents[2]
+KEYS_OF_FILES = re.compile(r"octavo\.trace\.(command|lanes|source|version)$")
+"""Metadata of Parquet files, not names of Python."""
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return octavo.compare(workloads=["fir"], placements=["on-touch", "grit"], scale=0.01)
+
+
+def test_a_type_checker_refuses_wrong_arguments(tmp_path):
+    snippet = tmp_path / "snippet.py"
+    lines = [
+        "import octavo",
+        'octavo.run(workload="fir", placement="grit", scale=0.01, watch=True)',
+        'octavo.run(workload="fir", placment="grit")',
+        'octavo.compare(workloads=["fir"], scale="x")',
+        'octavo.scenario(workload="fir", seed="x")',
+        'octavo.sweep({}, trial="x")',
+    ]
+    snippet.write_text("\n".join(lines) + "\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(snippet)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    refused = {int(line) for line in re.findall(r"snippet\.py:(\d+): error", done.stdout)}
+    assert refused == {3, 4, 5, 6}, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("function", [octavo.run, octavo.compare, octavo.scenario])
+def test_arguments_are_shown_one_by_one(function):
+    assert set(Arguments.__annotations__) <= set(inspect.signature(function).parameters)
+
+
+def test_a_misspelt_argument_is_named():
+    with pytest.raises(TypeError, match=r"run\(\) got an unexpected keyword argument 'placment'; did you mean 'place"):
+        octavo.run(workload="fir", placment="grit")
+
+
+def test_errors_speak_of_arguments_and_keep_their_hint():
+    with pytest.raises(ScenarioError) as failure:
+        octavo.scenario(workload="fir", placement="grt")
+    assert str(failure.value).startswith("argument `placement`: `memory.placement.name`: unknown placement `grt`")
+    assert str(failure.value).endswith("did you mean `grit`?")
+    with pytest.raises(ScenarioError, match=r'^overrides\["node.gpu_lnk.bandwidth"\]: `node.gpu_lnk`: unknown key'):
+        octavo.scenario(workload="fir", overrides={"node.gpu_lnk.bandwidth": "1GB/s"})
+    hint = OctavoError("it is there", "choose another folder with -o, or replace it with --force; `x --force` does not")
+    assert str(hint).endswith("with output, or replace it with force=True; `x --force` does not")
+    assert hint.message == "it is there"
+    assert "--force" in hint.hint
+
+
+def test_results_show_themselves(comparison, tmp_path):
+    result = comparison.results["fir", "grit"]
+    assert re.match(r"RunResult\(fir under grit, [\d.]+ ms, in ", repr(result))
+    assert "<td>migrations</td>" in result._repr_html_()
+    assert repr(comparison) == "Comparison(fir: on-touch, grit; over on-touch)"
+    assert comparison._repr_html_().count("<tr>") == 3
+    assert "cannot be read" in repr(type(result)(tmp_path))
+
+
+def test_results_draw_themselves(comparison, tmp_path):
+    result = comparison.results["fir", "grit"]
+    assert result.plot()._repr_png_().startswith(b"\x89PNG")
+    assert comparison.plot("breakdown").save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(ScenarioError, match="expected one of speedup, breakdown"):
+        comparison.plot("phases")
+    with pytest.raises(OutputError, match=r"\.png, \.svg, \.pdf"):
+        comparison.plot().save(tmp_path / "x.bmp")
+
+
+def test_results_report_themselves(comparison, tmp_path):
+    written = comparison.report(tmp_path / "both.html")
+    assert "fir" in written.read_text(encoding="utf-8")
+    assert comparison.results["fir", "grit"].report(tmp_path / "one.html").is_file()
+
+
+def test_progress_is_shown_if_asked_for(capfd):
+    octavo.run(workload="fir", scale=0.01, watch=True)
+    assert "[1/1] fir on-touch" in capfd.readouterr().err
+    octavo.run(workload="fir", scale=0.01)
+    assert not capfd.readouterr().err
+
+
+def named():
+    """Names of Octavo in the running text and the code of pages."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"(?<![\w/.-])octavo(?:\.[A-Za-z_]\w*)+", " ".join(re.findall(r"`([^`\n]+)`", text))):
+            if not KEYS_OF_FILES.match(name):
+                yield f"{page.relative_to(ROOT)}: {name}", name
+
+
+@pytest.mark.parametrize(
+    "name", [name for _, name in sorted(set(named()))], ids=[where for where, _ in sorted(set(named()))]
+)
+def test_what_pages_name_exists(name):
+    assert locate(name) is not None, name
+
+
+def test_reports_need_no_further_import():
+    command = [sys.executable, "-c", "import octavo; octavo.report.report; octavo.measured.imports.import_nsys"]
+    assert subprocess.run(command, check=False).returncode == 0
