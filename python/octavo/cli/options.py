@@ -59,7 +59,27 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
 ]
-Scale = Annotated[float | None, typer.Option("--scale", "-s", help="Footprint relative to the published one.")]
+
+
+def scale_of(text: str | float) -> float:
+    """A scale as it is written: `0.0625` or `1/16`."""
+    upper, slash, lower = str(text).partition("/")
+    try:
+        return float(upper) / float(lower) if slash else float(upper)
+    except (ValueError, ZeroDivisionError):
+        raise typer.BadParameter(f"expected a number or a fraction such as 1/64, found {text}") from None
+
+
+Scale = Annotated[
+    float | None,
+    typer.Option(
+        "--scale",
+        "-s",
+        metavar="NUMBER",
+        parser=scale_of,
+        help="Footprint relative to the published one: 0.0625 or 1/16.",
+    ),
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")]
 Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Runs side by side; all cores if left out.")]
 
