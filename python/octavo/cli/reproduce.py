@@ -14,6 +14,8 @@ from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import sensitivity as sweeps
+from octavo.reproduce.harvest import study as harvesting
+from octavo.reproduce.harvest.cases import CASES
 from octavo.reproduce.mosaic import mixes, pages, sharing, varied
 from octavo.reproduce.mosaic.study import Study as MosaicStudy
 from octavo.reproduce.mosaic.systems import UNITS
@@ -186,6 +188,72 @@ def mosaic(
             documents[name] = found.to_dict()
     sink.document({"folder": str(study.root), **documents})
     sink.say(f"Results and pictures: {study.root}")
+
+
+HARVEST_EXAMPLES = options.examples(
+    "octavo reproduce harvest --reduced",
+    "octavo reproduce harvest --case 1 --scale 0.01",
+    "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
+)
+
+HarvestCase = Enum("HarvestCase", {name: name for name in CASES}, type=str)  # type: ignore[misc]
+
+
+@app.command(epilog=HARVEST_EXAMPLES)
+def harvest(
+    case: Annotated[
+        list[HarvestCase] | None, typer.Option("--case", help="A published case; all that can run if left out.")
+    ] = None,
+    reduced: Annotated[
+        bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
+    ] = False,
+    need: Annotated[
+        float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU over the GPU's memory.")
+    ] = 1.5,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, techniques added one by one.
+
+    What is finished is kept: the same command goes on where it was stopped.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    if reduced and scale is None:
+        scale = harvesting.REDUCED_SCALE
+    every = harvesting.REDUCED_CASES if reduced else tuple(CASES)
+    chosen = tuple(str(one.value) for one in case or []) or every
+    with watching(quiet=quiet) as watch:
+        study = harvesting.Study(
+            output, tuple(options.overrides(assignments, scale, seed)), chosen, need, workers, force, watch
+        )
+        found = harvesting.reproduce(study)
+    for name in chosen:
+        _show_case(sink, name, found)
+    compared = [
+        (row["what"], f"{row['found']:.2f}", "–" if row["published"] is None else f"{row['published']:.2f}")
+        for row in found.compared()
+    ]
+    sink.table("Beside the publication", ["", "found", "published"], compared)
+    sink.document({"folder": str(found.root), **found.to_dict()})
+    sink.say(f"Results and pictures: {found.root}")
+
+
+def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
+    idle = f" (idle here: {CASES[name].idle})" if CASES[name].idle else ""
+    rows = [
+        [row["system"], row["job"], row["role"], f"{row['time_ps'] / 1e9:.3f} ms", f"{row['speedup']:.2f}"]
+        for row in found.jobs.filter(case=name).to_dicts()
+    ]
+    sink.table(f"Case {name}{idle}", ["system", "job", "", "time", "speed"], rows)
+    pages = found.pages.filter(case=name).drop("case")
+    _show_counts(sink, f"Case {name}: pages", pages)
 
 
 def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[int, ...]:

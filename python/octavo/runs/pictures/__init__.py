@@ -5,6 +5,7 @@ from octavo.runs.pictures.bars import bars, shares
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
 from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_format, tidy, time_unit, write
+from octavo.runs.pictures.times import memory
 
 __all__ = [
     "COLUMN",
@@ -17,6 +18,7 @@ __all__ = [
     "check_format",
     "heat_map",
     "lines",
+    "memory",
     "phases",
     "shares",
     "tidy",

@@ -1,0 +1,194 @@
+"""Each case under the stock driver and under harvesting: how fast each job is, and where its pages came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo import api
+from octavo.files.links import inside
+from octavo.reproduce.harvest import systems
+from octavo.reproduce.harvest.cases import CASES, Case, Job
+from octavo.reproduce.harvest.published import published
+from octavo.runs import pictures
+from octavo.runs.comparison import experiment_folder, save_report
+from octavo.runs.execute import Point, execute
+from octavo.runs.experiment import RUNS, Variant, slug
+from octavo.scenarios.scenario import Recipe, Scenario, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
+
+NODE = "dgx-v100-4"
+CHUNK = 2 << 20
+"""Bytes of what the driver evicts at once."""
+RESERVE_OF_MEMORY = 100 / (16 << 10)
+"""The published reserve, 100 MiB of a GPU's 16 GiB: memory is scaled, and the reserve with it."""
+REDUCED_SCALE = 0.01
+REDUCED_CASES = ("1", "2")
+
+Key = tuple[str, str]
+"""A case and the label of a system."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """How the study is run."""
+
+    output: Path | None = None
+    """Folder of the results; one below `runs/` if left out."""
+    overrides: tuple[str, ...] = ()
+    """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
+    cases: tuple[str, ...] = tuple(CASES)
+    need: float = 1.5
+    """Bytes of a harvesting job on each of its GPUs over a GPU's memory. The publication's programs need more bytes for
+    the same graph than ours, so that memory is chosen and not the published 16 GB."""
+    workers: int | None = None
+    force: bool = False
+    watch: Callable[[Progress], None] | None = field(default=None, compare=False)
+
+    def scenarios(self) -> dict[Key, Scenario]:
+        """Every case under every system.
+
+        Raises:
+            ScenarioError: something cannot be used.
+
+        """
+        return {
+            (name, system.label): recipe.with_overrides(system.overrides).resolve()
+            for name in self.cases
+            for recipe, memory in [self._case(CASES[name])]
+            for system in _ladder(memory)
+        }
+
+    def _case(self, case: Case) -> tuple[Recipe, int]:
+        """A case on a node whose GPUs have too little memory for the harvesting jobs, and that memory in bytes."""
+        needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
+        memory = max(2, round(needed / self.need / CHUNK)) * CHUNK
+        settings = ("record.events=false", f"node.capacity.bytes={memory}B", *self.overrides)
+        return Recipe.from_jobs(case.jobs, node=NODE).with_overrides(settings), memory
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the study found."""
+
+    root: Path
+    jobs: pl.DataFrame
+    """One row for each case, system and job: `case`, `system`, `job`, `role`, `time_ps`, `speedup` over the stock
+    driver, `faults`."""
+    pages: pl.DataFrame
+    """One row for each case and system: pages that left for the host and for neighbours, that neighbours gave up for
+    their own and gave back."""
+
+    def compared(self) -> list[dict[str, Any]]:
+        """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""
+        harvest = self.jobs.filter(role="harvests")["speedup"].max()
+        rows: list[dict[str, Any]] = [
+            {"what": "largest speed-up of a harvesting job", "found": harvest, "published": published().largest_speedup}
+        ]
+        slowest = self.jobs.filter(role="yields")["speedup"].min()
+        if slowest is not None:
+            rows.append({"what": "slowest yielding job", "found": slowest, "published": None})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as JSON holds it."""
+        return {"compared": self.compared(), "jobs": self.jobs.to_dicts(), "pages": self.pages.to_dicts()}
+
+
+def reproduce(study: Study) -> Found:
+    """Run what is not finished yet.
+
+    Raises:
+        ScenarioError: something cannot be used.
+        OutputError: a folder cannot be written, or holds something else.
+        SimulationError: a scenario cannot be simulated; what is finished is kept.
+        InterruptedRun: Ctrl-C; what is finished is kept.
+
+    """
+    scenarios = study.scenarios()
+    key = digest(scenarios.values())
+    root = study.output or Path("runs") / f"harvest-{key}"
+    points = [
+        Point(f"case {case} {label}", scenario, inside(root, RUNS, f"case-{case}", slug(label)))
+        for (case, label), scenario in scenarios.items()
+    ]
+    with experiment_folder(root, key, force=study.force):
+        done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
+        results = dict(zip(scenarios, done, strict=True))
+        found = Found(root, _jobs(results), _pages(results))
+        _draw(found, results)
+        save_report(root, key, found.jobs, found.to_dict())
+    return found
+
+
+def _ladder(memory: int) -> list[Variant]:
+    reserve = max(1, round(memory * RESERVE_OF_MEMORY / CHUNK)) * CHUNK
+    return systems.ladder(reserve)
+
+
+def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
+    """Bytes of the buffers of a job."""
+    scale = [one for one in overrides if one.startswith(("workload.scale=", "workload.seed="))]
+    program = [f"workload.{key}={value}" for key, value in job.workload.items() if key != "name"]
+    scenario = api.scenario(workload=job.workload["name"], overrides=[*program, *scale])
+    return sum(buffer["bytes"] for buffer in api.workload_program(scenario, "managed")["buffers"])
+
+
+def _jobs(results: dict[Key, RunResult]) -> pl.DataFrame:
+    harvesting = {name: {job.name for job in case.harvesting} for name, case in CASES.items()}
+    rows = [
+        {
+            "case": case,
+            "system": label,
+            "job": job["name"],
+            "role": "harvests" if job["name"] in harvesting[case] else "yields",
+            "time_ps": job["time_ps"],
+            "faults": job["faults"],
+        }
+        for (case, label), result in results.items()
+        for job in result.summary["jobs"]
+    ]
+    stock = pl.col("time_ps").filter(pl.col("system") == systems.STOCK).first().over("case", "job")
+    return pl.DataFrame(rows).with_columns((stock / pl.col("time_ps")).alias("speedup"))
+
+
+_PAGES = {
+    "evictions_written": "to_host",
+    "evictions_to_spare": "to_neighbours",
+    "written_back": "written_back",
+    "yielded": "yielded",
+    "fetched_from_spare": "from_neighbours",
+    "prefetched": "prefetched",
+}
+"""Counts of the manager, and what the table calls them."""
+
+
+def _pages(results: dict[Key, RunResult]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"case": case, "system": label}
+            | {name: int(result.summary["manager"].get(count, 0)) for count, name in _PAGES.items()}
+            for (case, label), result in results.items()
+        ]
+    )
+
+
+def _draw(found: Found, results: dict[Key, RunResult]) -> None:
+    root = found.root
+    for case in found.jobs["case"].unique(maintain_order=True):
+        rows = found.jobs.filter(case=case)
+        bars = rows.select(pl.format("{} ({})", "job", "role").alias("job"), "system", "speedup")
+        wide = bars.pivot("system", index="job", values="speedup")
+        title = f"Case {case}: speed of each job over the stock driver"
+        pictures.bars(root / f"case-{case}.png", wide, xlabel="relative speed", title=title, line_at=1.0)
+        for label in ("H", systems.STOCK):
+            path = root / f"case-{case}-memory-{slug(label)}.png"
+            pictures.memory(path, results[case, label], title=f"Case {case}, {label}: memory in use")

@@ -1,0 +1,35 @@
+"""What a run has over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.runs.colours import PROCESSORS
+from octavo.runs.pictures import sheet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.runs.result import RunResult
+
+_MEBIBYTE = 1 << 20
+
+
+def memory(path: Path | None, result: RunResult, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
+    """Bytes in the memory of each processor at the end of each interval (`record.interval`)."""
+    found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.0)
+    axes = found.add_subplot()
+    unit, per_unit = sheet.time_unit(result.summary["time_ps"])
+    table = result.table("memory_intervals")
+    for index, ((processor,), rows) in enumerate(table.group_by("processor", maintain_order=True)):
+        times, held = rows["time_ps"] / per_unit, rows["bytes"] / _MEBIBYTE
+        colour = PROCESSORS[index % len(PROCESSORS)]
+        axes.step(times, held, where="pre", linewidth=1.0, color=colour, label=str(processor))
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(f"time in {unit}", fontsize=9)
+    axes.set_ylabel("MiB", fontsize=9)
+    sheet.tidy(axes, "")
+    sheet.headline(found, title)
+    sheet.legend(found, axes)
+    return sheet.write(found, path)

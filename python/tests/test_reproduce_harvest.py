@@ -1,0 +1,70 @@
+"""The harvesting study end to end, on graphs of a five-hundredth of their size."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from octavo.reproduce.harvest import systems
+from octavo.reproduce.harvest.cases import CASES
+from octavo.reproduce.harvest.published import published
+from octavo.reproduce.harvest.study import Study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    from octavo.reproduce.harvest.study import reproduce  # noqa: PLC0415 - runs below
+
+    root = tmp_path_factory.mktemp("harvest") / "study"
+    return reproduce(Study(root, ("workload.scale=0.002",), ("1",)))
+
+
+def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
+    pages = {row["system"]: row for row in study.pages.to_dicts()}
+    assert next(iter(pages)) == systems.STOCK
+    assert pages[systems.STOCK]["to_host"] > 0
+    for label, row in pages.items():
+        harvests = label.startswith("H")
+        assert (row["to_neighbours"] > 0) == harvests, label
+        assert row["from_neighbours"] <= row["to_neighbours"], label
+
+
+def test_each_job_is_compared_with_itself_under_the_stock_driver(study):
+    jobs = study.jobs
+    assert jobs.filter(system=systems.STOCK)["speedup"].to_list() == [1.0, 1.0]
+    assert dict(jobs.select("job", "role").unique().rows()) == {"pagerank": "harvests", "wcc": "yields"}
+    stock = jobs.filter(system=systems.STOCK, job="pagerank")["time_ps"].item()
+    found = jobs.filter(system="H", job="pagerank")
+    assert found["speedup"].item() == pytest.approx(stock / found["time_ps"].item())
+
+
+def test_what_is_left_can_be_read_and_shows_what_is_published(study):
+    report = json.loads((study.root / "report.json").read_text())
+    assert report["compared"][0]["published"] == published().largest_speedup
+    assert pl.read_parquet(study.root / "points.parquet").equals(study.jobs)
+    for picture in ("case-1.png", "case-1-memory-H.png", "case-1-memory-stock-driver.png"):
+        assert (study.root / picture).stat().st_size > 5000
+
+
+def test_memory_is_scaled_with_the_graph_and_too_small_for_it():
+    for need in (1.5, 3.0):
+        scenarios = Study(overrides=("workload.scale=0.004",), cases=("1",), need=need).scenarios()
+        capacity = scenarios["1", systems.STOCK].values["node"]["capacity"]["bytes"]
+        assert capacity == {1.5: "6MiB", 3.0: "4MiB"}[need], "whole chunks, at least two"
+
+
+def test_cases_are_of_jobs_that_can_run_together():
+    for case in CASES.values():
+        gpus = [gpu for job in (*case.harvesting, *case.yielding) for gpu in job.gpus]
+        assert len(gpus) == len(set(gpus))
+
+
+def test_bad_options_are_named(cli):
+    done = cli("reproduce", "harvest", "--case", "7")
+    assert done.returncode == 2
+    assert "7" in done.stderr
+    done = cli("reproduce", "harvest", "--case", "1", "--need", "0.5")
+    assert done.returncode == 2
+    assert "--need" in done.stderr
