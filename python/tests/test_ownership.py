@@ -9,7 +9,9 @@ import pytest
 from conftest import SMALL, contents
 
 import octavo
-from octavo.files import ours, swap
+from octavo.errors import DamagedError
+from octavo.files import manifest, ours, swap
+from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import OctavoNote
 from octavo.runs.result import FILES
 
@@ -183,3 +185,22 @@ def test_a_folder_is_replaced_whether_or_not_the_system_can_exchange_names(monke
     assert (tmp_path / "f" / "summary.json").read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert not ours.others(tmp_path / "f", FILES)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_comparison_into_the_folder_of_a_run_is_refused(force, tmp_path):
+    octavo.run(**RUN, output=tmp_path / "r")
+    before = contents(tmp_path / "r")
+    with pytest.raises(octavo.OutputError, match="another kind of result: expected experiment, found run"):
+        octavo.compare(**COMPARE, output=tmp_path / "r", force=force)
+    assert contents(tmp_path / "r") == before
+
+
+@pytest.mark.parametrize("name", ["../victim.txt", "/victim.txt", "a/b"])
+def test_a_manifest_that_names_files_elsewhere_is_damaged(name, tmp_path):
+    (tmp_path / "victim.txt").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST_FILE).write_text(Manifest("run", {name: None}).text())
+    with pytest.raises(DamagedError, match="expected names of files in the folder"):
+        manifest.read(tmp_path / "out")
+    assert ours.names(tmp_path / "out", ()) == {MANIFEST_FILE}

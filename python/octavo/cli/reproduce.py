@@ -220,7 +220,7 @@ def harvest(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, techniques added one by one.
+    """Memory harvesting (USENIX ATC 2022): jobs that lack memory beside jobs that do not, technique by technique.
 
     What is finished is kept: the same command goes on where it was stopped.
     """

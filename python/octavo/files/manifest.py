@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import DamagedError
@@ -88,6 +89,9 @@ def _checked(path: Path, found: Any) -> Manifest:
             f"{path}: expected a manifest of format {_FORMAT}, found format {body.get('format')}",
             "another version of Octavo wrote it",
         )
+    for name in body["files"]:
+        if PurePath(name).name != name:
+            raise DamagedError(f"{path} is damaged: expected names of files in the folder, found {name!r}", _AGAIN)
     files = {name: None if value is None else Entry(**value) for name, value in body["files"].items()}
     return Manifest(body["kind"], files, body["key"])
 

@@ -25,7 +25,12 @@ def names(folder: Path, known: Collection[str]) -> set[str]:
     except DamagedError:
         found = None
     listed = set(known) if found is None else set(found.files)
-    return {name for name in {*listed, MANIFEST_FILE} if _is_plain(folder / name)}
+    return plain(folder, {*listed, MANIFEST_FILE})
+
+
+def plain(folder: Path, listed: Collection[str]) -> set[str]:
+    """Those names that are what Octavo writes: files, never links or folders."""
+    return {name for name in listed if _is_plain(folder / name)}
 
 
 def others(folder: Path, known: Collection[str]) -> list[Path]:

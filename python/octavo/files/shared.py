@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK_FILE = ".octavo-lock"
+_OTHER = "choose another folder with -o"
 _OPEN: dict[Path, _Open] = {}
 """Folders that this process has open."""
 
@@ -89,7 +90,7 @@ class _Open:
         if found.key == shared.key:
             self._manifest = found
             return
-        for name in found.files:
+        for name in ours.plain(root, found.files):
             (root / name).unlink(missing_ok=True)
         self._save(Manifest(shared.kind, {}, shared.key))
 
@@ -127,6 +128,8 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
         key = shared.earlier(root)
         files = () if key is None else ours.names(root, shared.known) - {MANIFEST_FILE}
         found = Manifest(shared.kind, dict.fromkeys(files), key)
+    if found.kind != shared.kind:
+        raise OutputError(f"{root} holds another kind of result: expected {shared.kind}, found {found.kind}", _OTHER)
     if found.key not in (None, shared.key) and not force:
         raise OutputError(
             f"{root} already holds another {shared.kind}", "choose another folder with -o, or replace it with --force"

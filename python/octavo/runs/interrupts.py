@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 
 @contextlib.contextmanager
 def noted() -> Iterator[threading.Event]:
-    """Set the event at Ctrl-C in place of raising `KeyboardInterrupt`.
+    """Set the event at Ctrl-C in place of raising `KeyboardInterrupt`, which only a second one does.
 
     Python raises only in the main thread, and a handler of the user's own stays: then the event is never set.
     """
@@ -22,7 +23,13 @@ def noted() -> Iterator[threading.Event]:
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield struck
         return
-    signal.signal(signal.SIGINT, lambda *_: struck.set())
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if struck.is_set():  # Whoever strikes twice does not want to wait.
+            signal.default_int_handler(number, frame)
+        struck.set()
+
+    signal.signal(signal.SIGINT, note)
     try:
         yield struck
     finally:

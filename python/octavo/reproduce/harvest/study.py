@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo import api
+from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.reproduce.harvest import systems
 from octavo.reproduce.harvest.cases import CASES, Case, Job
@@ -52,6 +53,16 @@ class Study:
     workers: int | None = None
     force: bool = False
     watch: Callable[[Progress], None] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what the study sets itself.
+
+        Raises:
+            ScenarioError: a change of the memory of GPUs.
+
+        """
+        if any(one.startswith("node.capacity") for one in self.overrides):
+            raise ScenarioError("--set node.capacity: the study gives GPUs memory by need", "say --need instead")
 
     def scenarios(self) -> dict[Key, Scenario]:
         """Every case under every system.
