@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.text import Text
 
 from octavo.errors import OutputError
 from octavo.runs import colours, measures, pictures
@@ -229,3 +230,15 @@ def test_the_ending_says_the_format_and_bytes_repeat(tmp_path, name, magic):
 def test_other_endings_are_refused(tmp_path):
     with pytest.raises(OutputError, match=r"x\.bmp: expected a name that ends in one of \.png, \.svg, \.pdf"):
         pictures.bars(tmp_path / "x.bmp", SPEEDS, xlabel="speed-up", title="Speed-up")
+
+
+def test_logarithmic_axes_show_powers_and_names_are_no_formulas(tmp_path):
+    found = sheet.figure(sheet.COLUMN, 3.0)
+    axes = found.add_subplot()
+    axes.loglog([1e-7, 3e-4], [1e-7, 2e-4])
+    axes.set_title("memory.$x$")
+    sheet.write(found, tmp_path / "powers.png")
+    texts = {text.get_text(): text.get_parse_math() for text in found.findobj(Text) if text.get_visible()}
+    assert texts["memory.$x$"] is False
+    powers = {formula for text, formula in texts.items() if "mathdefault" in text}
+    assert powers == {True}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 COLUMN, PAGE = 3.5, 7.1
 """Widths in inches of one column and of both in the two-column layouts of IEEE and ACM."""
@@ -126,8 +127,9 @@ class Picture:
         from matplotlib import rc_context  # noqa: PLC0415 - as above
         from matplotlib.text import Text  # noqa: PLC0415 - as above
 
+        powers = _powers(self.figure)
         for text in self.figure.findobj(Text):
-            if "\\mathdefault" not in text.get_text():  # What ticks write; names of others are no formulas.
+            if text not in powers:  # Names of others are no formulas.
                 text.set_parse_math(False)
                 text.set_text(visible(text.get_text()))
         into = io.BytesIO()
@@ -143,6 +145,12 @@ class Picture:
     def __repr__(self) -> str:
         width, height = self.figure.get_size_inches()
         return f"<Picture of {width:.1f} x {height:.1f} inches; save(path) writes it>"
+
+
+def _powers(found: Figure) -> set[Text]:
+    """What logarithmic axes write at their marks: powers of ten, as formulas."""
+    both = [axis for axes in found.axes for axis in (axes.xaxis, axes.yaxis)]
+    return {text for axis in both if axis.get_scale() == "log" for text in axis.get_ticklabels(which="both")}
 
 
 def write(found: Figure, path: Path | None) -> Picture:
