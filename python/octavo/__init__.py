@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from octavo import measured, policies, report, roofline, trace, validate
+    from octavo import advice, measured, policies, report, roofline, trace, validate
     from octavo.api import compare, inspect_workload, run, scenario, workload_program
     from octavo.errors import (
         AdviceError,
@@ -52,6 +52,7 @@ __all__ = [
     "SimulationError",
     "TraceError",
     "ValidationError",
+    "advice",
     "compare",
     "inspect_workload",
     "listing",

@@ -27,14 +27,19 @@ __all__ = [
     "TraceWriter",
     "UnknownGpuProbe",
     "Unsubscribe",
+    "budget_choice",
     "event_kinds",
     "gpu_compile",
     "gpu_describe",
     "gpu_host",
     "gpu_probe",
     "gpu_probes",
+    "graph_sparsity",
+    "host_access_penalty",
     "inspect_workload",
     "listing",
+    "penalty_readings",
+    "prefetch_replay",
     "resolve",
     "resolve_stored",
     "roofline_ceilings",
@@ -133,6 +138,25 @@ def roofline_crossing(machine: tuple[float, int, int, int], sigma: float, rho: f
 
 def roofline_zone_end(machine: tuple[float, int, int, int], rho: float) -> float | None:
     """The intensity at which the zone of interest ends; None where there is no such zone."""
+
+def host_access_penalty(question: str) -> str:
+    """The penalty of a question (`system`, `structure`, `host`, `readings`) in JSON, term by term, as JSON."""
+
+def penalty_readings(name: str) -> str:
+    """The readings `published` or `sound` spelled out, as JSON."""
+
+def prefetch_replay(
+    name: str, touches: list[int], pages: tuple[int, int], page_bytes: int, threshold: int
+) -> tuple[int, int, int, list[int]]:
+    """Faults, prefetched pages, those touched later, pages of each fault; under `none`, `doubling` or `tree`."""
+
+def graph_sparsity(
+    offsets: list[int], targets: list[int], element: int, page: int, source: int | None = None
+) -> tuple[float, float, float]:
+    """Vertices that a traversal reaches, and σ of arrays with an element for each vertex and each edge."""
+
+def budget_choice(candidates: list[tuple[int, float]], budget: int) -> tuple[list[bool], float, bool]:
+    """Which candidates (bytes, gain) get a budget, what they gain together, and whether nothing gains more."""
 
 def trace_formats() -> list[tuple[str, str, str]]:
     """Every foreign trace format that can be converted: name, summary, source."""

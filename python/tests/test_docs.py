@@ -112,7 +112,15 @@ def test_what_is_not_run_is_listed(page, snippet):
 
 
 @pytest.mark.parametrize(
-    "module", ["octavo.api", "octavo.roofline", "octavo.sweeps.api", "octavo.trace", "octavo.trace.writing"]
+    "module",
+    [
+        "octavo.advice.model",
+        "octavo.api",
+        "octavo.roofline",
+        "octavo.sweeps.api",
+        "octavo.trace",
+        "octavo.trace.writing",
+    ],
 )
 def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

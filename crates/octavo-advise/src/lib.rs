@@ -1,4 +1,14 @@
-//! The roofline with the interconnect: a pure function of a machine and of what a kernel does with its data.
+//! Host or device for each data structure of a program: pure functions of a machine and of what kernels do with data.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`roofline`] | what a kernel can reach with its data on the host or on the device |
+//! | [`penalty`] | what host placement of a structure costs beyond device placement |
+//! | [`prefetch`] | which pages come without a fault of their own |
+//! | [`sparsity`] | what of a graph a traversal touches |
+//! | [`budget`] | which structures get a limited device memory |
+//!
+//! # The roofline with the interconnect
 //!
 //! On a node with a discrete GPU, a data structure is *device-placed* (copied in bulk before the kernel starts) or
 //! *host-placed* (brought over the interconnect on demand). The classical roofline bounds a kernel by arithmetic and
@@ -33,14 +43,19 @@
 //! | host wins at every α for σ ≤ 0.25 | yes: with these, already for σ ≤ 0.64 |
 //! | dense device placement wins everywhere for ρ > 4 | below α = 578 at ρ = 4; beyond it host placement comes to lie at the peak, which device placement with its copy never reaches, and wins by less than a sixth |
 //!
-//! `tests/publication.rs` holds these numbers. The copy's 11.69 GB/s is what NVIDIA's `bandwidthTest` prints for
+//! `tests/it/publication.rs` holds these numbers. The copy's 11.69 GB/s is what NVIDIA's `bandwidthTest` prints for
 //! pinned memory on a Tesla P100-PCIE-16GB (11 688.2 MB/s host to device; Microway, "NVIDIA Tesla P100 PCI-E 16GB GPU
 //! Accelerator (Pascal GP100) Up Close"). The publication gives no bandwidth on demand: 7.33 GB/s is derived from its
 //! crossing and is no measurement.
 #![forbid(unsafe_code)]
 
+pub mod budget;
+pub mod penalty;
+pub mod prefetch;
 mod quantities;
-mod roofline;
+pub mod roofline;
+pub mod sparsity;
 
-pub use quantities::{Intensity, QuantityError, Rate, Remigration, Sparsity};
+pub use penalty::{Penalty, Readings, Structure, System};
+pub use quantities::{Intensity, Occupancy, QuantityError, Rate, Remigration, Seconds, Sparsity};
 pub use roofline::{Crossing, Machine, Roofline};

@@ -1,5 +1,6 @@
 //! What the roofline is a function of, each with the range in which it means something.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A number outside the range in which its quantity means something.
@@ -16,8 +17,22 @@ pub struct QuantityError {
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $expected:literal, $valid:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
         pub struct $name(f64);
+
+        impl TryFrom<f64> for $name {
+            type Error = QuantityError;
+            fn try_from(value: f64) -> Result<Self, QuantityError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
 
         impl $name {
             #[doc = concat!("Takes ", $expected, ".")]
@@ -66,6 +81,17 @@ quantity!(
     "a re-migration rate of at least 1",
     |value| value >= 1.0
 );
+
+quantity!(
+    /// Occupancy: warps that are resident on a multiprocessor over those that fit.
+    Occupancy,
+    "an occupancy above 0 and at most 1",
+    |value| value > 0.0 && value <= 1.0
+);
+
+/// A difference of times in seconds, which may be below 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Seconds(pub f64);
 
 impl Sparsity {
     /// Everything is touched.

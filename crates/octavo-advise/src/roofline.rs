@@ -1,11 +1,13 @@
 //! Ceilings of host and device placement, and where one passes the other.
 
 use octavo_units::{Bandwidth, Bytes};
+use serde::{Deserialize, Serialize};
 
 use crate::{Intensity, QuantityError, Rate, Remigration, Sparsity};
 
 /// What the roofline knows of a machine: all effective, that is measured, values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Arithmetic peak, operations a second.
     pub peak: Rate,
@@ -151,7 +153,8 @@ impl Roofline {
     }
 }
 
-fn positive(bandwidth: Bandwidth) -> Result<f64, QuantityError> {
+/// Bytes a second of a bandwidth that is not 0.
+pub(crate) fn positive(bandwidth: Bandwidth) -> Result<f64, QuantityError> {
     let bytes = bandwidth.0 as f64;
     if bytes > 0.0 { Ok(bytes) } else { Err(QuantityError { expected: "a bandwidth above 0B/s", found: bytes }) }
 }

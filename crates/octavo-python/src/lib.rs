@@ -25,7 +25,11 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use crate::advise::{roofline_ceilings, roofline_crossing, roofline_zone_end};
+    use crate::advise::models::{
+        budget_choice, graph_sparsity, host_access_penalty, penalty_readings, prefetch_replay,
+    };
+    #[pymodule_export]
+    use crate::advise::roofline::{roofline_ceilings, roofline_crossing, roofline_zone_end};
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]

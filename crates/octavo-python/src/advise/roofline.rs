@@ -5,6 +5,8 @@ use octavo_units::{Bandwidth, Bytes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::refused;
+
 /// Ceilings of one list of points: canonical, host, device (operations a second) and γ.
 type Ceilings = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>);
 /// Bytes that γ is calculated for, which does not depend on them.
@@ -62,8 +64,4 @@ fn roofline((peak, device, on_demand, copy): (f64, u64, u64, u64)) -> PyResult<R
 
 fn point(alpha: f64, sigma: f64, rho: f64) -> Result<(Intensity, Sparsity, Remigration), QuantityError> {
     Ok((Intensity::new(alpha)?, Sparsity::new(sigma)?, Remigration::new(rho)?))
-}
-
-fn refused(error: QuantityError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

@@ -1,0 +1,37 @@
+//! What a whole program pays on the host for a placement, beside its kernels and copies.
+
+use super::structure::{HostPlacement, Structure, Toucher};
+use super::system::System;
+
+/// Device memory is handed out in chunks of so many bytes.
+const CHUNK: u64 = 2 << 20;
+
+/// Seconds in which pages come back to the host at its own faults: those that it would have copied back.
+pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
+    let bytes = structure.copied_out.0 as f64 * structure.sigma.get();
+    let on_the_way = bytes / (system.roofline.on_demand.0 as f64);
+    bytes / system.page.0 as f64 * system.faults.host.seconds() + on_the_way
+}
+
+/// Seconds that memory of this kind costs to have beyond what device memory does, which needs memory of the host
+/// beside it if the host ever touches it.
+pub(super) fn having(system: &System, structure: &Structure, host: HostPlacement) -> f64 {
+    let pages = structure.size.0.div_ceil(system.page.0) as f64;
+    let device = 2.0 * structure.size.0.div_ceil(CHUNK) as f64 * system.calls.device_chunk.seconds();
+    let beside = if structure.seen_by_host { pages * ordinary_page(system) } else { 0.0 };
+    let own = match host {
+        HostPlacement::OnDemand if structure.first == Toucher::Host => pages * ordinary_page(system),
+        HostPlacement::OnDemand => pages * system.calls.unmap.seconds(),
+        HostPlacement::Pinned => pages * (2.0 * system.calls.pin.seconds() + clearing(system)),
+    };
+    own - device - beside
+}
+
+/// Seconds of a page of ordinary memory: its first touch, its clearing, and giving it back.
+fn ordinary_page(system: &System) -> f64 {
+    system.calls.first_touch.seconds() + clearing(system) + system.calls.unmap.seconds()
+}
+
+fn clearing(system: &System) -> f64 {
+    system.page.0 as f64 / system.calls.zeroing.0 as f64
+}

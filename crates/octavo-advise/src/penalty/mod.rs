@@ -1,0 +1,223 @@
+//! The host access penalty φ of a data structure (MemMap, PACT 2020, equations 5 to 10).
+//!
+//! | symbol | meaning | here |
+//! |---|---|---|
+//! | V | bytes that come to the device: `size · σ · ρ` | [`Penalty::volume`] |
+//! | L | their latency, if nothing hides it | [`Penalty::latency`] |
+//! | C | warps and operations that there are to hide it | [`Penalty::concurrency`] |
+//! | H_C, H_pre | what of it concurrency and prefetching hide | [`Penalty::hidden`], [`Penalty::hidden_by_prefetch`] |
+//! | φ | what host placement costs more than device placement | [`Penalty::phi`] |
+//!
+//! `φ = exposed + faults + first touch − launches − copy`, and, of whole programs, how results come back and what
+//! memory of each kind costs to have. [`Readings`] has the places where the printed equations cannot be meant.
+
+mod host_costs;
+mod readings;
+mod structure;
+mod system;
+
+use octavo_units::Bytes;
+use serde::Serialize;
+
+pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
+pub use structure::{HostPlacement, Structure, Toucher};
+pub use system::{CallCosts, FaultCosts, System};
+
+use crate::roofline::positive;
+use crate::{QuantityError, Roofline, Seconds};
+
+/// Bytes of the word that a lane is taken to load ([`Operations::Words`]): a float or an index.
+const WORD: f64 = 4.0;
+
+/// What host placement of a structure costs and saves, term by term, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Penalty {
+    /// V.
+    pub volume: Bytes,
+    /// L.
+    pub latency: Seconds,
+    /// C, without unit.
+    pub concurrency: f64,
+    /// H_C.
+    pub hidden: Seconds,
+    /// H_pre.
+    pub hidden_by_prefetch: Seconds,
+    /// What of L nothing hides: `L − H_C − H_pre`, not below 0.
+    pub exposed: Seconds,
+    /// Serving faults.
+    pub faults: Seconds,
+    /// Pages that the device touches first.
+    pub first_touch: Seconds,
+    /// Pages that come back to the host at its faults.
+    pub returned: Seconds,
+    /// What memory of this kind costs to have, beyond what device memory does; may be below 0.
+    pub having: Seconds,
+    /// Launches that a structure larger than the device needs to be cut into.
+    pub launches: Seconds,
+    /// Bulk copies of device placement.
+    pub copy: Seconds,
+    /// Host and device write it at nearly the same time, which rules out pages on demand.
+    pub thrashes: bool,
+}
+
+impl Penalty {
+    /// The penalty of `structure` on `system` if it comes to the device as `host` says.
+    ///
+    /// # Errors
+    /// A constant is 0 where that means nothing.
+    pub fn of(
+        system: &System,
+        structure: &Structure,
+        host: HostPlacement,
+        readings: &Readings,
+    ) -> Result<Self, QuantityError> {
+        system.check()?;
+        structure.check()?;
+        let on_demand = host == HostPlacement::OnDemand;
+        let volume = volume(structure, host);
+        let latency = latency(system, structure, host, readings)?;
+        let concurrency = concurrency(system, structure, readings);
+        let hidden = latency * (concurrency / lines_in_flight(system, structure)?).min(1.0);
+        let hidden_by_prefetch = if on_demand { hidden_by_prefetch(system, structure, latency, readings) } else { 0.0 };
+        let penalties = if on_demand { faults(system, structure, readings) } else { (0.0, 0.0) };
+        let whole = readings.extent == Extent::Program;
+        Ok(Self {
+            volume: Bytes(volume.round() as u64),
+            latency: Seconds(latency),
+            concurrency,
+            hidden: Seconds(hidden),
+            hidden_by_prefetch: Seconds(hidden_by_prefetch),
+            exposed: Seconds((latency - hidden - hidden_by_prefetch).max(0.0)),
+            faults: Seconds(penalties.0),
+            first_touch: Seconds(penalties.1),
+            returned: Seconds(if whole && on_demand { host_costs::returned(system, structure) } else { 0.0 }),
+            having: Seconds(if whole { host_costs::having(system, structure, host) } else { 0.0 }),
+            launches: Seconds((structure.size.0 / system.capacity.0) as f64 * system.calls.launch.seconds()),
+            copy: Seconds(copy(system, structure, readings)?),
+            thrashes: on_demand && structure.write_shared,
+        })
+    }
+
+    /// φ: below 0, host placement is the better one, unless it [thrashes](Self::thrashes).
+    #[must_use]
+    pub fn phi(&self) -> Seconds {
+        let costs = self.exposed.0 + self.faults.0 + self.first_touch.0 + self.returned.0 + self.having.0;
+        Seconds(costs - self.launches.0 - self.copy.0)
+    }
+
+    /// Whether the structure belongs on the host.
+    #[must_use]
+    pub fn advises_host(&self) -> bool {
+        !self.thrashes && self.phi().0 < 0.0
+    }
+}
+
+/// V: pages that come, each time; or lines that do.
+fn volume(structure: &Structure, host: HostPlacement) -> f64 {
+    match host {
+        HostPlacement::OnDemand => structure.size.0 as f64 * structure.sigma.get() * structure.rho.get(),
+        HostPlacement::Pinned => structure.lines.0 as f64,
+    }
+}
+
+/// L, seconds.
+fn latency(
+    system: &System,
+    structure: &Structure,
+    host: HostPlacement,
+    readings: &Readings,
+) -> Result<f64, QuantityError> {
+    let multiprocessors = f64::from(system.multiprocessors);
+    let (bytes, interconnect) = match host {
+        HostPlacement::OnDemand => (crossing(structure, readings), positive(system.roofline.on_demand)?),
+        HostPlacement::Pinned => (structure.lines.0 as f64, positive(system.by_lines)?),
+    };
+    let required = required(system, structure)?;
+    Ok(match readings.latency {
+        Latency::Product => bytes * required.min(interconnect),
+        Latency::Alone => bytes / multiprocessors / required.min(interconnect),
+        Latency::Shared => bytes / multiprocessors / required.min(interconnect / multiprocessors),
+    })
+}
+
+/// What of V crosses the interconnect: pages that the device touches first do not the first time.
+fn crossing(structure: &Structure, readings: &Readings) -> f64 {
+    let volume = volume(structure, HostPlacement::OnDemand);
+    if made_on_device(structure, readings) { volume - volume / structure.rho.get() } else { volume }
+}
+
+fn made_on_device(structure: &Structure, readings: &Readings) -> bool {
+    structure.first == Toucher::Device && readings.first_touch == FirstTouch::Made
+}
+
+/// βʳ: bytes a second that a multiprocessor asks for. Where nothing says so, what the canonical roofline allows all of
+/// them together, shared equally.
+fn required(system: &System, structure: &Structure) -> Result<f64, QuantityError> {
+    if let Some(required) = structure.required {
+        return positive(required);
+    }
+    let canonical = Roofline::of(&system.roofline)?.canonical(structure.alpha).get();
+    Ok(canonical / structure.alpha.get() / f64::from(system.multiprocessors))
+}
+
+/// C: operations of a warp between two loads, and warps.
+fn concurrency(system: &System, structure: &Structure, readings: &Readings) -> f64 {
+    let warp = f64::from(system.warp);
+    let operations = match readings.operations {
+        Operations::Lanes => ((structure.alpha.get() - 1.0 / warp) * warp).floor(),
+        Operations::Words => (structure.alpha.get() * WORD).floor(),
+    };
+    operations.max(0.0) + f64::from(system.warps) * structure.occupancy.get()
+}
+
+/// l: cycles of latency that a multiprocessor creates in each cycle, which are (Little) the lines that it would have to
+/// have on their way to get them as fast as it asks for them.
+fn lines_in_flight(system: &System, structure: &Structure) -> Result<f64, QuantityError> {
+    Ok(required(system, structure)? / system.line.0 as f64 * system.latency.seconds())
+}
+
+fn hidden_by_prefetch(system: &System, structure: &Structure, latency: f64, readings: &Readings) -> f64 {
+    let pages = structure.size.0 as f64 * structure.sigma.get() * structure.rho.get() / system.page.0 as f64;
+    match readings.prefetch {
+        Prefetching::Latency => latency * (structure.prefetched_pages as f64 / pages).min(1.0),
+        Prefetching::Faults => 0.0,
+    }
+}
+
+/// The fault penalty and the first-touch penalty, seconds.
+fn faults(system: &System, structure: &Structure, readings: &Readings) -> (f64, f64) {
+    let volume = volume(structure, HostPlacement::OnDemand);
+    let asked = (volume / system.page.0 as f64 - structure.prefetched_pages as f64).max(0.0);
+    let a_byte = system.first_touch_a_byte(structure.occupancy);
+    if structure.first == Toucher::Host {
+        return (served(system, structure, asked, readings), 0.0);
+    }
+    if !made_on_device(structure, readings) {
+        return (served(system, structure, asked, readings), a_byte * volume);
+    }
+    let first = asked / structure.rho.get();
+    (served(system, structure, asked - first, readings), a_byte * first * system.page.0 as f64)
+}
+
+/// Seconds of serving so many faults.
+fn served(system: &System, structure: &Structure, faults: f64, readings: &Readings) -> f64 {
+    let (group, fault) = (system.faults.group.seconds(), system.faults.fault.seconds());
+    match readings.faults {
+        Faults::Subtracted => (faults - structure.fault_concurrency as f64).max(0.0) * (group + fault),
+        Faults::Divided => {
+            let together = structure.fault_concurrency.min(system.faults.most) as f64;
+            faults / together * group + faults * fault
+        }
+    }
+}
+
+/// Seconds of the copies of device placement.
+fn copy(system: &System, structure: &Structure, readings: &Readings) -> Result<f64, QuantityError> {
+    let bandwidth = positive(system.roofline.copy)?;
+    let calls = structure.copies as f64 * system.calls.copy.seconds();
+    Ok(calls
+        + match readings.copy {
+            Copying::Product => structure.size.0 as f64 * bandwidth,
+            Copying::Quotient => (structure.copied_in.0 + structure.copied_out.0) as f64 / bandwidth,
+        })
+}

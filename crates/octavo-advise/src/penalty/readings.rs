@@ -1,0 +1,134 @@
+//! The places where the publication's equations cannot be taken as they are printed, and what each can be taken for.
+//!
+//! Dimensions decide the first three. In the others the printed equation has sound dimensions and says something that
+//! cannot be meant.
+
+use serde::{Deserialize, Serialize};
+
+/// One reading of each such place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Readings {
+    /// Of the total latency L.
+    pub latency: Latency,
+    /// Of the operations that a warp has while it waits, in the concurrency C.
+    pub operations: Operations,
+    /// Of the copy cost.
+    pub copy: Copying,
+    /// Of the fault concurrency in the fault penalty.
+    pub faults: Faults,
+    /// Of what prefetching hides.
+    pub prefetch: Prefetching,
+    /// Of pages that the device touches first.
+    pub first_touch: FirstTouch,
+    /// Of what belongs to a placement.
+    pub extent: Extent,
+}
+
+/// L, the latency of the volume V that all multiprocessors request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Latency {
+    /// As printed: `V × min(βʳ, βᵉ_C)`, bytes times bytes a second, taken for seconds.
+    Product,
+    /// `V / SMs / min(βʳ, βᵉ_C)`: seconds, but every multiprocessor has all of the interconnect.
+    Alone,
+    /// `V / SMs / min(βʳ, βᵉ_C / SMs)`: seconds, and they share it.
+    #[default]
+    Shared,
+}
+
+/// The operations of a warp between two of its loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operations {
+    /// As printed: `⌊(α − 1/|w|) / (1/|w|)⌋`, where α is operations a byte and 1/|w| a share of lanes.
+    Lanes,
+    /// `⌊4 B × α⌋`: instructions of a warp for each of its loads, if every lane loads a word of four bytes.
+    #[default]
+    Words,
+}
+
+/// The time of the bulk copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copying {
+    /// As printed: `size × βᵉ_C`, taken for seconds.
+    Product,
+    /// `bytes copied / βᵉ_C`, with the bandwidth of bulk copies.
+    #[default]
+    Quotient,
+}
+
+/// What it means that faults are served together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Faults {
+    /// As printed: those in flight are taken off the number of faults, once in the life of the structure.
+    Subtracted,
+    /// They are served in groups of as many as are in flight.
+    #[default]
+    Divided,
+}
+
+/// What prefetching hides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prefetching {
+    /// As printed: the share of L that its pages have, besides their faults.
+    Latency,
+    /// Their faults alone: the pages still cross the interconnect, whose bandwidth L is made of.
+    #[default]
+    Faults,
+}
+
+/// Pages that the device touches first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstTouch {
+    /// As printed: they cross the interconnect like all others, fault, and have a penalty besides.
+    Fetched,
+    /// They are made where they are touched: no bytes cross at first, and the penalty is their fault.
+    #[default]
+    Made,
+}
+
+/// What belongs to a placement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// As printed: the kernel and the copy to the device.
+    Kernel,
+    /// The whole program: allocation, the host's first touch, and how results come back as well.
+    #[default]
+    Program,
+}
+
+impl Readings {
+    /// Everything as printed.
+    pub const PUBLISHED: Self = Self {
+        latency: Latency::Product,
+        operations: Operations::Lanes,
+        copy: Copying::Product,
+        faults: Faults::Subtracted,
+        prefetch: Prefetching::Latency,
+        first_touch: FirstTouch::Fetched,
+        extent: Extent::Kernel,
+    };
+    /// Everything in seconds, each thing once. The default.
+    pub const SOUND: Self = Self {
+        latency: Latency::Shared,
+        operations: Operations::Words,
+        copy: Copying::Quotient,
+        faults: Faults::Divided,
+        prefetch: Prefetching::Faults,
+        first_touch: FirstTouch::Made,
+        extent: Extent::Program,
+    };
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self::SOUND
+    }
+}

@@ -1,0 +1,79 @@
+//! What the penalty knows of a data structure: from a partial profile, a launch, or an estimate.
+
+use octavo_units::{Bandwidth, Bytes};
+use serde::{Deserialize, Serialize};
+
+use crate::{Intensity, Occupancy, QuantityError, Remigration, Sparsity};
+
+/// Constants of one data structure of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Structure {
+    /// Bytes as allocated.
+    pub size: Bytes,
+    /// Share of its pages that the device touches.
+    pub sigma: Sparsity,
+    /// Migrations over distinct pages requested.
+    pub rho: Remigration,
+    /// Bytes that cross the interconnect if the structure lies in host memory and is read line by line: lines that
+    /// miss all caches of the device, each time.
+    pub lines: Bytes,
+    /// Operations for each byte touched, of the kernels that touch it.
+    pub alpha: Intensity,
+    /// Of these kernels.
+    pub occupancy: Occupancy,
+    /// Bandwidth that one multiprocessor asks for, βʳ; what the roofline of the machine allows it if nothing is given.
+    pub required: Option<Bandwidth>,
+    /// Distinct pages that faults in flight wait for, at least 1.
+    pub fault_concurrency: u64,
+    /// Pages that come without a fault of their own because the driver's prefetcher asked for them.
+    pub prefetched_pages: u64,
+    /// Who touches its pages first.
+    pub first: Toucher,
+    /// Host and device write it in concurrent or near phases: its pages thrash.
+    pub write_shared: bool,
+    /// Bytes that the host copies to the device if it is device-placed.
+    pub copied_in: Bytes,
+    /// Bytes that it copies back.
+    pub copied_out: Bytes,
+    /// Calls that do so.
+    pub copies: u64,
+    /// Whether the host ever touches it.
+    pub seen_by_host: bool,
+}
+
+/// Host or device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Toucher {
+    /// The host's cores.
+    Host,
+    /// The GPU.
+    Device,
+}
+
+/// How a structure comes to the device if it is host-placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostPlacement {
+    /// Page by page, at faults: managed memory, the publication's host placement.
+    OnDemand,
+    /// Line by line, at every miss of the device's caches: pinned memory.
+    Pinned,
+}
+
+impl Structure {
+    /// Checks what the types do not.
+    ///
+    /// # Errors
+    /// It has no bytes, no fault can be in flight, or a bandwidth is 0.
+    pub(super) fn check(&self) -> Result<(), QuantityError> {
+        if self.size.0 == 0 {
+            return Err(QuantityError { expected: "a structure above 0B", found: 0.0 });
+        }
+        if self.fault_concurrency == 0 {
+            return Err(QuantityError { expected: "a fault concurrency of at least 1 page", found: 0.0 });
+        }
+        self.required.map_or(Ok(()), |bandwidth| crate::roofline::positive(bandwidth).map(|_| ()))
+    }
+}

@@ -1,0 +1,102 @@
+//! What the penalty knows of a machine: measured once, the same for every program.
+
+use octavo_units::{Bandwidth, Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::roofline::positive;
+use crate::{Machine, Occupancy, QuantityError, Roofline};
+
+/// Constants of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct System {
+    /// Peak and bandwidths, as the roofline has them.
+    pub roofline: Machine,
+    /// Bandwidth, useful bytes a second, of loads that reach host memory line by line (pinned memory).
+    pub by_lines: Bandwidth,
+    /// Multiprocessors (compute units).
+    pub multiprocessors: u32,
+    /// Lanes of a warp, |w|.
+    pub warp: u32,
+    /// Warps that fit a multiprocessor, W.
+    pub warps: u32,
+    /// Bytes of a line, the unit in which loads leave a multiprocessor: the coalescing unit.
+    pub line: Bytes,
+    /// From a load of a line in host memory until it is there, of a machine at rest.
+    pub latency: Time,
+    /// Bytes of a page.
+    pub page: Bytes,
+    /// What faults cost.
+    pub faults: FaultCosts,
+    /// What calls and the host's own page faults cost.
+    pub calls: CallCosts,
+    /// Memory of the device.
+    pub capacity: Bytes,
+}
+
+/// What serving page faults of the device costs, `groups × group + faults × fault`, and those of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultCosts {
+    /// Of each group of faults that is served together.
+    pub group: Time,
+    /// Of each fault in a group.
+    pub fault: Time,
+    /// The most faults of a group, at least 1.
+    pub most: u64,
+    /// Of a fault of the host on a page that the device has, its bytes not counted.
+    pub host: Time,
+}
+
+/// What calls cost, and what the host's kernel takes for pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallCosts {
+    /// A launch.
+    pub launch: Time,
+    /// A bulk copy, its bytes not counted.
+    pub copy: Time,
+    /// Allocating or freeing 2 MiB of device memory.
+    pub device_chunk: Time,
+    /// Pinning or unpinning a page.
+    pub pin: Time,
+    /// A host's first touch of a page, clearing not counted.
+    pub first_touch: Time,
+    /// The rate at which the host clears pages.
+    pub zeroing: Bandwidth,
+    /// Giving a page of the host back.
+    pub unmap: Time,
+}
+
+impl System {
+    /// Checks what the types do not.
+    ///
+    /// # Errors
+    /// A bandwidth, a count or a size is 0.
+    pub(super) fn check(&self) -> Result<(), QuantityError> {
+        Roofline::of(&self.roofline)?;
+        positive(self.by_lines)?;
+        positive(self.calls.zeroing)?;
+        let counts = [
+            ("at least 1 multiprocessor", u64::from(self.multiprocessors)),
+            ("a warp of at least 1 lane", u64::from(self.warp)),
+            ("at least 1 warp a multiprocessor", u64::from(self.warps)),
+            ("a line above 0B", self.line.0),
+            ("a page above 0B", self.page.0),
+            ("a group of at least 1 fault", self.faults.most),
+            ("a device memory above 0B", self.capacity.0),
+        ];
+        counts.into_iter().find(|(_, count)| *count == 0).map_or(Ok(()), |(expected, _)| Err(zero(expected)))
+    }
+
+    /// Seconds for each byte that the device is the first to touch: a fault a page, whose group it shares with as many
+    /// others as `occupancy` keeps in flight.
+    pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
+        let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
+        (self.faults.group.seconds() / together + self.faults.fault.seconds()) / self.page.0 as f64
+    }
+}
+
+fn zero(expected: &'static str) -> QuantityError {
+    QuantityError { expected, found: 0.0 }
+}

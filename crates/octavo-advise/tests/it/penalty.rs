@@ -1,0 +1,225 @@
+//! The penalty term by term, against values calculated by hand.
+
+use octavo_advise::penalty::{
+    CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency, Operations, Prefetching,
+    Toucher,
+};
+use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
+use octavo_units::{Bandwidth, Bytes, Time};
+
+const PAGE: u64 = 4096;
+const PAGES: u64 = 1000;
+const NOTHING: f64 = 1e-12;
+
+/// 10 multiprocessors; 10 GB/s on demand, 5 GB/s by lines, 20 GB/s copied; 100 GB/s of memory, 1 TOP/s.
+fn system() -> System {
+    System {
+        roofline: Machine {
+            peak: Rate::new(1e12).unwrap(),
+            device: Bandwidth(100_000_000_000),
+            on_demand: Bandwidth(10_000_000_000),
+            copy: Bandwidth(20_000_000_000),
+        },
+        by_lines: Bandwidth(5_000_000_000),
+        multiprocessors: 10,
+        warp: 32,
+        warps: 64,
+        line: Bytes(100),
+        latency: Time(1_000_000),
+        page: Bytes(PAGE),
+        faults: FaultCosts { group: Time(20_000_000), fault: Time(1_000_000), most: 256, host: Time(500_000) },
+        calls: CallCosts {
+            launch: Time(3_000_000),
+            copy: Time(6_000_000),
+            device_chunk: Time(72_000_000),
+            pin: Time(800_000),
+            first_touch: Time(750_000),
+            zeroing: Bandwidth(4_096_000_000),
+            unmap: Time(250_000),
+        },
+        capacity: Bytes(PAGE * 400),
+    }
+}
+
+/// A thousand pages of which a quarter comes twice.
+fn structure() -> Structure {
+    Structure {
+        size: Bytes(PAGE * PAGES),
+        sigma: Sparsity::new(0.25).unwrap(),
+        rho: Remigration::new(2.0).unwrap(),
+        lines: Bytes(1_000_000),
+        alpha: Intensity::new(2.0).unwrap(),
+        occupancy: Occupancy::new(0.5).unwrap(),
+        required: None,
+        fault_concurrency: 50,
+        prefetched_pages: 300,
+        first: Toucher::Host,
+        write_shared: false,
+        copied_in: Bytes(PAGE * PAGES),
+        copied_out: Bytes(0),
+        copies: 1,
+        seen_by_host: true,
+    }
+}
+
+fn on_demand(structure: &Structure, readings: &Readings) -> Penalty {
+    Penalty::of(&system(), structure, HostPlacement::OnDemand, readings).unwrap()
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs() + NOTHING, "{found} is not {expected}");
+}
+
+#[test]
+fn the_volume_is_what_comes_each_time() {
+    let penalty = on_demand(&structure(), &Readings::SOUND);
+    assert_eq!(penalty.volume, Bytes(PAGE * 500));
+    let pinned = Penalty::of(&system(), &structure(), HostPlacement::Pinned, &Readings::SOUND).unwrap();
+    assert_eq!(pinned.volume, Bytes(1_000_000));
+}
+
+#[test]
+fn latency_in_each_reading() {
+    let volume = (PAGE * 500) as f64;
+    let with = |latency| on_demand(&structure(), &Readings { latency, ..Readings::SOUND }).latency.0;
+    // A multiprocessor asks for a tenth of 100 GB/s, all of what the interconnect gives.
+    close(with(Latency::Shared), volume / 10e9);
+    close(with(Latency::Alone), volume / 10.0 / 10e9);
+    close(with(Latency::Product), volume * 10e9);
+    let slow = Structure { required: Some(Bandwidth(500_000_000)), ..structure() };
+    close(on_demand(&slow, &Readings::SOUND).latency.0, volume / 10.0 / 0.5e9);
+}
+
+#[test]
+fn concurrency_in_each_reading() {
+    let with = |operations| on_demand(&structure(), &Readings { operations, ..Readings::SOUND }).concurrency;
+    close(with(Operations::Lanes), (2.0 * 32.0 - 1.0) + 32.0);
+    close(with(Operations::Words), 8.0 + 32.0);
+}
+
+#[test]
+fn concurrency_hides_its_share_of_the_lines_in_flight() {
+    // 10 GB/s of lines of 100 B that take 1 us: 100 lines in flight, for which there are 40 warps and operations.
+    let penalty = on_demand(&structure(), &Readings::SOUND);
+    close(penalty.hidden.0, 0.4 * penalty.latency.0);
+    close(penalty.exposed.0, 0.6 * penalty.latency.0);
+    let slow = Structure { required: Some(Bandwidth(1_000_000_000)), ..structure() };
+    let penalty = on_demand(&slow, &Readings::SOUND);
+    close(penalty.hidden.0, penalty.latency.0);
+    close(penalty.exposed.0, 0.0);
+}
+
+#[test]
+fn prefetching_hides_faults_and_as_printed_latency_too() {
+    let printed = Readings { prefetch: Prefetching::Latency, ..Readings::SOUND };
+    let penalty = on_demand(&structure(), &printed);
+    close(penalty.hidden_by_prefetch.0, 0.6 * penalty.latency.0);
+    close(penalty.exposed.0, 0.0);
+    close(on_demand(&structure(), &Readings::SOUND).hidden_by_prefetch.0, 0.0);
+}
+
+#[test]
+fn faults_in_each_reading() {
+    let with = |faults| on_demand(&structure(), &Readings { faults, ..Readings::SOUND }).faults.0;
+    close(with(Faults::Divided), 200.0 / 50.0 * 20e-6 + 200.0 * 1e-6);
+    close(with(Faults::Subtracted), (200.0 - 50.0) * 21e-6);
+    let many = Structure { fault_concurrency: 1000, ..structure() };
+    close(on_demand(&many, &Readings::SOUND).faults.0, 200.0 / 256.0 * 20e-6 + 200.0 * 1e-6);
+}
+
+#[test]
+fn what_the_device_touches_first() {
+    let made = Structure { first: Toucher::Device, ..structure() };
+    let penalty = on_demand(&made, &Readings::SOUND);
+    // A group of 128 at half the occupancy; of 200 faults every other is a page's first.
+    let a_fault = 20e-6 / 128.0 + 1e-6;
+    close(penalty.first_touch.0, 100.0 * a_fault);
+    close(penalty.faults.0, 100.0 / 50.0 * 20e-6 + 100.0 * 1e-6);
+    close(penalty.latency.0, (PAGE * 250) as f64 / 10e9);
+    let printed = on_demand(&made, &Readings { first_touch: FirstTouch::Fetched, ..Readings::SOUND });
+    close(printed.first_touch.0, 500.0 * a_fault);
+    close(printed.latency.0, (PAGE * 500) as f64 / 10e9);
+    close(on_demand(&structure(), &Readings::SOUND).first_touch.0, 0.0);
+}
+
+#[test]
+fn copies_and_launches_in_each_reading() {
+    let both = Structure { copied_out: Bytes(PAGE * PAGES), copies: 2, ..structure() };
+    let with = |copy| on_demand(&both, &Readings { copy, ..Readings::SOUND }).copy.0;
+    close(with(Copying::Quotient), 2.0 * (PAGE * PAGES) as f64 / 20e9 + 12e-6);
+    close(with(Copying::Product), (PAGE * PAGES) as f64 * 20e9 + 12e-6);
+    close(on_demand(&both, &Readings::SOUND).launches.0, 2.0 * 3e-6);
+}
+
+#[test]
+fn a_whole_program_pays_for_its_memory() {
+    let penalty = on_demand(&structure(), &Readings::SOUND);
+    // Two chunks of device memory, allocated and freed; its pages beside it cost what managed ones cost.
+    close(penalty.having.0, -4.0 * 72e-6);
+    let scratch = Structure { first: Toucher::Device, seen_by_host: false, ..structure() };
+    close(on_demand(&scratch, &Readings::SOUND).having.0, 1000.0 * 0.25e-6 - 4.0 * 72e-6);
+    let pinned = Penalty::of(&system(), &structure(), HostPlacement::Pinned, &Readings::SOUND).unwrap();
+    close(pinned.having.0, 1000.0 * (1.6e-6 + 1e-6) - 4.0 * 72e-6 - 1000.0 * (0.75e-6 + 1e-6 + 0.25e-6));
+    let kernel = Readings { extent: Extent::Kernel, ..Readings::SOUND };
+    close(on_demand(&structure(), &kernel).having.0, 0.0);
+}
+
+#[test]
+fn results_come_back_by_faults() {
+    let output = Structure { copied_out: Bytes(PAGE * PAGES), ..structure() };
+    let penalty = on_demand(&output, &Readings::SOUND);
+    close(penalty.returned.0, 250.0 * 0.5e-6 + 250.0 * PAGE as f64 / 10e9);
+    close(on_demand(&output, &Readings { extent: Extent::Kernel, ..Readings::SOUND }).returned.0, 0.0);
+}
+
+#[test]
+fn the_penalty_is_the_sum_of_its_terms() {
+    let penalty = on_demand(&structure(), &Readings::SOUND);
+    let costs = penalty.exposed.0 + penalty.faults.0 + penalty.first_touch.0 + penalty.returned.0 + penalty.having.0;
+    close(penalty.phi().0, costs - penalty.launches.0 - penalty.copy.0);
+    assert_eq!(penalty.advises_host(), penalty.phi().0 < 0.0);
+}
+
+#[test]
+fn thrashing_rules_pages_on_demand_out_and_pinned_memory_not() {
+    let shared = Structure { write_shared: true, copied_in: Bytes(1 << 40), ..structure() };
+    let penalty = on_demand(&shared, &Readings::SOUND);
+    assert!(penalty.phi().0 < 0.0 && !penalty.advises_host());
+    let pinned = Penalty::of(&system(), &shared, HostPlacement::Pinned, &Readings::SOUND).unwrap();
+    assert!(pinned.advises_host());
+}
+
+#[test]
+fn as_printed_everything_has_the_size_of_its_products() {
+    let penalty = on_demand(&structure(), &Readings::PUBLISHED);
+    close(penalty.copy.0, (PAGE * PAGES) as f64 * 20e9 + 6e-6);
+    assert!(penalty.advises_host(), "a product of bytes and bandwidth says nothing about seconds");
+}
+
+#[test]
+fn constants_that_cannot_be_are_refused() {
+    let refused = |system: System, structure: Structure| {
+        Penalty::of(&system, &structure, HostPlacement::OnDemand, &Readings::SOUND).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(system(), Structure { size: Bytes(0), ..structure() }),
+        "expected a structure above 0B, found 0"
+    );
+    assert_eq!(
+        refused(System { multiprocessors: 0, ..system() }, structure()),
+        "expected at least 1 multiprocessor, found 0"
+    );
+    let concurrency = Structure { fault_concurrency: 0, ..structure() };
+    assert_eq!(refused(system(), concurrency), "expected a fault concurrency of at least 1 page, found 0");
+    let slow = System { by_lines: Bandwidth(0), ..system() };
+    assert_eq!(refused(slow, structure()), "expected a bandwidth above 0B/s, found 0");
+}
+
+#[test]
+fn readings_are_named_in_text() {
+    let text = serde_json::to_string(&Readings::PUBLISHED).unwrap();
+    assert!(text.contains(r#""latency":"product""#), "{text}");
+    let some: Readings = serde_json::from_str(r#"{"copy": "product"}"#).unwrap();
+    assert_eq!(some, Readings { copy: Copying::Product, ..Readings::SOUND });
+    assert!(serde_json::from_str::<Readings>(r#"{"copie": "product"}"#).is_err());
+}

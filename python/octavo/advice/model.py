@@ -1,0 +1,313 @@
+"""The host access penalty, the driver's prefetchers, sparsity of graphs, and the choice under a budget.
+
+Symbols, equations, and what of the publication (MemMap, PACT 2020) cannot be meant as printed: `docs/advise.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import octavo._core as _core
+from octavo.errors import AdviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_T = TypeVar("_T")
+Host = Literal["on-demand", "pinned"]
+"""How host-placed data come to the device: page by page at faults (managed memory), or line by line (pinned memory)."""
+Toucher = Literal["host", "device"]
+
+
+@dataclass(frozen=True)
+class System:
+    """Constants of a machine; bytes, bytes a second, seconds."""
+
+    peak: float
+    """Arithmetic peak, operations a second."""
+    device: float
+    """Bandwidth of device memory."""
+    on_demand: float
+    """Bandwidth at which pages come over the interconnect."""
+    copy: float
+    """Bandwidth of bulk copies."""
+    by_lines: float
+    """Bandwidth, useful bytes a second, at which lines of pinned memory come."""
+    multiprocessors: int
+    warp: int
+    """Lanes of a warp."""
+    warps: int
+    """Warps that fit a multiprocessor."""
+    line: int
+    """Bytes of a line."""
+    latency: float
+    """Of a line in host memory."""
+    page: int
+    """Bytes of a page."""
+    capacity: int
+    """Bytes of device memory."""
+    fault_group: float
+    """Serving a group of faults, besides each of them."""
+    fault: float
+    """Each fault of a group."""
+    most_faults: int
+    """Of a group."""
+    host_fault: float
+    """A fault of the host on a page that the device has, besides the copy."""
+    launch: float
+    copy_call: float
+    device_chunk: float
+    """Allocating or freeing 2 MiB of device memory."""
+    pin: float
+    """Pinning or unpinning a page."""
+    first_touch: float
+    """The host's first touch of a page, besides clearing it."""
+    zeroing: float
+    """The rate at which the host clears pages."""
+    unmap: float
+    """Giving a page of the host back."""
+
+    def to_model(self) -> dict[str, Any]:
+        """As the model reads it."""
+        return {
+            "roofline": {
+                "peak": self.peak,
+                **{name: _bandwidth(getattr(self, name)) for name in ("device", "on_demand", "copy")},
+            },
+            "by_lines": _bandwidth(self.by_lines),
+            **{name: getattr(self, name) for name in ("multiprocessors", "warp", "warps")},
+            **{name: _bytes(getattr(self, name)) for name in ("line", "page", "capacity")},
+            "latency": _time(self.latency),
+            "faults": {
+                "group": _time(self.fault_group),
+                "fault": _time(self.fault),
+                "most": self.most_faults,
+                "host": _time(self.host_fault),
+            },
+            "calls": {
+                "launch": _time(self.launch),
+                "copy": _time(self.copy_call),
+                **{name: _time(getattr(self, name)) for name in ("device_chunk", "pin", "first_touch", "unmap")},
+                "zeroing": _bandwidth(self.zeroing),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Constants of one data structure; bytes unless said otherwise."""
+
+    size: int
+    lines: int
+    """What crosses the interconnect if it is pinned: lines that miss all caches of the device, each time."""
+    sigma: float = 1.0
+    """Share of its pages that the device touches; above 0, at most 1."""
+    rho: float = 1.0
+    """Migrations over distinct pages requested; at least 1."""
+    alpha: float = 1.0
+    """Operations for each byte touched."""
+    occupancy: float = 1.0
+    """Resident warps over those that fit; above 0, at most 1."""
+    required: float | None = None
+    """Bytes a second that one multiprocessor asks for; what the roofline allows it if left out."""
+    fault_concurrency: int = 1
+    """Distinct pages that faults in flight wait for."""
+    prefetched_pages: int = 0
+    """Pages that come without a fault of their own."""
+    first: Toucher = "host"
+    """Who touches its pages first."""
+    write_shared: bool = False
+    """Host and device write it in concurrent or near phases: pages on demand thrash."""
+    copied_in: int = 0
+    """What the host copies to the device if it is device-placed."""
+    copied_out: int = 0
+    copies: int = 0
+    """Calls that copy."""
+    seen_by_host: bool = True
+    """Whether the host ever touches it."""
+
+    def to_model(self) -> dict[str, Any]:
+        """As the model reads it."""
+        sizes = {name: _bytes(getattr(self, name)) for name in ("size", "lines", "copied_in", "copied_out")}
+        required = None if self.required is None else _bandwidth(self.required)
+        return {**asdict(self), **sizes, "required": required}
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What host placement costs and saves, term by term; seconds, but for `volume` (bytes) and `concurrency`."""
+
+    volume: int
+    latency: float
+    concurrency: float
+    hidden: float
+    hidden_by_prefetch: float
+    exposed: float
+    faults: float
+    first_touch: float
+    returned: float
+    having: float
+    launches: float
+    copy: float
+    thrashes: bool
+    phi: float
+    """The sum: costs less what host placement saves. Below 0, the host is the better place, unless it thrashes."""
+    advises_host: bool
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """What φ is the sum of."""
+        costs = {name: getattr(self, name) for name in ("exposed", "faults", "first_touch", "returned", "having")}
+        return {**costs, "launches": -self.launches, "copy": -self.copy}
+
+
+@dataclass(frozen=True)
+class Fetches:
+    """What happened to pages touched one after another."""
+
+    faults: int
+    prefetched: int
+    useful: int
+    """Prefetched pages that were touched later."""
+    each: list[int] = field(repr=False)
+    """Pages that each fault brought, itself counted."""
+
+
+@dataclass(frozen=True)
+class GraphSparsity:
+    """What of a graph a traversal touches."""
+
+    reached: float
+    """Vertices."""
+    vertices: float
+    """σ, by pages, of an array with an element for each vertex."""
+    edges: float
+    """σ, by pages, of an array with an element for each edge."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who gets into device memory."""
+
+    chosen: list[bool]
+    gain: float
+    exact: bool
+    """Whether nothing gains more; otherwise the search was cut off."""
+
+
+def penalty(
+    system: System, structure: Structure, host: Host = "on-demand", readings: str | Mapping[str, str] = "sound"
+) -> Penalty:
+    """The host access penalty of a structure.
+
+    Args:
+        system: the machine.
+        structure: the data structure.
+        host: how it comes to the device if it is host-placed.
+        readings: `sound`, `published` (as printed, whatever its dimensions), or some by name on top of the sound ones,
+            such as `{"latency": "alone"}`.
+
+    Raises:
+        AdviceError: a constant is out of its range, or there is no such reading.
+
+    Examples:
+        >>> from dataclasses import replace
+        >>> from octavo.advice import systems
+        >>> machine = systems.from_node("cuda-sm90").system
+        >>> rare = Structure(1 << 30, lines=1 << 20, sigma=0.05, fault_concurrency=64, copied_in=1 << 30, copies=1)
+        >>> penalty(machine, rare).advises_host, penalty(machine, replace(rare, sigma=1.0)).advises_host
+        (True, False)
+
+    """
+    chosen = json.loads(_asked(lambda: _core.penalty_readings(readings))) if isinstance(readings, str) else readings
+    question = {
+        "system": system.to_model(),
+        "structure": structure.to_model(),
+        "host": host,
+        "readings": dict(chosen),
+    }
+    return Penalty(**json.loads(_asked(lambda: _core.host_access_penalty(json.dumps(question)))))
+
+
+def prefetched(
+    touches: Sequence[int],
+    pages: range,
+    prefetcher: Literal["none", "doubling", "tree"] = "tree",
+    *,
+    page_bytes: int = 4096,
+    threshold: int = 51,
+) -> Fetches:
+    """Touch pages in order, by number, none of them present at first.
+
+    Args:
+        touches: pages in the order in which they are touched.
+        pages: pages of the allocation; nothing outside comes.
+        prefetcher: `doubling` as published, where `touches` are those of one multiprocessor; `tree` as the stock driver
+            has it; or `none`.
+        page_bytes: bytes of a page, for the tree.
+        threshold: per cent of a subtree that bring the rest of it, for the tree.
+
+    Raises:
+        AdviceError: there is no such prefetcher.
+
+    Examples:
+        >>> prefetched(range(512), range(512)).each
+        [16, 16, 32, 64, 128, 256]
+
+    """
+    span = (pages.start, pages.stop)
+    return Fetches(*_asked(lambda: _core.prefetch_replay(prefetcher, list(touches), span, page_bytes, threshold)))
+
+
+def graph_sparsity(
+    offsets: Sequence[int],
+    targets: Sequence[int],
+    *,
+    element: int = 4,
+    page: int = 4096,
+    source: int | None = None,
+) -> GraphSparsity:
+    """What of a graph in compressed sparse rows a traversal touches.
+
+    Args:
+        offsets: first edge of each vertex, and the number of edges at the end.
+        targets: where each edge leads.
+        element: bytes of an element for each vertex, and of one for each edge.
+        page: bytes of a page.
+        source: where the traversal begins, which is then done; estimated from the degrees if left out.
+
+    Raises:
+        AdviceError: the rows are no graph.
+
+    Examples:
+        >>> graph_sparsity([0, 1, 2, 2, 2], [1, 0], element=4096)
+        GraphSparsity(reached=2.0, vertices=0.5, edges=1.0)
+
+    """
+    return GraphSparsity(*_asked(lambda: _core.graph_sparsity(list(offsets), list(targets), element, page, source)))
+
+
+def choose(candidates: Sequence[tuple[int, float]], budget: int) -> Choice:
+    """The candidates (bytes in device memory, seconds gained there) of the largest gain that fit a budget in bytes."""
+    return Choice(*_core.budget_choice(list(candidates), budget))
+
+
+def _asked(ask: Callable[[], _T]) -> _T:
+    try:
+        return ask()
+    except (ValueError, OverflowError) as error:
+        raise AdviceError(str(error)) from None
+
+
+def _bytes(count: float) -> str:
+    return f"{round(count)}B"
+
+
+def _bandwidth(rate: float) -> str:
+    return f"{round(rate)}B/s"
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e12)}ps"

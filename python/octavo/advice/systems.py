@@ -1,0 +1,245 @@
+"""System constants of the penalty: from a node, and from what was measured where the node is a machine file."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from octavo import api
+from octavo.advice.model import System
+from octavo.errors import AdviceError
+from octavo.files.text import read_text
+from octavo.measured.calibrate import machine as machine_file
+from octavo.measured.calibrate import quantities
+from octavo.scenarios import nodes
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.measured.calibrate.measured import Measured, Unit
+    from octavo.scenarios.scenario import Scenario
+
+DEFAULT_NODE = "cuda-sm90"
+_LANES = 64
+"""Lanes of a wavefront of the simulated node, which stands for two warps."""
+_LINE = 64
+"""Bytes of a line of the simulated node."""
+_UNLIMITED = 1 << 62
+"""Bytes of a device memory that nothing limits."""
+_ANY_WORKLOAD = "vectoradd"
+"""A scenario has to name one; a node does not depend on which."""
+_MEASURED = {
+    "peak": ("roofline_peak",),
+    "device": ("roofline_bandwidth_device", "stream_bandwidth_triad"),
+    "on_demand": ("managed_touch_bandwidth",),
+    "copy": ("copy_bandwidth_h2d_pinned",),
+    "by_lines": ("zero_copy_bandwidth_read_sequential",),
+    "latency": ("zero_copy_round_trip_read",),
+    "fault_group": ("managed_fault_group_to_gpu",),
+    "fault": ("managed_fault_page_to_gpu",),
+    "host_fault": ("managed_fault_page_to_cpu",),
+    "launch": ("launch_stream",),
+    "copy_call": ("copy_overhead_h2d_pinned",),
+}
+"""Constants that a machine file may have measured, by the names of the values, the first that is there."""
+
+Certainty = Literal["measured", "given", "derived"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a constant comes from, and how sure it is."""
+
+    certainty: Certainty
+    """`measured` on a machine; `given` by a node, whose file names its sources; `derived` from what is given."""
+    where: str
+
+
+@dataclass(frozen=True)
+class SystemConstants:
+    """The constants of a machine, each with its origin."""
+
+    name: str
+    system: System
+    origins: Mapping[str, Origin]
+    gpus: int
+
+
+def from_node(node: str | Path = DEFAULT_NODE, *, page: str | None = None) -> SystemConstants:
+    """The constants of a node.
+
+    Args:
+        node: a preset, or a file: a machine file, or one with a `[node]`.
+        page: bytes of a page, such as `64KiB`; the scenario's default if left out.
+
+    Raises:
+        ScenarioError: there is no such node, or it cannot be used.
+        CalibrationError: it is a machine file of another version, or damaged.
+
+    """
+    changes = None if page is None else {"memory.page_size": page}
+    found = measured_of(node)
+    scenario = api.scenario(workload=_ANY_WORKLOAD, node=node, overrides=changes)
+    return from_scenario(scenario, name=str(node), measured=found)
+
+
+def measured_of(node: str | Path) -> Mapping[str, Measured]:
+    """What the machine file behind a node measured; nothing of other nodes.
+
+    Raises:
+        CalibrationError: it is a machine file of another version, or damaged.
+
+    """
+    name = nodes.node_name(node)
+    if not nodes.is_file(name):
+        return {}
+    try:
+        values = tomllib.loads(read_text(Path(name)))
+    except (OSError, ValueError, RecursionError):
+        return {}  # Resolving the scenario says what is wrong.
+    if not {"format", "machine", "measured"} & values.keys():
+        return {}
+    return machine_file.read(Path(name)).measured
+
+
+def from_scenario(
+    scenario: Scenario, *, name: str = "the scenario's node", measured: Mapping[str, Measured] | None = None
+) -> SystemConstants:
+    """The constants of a scenario's node, and of what was measured in place of some."""
+    values = scenario.values
+    node = values["node"]
+    system = _System(node, values["memory"]["page_size"]).constants()
+    origins = {key: Origin("derived" if key in _DERIVED else "given", where) for key, where in _WHERE.items()}
+    for constant, names in _MEASURED.items():
+        value = next((measured[each] for each in names if each in measured), None) if measured else None
+        if value is not None:
+            taken: dict[str, Any] = {constant: value.value}
+            system = replace(system, **taken)
+            origins[constant] = Origin("measured", f"{name}: measured.{value.name}")
+    return SystemConstants(name, system, origins, int(node["gpus"]))
+
+
+_WHERE = {
+    "peak": "node.compute: units, simds_per_unit, 64 lanes every vector_alu.occupancy, clock",
+    "device": "node.dram: banks, 64B every line_cycles, clock",
+    "on_demand": "node.host_link.bandwidth",
+    "copy": "node.host_link.bandwidth, at most half of node.host.cpu.memory_bandwidth",
+    "by_lines": "node.host_link.bandwidth, 64B beside node.remote.header; node.remote.lines_in_flight",
+    "multiprocessors": "node.compute.units",
+    "warp": "64 lanes of a wavefront",
+    "warps": "node.compute: simds_per_unit, wavefronts_per_simd",
+    "line": "64B",
+    "latency": "node.host_link.latency both ways, node.host.memory_latency, node.l2, node.l1",
+    "page": "memory.page_size",
+    "capacity": "node.capacity.bytes",
+    "fault_group": "node.driver.service, node.host_link.latency both ways",
+    "fault": "node.driver.service",
+    "most_faults": "node.driver.service",
+    "host_fault": "node.host.costs: minor_fault, unmap_page; node.host_link.latency both ways",
+    "launch": "node.compute.kernel_overhead",
+    "copy_call": "node.host.costs.copy_call",
+    "device_chunk": "node.host.costs.device_chunk",
+    "pin": "node.host.costs.pin, for each 4KiB",
+    "first_touch": "node.host.costs.minor_fault",
+    "zeroing": "node.host.costs.zeroing",
+    "unmap": "node.host.costs.unmap_page",
+}
+_DERIVED = {"peak", "device", "copy", "by_lines", "latency", "fault_group", "fault", "host_fault"}
+
+
+class _System:
+    """A node's values, read as the model wants them."""
+
+    def __init__(self, node: Mapping[str, Any], page: str) -> None:
+        self.node = node
+        self.page = round(quantities.number(page, "B"))
+        self.clock = _hertz(node["clock"])
+
+    def constants(self) -> System:
+        """All of them."""
+        compute, costs = self.node["compute"], self.node["host"]["costs"]
+        link = self.number(self.node["host_link"]["bandwidth"], "B/s")
+        service = _service(self)
+        return System(
+            peak=compute["units"] * compute["simds_per_unit"] * _LANES / self.time(compute["vector_alu"]["occupancy"]),
+            device=self.node["dram"]["banks"] * _LINE / self.time(self.node["dram"]["line_cycles"]),
+            on_demand=link,
+            copy=min(link, self.number(self.node["host"]["cpu"]["memory_bandwidth"], "B/s") / 2),
+            by_lines=self.by_lines(link),
+            multiprocessors=compute["units"],
+            warp=_LANES,
+            warps=compute["simds_per_unit"] * compute["wavefronts_per_simd"],
+            line=_LINE,
+            latency=self.latency(),
+            page=self.page,
+            capacity=self.capacity(),
+            fault_group=service["group"] + 2 * self.hop(),
+            fault=service["fault"],
+            most_faults=round(service["most"]),
+            host_fault=self.time(costs["minor_fault"]) + self.time(costs["unmap_page"]) + 2 * self.hop(),
+            launch=self.time(compute["kernel_overhead"]),
+            copy_call=self.time(costs["copy_call"]),
+            device_chunk=self.time(costs["device_chunk"]),
+            pin=self.time(costs["pin"]) * -(-self.page // 4096),
+            first_touch=self.time(costs["minor_fault"]),
+            zeroing=self.number(costs["zeroing"], "B/s"),
+            unmap=self.time(costs["unmap_page"]),
+        )
+
+    def time(self, text: str) -> float:
+        """Seconds of a time or of cycles."""
+        if text.endswith("cycles"):
+            return float(text.removesuffix("cycles")) / self.clock
+        return quantities.number(text, "s")
+
+    @staticmethod
+    def number(text: str, unit: Unit) -> float:
+        return quantities.number(text, unit)
+
+    def hop(self) -> float:
+        """From a GPU to the host, or back."""
+        return self.time(self.node["host_link"]["latency"])
+
+    def latency(self) -> float:
+        """Of a line in host memory: the caches on the way, the link both ways, the memory."""
+        inside = self.time(self.node["l1"]["latency"]) + self.time(self.node["l2"]["latency"])
+        crossbar = 2 * self.time(self.node["l2"]["crossbar"])
+        return inside + crossbar + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
+
+    def by_lines(self, link: float) -> float:
+        """Useful bytes a second of lines over the link, as many on their way as may be."""
+        remote = self.node["remote"]
+        lines = link * _LINE / (_LINE + quantities.number(remote["header"], "B"))
+        flying = remote["lines_in_flight"]
+        return min(lines, flying * _LINE / self.latency()) if flying else lines
+
+    def capacity(self) -> int:
+        """Of one GPU; a share of the footprint means nothing without a program."""
+        capacity = self.node["capacity"].get("bytes")
+        return _UNLIMITED if capacity is None else round(quantities.number(capacity, "B"))
+
+
+def _service(system: _System) -> dict[str, float]:
+    """What a group of faults takes, what each fault of it does, and how many there may be."""
+    service = system.node["driver"]["service"]
+    optional = {name: system.time(service.get(name) or "0ns") for name in ("interrupt", "request", "block")}
+    if service["model"] == "batch":
+        group = system.time(service["batch"]) + optional["interrupt"]
+        return {"group": group, "fault": optional["request"] + optional["block"], "most": service["size"]}
+    if service["model"] == "pool":
+        return {"group": system.time(service["service"]), "fault": 0.0, "most": service["servers"]}
+    raise AdviceError(f"node.driver.service.model: expected batch or pool, found {service['model']}")
+
+
+def _hertz(text: str) -> float:
+    for unit, factor in (("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * factor
+    raise AdviceError(f"node.clock: expected a frequency such as 1GHz, found {text}")

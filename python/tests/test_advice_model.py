@@ -1,0 +1,112 @@
+"""The models of `octavo.advice` as Python sees them; their numbers are tested in Rust."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import octavo
+from octavo.advice import model, systems
+from octavo.advice.model import Structure
+
+PAGE = 4096
+SIXTEEN = Structure(
+    size=PAGE * 16,
+    lines=PAGE,
+    sigma=0.5,
+    rho=2.0,
+    fault_concurrency=4,
+    prefetched_pages=8,
+    copied_in=PAGE * 16,
+    copies=1,
+)
+
+
+@pytest.fixture(scope="module")
+def h100():
+    return systems.from_node("cuda-sm90")
+
+
+def test_the_penalty_is_the_equations(h100):
+    system = h100.system
+    found = model.penalty(system, SIXTEEN)
+    assert found.volume == PAGE * 16
+    assert found.faults == pytest.approx(8 / 4 * system.fault_group + 8 * system.fault)
+    assert found.copy == pytest.approx(PAGE * 16 / system.copy + system.copy_call)
+    assert found.latency == pytest.approx(PAGE * 16 / system.on_demand, rel=1e-6)
+    assert found.phi == pytest.approx(sum(found.terms.values()))
+    assert found.advises_host == (found.phi < 0)
+
+
+def test_readings_are_chosen_by_name_or_one_by_one(h100):
+    printed = model.penalty(h100.system, SIXTEEN, readings="published")
+    assert printed.copy == pytest.approx(PAGE * 16 * h100.system.copy, rel=1e-6)
+    alone = model.penalty(h100.system, SIXTEEN, readings={"latency": "alone"})
+    assert alone.latency < model.penalty(h100.system, SIXTEEN).latency
+    assert alone.copy == model.penalty(h100.system, SIXTEEN).copy
+
+
+def test_pinned_memory_has_no_faults(h100):
+    found = model.penalty(h100.system, SIXTEEN, "pinned")
+    assert (found.volume, found.faults, found.first_touch, found.returned) == (PAGE, 0, 0, 0)
+
+
+def test_a_node_says_where_each_constant_comes_from(h100):
+    names = set(h100.system.__dataclass_fields__)
+    assert set(h100.origins) == names
+    assert h100.origins["copy_call"].where == "node.host.costs.copy_call"
+    assert h100.system.fault_group == pytest.approx(20e-6 + 2e-6 + 2 * 1000 / 1980e6)
+    assert h100.system.device == pytest.approx(79 * 64 / 3 * 1980e6)
+    pool = systems.from_node("grit-4gpu")
+    assert (pool.system.most_faults, pool.gpus) == (1, 4)
+    assert pool.system.by_lines == pytest.approx(16 * 64 / pool.system.latency)
+
+
+def test_a_machine_file_of_another_version_is_refused(tmp_path):
+    path = tmp_path / "machine.toml"
+    path.write_text('format = 2\n[machine]\ngpu = "x"\n')
+    with pytest.raises(octavo.CalibrationError, match="expected a machine file of format 1, found 2"):
+        systems.from_node(path)
+
+
+def test_measured_values_win_over_the_nodes(tmp_path):
+    path = tmp_path / "machine.toml"
+    path.write_text(
+        'format = 1\n[machine]\ngpu = "made up"\ngpus = 1\nuuid = "GPU-0"\neffort = "full"\n'
+        "[measured.managed_fault_group_to_gpu]\n"
+        'value = "30us"\nlow = "29us"\nhigh = "31us"\nrepetitions = 5\nprobe = "managed"\n'
+        '[node]\npreset = "cuda-sm90"\n'
+    )
+    found = systems.from_node(path)
+    assert found.system.fault_group == pytest.approx(30e-6)
+    assert found.origins["fault_group"].certainty == "measured"
+    assert found.origins["fault"].certainty == "derived"
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda system: model.penalty(system, replace(SIXTEEN, sigma=2.0)), "touched share above 0 and at most 1"),
+        (lambda system: model.penalty(system, replace(SIXTEEN, size=0)), "expected a structure above 0B, found 0"),
+        (
+            lambda system: model.penalty(system, SIXTEEN, readings="printed"),
+            "expected published or sound, found printed",
+        ),
+        (lambda system: model.penalty(system, SIXTEEN, readings={"copie": "product"}), "unknown field `copie`"),
+        (lambda system: model.penalty(system, SIXTEEN, "remote"), "`host`: unknown variant `remote`"),
+        (lambda _: model.prefetched([0], range(1), "stride"), "expected none, doubling or tree, found stride"),
+        (lambda _: model.graph_sparsity([0, 2], [0]), "expected 1 at the end, the number of edges, found 2"),
+    ],
+)
+def test_what_means_nothing_is_refused(ask, message, h100):
+    with pytest.raises(octavo.AdviceError, match=message):
+        ask(h100.system)
+
+
+def test_prefetchers_sparsity_and_budget_answer():
+    assert model.prefetched(range(512), range(512)).each == [16, 16, 32, 64, 128, 256]
+    assert model.prefetched(range(0, 700, 7), range(700), "doubling").each[:6] == [1, 1, 2, 4, 8, 16]
+    ring = model.graph_sparsity([0, 1, 2], [1, 0])
+    assert (ring.reached, ring.vertices, ring.edges) == (2, 1, 1)
+    assert model.choose([(6, 9.0), (5, 7.0), (5, 7.0)], 10).chosen == [False, True, True]
