@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from nsys_exports import saxpy
 
 import octavo
 from octavo.measured.imports import import_nsys
+from octavo.measured.profile import profile
 from octavo.report import report
 from octavo.runs.events import KINDS
 
@@ -326,4 +329,20 @@ def test_profiles_of_real_programs_are_shown_as_far_as_they_go(browser, runs, tm
     canvas(page).focus()
     page.keyboard.press("Enter")
     assert "migration" in page.inner_text("#pages")
+    assert watched.complaints == []
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_sampled_program_stands_beside_simulated_runs(browser, runs, tmp_path, beside):
+    profile([sys.executable, "-c", "memory = b'x' * (64 << 20)"], tmp_path / "measured", every="5ms", name="mine")
+    path = report([*([runs / "grit"] if beside else []), tmp_path / "measured"], tmp_path / "both.html")
+    watched = Watched(browser, path)
+    page = watched.drawn()
+    left_out = {"Speed-up"} if beside else {"Speed-up", "Time by cause", "Translation", "Allocations"}
+    expected = [name for name in SECTIONS if name not in left_out]
+    assert page.get_by_role("heading", level=2).all_inner_texts() == expected
+    assert "Programs that octavo profile sampled tell of memory in use" in page.inner_text("#runs")
+    assert page.locator("#memory .chart[role=graphics-document]").count() == 1 + beside
+    assert page.locator("#over-time .card", has_text="mine · profile").locator(".chart[role=graphics-document]").count()
+    assert "Mappings of sampled programs that were largest in memory" in page.inner_text("#memory")
     assert watched.complaints == []

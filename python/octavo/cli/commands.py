@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-# Name to module and what it is in there: a function, beside which EXAMPLES stand, or several commands.
+# Name to module and what it is in there: a function, beside which EXAMPLES (and SETTINGS) stand, or several commands.
 COMMANDS = {
     "run": ("run", "run"),
     "compare": ("compare", "compare"),
@@ -21,6 +21,7 @@ COMMANDS = {
     "workload": ("workload", "app"),
     "trace": ("trace", "app"),
     "import": ("import_", "app"),
+    "profile": ("profile", "profile"),
     "reproduce": ("reproduce", "app"),
     "validate": ("validate", "app"),
     "schema": ("schema", "schema"),
@@ -66,5 +67,5 @@ def load(name: str, module: str, attribute: str) -> Any:
     if isinstance(found, typer.Typer):
         owner.add_typer(found, name=name)
     else:
-        owner.command(name, epilog=where.EXAMPLES)(found)
+        owner.command(name, epilog=where.EXAMPLES, context_settings=getattr(where, "SETTINGS", None))(found)
     return typer.main.get_group(owner).commands[name]

@@ -26,10 +26,11 @@ _MOST_NOTES = 5
 class Sink:
     """Standard output for results: tables for people, or one JSON document, or nothing."""
 
-    def __init__(self, *, as_json: bool, quiet: bool = False) -> None:
+    def __init__(self, *, as_json: bool, quiet: bool = False, console: Console | None = None) -> None:
+        """People read `console` if there is one: standard error, for commands whose output is another program's."""
         self.as_json = as_json
         self.quiet = quiet
-        self._console = Console(highlight=False)
+        self._console = console or Console(highlight=False)
 
     @property
     def human(self) -> bool:

@@ -1,16 +1,16 @@
 """What real GPUs do.
 
-`activity` is what a driver reports of unified memory, `imports` makes results of profiles, `calibrate` measures a GPU
-and describes it.
+`activity` is what a driver reports of unified memory, `imports` makes results of profiles, `profile` runs a program and
+samples its memory, `calibrate` measures a GPU and describes it.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from octavo.measured import activity, calibrate, imports
+    from octavo.measured import activity, calibrate, imports, profile
 
-__all__ = ["activity", "calibrate", "imports"]
+__all__ = ["activity", "calibrate", "imports", "profile"]
 
 
 def __getattr__(name: str) -> Any:

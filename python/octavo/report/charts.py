@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ROWS = alt.NamedData("rows")
 _TEXT, _LINE = "var(--soft)", "var(--line)"
-_TIME = "simulated time in ms"
+_TIME = "time in ms"
 _PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
 """Phases as totals have them."""
 _MOMENTS = {"copy in": "copies", "copy out": "copies", "kernel": "kernels"}
@@ -40,6 +40,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "moves": _sized(_areas("pages", "pages per ms", "cause", _causes_scale(list(MOVES.values()))), 150),
         "links": _heat(),
         "memory": _memory(processors),
+        "hostfaults": _host_faults(),
     }
 
 
@@ -185,12 +186,15 @@ def _areas(field: str, title: str, colour: str, scale: alt.Scale) -> alt.Chart:
 
 
 def _memory(processors: list[str]) -> dict[str, Any]:
-    gpus = len(colours.PROCESSORS) - 1
-    shades = [colours.PROCESSORS[0], *(colours.PROCESSORS[1 + place % gpus] for place in range(len(processors) - 1))]
-    scale = alt.Scale(domain=processors, range=shades)
-    areas = _areas("mebibytes", "copies of pages in MiB", "processor", scale)
+    scale = alt.Scale(domain=processors, range=colours.memories(processors))
+    areas = _areas("mebibytes", "memory in use in MiB", "processor", scale)
     rule = alt.Chart(_ROWS).mark_rule(strokeDash=[5, 3], color="var(--ink)", aria=False).encode(y="max(footprint):Q")
     return _sized(alt.layer(areas, rule), 150)
+
+
+def _host_faults() -> dict[str, Any]:
+    scale = alt.Scale(domain=["minor", "major"], range=list(colours.SERIES[:2]))
+    return _sized(_areas("faults", "page faults per ms", "kind", scale), 110)
 
 
 def _heat() -> dict[str, Any]:

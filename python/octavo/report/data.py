@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _KERNELS = 400
 """Kernel launches of a run that the page map marks, at most."""
+SAMPLED = "process_intervals"
+"""The table that only programs have that `octavo profile` sampled."""
+_MAPPINGS = 30
+"""Mappings of a profile that the page lists, at most."""
 _TOTALS = ("migrations", "duplications", "collapses", "remote_maps", "prefetched")
 _PROFILED = {
     "faults": (*events.GPU_FAULTS, "cpu_fault"),
@@ -62,6 +66,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "spans": phases.spans(runs),
         "translation": translation(runs),
         "allocations": [row for run in runs for row in _allocations(run)],
+        "mappings": [row for run in runs for row in _mappings(run)],
         **over_time(runs),
     }
 
@@ -95,7 +100,7 @@ def has_events(run: Run) -> bool:
 
 def _run(run: Run) -> dict[str, Any]:
     summary = run.summary
-    kernels = run.result.table("kernels")
+    kernels = run.result.table("kernels") if "kernels" in run.result.tables else pl.DataFrame()
     return {
         "label": run.label,
         "group": run.group,
@@ -111,6 +116,7 @@ def _run(run: Run) -> dict[str, Any]:
         **(_simulated(summary) if run.simulated else _profiled(run)),
         "events": has_events(run),
         "intervals": "intervals" in run.result.tables,
+        "sampled": SAMPLED in run.result.tables,
         "launches": kernels.height,
         "kernels": [
             [row["kernel"], row["began_ps"], row["ended_ps"]] for row in kernels.head(_KERNELS).iter_rows(named=True)
@@ -131,9 +137,11 @@ def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 def _profiled(run: Run) -> dict[str, Any]:
     """Pages of each kind, as runs count them; nothing where profiles say nothing."""
-    pages = dict(run.result.table("events").group_by("kind").agg(pl.col("pages").sum()).iter_rows())
-    counts = {name: sum(pages.get(kind, 0) for kind in of) for name, of in _PROFILED.items()}
-    return {"lines": None, "remote_lines": None, **dict.fromkeys(_TOTALS), **counts, "schemes": False}
+    counts: dict[str, int] = {}
+    if has_events(run):
+        pages = dict(run.result.table("events").group_by("kind").agg(pl.col("pages").sum()).iter_rows())
+        counts = {name: sum(pages.get(kind, 0) for kind in of) for name, of in _PROFILED.items()}
+    return {"lines": None, "remote_lines": None, "faults": None, **dict.fromkeys(_TOTALS), **counts, "schemes": False}
 
 
 def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
@@ -149,7 +157,17 @@ def _scenarios(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _allocations(run: Run) -> list[dict[str, Any]]:
+    if "allocations" not in run.result.tables:
+        return []
     return [{"run": run.number, **row} for row in run.result.table("allocations").to_dicts()]
+
+
+def _mappings(run: Run) -> list[dict[str, Any]]:
+    """The mappings of a program that were largest in memory."""
+    if SAMPLED not in run.result.tables:
+        return []
+    largest = run.result.table("mappings").sort("resident_bytes", descending=True, maintain_order=True)
+    return [{"run": run.number, **row} for row in largest.head(_MAPPINGS).to_dicts()]
 
 
 def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
@@ -157,6 +175,13 @@ def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
     gpus = max(run.gpus for run in runs)
     used = {row["cause"] for row in speed.causes(runs)}
     causes = [cause.replace("_", " ") for cause in measures.CAUSES]
-    processors = ["host", *(f"gpu{number}" for number in range(gpus))]
+    processors = ["host", *_memories(runs), *(f"gpu{number}" for number in range(gpus))]
     variants = list(dict.fromkeys(run.variant for run in runs))
     return [cause for cause in causes if cause in used], processors, variants
+
+
+def _memories(runs: Sequence[Run]) -> list[str]:
+    """Names of the host's memories beyond its first."""
+    tables = [run.result.table("memory_intervals") for run in runs if "memory_intervals" in run.result.tables]
+    found = {name for table in tables for name in table["processor"].unique().to_list() if name.startswith("host")}
+    return sorted(found - {"host"}, key=lambda name: int(name[4:]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from octavo.report.runs import Run
 
@@ -32,19 +32,21 @@ MOVES = {
 
 
 def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
-    """Rows for the charts over time; runs without samples have none."""
-    sampled = [run for run in runs if "intervals" in run.result.tables]
-    rows: dict[str, list[dict[str, Any]]] = {"rates": [], "moves": [], "links": [], "memory": []}
-    for run in sampled:
-        totals = binned(run.result.table("intervals"), [], _BINS)
-        rows["rates"] += _rates(run.number, totals)
-        rows["moves"] += _moves(run.number, totals)
-        for name, key in (("links", "link"), ("memory", "processor")):
-            table = run.result.table("link_intervals" if name == "links" else "memory_intervals")
-            width = max(table[key].n_unique() * len(sampled), 1)
-            bins = max(min(_BINS, _CELLS // width), _MIN_BINS)
-            rows[name] += (_links if name == "links" else _memory)(run.number, binned(table, [key], bins))
+    """Rows for the charts over time, of whatever tables runs have."""
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _CHARTS}
+    for run in runs:
+        for name, (table, key, draw) in _CHARTS.items():
+            if table in run.result.tables:
+                rows[name] += draw(run.number, _few(run.result.table(table), key, len(runs)))
     return rows
+
+
+def _few(table: pl.DataFrame, key: str | None, runs: int) -> pl.DataFrame:
+    """A table in few enough bins that those of all runs together can be drawn."""
+    if key is None:
+        return binned(table, [], _BINS)
+    width = max(table[key].n_unique() * runs, 1)
+    return binned(table, [key], max(min(_BINS, _CELLS // width), _MIN_BINS))
 
 
 def binned(table: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
@@ -118,6 +120,27 @@ def _memory(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def _host_faults(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    rows = []
+    for row in table.to_dicts():
+        milliseconds = max((row["time_ps"] - row["from_ps"]) / _MILLISECOND, 1e-9)
+        rows += [
+            {"run": run, **_span(row), "kind": kind, "faults": _round(row[f"{kind}_faults"] / milliseconds)}
+            for kind in ("minor", "major")
+        ]
+    return rows
+
+
 def _round(value: float) -> float:
     """Five digits: what a chart can show, in little text."""
     return float(f"{value:.5g}")
+
+
+_CHARTS: dict[str, tuple[str, str | None, Callable[[int, pl.DataFrame], list[dict[str, Any]]]]] = {
+    "rates": ("intervals", None, _rates),
+    "moves": ("intervals", None, _moves),
+    "links": ("link_intervals", "link", _links),
+    "memory": ("memory_intervals", "processor", _memory),
+    "host_faults": ("process_intervals", None, _host_faults),
+}
+"""Charts: the table each is made of, the column that tells its series apart, and what makes its rows."""

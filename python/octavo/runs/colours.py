@@ -91,6 +91,19 @@ def of(names: Sequence[str]) -> list[str]:
     return [colour if colour is not None and own.count(colour) == 1 else next(others) for colour in own]
 
 
+def memories(names: Sequence[str]) -> list[str]:
+    """A colour for each memory as tables call them: its processor's, or for `host1`, `host2`, … those of `SERIES`."""
+    gpus = len(PROCESSORS) - 1
+    return [
+        PROCESSORS[1 + int(name[3:]) % gpus]
+        if name.startswith("gpu")
+        else PROCESSORS[0]
+        if name == "host"
+        else SERIES[(int(name[4:]) - 1) % len(SERIES)]
+        for name in names
+    ]
+
+
 def are_placements(names: Sequence[str]) -> bool:
     """Whether every name has the colour of its own placement."""
     return all(_plain(name) in PLACEMENTS for name in names)

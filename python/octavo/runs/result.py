@@ -41,10 +41,14 @@ TABLES = (
     "kernels",
     "link_intervals",
     "links",
+    "mapping_intervals",
+    "mappings",
     "memory_intervals",
     "page_groups",
     "phases",
     "placement",
+    "process_intervals",
+    "processes",
 )
 """Names of all tables that results may have."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
@@ -123,7 +127,7 @@ class RunResult:
 
         """
         if is_imported(self.folder):
-            raise OutputError(f"{self.folder} was imported from a profile and has no scenario")
+            raise OutputError(f"{self.folder} is the profile of a real program and has no scenario")
         return Scenario(_text(self._checked(SCENARIO_FILE)))
 
     @property
@@ -197,6 +201,8 @@ class RunResult:
     def plot(self, *, width: float | None = None) -> Picture:
         """Where the time went: by phase of a whole program, of jobs over time, otherwise by cause.
 
+        Of what `octavo profile` sampled, the memory in use over time.
+
         Args:
             width: in inches; that of a page, if left out. `octavo.runs.pictures` has those of papers.
 
@@ -210,6 +216,8 @@ class RunResult:
 
         self.check_time()
         width = pictures.PAGE if width is None else width
+        if is_imported(self.folder) and "memory_intervals" in self.tables:
+            return pictures.memory(None, self, title=f"Memory in use: {self.name}", width=width)
         scenario = self.scenario
         if scenario.jobs:
             return gantt.jobs(None, {self.name: self})
@@ -298,7 +306,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def is_imported(folder: Path) -> bool:
-    """Whether a folder holds the profile of a real program that `octavo import` wrote."""
+    """Whether a folder holds the profile of a real program that `octavo import` or `octavo profile` wrote."""
     kind = _kind(folder)
     if kind is not None:
         return kind == PROFILE

@@ -7,6 +7,7 @@ function pageMaps() {
     "Page map",
     "Every page of the footprint from top to bottom, simulated time from left to right. From afar a cell has the colour that most of its pages have at its end; near enough, every page and every event is drawn. Click a page for its history.",
   );
+  if (!recorded.length && data.runs.every((run) => run.sampled)) return made.append(notice("Sampling tells nothing of single pages."));
   if (!recorded.length) return made.append(notice("No run has recorded events. Run again with ", element("code", {}, "--set record.events=true"), " to see where pages were, and when and why they moved."));
   const past = new PageHistory(() => maps[0].canvas.focus());
   const maps = [new PageMap(recorded[0], "holder", past)];

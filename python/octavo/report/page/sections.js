@@ -110,7 +110,8 @@ function tick(run) {
 
 function missing() {
   const simulated = data.runs.filter((run) => run.simulated);
-  const profiles = data.runs.filter((run) => !run.simulated).map((run) => run.label);
+  const profiles = data.runs.filter((run) => !run.simulated && !run.sampled).map((run) => run.label);
+  const sampled = data.runs.filter((run) => run.sampled).map((run) => run.label);
   const without = (what) => simulated.filter((run) => !run[what]).length;
   const say = (count, what, lost, option) =>
     count === 0 ? null : notice(`${count === simulated.length ? (count === 1 ? "The run has" : "All runs have") : `${count} of ${simulated.length} runs have`} no ${what}, so ${lost}. Run again with `, element("code", {}, option), " to record them.");
@@ -120,11 +121,13 @@ function missing() {
     say(without("events"), "recorded events", "there is no page map of them", "--set record.events=true"),
     say(without("intervals"), "samples", "there are no charts over time of them", "--set record.interval=100us"),
     profiles.length ? notice(`Profiles of real programs tell of faults, copies, allocations and kernels, and of nothing else that a simulated run records: ${profiles.join(", ")}.`) : null,
+    sampled.length ? notice(`Programs that octavo profile sampled tell of memory in use, mappings and page faults of the host, and of nothing else that a simulated run records: ${sampled.join(", ")}.`) : null,
   );
 }
 
 function scenarios() {
   const many = data.runs.length > 1;
+  if (data.runs.every((run) => run.sampled)) return null;
   const same = Object.entries(data.common).map(([key, value]) => ({ key, value }));
   const shared = [{ title: "key", value: (row) => row.key, text: true }, { title: "value", value: (row) => row.value, text: true, wrap: true }];
   return element(
@@ -258,11 +261,20 @@ function overTime() {
     new Chart("remote", "Remote lines in gigabytes per second", field("remote_bytes", "GB/s")),
   ];
   const made = section("over-time", "Over time", "Drag to move along the time, hold Shift and turn the wheel to zoom, double-click to see everything again.");
-  if (!data.rates.length) return made.append(noSamples());
+  hostFaults(made);
+  if (!data.rates.length) return data.host_faults.length ? null : made.append(noSamples());
   made.append(element("div", { class: "grid" }, ...lines.map((chart) => card(chart.caption, chart.figure))));
   overlay(lines, "rates");
-  perRun(made, "Pages moved, by cause", "moves", [label, until, { title: "cause", value: (row) => row.cause, text: true }, { title: "pages per ms", value: (row) => digits.format(row.pages) }]);
-  perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }]);
+  perRun(made, "Pages moved, by cause", "moves", [label, until, { title: "cause", value: (row) => row.cause, text: true }, { title: "pages per ms", value: (row) => digits.format(row.pages) }], { only: notSampled });
+  perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: notSampled });
+}
+
+const notSampled = (run) => !data.runs[run].sampled;
+
+// Page faults of the host, which only programs have that were sampled.
+function hostFaults(made) {
+  if (!data.host_faults.length) return;
+  perRun(made, "Page faults of the host", "hostfaults", [label, until, { title: "kind", value: (row) => row.kind, text: true }, { title: "page faults per ms", value: (row) => digits.format(row.faults) }], { rows: data.host_faults, only: (run) => !notSampled(run) });
 }
 
 function noSamples() {
@@ -284,14 +296,14 @@ function overlay(charts, name) {
 }
 
 // One card for each shown run, side by side.
-function perRun(made, title, name, columns, extra = () => ({})) {
+function perRun(made, title, name, columns, { extra = () => ({}), rows: all = data[name], only = () => true } = {}) {
   const grid = element("div", { class: "grid" });
   const charts = new Map();
   made.append(element("h3", {}, title), grid);
   whenShownChange(() => {
     grid.replaceChildren();
-    for (const run of [...shown].sort((one, other) => one - other)) {
-      const rows = data[name].filter((row) => row.run === run).map((row) => ({ ...row, ...extra(run) }));
+    for (const run of [...shown].filter(only).sort((one, other) => one - other)) {
+      const rows = all.filter((row) => row.run === run).map((row) => ({ ...row, ...extra(run) }));
       if (!charts.has(run)) {
         const chart = new Chart(name, `${title}, ${data.runs[run].label}`, columns);
         charts.set(run, chart);
@@ -333,9 +345,30 @@ function translation() {
 // Memory
 
 function memory() {
-  const made = section("memory", "Memory in use", "Copies of pages that each processor holds, replicas included. The dashed line is the footprint: what lies above it is duplication.");
+  const simulated = data.runs.some((run) => run.simulated) ? "Copies of pages that each processor holds, replicas included; the dashed line is the footprint: what lies above it is duplication." : "";
+  const sampled = data.runs.some((run) => run.sampled) ? "Of sampled programs: what of all their processes is resident in each memory; the dashed line is the most there was at once." : "";
+  const made = section("memory", "Memory in use", `${simulated} ${sampled}`.trim());
   if (!data.memory.length) return made.append(noSamples());
-  perRun(made, "By processor", "memory", [label, until, { title: "processor", value: (row) => row.processor, text: true }, { title: "MiB", value: (row) => digits.format(row.mebibytes) }], (run) => ({ footprint: data.runs[run].footprint / 2 ** 20 }));
+  perRun(made, "By processor", "memory", [label, until, { title: "processor", value: (row) => row.processor, text: true }, { title: "MiB", value: (row) => digits.format(row.mebibytes) }], { extra: (run) => ({ footprint: data.runs[run].footprint / 2 ** 20 }) });
+  if (data.mappings.length) made.append(element("h3", {}, "By mapping"), mappings());
+}
+
+function mappings() {
+  const most = (title, name) => ({ title, value: (row) => bytes(row[`${name}_bytes`]) });
+  const columns = [
+    { title: "mapping", value: (row) => row.mapping, text: true },
+    { ...label },
+    { title: "process", value: (row) => row.process },
+    { title: "size", value: (row) => bytes(row.bytes) },
+    most("resident", "resident"),
+    most("shared out", "proportional"),
+    most("anonymous", "anonymous"),
+    most("in huge pages", "huge"),
+    most("swapped", "swap"),
+    { title: "from", value: (row) => duration(row.began_ps) },
+    { title: "to", value: (row) => duration(row.ended_ps) },
+  ];
+  return table("Mappings of sampled programs that were largest in memory, and the most of each at any time", columns, data.mappings);
 }
 
 // Allocations
@@ -353,6 +386,7 @@ const profiled = [
   ]);
 
 function allocations() {
+  if (!data.allocations.length) return;
   const counts = [...data.kinds.names, "remote_lines"];
   const used = counts.filter((name) => data.allocations.some((row) => row[name] > 0));
   const columns = [

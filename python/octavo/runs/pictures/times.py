@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octavo.runs.colours import PROCESSORS
+from octavo.runs import colours
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ def memory(path: Path | None, result: RunResult, *, title: str, width: float = s
     axes = found.add_subplot()
     unit, per_unit = sheet.time_unit(result.summary["time_ps"])
     table = result.table("memory_intervals")
-    for index, ((processor,), rows) in enumerate(table.group_by("processor", maintain_order=True)):
+    for (processor,), rows in table.group_by("processor", maintain_order=True):
         times, held = rows["time_ps"] / per_unit, rows["bytes"] / _MEBIBYTE
-        colour = PROCESSORS[index % len(PROCESSORS)]
+        colour = colours.memories([str(processor)])[0]
         axes.step(times, held, where="pre", linewidth=1.0, color=colour, label=str(processor))
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

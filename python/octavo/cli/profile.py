@@ -1,0 +1,120 @@
+"""`octavo profile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octavo.cli import options
+from octavo.cli.import_ import size
+from octavo.cli.sink import Sink
+from octavo.files.notes import note
+
+if TYPE_CHECKING:
+    from octavo.runs.result import RunResult
+
+EXAMPLES = options.examples(
+    "octavo profile -- ./program --its-own-options",
+    "octavo profile --every 20ms -o runs/measured -- python train.py",
+    "octavo report runs/simulated runs/measured -o both.html",
+)
+SETTINGS = {"allow_interspersed_args": False}
+"""What stands behind the program is the program's."""
+
+_MOST_MAPPINGS = 12
+"""Mappings in the table that people see; the Parquet table has all."""
+_STANDARD_ERROR = 2
+
+Command = Annotated[
+    list[str], typer.Argument(metavar="PROGRAM ARGS", help="The program and its arguments.", show_default=False)
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FOLDER", help="Result folder; runs/PROGRAM if left out.", show_default=False
+    ),
+]
+Every = Annotated[str, typer.Option("--every", metavar="TIME", help="Time between samples, 1ms to 3600s.")]
+Name = Annotated[str | None, typer.Option("--name", help="What reports call it; the program's file name if left out.")]
+
+
+def profile(
+    command: Command,
+    output: Output = None,
+    every: Every = "100ms",
+    name: Name = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.
+
+    The exit status is the program's. Tables are printed on standard error; with --json the program's own output goes
+    there, and the document alone to standard output.
+    """
+    from octavo.measured.profile import profile as watched  # noqa: PLC0415 - polars takes long to import
+
+    result = watched(
+        command,
+        output or Path("runs") / (name or Path(command[0]).name),
+        every=every,
+        name=name,
+        force=force,
+        output=_STANDARD_ERROR if as_json else None,
+        watch=None if quiet else note,
+    )
+    show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), result)
+    raise typer.Exit(result.summary["exit"]["status"])
+
+
+def show(sink: Sink, result: RunResult) -> None:
+    """What was sampled."""
+    summary, mappings = result.summary, result.table("mappings")
+    largest = mappings.sort("resident_bytes", descending=True, maintain_order=True).head(_MOST_MAPPINGS).to_dicts()
+    processes = result.table("processes").to_dicts()
+    sink.document({"folder": str(result.folder), "summary": summary, "processes": processes, "mappings": largest})
+    if not sink.human:
+        return
+    sink.table(f"{summary['source']['file']}: memory in use", ["measure", "value"], _totals(summary))
+    rows = [
+        (
+            _short(row["mapping"]),
+            str(row["process"]),
+            *(size(row[f"{name}_bytes"]) for name in ("resident", "huge", "swap")),
+        )
+        for row in largest
+    ]
+    title = f"{len(rows):,} of {mappings.height:,} mappings, most resident first"
+    sink.table(title, ["mapping", "process", "resident", "huge pages", "swap"], rows)
+    for text in summary["missing"]:
+        sink.say(f"Not in the profile: {text}")
+    for text, count in summary["notes"].items():
+        sink.say(f"{count:,} {text}")
+    sink.say(f"Results: {result.folder}")
+
+
+def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    samples, faults, ended = summary["samples"], summary["faults"], summary["exit"]
+    gap = samples["longest_gap_ps"] * 1e-9
+    return [
+        ("exit status", f"{ended['status']} ({ended['signal']})" if ended["signal"] else str(ended["status"])),
+        ("time", f"{summary['time_ps'] * 1e-9:,.1f} ms"),
+        ("processes", f"{summary['processes']:,}"),
+        ("most at once", size(summary["footprint_bytes"])),
+        *((f"most in {one['memory']}", _of(one)) for one in summary["memories"]),
+        ("page faults", f"{faults['minor']:,} minor, {faults['major']:,} major"),
+        ("samples", f"{samples['taken']:,}, {samples['looks']:,} of them by page, {gap:,.1f} ms apart at most"),
+        ("processor time of sampling", f"{samples['cpu_ps'] / max(summary['time_ps'], 1):.2%} of one core"),
+    ]
+
+
+def _short(mapping: str) -> str:
+    """A file without the folders that it lies in."""
+    return Path(mapping).name if mapping.startswith("/") else mapping
+
+
+def _of(memory: dict[str, Any]) -> str:
+    return f"{size(memory['most_bytes'])} of {size(memory['capacity_bytes'])}"

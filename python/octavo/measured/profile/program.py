@@ -1,0 +1,140 @@
+"""A program that is started, told of signals, and waited for."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from octavo.errors import ProfileError
+
+if TYPE_CHECKING:
+    import resource
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+
+
+class MissingProgramError(ProfileError):
+    """A program that is not there, with the status that shells have for it."""
+
+    exit_code = 127
+
+
+class RefusedProgramError(ProfileError):
+    """A program that cannot be executed, with the status that shells have for it."""
+
+    exit_code = 126
+
+
+class Program:
+    """A program that runs; it has this process's files and environment."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic_ns()
+        self.ended: int | None = None
+        """When it ended, in nanoseconds of the monotonic clock."""
+        self.pid = 0
+        self._news, self._tell = os.pipe()  # An event with a lock would be none for handlers of signals.
+        self._awaiting = threading.Thread(target=self._await, daemon=True)
+        self._came: list[int] = []
+
+    def start(self, command: Sequence[str], *, output: int | None = None) -> None:
+        """Start it.
+
+        Args:
+            command: the program, by name or path, and its arguments.
+            output: the file that its standard output goes to instead.
+
+        Raises:
+            ProfileError: it is not there, or cannot be executed.
+
+        """
+        actions = [] if output is None else [(os.POSIX_SPAWN_DUP2, output, 1)]
+        usual = [signal.SIGPIPE, signal.SIGXFSZ]  # Python itself ignores these.
+        self.began = time.monotonic_ns()
+        try:
+            self.pid = os.posix_spawnp(command[0], list(command), os.environ, file_actions=actions, setsigdef=usual)
+        except FileNotFoundError:
+            hint = "name a program that is on the PATH, or its path, such as ./program"
+            raise MissingProgramError(f"cannot run `{command[0]}`: there is no such program", hint) from None
+        except OSError as error:
+            raise RefusedProgramError(f"cannot run `{command[0]}`: {error.strerror}") from None
+        self._awaiting.start()
+        for number in self._came:
+            self._pass_on(number)
+
+    def _await(self) -> None:
+        with suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        self.ended = time.monotonic_ns()
+        os.write(self._tell, b".")
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it has ended, a signal comes, or some time has passed."""
+        if select.select([self._news], [], [], seconds)[0]:
+            os.read(self._news, 1)
+
+    def close(self) -> None:
+        """Forget it; it must have been waited for, or never have begun."""
+        if self.pid:
+            self._awaiting.join()
+        os.close(self._news)
+        os.close(self._tell)
+
+    def reap(self) -> tuple[int, resource.struct_rusage]:
+        """Its exit status as shells have it (128 and the signal if one killed it), and what it and its children used.
+
+        It must have ended.
+        """
+        _, status, used = os.wait4(self.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return (code if code >= 0 else 128 - code), used
+
+    def _pass_on(self, number: int) -> None:
+        if number in _PASSED_ON or not _in_foreground():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    @contextmanager
+    def heeding(self) -> Iterator[list[int]]:
+        """Outlive Ctrl-C, which the terminal tells the program too, and pass other requests to end on to it.
+
+        Gives the signals that came. Only the main thread hears any, and none that are ignored (`nohup`).
+        """
+
+        def heed(number: int, _frame: FrameType | None) -> None:
+            self._came.append(number)
+            if self.pid and self.ended is None:
+                self._pass_on(number)
+            os.write(self._tell, b".")
+
+        if threading.current_thread() is not threading.main_thread():
+            yield self._came
+            return
+        heeded = [number for number in (signal.SIGINT, *_PASSED_ON) if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, heed) for number in heeded}
+        try:
+            yield self._came
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _in_foreground() -> bool:
+    """Whether the terminal tells this process and the program of Ctrl-C alike."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

@@ -1,0 +1,131 @@
+"""A program run, sampled until it has ended, and what was seen of it written as a result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octavo.errors import ProfileError
+from octavo.measured.profile import nvml, proc, tables
+from octavo.measured.profile.every import nanoseconds
+from octavo.measured.profile.family import Family, adopting
+from octavo.measured.profile.memories import memories
+from octavo.measured.profile.program import Program
+from octavo.measured.profile.record import Record
+from octavo.measured.profile.sampler import Sampler, Sights
+from octavo.runs import folder as folders
+from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
+
+if TYPE_CHECKING:
+    import resource
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended."""
+
+    status: int
+    """Its exit status as shells have it."""
+    used: resource.struct_rusage
+    """What it used, with those of its children that it waited for."""
+    span: int
+    """Nanoseconds until the last sample, after its end and that of what it left behind."""
+    signals: Sequence[int]
+    """Signals that came meanwhile."""
+
+
+def profile(
+    command: Sequence[str],
+    folder: str | Path,
+    *,
+    every: str = "100ms",
+    name: str | None = None,
+    force: bool = False,
+    output: int | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> RunResult:
+    """Run a program and sample its memory; the folder appears when everything is written, or not at all.
+
+    It returns when the program, its children and what they left behind have ended. The exit status stands in
+    `summary["exit"]["status"]`: as shells have it, 128 and its number for a signal.
+
+    Args:
+        command: the program, by name or path, and its arguments.
+        folder: the result folder to write.
+        every: time between samples, 1ms to 3600s.
+        name: what reports call it; the program's file name if left out.
+        force: replace a result that is there.
+        output: the file descriptor that the program's standard output goes to instead of its own.
+        watch: called with a line of text when processes are left behind.
+
+    Raises:
+        ProfileError: the program is not there or cannot be executed, or the time is none; or this is no Linux.
+        OutputError: the folder cannot be written, or holds something.
+
+    """
+    interval, folder = nanoseconds(every), Path(folder)
+    if not command:
+        raise ProfileError("nothing to profile", "name a program: octavo profile -- PROGRAM ARGS...")
+    if not sys.platform.startswith("linux"):
+        raise ProfileError(f"profiles are made from Linux's /proc: expected linux, found {sys.platform}")
+    folders.check_writable(folder.parent)
+    with folders.locked(folder) as target:
+        folders.check_replaceable(target, force=force)
+        found, about = _watched(command, interval, output, watch or (lambda _: None))
+        source = {"tool": "octavo profile", "file": name or Path(command[0]).name, "command": list(command)}
+        summary = {"octavo": version("octavo"), "format": RESULT_FORMAT, "source": source, **about}
+        folders.save_tables(target, PROFILE, found, summary)
+    return RunResult(folder)
+
+
+def _watched(
+    command: Sequence[str], interval: int, output: int | None, watch: Callable[[str], None]
+) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
+    gpus = nvml.opened()
+    missing = [gpus] if isinstance(gpus, str) else []
+    known = None if isinstance(gpus, str) else gpus
+    nodes = {gpu.node: gpu.number for gpu in (known.about if known else []) if gpu.node is not None}
+    sights, record, before = Sights(memories(nodes), known), Record(), os.times()
+    others, program = set(proc.children(os.getpid())), Program()
+    with adopting(), closing(program), program.heeding() as signals:
+        program.start(command, output=output)
+        sampler = Sampler(Family(program.pid, others), sights, record, program.began, interval)
+        ending = _follow(program, sampler, signals, watch)
+    after = os.times()
+    taken = {
+        "every_ps": interval * tables.PICOSECONDS,
+        "taken": sampler.taken,
+        "looks": sampler.looks,
+        "longest_gap_ps": sampler.longest_gap * tables.PICOSECONDS,
+        "cpu_ps": int((after.user + after.system - before.user - before.system) * 1e12),
+    }
+    return tables.tables(record), tables.summary(record, sights, ending, taken, missing)
+
+
+def _follow(program: Program, sampler: Sampler, signals: Sequence[int], watch: Callable[[str], None]) -> Ending:
+    """Sample until the program has ended, and then what it left behind, unless a signal asks for an end of that."""
+    while program.ended is None:
+        sampler.sample()
+        program.wait(sampler.due)
+    alive = sampler.sample()
+    status, used = program.reap()
+    asked = len(signals)
+    if alive:
+        watch(_left(status, len(alive)))
+    while alive and len(signals) == asked:
+        program.wait(sampler.due)
+        alive = sampler.sample()
+    return Ending(status, used, sampler.last - program.began, signals)
+
+
+def _left(status: int, count: int) -> str:
+    rest = "1 process that it left behind" if count == 1 else f"{count} processes that it left behind"
+    return f"the program has ended with status {status}; following {rest} (Ctrl-C ends that)"
