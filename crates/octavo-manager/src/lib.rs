@@ -58,3 +58,4 @@ pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{PREFETCHERS, Prefetch, Service};
 pub use strategies::sharing::{SHARINGS, Sharing, Shortage, SpaceConfig, Yield};
 pub use strategies::sizing::{Coalescing, PageSizing, SIZINGS};
+pub use strategies::system::SystemConfig;

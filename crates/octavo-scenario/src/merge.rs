@@ -15,9 +15,11 @@ const TAGS: [&str; 2] = ["name", "model"];
 /// Keys that stay when a table becomes something else: they apply to every workload.
 const KEPT: [&str; 2] = ["scale", "seed"];
 /// Tables that may be written as their name alone: `placement = "grit"`.
-const NAMED: [&str; 9] = [
+const NAMED: [&str; 11] = [
     "memory.placement",
     "memory.prefetch",
+    "memory.system.placement",
+    "memory.system.prefetch",
     "memory.eviction",
     "memory.demotion",
     "memory.sharing",

@@ -1,6 +1,6 @@
 //! From what a user wrote to a scenario with everything spelled out.
 
-use octavo_manager::MemoryConfig;
+use octavo_manager::{MemoryConfig, SystemConfig};
 use octavo_registry::{Choice, OptionError, Options};
 use serde_json::Value;
 
@@ -253,6 +253,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
         prefetch_plan: memory.prefetch_plan,
+        system: SystemConfig { placement: set(memory.system.placement), prefetch: set(memory.system.prefetch) },
         eviction: set(memory.eviction),
         demotion: set(memory.demotion),
         sharing: set(memory.sharing),

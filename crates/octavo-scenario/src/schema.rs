@@ -23,6 +23,8 @@ pub fn schema() -> Value {
     for (key, choice) in [
         ("placement", strategy(&PLACEMENTS)),
         ("prefetch", strategy(&PREFETCHERS)),
+        ("system.placement", strategy(&PLACEMENTS)),
+        ("system.prefetch", strategy(&PREFETCHERS)),
         ("eviction", strategy(&EVICTIONS)),
         ("demotion", choice(&DEMOTIONS)),
         ("sharing", choice(&SHARINGS)),
@@ -30,8 +32,9 @@ pub fn schema() -> Value {
         ("allocator", choice(&ALLOCATORS)),
         ("sizing", choice(&SIZINGS)),
     ] {
-        let description = memory["properties"][key]["description"].take();
-        memory["properties"][key] = described(choice, description);
+        let property = key.split('.').fold(&mut *memory, |table, key| &mut table["properties"][key]);
+        let description = property["description"].take();
+        *property = described(choice, description);
     }
     add_preset(memory, presets::memory_names().collect());
     schema["properties"]["record"]["required"] = json!([]);

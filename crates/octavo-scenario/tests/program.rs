@@ -182,3 +182,32 @@ fn launches_alone_are_no_recorded_program() {
     assert!(ProgramRefused::NotRecorded.to_string().contains("expected a trace with actions"));
     std::fs::remove_dir_all(&path).unwrap();
 }
+
+#[test]
+fn system_memory_has_a_placement_and_a_prefetcher_of_its_own() {
+    assert!(!resolved(&["memory.system.placement=on-touch"]).unwrap().toml.contains("system"), "the default");
+    let chosen = resolved(&["memory.system={ placement = \"access-counter\", prefetch = \"tree\" }"]).unwrap();
+    assert!(
+        chosen.toml.contains("[memory.system.placement]\nname = \"access-counter\"\nthreshold = 256\n"),
+        "{}",
+        chosen.toml
+    );
+    assert!(chosen.toml.contains("[memory.system.prefetch]\nname = \"tree\"\n"), "{}", chosen.toml);
+    assert_eq!(resolve(Source { name: "again.toml", text: &chosen.toml }, &[]), Ok(chosen));
+    for (set, expected) in [
+        ("memory.system.placement=grti", "`memory.system.placement.name`: unknown placement `grti`"),
+        (
+            "memory.system.placement={ name = \"grit\", fault_threshold = 0 }",
+            "`memory.system.placement.fault_threshold`: expected 1 to",
+        ),
+        ("memory.system.prefech=tree", "`memory.system.prefech`: unknown key, expected one of placement, prefetch"),
+        (
+            "memory={ placement = \"grit\", system.placement = { name = \"access-counter\", threshold = 64 } }",
+            "`memory.system.placement`: expected access counters with a threshold of 256 lines",
+        ),
+        ("memory.system=on-touch", "`memory.system`: expected a table"),
+    ] {
+        let found = refusal(&[set]);
+        assert!(found.contains(expected), "{found}\nnot\n{expected}");
+    }
+}

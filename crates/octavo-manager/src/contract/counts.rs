@@ -89,12 +89,15 @@ pub struct Statistics {
     pub allocator: NamedCounts,
     /// Plans that failed.
     pub failed_plans: u64,
-    /// What the placement counts, with what others would.
+    /// What the placement of managed memory counts, with what others would.
     #[serde(flatten)]
     pub placement: NamedCounts,
     /// What the guard counts.
     #[serde(flatten)]
     pub guard: NamedCounts,
+    /// What placements count that decide about a part of the memory alone. Not listed if they count nothing.
+    #[serde(skip_serializing_if = "PlacementCounts::is_empty")]
+    pub placements: PlacementCounts,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -158,6 +161,33 @@ impl NamedCounts {
             }
         }
         self
+    }
+}
+
+/// What placements count, by what they decide about: `system` for the operating system's memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementCounts(Vec<(String, NamedCounts)>);
+
+impl PlacementCounts {
+    /// Of those that count anything.
+    pub(crate) fn of(counts: impl Iterator<Item = (String, NamedCounts)>) -> Self {
+        Self(counts.filter(|(_, counts)| !counts.0.is_empty()).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Of the one that decides about what is called this.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&NamedCounts> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, counts)| counts)
+    }
+}
+
+impl Serialize for PlacementCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, counts)| (name, counts)))
     }
 }
 

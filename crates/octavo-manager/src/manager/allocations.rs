@@ -20,10 +20,10 @@ impl Manager {
             self.put_on_host(run, allocation.space);
         }
         self.splinter_reused(run, plans);
-        if allocation.kind.stays() {
+        let Some(decider) = self.memory.pages.decider(run.first) else {
             return self.lay_out(allocation, plans);
-        }
-        self.ask_placement(allocation.kind, |placement, context| match allocation.gpu {
+        };
+        self.ask_placement(decider, |placement, context| match allocation.gpu {
             Some(gpu) => placement.on_allocate_on(run, gpu, context),
             None => placement.on_allocate_among(run, gpus, context),
         });
@@ -57,16 +57,19 @@ impl Manager {
     pub(super) fn free(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
         let kind = self.memory.pages.kind(run.first);
         assert!(run.iter().all(|page| self.memory.pages.kind(page) == kind), "{run:?} is memory of several kinds");
-        if !kind.stays() {
-            self.ask_placement(kind, |placement, context| placement.on_free(run, context));
+        let decider = self.memory.pages.decider(run.first);
+        if let Some(decider) = decider {
+            self.ask_placement(decider, |placement, context| placement.on_free(run, context));
         }
+        let space = self.memory.pages.space(run.first);
         let thinned = self.large_pages(run);
         for page in run.iter() {
             self.free_page(page);
         }
         self.memory.pages.deallocate(run);
-        if !kind.stays() {
-            self.policies.of(kind).prefetch.freed(run);
+        if decider.is_some() {
+            let prefetch = self.policies.brings(kind, || space);
+            self.policies.prefetcher(prefetch).freed(run);
         }
         self.memory.guard.iter_mut().for_each(|guard| guard.freed(run));
         let pages = &self.memory.pages;

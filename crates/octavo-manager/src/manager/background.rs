@@ -2,11 +2,11 @@
 
 use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
 use crate::contract::ids::{MemoryId, PageId, PageRun};
-use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, PlanClass, Step};
 use crate::manager::Manager;
 use crate::mechanism::{migrate, unsubscribe::unsubscribe};
+use crate::pages::deciders::Decider;
 use crate::strategies::context::Context;
 use crate::strategies::decision::Move;
 use crate::strategies::placement::Placement;
@@ -19,13 +19,14 @@ impl Manager {
         let view = self.memory.pages.view(notification.page);
         assert!(view.allocated, "counter of page {}, which is not allocated", notification.page.0);
         let mut draft = self.unfinished.open_for(PlanClass::Background);
-        if !view.busy && view.kind == Kind::Managed && !view.resident.near(notification.processor) {
+        let decider = self.memory.pages.decider(notification.page);
+        if let Some(decider) = decider.filter(|_| !view.busy && !view.resident.near(notification.processor)) {
             let ask = |placement: &mut dyn Placement, context: &mut Context<'_>| {
                 placement.on_counter(notification, &view, context)
             };
-            let (run, charges) = self.ask_placement(Kind::Managed, ask);
+            let (run, charges) = self.ask_placement(decider, ask);
             draft.charge(charges);
-            self.move_run(run, notification.processor.memory(), &mut draft);
+            self.move_run(decider, run, notification.processor.memory(), &mut draft);
         }
         self.memory.statistics.counters_ignored += u64::from(draft.steps.is_empty());
         let group = self.geometry().counter_group_pages();
@@ -35,48 +36,57 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    fn move_run(&mut self, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
+    /// Moves what one placement decides about of a run.
+    fn move_run(&mut self, decider: Decider, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();
-        list.extend(
-            run.into_iter()
-                .flat_map(PageRun::iter)
-                .filter(|&page| migrate::movable(&self.page(page), to) && !self.memory.keeps(page)),
-        );
+        list.extend(run.into_iter().flat_map(PageRun::iter).filter(|&page| self.may_move(decider, page, to)));
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let moved = migrate::move_all(&mut tx, &list, to, Cause::Migration);
         self.memory.statistics.counter_migrations += u64::from(moved);
         self.scratch.pages = list;
     }
 
-    /// A periodic report; what the strategy moves becomes one plan.
-    pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
-        let own: Vec<AccessCount>;
-        let counts = if self.memory.pages.all_managed() {
-            counts
-        } else {
-            let managed = |count: &&AccessCount| self.memory.pages.is_managed(count.page);
-            own = counts.iter().filter(managed).copied().collect();
-            &own
-        };
-        let moved = self.ask_for_moves(|placement, context, moves| placement.on_report(counts, context, moves), plans);
-        self.memory.statistics.report_migrations += moved;
+    /// Whether a placement may move a page to a memory without a fault.
+    fn may_move(&self, decider: Decider, page: PageId, to: MemoryId) -> bool {
+        let memory = &self.memory;
+        memory.pages.decides(decider, page) && migrate::movable(&self.page(page), to) && !memory.keeps(page)
     }
 
-    /// What the placement moves, when it is asked, becomes one plan; how many pages do.
+    /// A periodic report; what a placement moves becomes one plan.
+    pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
+        for decider in self.policies.deciders() {
+            let own: Vec<AccessCount>;
+            let counts = if self.memory.pages.decides_all(decider) {
+                counts
+            } else {
+                let decided = |count: &&AccessCount| self.memory.pages.decides(decider, count.page);
+                own = counts.iter().filter(decided).copied().collect();
+                &own
+            };
+            let ask = |placement: &mut dyn Placement, context: &mut Context<'_>, moves: &mut Vec<Move>| {
+                placement.on_report(counts, context, moves);
+            };
+            let moved = self.ask_for_moves(decider, ask, plans);
+            self.memory.statistics.report_migrations += moved;
+        }
+    }
+
+    /// What a placement moves, when it is asked, becomes one plan; how many pages do.
     pub(super) fn ask_for_moves(
         &mut self,
+        decider: Decider,
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>, &mut Vec<Move>),
         plans: &mut Vec<Plan>,
     ) -> u64 {
         let mut moves = std::mem::take(&mut self.scratch.moves);
         moves.clear();
-        let ((), charges) = self.ask_placement(Kind::Managed, |placement, context| ask(placement, context, &mut moves));
+        let ((), charges) = self.ask_placement(decider, |placement, context| ask(placement, context, &mut moves));
         let mut draft = self.unfinished.open_for(PlanClass::Background);
         draft.charge(charges);
         let mut moved = 0;
         for request in &moves {
-            if migrate::movable(&self.page(request.page), request.to) && !self.memory.keeps(request.page) {
+            if self.may_move(decider, request.page, request.to) {
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 moved += u64::from(migrate::move_all(&mut tx, &[request.page], request.to, Cause::Migration));
             }
@@ -86,14 +96,21 @@ impl Manager {
         moved
     }
 
-    /// A kernel ended; what the strategy gives up becomes one plan.
+    /// A kernel ended; what a placement of its address space gives up becomes one plan.
     pub(super) fn kernel_end(&mut self, end: &KernelEnd, plans: &mut Vec<Plan>) {
+        for decider in [self.memory.pages.decider_of_space(end.space), Decider::SYSTEM] {
+            self.tell_kernel_end(decider, end, plans);
+        }
+    }
+
+    fn tell_kernel_end(&mut self, decider: Decider, end: &KernelEnd, plans: &mut Vec<Plan>) {
         let mut given_up = std::mem::take(&mut self.scratch.given_up);
         given_up.clear();
-        self.ask_placement(Kind::Managed, |placement, context| placement.on_kernel_end(end, context, &mut given_up));
+        self.ask_placement(decider, |placement, context| placement.on_kernel_end(end, context, &mut given_up));
         given_up.retain(|request| {
             let view = self.page(request.page);
-            view.allocated && !view.busy && view.mode == Mode::Broadcast
+            let own = self.memory.pages.decides(decider, request.page);
+            own && !view.busy && view.mode == Mode::Broadcast
         });
         let mut draft = self.unfinished.open_for(PlanClass::Background);
         let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };

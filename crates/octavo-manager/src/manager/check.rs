@@ -166,11 +166,13 @@ impl Manager {
     }
 
     fn check_placement(&self) -> Result<(), Violation> {
-        // The context is for reading only; the strategy gets copies of what it could write.
+        // The context is for reading only; strategies get copies of what they could write.
         let mut pages = self.memory.pages.clone();
         let (now, frames, reach) = (self.memory.now, &self.memory.frames, &self.memory.reach);
-        let context = Context { now, pages: &mut pages, frames, reach, charges: &mut Charges::default() };
-        self.policies.managed.placement.check(&context).map_err(Violation)
+        self.policies.placements().try_for_each(|(decider, placement)| {
+            let (pages, charges) = (&mut pages, &mut Charges::default());
+            placement.check(&Context { now, decider: Some(decider), pages, frames, reach, charges }).map_err(Violation)
+        })
     }
 }
 

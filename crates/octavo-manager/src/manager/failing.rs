@@ -3,7 +3,6 @@
 use crate::contract::event::Fault;
 use crate::contract::failure::Failure;
 use crate::manager::Manager;
-use crate::strategies::composition::Policy;
 
 impl Manager {
     /// The first failure of a strategy; no plan made since then is worth carrying out.
@@ -17,12 +16,10 @@ impl Manager {
         if self.failure.is_some() {
             return;
         }
-        let Policy { placement, prefetch } = &self.policies.managed;
         let evictors = || self.memory.evictors.failure();
         let guard = || self.memory.guard.as_ref().and_then(|guard| guard.failure());
         let sharing = || self.memory.sharing.as_ref().and_then(|sharing| sharing.failure());
-        let own = placement.failure().or_else(|| prefetch.failure());
-        let found = own.or_else(evictors).or_else(guard).or_else(sharing);
+        let found = self.policies.failure().or_else(evictors).or_else(guard).or_else(sharing);
         self.failure = found.map(|failure| match fault {
             Some(fault) => Box::new(failure.about(fault)),
             None => failure,

@@ -36,7 +36,7 @@ impl Manager {
     ) -> Option<(T, Charges)> {
         let Memory { guard: Some(guard), now, pages, frames, reach, .. } = &mut self.memory else { return None };
         let mut charges = Charges::default();
-        let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
+        let mut context = Context { now: *now, decider: None, pages, frames, reach, charges: &mut charges };
         Some((ask(guard.as_mut(), &mut context), charges))
     }
 

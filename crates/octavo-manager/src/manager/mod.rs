@@ -33,7 +33,7 @@ use crate::manager::delayed::Delayed;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
-use crate::strategies::composition::{Composition, Policies, Policy};
+use crate::strategies::composition::Composition;
 use crate::strategies::config::{MemoryConfig, PrefetchPlan};
 use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::{Move, Unsubscribe};
@@ -42,8 +42,10 @@ use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::evictors::Evictors;
 use crate::strategies::placement::Placement;
+use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::Prefetch;
 use crate::strategies::sharing::{Sharing, SpaceConfig};
+use crate::strategies::system::SystemConfig;
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
 use crate::transaction::physical::Physical;
@@ -103,9 +105,9 @@ impl Manager {
     /// Names the key of the configuration or of the topology that cannot be used.
     pub fn new(config: &MemoryConfig, topology: &Topology) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let Composition { geometry, placement, prefetch, evictors, demotion, sharing, guard, allocator, coalescing } =
+        let Composition { geometry, managed, system, evictors, demotion, sharing, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
-        let mut manager = Self::with_evictors(geometry, topology, placement, prefetch, evictors)?;
+        let mut manager = Self::of(geometry, topology, Policies::new(managed, system)?, evictors)?;
         manager.prefetch_plan = config.prefetch_plan;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
@@ -155,19 +157,20 @@ impl Manager {
         prefetch: Box<dyn Prefetch>,
         eviction: Box<dyn Eviction>,
     ) -> Result<Self, ConfigError> {
-        Self::with_evictors(geometry, topology, placement, prefetch, Evictors::one(eviction))
+        let system = SystemConfig::default().build(&geometry)?;
+        let policies = Policies::new(Policy { placement, prefetch }, system)?;
+        Self::of(geometry, topology, policies, Evictors::one(eviction))
     }
 
-    fn with_evictors(
+    fn of(
         geometry: Geometry,
         topology: &Topology,
-        placement: Box<dyn Placement>,
-        prefetch: Box<dyn Prefetch>,
+        policies: Policies,
         evictors: Evictors,
     ) -> Result<Self, ConfigError> {
         topology.validate()?;
-        let (pages, frames) =
-            (Pages::new(geometry, topology.memories.len(), placement.attributes())?, Frames::new(topology));
+        let (mut pages, frames) = (Pages::new(geometry, topology.memories.len()), Frames::new(topology));
+        policies.placements().try_for_each(|(decider, placement)| pages.claim(decider, placement.attributes()))?;
         let memory = Memory {
             now: Time::ZERO,
             pages,
@@ -184,7 +187,7 @@ impl Manager {
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();
         let mut manager = Self {
             memory,
-            policies: Policies::new(Policy { placement, prefetch }, &geometry)?,
+            policies,
             prefetch_plan: PrefetchPlan::default(),
             dealer: Dealer::new(0),
             unfinished: Unfinished::default(),

@@ -1,6 +1,6 @@
 //! What outsiders can ask.
 
-use crate::contract::counts::Statistics;
+use crate::contract::counts::{PlacementCounts, Statistics};
 use crate::contract::event::{Fault, Needs};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, ProcessorId};
@@ -10,16 +10,24 @@ use crate::memories::store::FrameStore;
 use crate::memories::usage::{MemoryUse, OutOfMemory};
 use crate::pages::attributes::AttributeChange;
 use crate::pages::census::Census;
-use crate::strategies::composition::Policy;
+use crate::pages::deciders::Decider;
 use crate::strategies::sizing::Coalescing;
 use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
 impl Manager {
-    /// What the node has to count, report or forgive.
+    /// What the node has to count, report or forgive: what any of its placements needs.
     #[must_use]
     pub fn needs(&self) -> Needs {
-        self.policies.managed.placement.needs()
+        self.policies.needs()
+    }
+
+    /// What the placement that decides about a page needs; nothing if nobody does.
+    #[must_use]
+    pub fn needs_of(&self, page: PageId) -> Needs {
+        let pages = &self.memory.pages;
+        let decider = pages.allocated(page).then(|| pages.decider(page)).flatten();
+        decider.map_or_else(Needs::default, |decider| self.policies.needs_of(decider))
     }
 
     /// Sizes of the node and its pages.
@@ -118,23 +126,33 @@ impl Manager {
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let memory = &self.memory;
-        let census = Census { pages: &memory.pages };
+        let managed = Census { pages: &memory.pages, decider: Decider::MANAGED };
         let own = memory.physical.as_ref().map(|physical| physical.allocator.counters()).unwrap_or_default();
         Statistics {
             allocator: allocator::counters().updated(own),
-            placement: placement::counters(&census).updated(self.policies.managed.placement.counters(&census)),
+            placement: placement::counters(&managed).updated(self.policies.counters(&managed)),
+            placements: self.counts_of_others(),
             guard: memory.guard.as_ref().map(|guard| guard.counters()).unwrap_or_default(),
             ..memory.statistics.clone()
         }
+    }
+
+    /// What placements count beside that of managed memory, by whom they decide for.
+    fn counts_of_others(&self) -> PlacementCounts {
+        let pages = &self.memory.pages;
+        let others = self.policies.deciders().skip(1);
+        PlacementCounts::of(others.map(|decider| {
+            let counts = self.policies.counters(&Census { pages, decider });
+            (self.policies.name(decider).to_owned(), counts)
+        }))
     }
 
     /// Bytes of all state that grows with the number of pages.
     #[must_use]
     pub fn state_bytes(&self) -> usize {
         let memory = &self.memory;
-        let Policy { placement, prefetch } = &self.policies.managed;
         let frames = memory.physical.as_ref().map_or(0, Physical::bytes);
         let guard = memory.guard.as_ref().map_or(0, |guard| guard.bytes());
-        memory.pages.bytes() + frames + memory.evictors.bytes() + placement.bytes() + prefetch.bytes() + guard
+        memory.pages.bytes() + frames + memory.evictors.bytes() + self.policies.bytes() + guard
     }
 }

@@ -4,7 +4,6 @@
 use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId};
-use crate::contract::kind::Kind;
 use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
@@ -12,7 +11,7 @@ use crate::mechanism::room::NoRoom;
 use crate::mechanism::{self, migrate};
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
-use crate::strategies::composition::Policy;
+use crate::pages::deciders::Decider;
 use crate::strategies::config::PrefetchPlan;
 use crate::strategies::context::{Charges, Context};
 use crate::strategies::decision::Decision;
@@ -28,7 +27,7 @@ impl Manager {
     /// Serves faults in order: each by a plan of its own, or those of one processor on one block together if the
     /// prefetcher wants to see them so.
     pub(super) fn serve(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
-        if !self.policies.managed.prefetch.serves_blocks() {
+        if !self.policies.any_serves_blocks() {
             return faults.chunks(1).for_each(|fault| self.serve_together(fault, plans));
         }
         let part = |pages: &Pages, pending: &Pending| pages.extent(pending.fault.page);
@@ -36,7 +35,12 @@ impl Manager {
         while let Some(first) = rest.first() {
             let pages = &self.memory.pages;
             let same = rest.iter().take_while(|next| part(pages, next) == part(pages, first)).count();
-            self.serve_block(&rest[..same], plans);
+            let page = first.fault.page;
+            if self.policies.serves_blocks(pages.kind(page), pages.space(page)) {
+                self.serve_block(&rest[..same], plans);
+            } else {
+                rest[..same].chunks(1).for_each(|fault| self.serve_together(fault, plans));
+            }
             rest = &rest[same..];
         }
     }
@@ -68,15 +72,19 @@ impl Manager {
                 migrated.insert(page.0 - self.memory.pages.block(page).first.0);
             }
         }
-        let kind = self.memory.pages.kind(faults[0].fault.page);
-        let brings_more = !migrated.is_empty() && !alone && self.policies.of(kind).prefetch.serves_blocks();
+        let pages = &self.memory.pages;
+        let page = faults[0].fault.page;
+        let brings_more = !migrated.is_empty() && !alone && {
+            let prefetch = self.policies.brings(pages.kind(page), || pages.space(page));
+            self.policies.prefetcher(prefetch).serves_blocks()
+        };
         if brings_more && self.prefetch_plan == PrefetchPlan::Own {
             // The faults' plan gets its room first, and needs nothing of what comes beside it.
             self.unfinished.commit(&mut self.memory, draft, plans);
             draft = self.unfinished.open_for(PlanClass::Prefetch);
         }
         if brings_more {
-            self.bring_more(kind, &faults[0].fault, migrated, &mut draft);
+            self.bring_more(&faults[0].fault, migrated, &mut draft);
             let own = draft.class == PlanClass::Prefetch && !draft.is_empty();
             self.memory.statistics.prefetch_plans += u64::from(own);
         }
@@ -192,27 +200,28 @@ impl Manager {
         if let Some(decision) = self.advised(fault) {
             return (decision, charges);
         }
+        let decider = self.memory.pages.decider(fault.page).expect("nobody faults on pages that stay");
         let (decision, own) =
-            self.ask_placement(view.kind, |placement, context| placement.on_fault(fault, &view, context));
+            self.ask_placement(decider, |placement, context| placement.on_fault(fault, &view, context));
         charges.add(own);
         (decision, charges)
     }
 
-    /// Calls the placement strategy of a kind of memory; what it answers and the metadata accesses it charged.
+    /// Calls a placement strategy; what it answers and the metadata accesses it charged.
     pub(super) fn ask_placement<T>(
         &mut self,
-        kind: Kind,
+        decider: Decider,
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>) -> T,
     ) -> (T, Charges) {
         let mut charges = Charges::default();
         let Memory { now, pages, frames, reach, .. } = &mut self.memory;
-        let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
-        let answer = ask(self.policies.of(kind).placement.as_mut(), &mut context);
+        let mut context = Context { now: *now, decider: Some(decider), pages, frames, reach, charges: &mut charges };
+        let answer = ask(self.policies.placement(decider), &mut context);
         (answer, charges)
     }
 
     /// Asks the prefetcher, and brings those pages of the block that can and may come.
-    fn bring_more(&mut self, kind: Kind, fault: &Fault, mut faulted: BlockMap, draft: &mut Draft) {
+    fn bring_more(&mut self, fault: &Fault, mut faulted: BlockMap, draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
         for page in faulted.iter().map(|index| PageId(block.first.0 + index)) {
@@ -225,7 +234,9 @@ impl Manager {
         }
         let resident = pages.resident_near(fault.processor, fault.page);
         let service = Service { destination: fault.processor, block, extent, faulted, resident };
-        let Policy { placement, prefetch } = self.policies.of(kind);
+        let prefetch = self.policies.brings(pages.kind(fault.page), || pages.space(fault.page));
+        let decider = pages.decider(fault.page).expect("nobody faults on pages that stay");
+        let (placement, prefetch) = self.policies.both(decider, prefetch);
         let wanted = prefetch.pages(&service).without(&resident);
         let mut list = std::mem::take(&mut self.scratch.pages);
         list.clear();

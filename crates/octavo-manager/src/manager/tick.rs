@@ -4,6 +4,9 @@ use octavo_units::Time;
 
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
+use crate::strategies::context::Context;
+use crate::strategies::decision::Move;
+use crate::strategies::placement::Placement;
 
 impl Manager {
     /// When something is to be done though nothing else happens: hand in [`Event::Tick`](crate::Event::Tick) then.
@@ -11,7 +14,7 @@ impl Manager {
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        let placement = self.policies.managed.placement.deadline();
+        let placement = self.policies.deadline();
         if self.memory.guard.is_none() {
             return placement;
         }
@@ -29,9 +32,14 @@ impl Manager {
         if due(self.guard_deadline()) {
             self.ask_what_to_unpin(plans);
         }
-        if due(self.policies.managed.placement.deadline()) {
-            let moved = self.ask_for_moves(|placement, context, moves| placement.on_deadline(context, moves), plans);
-            self.memory.statistics.timed_migrations += moved;
+        for decider in self.policies.deciders() {
+            if due(self.policies.placement(decider).deadline()) {
+                let ask = |placement: &mut dyn Placement, context: &mut Context<'_>, moves: &mut Vec<Move>| {
+                    placement.on_deadline(context, moves);
+                };
+                let moved = self.ask_for_moves(decider, ask, plans);
+                self.memory.statistics.timed_migrations += moved;
+            }
         }
         if due(self.delayed.deadline()) {
             self.serve_delayed(plans);

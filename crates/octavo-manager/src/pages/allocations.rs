@@ -2,6 +2,7 @@
 
 use crate::contract::ids::{PageId, PageRun, SpaceId};
 use crate::contract::kind::Kind;
+use crate::pages::deciders::Decider;
 
 /// All allocations, in order of their pages.
 #[derive(Clone, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Allocations {
     spaces: Vec<SpaceId>,
     /// Those of managed memory.
     managed: Vec<PageRun>,
+    /// Those that each placement decides about.
+    decided: Vec<Vec<PageRun>>,
     /// Whose all are, unless they are of several: saves a search for each view of a page.
     only: Option<SpaceId>,
 }
@@ -23,6 +26,11 @@ impl Allocations {
 
     pub fn managed(&self) -> &[PageRun] {
         &self.managed
+    }
+
+    /// Those that a placement decides about.
+    pub fn decided(&self, by: Decider) -> &[PageRun] {
+        self.decided.get(by.index()).map_or(&[], Vec::as_slice)
     }
 
     /// The allocation that `page` is part of, which exists.
@@ -52,14 +60,17 @@ impl Allocations {
         reached >= end
     }
 
-    /// A new one, of pages that are in no other.
-    pub fn insert(&mut self, run: PageRun, space: SpaceId, kind: Kind) {
+    /// A new one, of pages that are in no other and that somebody decides about, unless they stay.
+    pub fn insert(&mut self, run: PageRun, space: SpaceId, kind: Kind, by: Option<Decider>) {
         let at = self.runs.partition_point(|known| known.first < run.first);
         self.runs.insert(at, run);
         self.spaces.insert(at, space);
         if kind == Kind::Managed {
-            let at = self.managed.partition_point(|known| known.first < run.first);
-            self.managed.insert(at, run);
+            insert(&mut self.managed, run);
+        }
+        if let Some(index) = by.map(Decider::index) {
+            self.decided.resize_with(self.decided.len().max(index + 1), Vec::new);
+            insert(&mut self.decided[index], run);
         }
         self.note_only();
     }
@@ -77,7 +88,9 @@ impl Allocations {
         };
         let owned = self.runs.iter().zip(&self.spaces);
         (self.runs, self.spaces) = owned.flat_map(|(known, &space)| left(known).map(move |run| (run, space))).unzip();
-        self.managed = self.managed.iter().flat_map(left).collect();
+        for runs in self.decided.iter_mut().chain([&mut self.managed]) {
+            *runs = runs.iter().flat_map(left).collect();
+        }
         self.note_only();
     }
 
@@ -90,4 +103,9 @@ impl Allocations {
     fn index(&self, page: PageId) -> usize {
         self.runs.partition_point(|known| known.first <= page) - 1
     }
+}
+
+fn insert(runs: &mut Vec<PageRun>, run: PageRun) {
+    let at = runs.partition_point(|known| known.first < run.first);
+    runs.insert(at, run);
 }

@@ -3,6 +3,7 @@
 
 use crate::contract::error::ConfigError;
 use crate::contract::ids::PageId;
+use crate::pages::deciders::Decider;
 
 /// Bits that every page has for them.
 const BITS: u32 = u8::BITS;
@@ -14,7 +15,8 @@ pub struct Attribute {
     pub name: &'static str,
     /// The first of its bits, from 0.
     pub shift: u32,
-    /// How many bits it has. All attributes of a placement fit into 8 bits.
+    /// How many bits it has. All attributes of a placement fit into 8 bits. Those of several placements can be the same
+    /// bits: a page has those of the one that decides about it.
     pub width: u32,
     /// Names of its values from 0, by which summaries count pages. Empty if they do not; then its changes are not told
     /// either, and it can be written for pages that do not exist yet.
@@ -50,7 +52,7 @@ pub struct AttributeChange {
     pub value: u8,
 }
 
-/// The attributes that the placement claimed, and what is known about all pages' values.
+/// The attributes that placements claimed, and what is known about all pages' values.
 #[derive(Clone, Default)]
 pub(super) struct Attributes {
     claimed: Vec<Claimed>,
@@ -60,17 +62,18 @@ pub(super) struct Attributes {
 
 #[derive(Clone)]
 struct Claimed {
+    by: Decider,
     attribute: &'static Attribute,
-    /// Allocated pages by value; empty if nobody counts them.
+    /// Allocated pages by value, but for 0; empty if nobody counts them.
     pages: Vec<u64>,
 }
 
 impl Attributes {
-    /// Claims bits of every page.
+    /// A placement claims bits of every page that it decides about.
     ///
     /// # Errors
-    /// If bits are claimed twice, or more than there are.
-    pub fn new(claims: &'static [&'static Attribute]) -> Result<Self, ConfigError> {
+    /// If it claims bits twice, or more than there are.
+    pub fn claim(&mut self, by: Decider, claims: &'static [&'static Attribute]) -> Result<(), ConfigError> {
         let mut taken = 0u64;
         for attribute in claims {
             let own = ((1u64 << attribute.width) - 1) << attribute.shift;
@@ -80,8 +83,14 @@ impl Attributes {
             }
             taken |= own;
         }
-        let claimed = claims.iter().map(|attribute| Claimed { attribute, pages: vec![0; attribute.values.len()] });
-        Ok(Self { claimed: claimed.collect(), journal: None })
+        let claimed = claims.iter().map(|attribute| Claimed { by, attribute, pages: vec![0; attribute.values.len()] });
+        self.claimed.extend(claimed);
+        Ok(())
+    }
+
+    /// Whether several placements claimed bits, so that it matters which one decides about a page.
+    pub fn contested(&self) -> bool {
+        self.claimed.iter().any(|known| known.by != self.claimed[0].by)
     }
 
     pub fn keep_journal(&mut self) {
@@ -93,40 +102,44 @@ impl Attributes {
         self.journal.iter_mut().flat_map(|journal| journal.drain(..))
     }
 
-    /// So many pages come into being, with no bit set.
-    pub fn created(&mut self, pages: u32) {
-        for known in &mut self.claimed {
-            known.pages.iter_mut().take(1).for_each(|count| *count += u64::from(pages));
+    /// A page that `by` decided about and that has these bits is no more.
+    pub fn forgotten(&mut self, by: Decider, bits: u8) {
+        for known in self.claimed.iter_mut().filter(|known| known.by == by && !known.pages.is_empty()) {
+            known.count(known.attribute.read(bits), |count| count - 1);
         }
     }
 
-    /// A page that has these bits is no more.
-    pub fn forgotten(&mut self, bits: u8) {
-        for known in self.claimed.iter_mut().filter(|known| !known.pages.is_empty()) {
-            known.pages[usize::from(known.attribute.read(bits))] -= 1;
-        }
-    }
-
-    /// Writes a value into the bits of a page.
-    pub fn write(&mut self, page: PageId, bits: &mut u8, attribute: &'static Attribute, value: u8) {
-        let known = self.claimed.iter_mut().find(|known| std::ptr::eq(known.attribute, attribute));
-        let known = known.expect("a placement writes the attributes that it claims");
+    /// `by`, which decides about the page, writes a value into its bits.
+    pub fn write(&mut self, by: Decider, page: PageId, bits: &mut u8, attribute: &'static Attribute, value: u8) {
+        let own = |known: &&mut Claimed| known.by == by && std::ptr::eq(known.attribute, attribute);
+        let known = self.claimed.iter_mut().find(own).expect("a placement writes the attributes that it claims");
         let before = attribute.read(*bits);
         *bits = attribute.written(*bits, value);
         if known.pages.is_empty() || before == value {
             return;
         }
-        known.pages[usize::from(before)] -= 1;
-        known.pages[usize::from(value)] += 1;
+        known.count(before, |count| count - 1);
+        known.count(value, |count| count + 1);
         if let Some(journal) = &mut self.journal {
             journal.push(AttributeChange { page, attribute, value });
         }
     }
 
-    /// Allocated pages by the value of an attribute; `None` if it was not claimed, so that all are 0.
-    pub fn pages(&self, attribute: &'static Attribute) -> Option<&[u64]> {
-        let known = self.claimed.iter().find(|known| std::ptr::eq(known.attribute, attribute));
-        known.map(|known| known.pages.as_slice())
+    /// Of so many pages, those with each value of an attribute that `by` may have claimed.
+    pub fn pages(&self, by: Decider, attribute: &'static Attribute, of: u64) -> Vec<u64> {
+        let known = self.claimed.iter().find(|known| known.by == by && std::ptr::eq(known.attribute, attribute));
+        let mut counts = known.map_or_else(|| vec![0; attribute.values.len()], |known| known.pages.clone());
+        counts[0] = of - counts[1..].iter().sum::<u64>();
+        counts
+    }
+}
+
+impl Claimed {
+    fn count(&mut self, value: u8, change: impl FnOnce(u64) -> u64) {
+        if value != 0 {
+            let count = &mut self.pages[usize::from(value)];
+            *count = change(*count);
+        }
     }
 }
 
@@ -143,19 +156,35 @@ mod tests {
     #[test]
     fn neighbours_do_not_mix_and_named_values_are_counted_and_told() {
         static CLAIMS: [&Attribute; 2] = [&ONE, &OTHER];
-        let mut attributes = Attributes::new(&CLAIMS).unwrap();
+        let mut attributes = Attributes::default();
+        attributes.claim(Decider::MANAGED, &CLAIMS).unwrap();
         attributes.keep_journal();
-        attributes.created(3);
         let mut bits = 0;
         for (attribute, value) in [(&ONE, 3), (&OTHER, 63), (&ONE, 3), (&ONE, 1)] {
-            attributes.write(PageId(7), &mut bits, attribute, value);
+            attributes.write(Decider::MANAGED, PageId(7), &mut bits, attribute, value);
         }
         assert_eq!((ONE.read(bits), OTHER.read(bits)), (1, 63));
-        assert_eq!(attributes.pages(&ONE), Some([2, 1, 0, 0].as_slice()));
+        assert_eq!(attributes.pages(Decider::MANAGED, &ONE, 3), [2, 1, 0, 0]);
         let told: Vec<_> = attributes.drain_journal().map(|change| (change.attribute.name, change.value)).collect();
         assert_eq!(told, [("one", 3), ("one", 1)]);
-        attributes.forgotten(bits);
-        assert_eq!(attributes.pages(&ONE), Some([2, 0, 0, 0].as_slice()));
+        attributes.forgotten(Decider::MANAGED, bits);
+        assert_eq!(attributes.pages(Decider::MANAGED, &ONE, 2), [2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn placements_share_bits_and_count_apart() {
+        static FIRST: [&Attribute; 1] = [&ONE];
+        static SECOND: [&Attribute; 2] = [&ONE, &OTHER];
+        let mut attributes = Attributes::default();
+        attributes.claim(Decider::MANAGED, &FIRST).unwrap();
+        assert!(!attributes.contested());
+        attributes.claim(Decider::SYSTEM, &SECOND).unwrap();
+        assert!(attributes.contested());
+        let (mut bits, mut others) = (0, 0);
+        attributes.write(Decider::MANAGED, PageId(1), &mut bits, &ONE, 2);
+        attributes.write(Decider::SYSTEM, PageId(2), &mut others, &ONE, 3);
+        assert_eq!(attributes.pages(Decider::MANAGED, &ONE, 5), [4, 0, 1, 0]);
+        assert_eq!(attributes.pages(Decider::SYSTEM, &ONE, 1), [0, 0, 0, 1]);
     }
 
     #[test]
@@ -163,7 +192,8 @@ mod tests {
         static TWICE: [&Attribute; 2] = [&ONE, &SAME];
         static TOO_MANY: [&Attribute; 1] = [&BEYOND];
         for (claims, name) in [(TWICE.as_slice(), "same"), (TOO_MANY.as_slice(), "beyond")] {
-            let Err(error) = Attributes::new(claims) else { panic!("{name} was granted") };
+            let granted = Attributes::default().claim(Decider::MANAGED, claims);
+            let Err(error) = granted else { panic!("{name} was granted") };
             assert!(error.message.contains(name), "{error}");
         }
     }

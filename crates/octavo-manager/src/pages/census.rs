@@ -2,16 +2,19 @@
 
 use crate::pages::Pages;
 use crate::pages::attributes::Attribute;
+use crate::pages::deciders::Decider;
 
-/// Allocated pages by the values of their attributes.
+/// The pages that a placement decides about, by the values of their attributes. To that of managed memory, pages that no
+/// placement, or that of the operating system's memory, decides about are pages without attributes.
 pub struct Census<'a> {
     pub(crate) pages: &'a Pages,
+    pub(crate) decider: Decider,
 }
 
 impl Census<'_> {
     /// How many pages have each value, by its name. All have 0 if the placement did not claim the attribute.
     pub fn by(&self, attribute: &'static Attribute) -> impl Iterator<Item = (&'static str, u64)> {
-        let counts = self.pages.by_value(attribute);
+        let counts = self.pages.by_value(self.decider, attribute);
         attribute.values.iter().copied().zip(counts)
     }
 }

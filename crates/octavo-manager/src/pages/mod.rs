@@ -4,6 +4,7 @@ mod advice;
 mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod census;
+pub(crate) mod deciders;
 mod planes;
 pub(crate) mod residency;
 pub(crate) mod spare;
@@ -23,6 +24,7 @@ use crate::contract::page::{Mode, PageView};
 use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
+use crate::pages::deciders::{Decider, Deciders};
 use crate::pages::planes::{Plane, Planes};
 use crate::pages::spare::Spare;
 use crate::pages::state::PageState;
@@ -46,7 +48,7 @@ struct Record {
     owner: MemoryId,
     mode: Mode,
     flags: u8,
-    /// Bits that the placement claimed.
+    /// Bits that the placement that decides about it claimed.
     attributes: u8,
 }
 
@@ -59,6 +61,8 @@ pub(crate) struct Pages {
     planes: Planes,
     records: Vec<Record>,
     allocations: Allocations,
+    /// Which placement decides.
+    deciders: Deciders,
     attributes: Attributes,
     advised: Advised,
     spare: Spare,
@@ -67,20 +71,27 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// No page of a node with so many memories, and room for these attributes in each.
+    /// No page of a node with so many memories.
+    pub fn new(geometry: Geometry, memories: usize) -> Self {
+        Self {
+            geometry,
+            planes: Planes::new(geometry.processors(), memories),
+            records: Vec::new(),
+            allocations: Allocations::default(),
+            deciders: Deciders::default(),
+            attributes: Attributes::default(),
+            advised: Advised::default(),
+            spare: Spare::default(),
+            tenants: None,
+        }
+    }
+
+    /// A placement keeps attributes of the pages that it decides about, of which there is none yet.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn new(
-        geometry: Geometry,
-        memories: usize,
-        attributes: &'static [&'static Attribute],
-    ) -> Result<Self, ConfigError> {
-        let (planes, allocations) = (Planes::new(geometry.processors(), memories), Allocations::default());
-        let attributes = Attributes::new(attributes)?;
-        let (advised, spare) = (Advised::default(), Spare::default());
-        let (records, tenants) = (Vec::new(), None);
-        Ok(Self { geometry, planes, records, allocations, attributes, advised, spare, tenants })
+    /// If there is no room for them.
+    pub fn claim(&mut self, by: Decider, attributes: &'static [&'static Attribute]) -> Result<(), ConfigError> {
+        self.attributes.claim(by, attributes)
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -114,6 +125,32 @@ impl Pages {
     /// Runs of managed pages, ascending.
     pub fn managed(&self) -> &[PageRun] {
         self.allocations.managed()
+    }
+
+    /// Runs of pages that a placement decides about, ascending.
+    pub fn decided(&self, by: Decider) -> &[PageRun] {
+        self.allocations.decided(by)
+    }
+
+    /// Which placement decides about managed pages of an address space.
+    pub fn decider_of_space(&self, space: SpaceId) -> Decider {
+        self.deciders.of_space(space)
+    }
+
+    /// Which placement decides about `page`, which is allocated.
+    #[inline]
+    pub fn decider(&self, page: PageId) -> Option<Decider> {
+        self.deciders.of(self.kind(page), || self.space(page))
+    }
+
+    /// Whether `page` is allocated and a placement decides about it.
+    pub fn decides(&self, by: Decider, page: PageId) -> bool {
+        self.allocated(page) && self.decider(page) == Some(by)
+    }
+
+    /// Whether a placement decides about all allocated pages.
+    pub fn decides_all(&self, by: Decider) -> bool {
+        self.allocations.decided(by).len() == self.allocations.runs().len()
     }
 
     /// From now on it is counted how much each address space has where.
@@ -176,8 +213,8 @@ impl Pages {
             assert!(!self.allocated(page), "page {} is allocated twice", page.0);
             self.records[page.index()] = Record { flags: ALLOCATED | (kind as u8) << KIND, ..UNALLOCATED };
         }
-        self.attributes.created(run.count);
-        self.allocations.insert(run, space, kind);
+        let decider = self.deciders.of(kind, || space);
+        self.allocations.insert(run, space, kind, decider);
         assert!(kind == Kind::Managed || advice == Advice::default(), "advice is about managed memory, not {kind:?}");
         self.advised.set(run, advice);
         let all = ProcessorMask::all_gpus(self.geometry.gpus);
@@ -201,7 +238,9 @@ impl Pages {
 
     /// Forgets a page; its bits become zero.
     pub fn forget(&mut self, page: PageId) {
-        self.attributes.forgotten(self.records[page.index()].attributes);
+        if let Some(decider) = self.decider(page) {
+            self.attributes.forgotten(decider, self.records[page.index()].attributes);
+        }
         if self.tenants.is_some() {
             let space = self.space(page);
             self.tenants.iter_mut().for_each(|tenants| tenants.freed(space));
@@ -378,19 +417,34 @@ impl Pages {
         self.records[page.index()].attributes
     }
 
-    /// The placement wants to remember something of a page.
-    pub fn set_attribute(&mut self, page: PageId, attribute: &'static Attribute, value: u8) {
-        let bits = &mut self.records[page.index()].attributes;
-        self.attributes.write(page, bits, attribute, value);
+    /// What a placement remembers of a page. Of a page that another one decides about, that is nothing.
+    pub fn attribute(&self, by: Decider, page: PageId, attribute: &Attribute) -> u8 {
+        if self.remembers(by, page) { attribute.read(self.attribute_bits(page)) } else { 0 }
     }
 
-    /// Allocated pages by the value of an attribute.
-    pub fn by_value(&self, attribute: &'static Attribute) -> Vec<u64> {
-        let claimed = self.attributes.pages(attribute).map(<[u64]>::to_vec);
-        claimed.unwrap_or_else(|| {
-            let mut counts = vec![0; attribute.values.len()];
-            counts[0] = self.allocations.runs().iter().map(|run| u64::from(run.count)).sum();
-            counts
-        })
+    /// A placement wants to remember something of a page.
+    pub fn set_attribute(&mut self, by: Decider, page: PageId, attribute: &'static Attribute, value: u8) {
+        if self.remembers(by, page) {
+            let bits = &mut self.records[page.index()].attributes;
+            self.attributes.write(by, page, bits, attribute, value);
+        }
+    }
+
+    /// Whether the bits of a page are those of a placement. Those of a page that does not exist are the only one's that
+    /// has any.
+    fn remembers(&self, by: Decider, page: PageId) -> bool {
+        if self.allocated(page) { self.decider(page) == Some(by) } else { !self.attributes.contested() }
+    }
+
+    /// Pages that a placement decides about by the value of an attribute; see [`Census`](census::Census).
+    pub fn by_value(&self, by: Decider, attribute: &'static Attribute) -> Vec<u64> {
+        let count = |runs: &[PageRun]| -> u64 { runs.iter().map(|run| u64::from(run.count)).sum() };
+        let all = if by == Decider::MANAGED {
+            let managed: u64 = count(self.managed()) - count(self.decided(by));
+            count(self.allocations.runs()) - managed
+        } else {
+            count(self.decided(by))
+        };
+        self.attributes.pages(by, attribute, all)
     }
 }

@@ -5,7 +5,7 @@ use octavo_units::Bytes;
 use super::*;
 
 fn pages(page_size: u64) -> Pages {
-    Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, 24, &[]).unwrap()
+    Pages::new(Geometry { gpus: 16, page_size: Bytes(page_size) }, 24)
 }
 
 fn allocate_on_host(pages: &mut Pages, run: PageRun) {

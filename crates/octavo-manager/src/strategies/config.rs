@@ -12,10 +12,12 @@ use crate::strategies::allocator::ALLOCATORS;
 use crate::strategies::demotion::DEMOTIONS;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
+use crate::strategies::needs;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::SHARINGS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
+use crate::strategies::system::SystemConfig;
 
 /// Whose plan brings the pages that a prefetcher chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +52,9 @@ pub struct MemoryConfig {
     /// Whether a fault waits for what is prefetched with it; `shared` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "PrefetchPlan::is_shared")]
     pub prefetch_plan: PrefetchPlan,
+    /// Who decides about the operating system's memory instead of `placement` and `prefetch`.
+    #[serde(skip_serializing_if = "SystemConfig::is_default")]
+    pub system: SystemConfig,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
     /// Where what leaves goes, and what leaves ahead of need; `host` unless said otherwise.
@@ -76,6 +81,7 @@ impl Default for MemoryConfig {
             placement: Choice::named("on-touch"),
             prefetch: Choice::named("none"),
             prefetch_plan: PrefetchPlan::default(),
+            system: SystemConfig::default(),
             eviction: Choice::named("lru-page"),
             demotion: Choice::named("host"),
             sharing: Choice::named("free-for-all"),
@@ -95,11 +101,12 @@ impl MemoryConfig {
     pub fn resolve(&self) -> Result<Self, ConfigError> {
         let geometry = self.geometry(1)?;
         self.fragmentation.validate()?;
-        Ok(Self {
+        let config = Self {
             page_size: self.page_size,
             placement: resolved(&PLACEMENTS, &self.placement, &geometry)?,
             prefetch: resolved(&PREFETCHERS, &self.prefetch, &geometry)?,
             prefetch_plan: self.prefetch_plan,
+            system: self.system.resolve(&geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
             sharing: resolved(&SHARINGS, &self.sharing, &geometry)?,
@@ -107,7 +114,9 @@ impl MemoryConfig {
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
             sizing: resolved(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?,
             fragmentation: self.fragmentation,
-        })
+        };
+        needs::check(&[("placement", &config.placement), ("system.placement", &config.system.placement)], &geometry)?;
+        Ok(config)
     }
 
     /// Bytes of the pages that all decisions are taken on: those of the driver of the manager, and of a [`Topology`].
@@ -154,7 +163,11 @@ fn is_none(guard: &Choice) -> bool {
 }
 
 /// Fills in defaults, and finds values out of range too.
-fn resolved<P>(registry: &Registry<P, Geometry>, choice: &Choice, geometry: &Geometry) -> Result<Choice, ConfigError> {
+pub(super) fn resolved<P>(
+    registry: &Registry<P, Geometry>,
+    choice: &Choice,
+    geometry: &Geometry,
+) -> Result<Choice, ConfigError> {
     let checked = registry.check(choice, geometry).and_then(|()| registry.resolve(choice));
     checked.map_err(|error| ConfigError::below(registry.kind, error))
 }

@@ -10,6 +10,7 @@ use crate::contract::topology::Reach;
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::pages::attributes::Attribute;
+use crate::pages::deciders::Decider;
 
 /// Metadata accesses that a decision needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,8 @@ impl Charges {
 /// metadata accesses; only mechanisms move and map pages.
 pub struct Context<'a> {
     pub(crate) now: Time,
+    /// Which placement is asked; `None` for a guard, which sees all managed pages.
+    pub(crate) decider: Option<Decider>,
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
     pub(crate) reach: &'a Reach,
@@ -54,10 +57,13 @@ impl Context<'_> {
         self.pages.view(page)
     }
 
-    /// Whether the page is part of an allocation.
+    /// Whether the page is part of an allocation, to a placement: of one that it decides about.
     #[must_use]
     pub fn allocated(&self, page: PageId) -> bool {
-        self.pages.allocated(page)
+        match self.decider {
+            Some(decider) => self.pages.decides(decider, page),
+            None => self.pages.allocated(page),
+        }
     }
 
     /// Whose page it is, which is part of an allocation.
@@ -66,25 +72,27 @@ impl Context<'_> {
         self.pages.space(page)
     }
 
-    /// Runs of managed pages, ascending: those that the chosen placement decides about.
+    /// Runs of pages, ascending: those that the placement decides about, to a guard the managed ones.
     #[must_use]
     pub fn allocations(&self) -> &[PageRun] {
-        self.pages.managed()
+        self.decider.map_or_else(|| self.pages.managed(), |decider| self.pages.decided(decider))
     }
 
-    /// The value of an attribute that the placement claimed.
+    /// The value of an attribute that the placement claimed; 0 of a page that another one decides about.
     #[must_use]
     pub fn attribute(&self, page: PageId, attribute: &Attribute) -> u8 {
-        attribute.read(self.pages.attribute_bits(page))
+        self.decider.map_or(0, |decider| self.pages.attribute(decider, page, attribute))
     }
 
     /// Writes an attribute that the placement claimed, of an allocated page. If summaries do not count pages by it, the
-    /// page can as well be one near those that are allocated. No copy and no mapping changes.
+    /// page can as well be one near those that are allocated: that is forgotten if it is another placement's, or could
+    /// become so. No copy and no mapping changes.
     ///
     /// # Panics
-    /// If the placement did not [claim](crate::Placement::attributes) it.
+    /// If the placement did not [claim](crate::Placement::attributes) it. A guard has none.
     pub fn set_attribute(&mut self, page: PageId, attribute: &'static Attribute, value: u8) {
-        self.pages.set_attribute(page, attribute, value);
+        let decider = self.decider.expect("attributes are a placement's");
+        self.pages.set_attribute(decider, page, attribute, value);
     }
 
     /// What the page's program said about its use.

@@ -12,7 +12,7 @@ use crate::transaction::state::Memory;
 pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
     let Memory { guard: Some(guard), now, pages, frames, reach, .. } = memory else { return };
     let mut charges = Charges::default();
-    let mut context = Context { now: *now, pages, frames, reach, charges: &mut charges };
+    let mut context = Context { now: *now, decider: None, pages, frames, reach, charges: &mut charges };
     for step in &draft.steps {
         let &Step::Copy { pages: run, to, cause, .. } = step else { continue };
         if matches!(cause, Cause::Eviction | Cause::WriteBack) || context.page(run.first).kind != Kind::Managed {

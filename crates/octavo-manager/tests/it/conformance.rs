@@ -8,8 +8,8 @@
 
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Manager, MemoryConfig,
-    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, Topology, Why,
+    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager, MemoryConfig,
+    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SystemConfig, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -87,6 +87,7 @@ struct Pair {
     span: u32,
     exempt: bool,
     second: bool,
+    kind: Kind,
     now: Time,
     /// Whether manager and machine are compared after every event, which takes most of the time.
     judged: bool,
@@ -95,7 +96,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(config: &MemoryConfig, script: &Script, judged: bool) -> Self {
+    fn new((config, kind): Composed<'_>, script: &Script, judged: bool) -> Self {
         let capacity = vec![script.capacity.unwrap_or(u32::MAX); script.gpus];
         let topology = Topology::of(capacity.clone());
         let config = MemoryConfig { page_size: Bytes(script.page_size), ..config.clone() };
@@ -104,8 +105,9 @@ impl Pair {
             machine: Machine::new(script.gpus, &capacity, PAGES),
             gpus: script.gpus,
             span: script.span,
-            exempt: config.placement.name == "ideal",
+            exempt: [&config.placement, &config.system.placement].iter().any(|choice| choice.name == "ideal"),
             second: false,
+            kind,
             now: Time::ZERO,
             judged,
             made: Vec::new(),
@@ -115,8 +117,13 @@ impl Pair {
         pair
     }
 
+    /// One of the first run; now and then of the second, if it is there.
     fn page(&self, number: u32) -> PageId {
-        PageId(FIRST.first.0 + number % self.span)
+        if self.second && number.is_multiple_of(5) {
+            PageId(SECOND.first.0 + number % SECOND.count)
+        } else {
+            PageId(FIRST.first.0 + number % self.span)
+        }
     }
 
     fn gpu(&self, number: u8) -> ProcessorId {
@@ -155,8 +162,7 @@ impl Pair {
             let access = if write { Access::Write } else { Access::Read };
             // The host touches pages too, now and then.
             let processor = if processor == 0 { ProcessorId(0) } else { self.gpu(processor) };
-            let page = if self.second && page % 5 == 0 { PageId(SECOND.first.0 + page % 200) } else { self.page(page) };
-            let fault = Fault { processor, page, access };
+            let fault = Fault { processor, page: self.page(page), access };
             if self.machine.fault(fault) {
                 batch.push(fault);
             }
@@ -180,7 +186,7 @@ impl Pair {
         if !self.second {
             self.machine.allocate(SECOND, false);
             let space = octavo_manager::SpaceId(1);
-            self.handle(Event::Allocate(Allocation { space, populated: false, ..SECOND.into() }));
+            self.handle(Event::Allocate(Allocation { space, kind: self.kind, populated: false, ..SECOND.into() }));
             self.second = true;
         } else if self.machine.idle(SECOND) {
             self.machine.free(SECOND);
@@ -246,14 +252,21 @@ impl Pair {
     }
 }
 
-fn plans_of(config: &MemoryConfig, script: &Script, judged: bool) -> Vec<Plan> {
-    let mut pair = Pair::new(config, script, judged);
+/// A memory system, and what the second run is.
+type Composed<'a> = (&'a MemoryConfig, Kind);
+
+fn plans_of(composed: Composed<'_>, script: &Script, judged: bool) -> Vec<Plan> {
+    let mut pair = Pair::new(composed, script, judged);
     script.events.iter().for_each(|happening| pair.happens(happening));
     pair.finish();
     pair.made
 }
 
 fn conforms(config: &MemoryConfig) {
+    conform((config, Kind::Managed));
+}
+
+fn conform(composed: Composed<'_>) {
     // There are many compositions: each gets a sixty-fourth of PROPTEST_CASES.
     let cases = Config::default().cases.div_ceil(64);
     let mut runner = TestRunner::new_with_rng(
@@ -261,12 +274,12 @@ fn conforms(config: &MemoryConfig) {
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
     );
     let outcome = runner.run(&script(), |script| {
-        let plans = plans_of(config, &script, true);
-        prop_assert_eq!(plans, plans_of(config, &script, false), "the same script gives the same plans");
+        let plans = plans_of(composed, &script, true);
+        prop_assert_eq!(plans, plans_of(composed, &script, false), "the same script gives the same plans");
         Ok(())
     });
     if let Err(error) = outcome {
-        let MemoryConfig { placement, prefetch, eviction, guard, .. } = config;
+        let MemoryConfig { placement, prefetch, eviction, guard, .. } = composed.0;
         panic!("{} + {} + {} + {}: {error}", placement.name, prefetch.name, eviction.name, guard.name);
     }
 }
@@ -300,6 +313,24 @@ fn every_evictor_conforms_where_address_spaces_are_told_apart() {
         for config in compositions(Choice::named(placement)).filter(|config| config.guard.name == "none") {
             conforms(&MemoryConfig { sharing: Choice::named("quota"), ..config });
         }
+    }
+}
+
+/// Each placement beside each other one, and each prefetcher.
+#[test]
+fn every_placement_conforms_for_system_memory() {
+    let prefetchers: Vec<&str> = PREFETCHERS.names().collect();
+    let pairs = PLACEMENTS.names().flat_map(|one| PLACEMENTS.names().map(move |other| (one, other)));
+    for (number, (managed, system)) in pairs.enumerate() {
+        let config = MemoryConfig {
+            placement: Choice::named(managed),
+            system: SystemConfig {
+                placement: Choice::named(system),
+                prefetch: Choice::named(prefetchers[number % prefetchers.len()]),
+            },
+            ..MemoryConfig::default()
+        };
+        conform((&config, Kind::System));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{
-    Access, Allocation, CounterNotification, Event, Fault, HOST, Kind, MemoryConfig, MemoryId, PageId, PageRun,
-    ProcessorId, Spread, Topology,
+    Access, Allocation, CounterNotification, Event, Fault, HOST, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
+    PageId, PageRun, ProcessorId, Spread, SystemConfig, Topology,
 };
 
 const PAGES: PageRun = PageRun { first: PageId(3000), count: 4 };
@@ -107,6 +107,80 @@ fn system_memory_moves_where_it_is_touched_whatever_is_chosen_for_managed_memory
         assert!(back.contains(&"copy 3000 gpu1 host migration".to_owned()), "{name}: {back:?}");
         assert_eq!(node.manager.statistics().prefetched, 0, "{name}");
     }
+}
+
+#[test]
+fn system_memory_has_a_placement_and_a_prefetcher_of_its_own() {
+    let config = MemoryConfig {
+        system: SystemConfig { placement: choice("first-touch", "{}"), prefetch: choice("tree", "{}") },
+        ..placement("duplication", "{}")
+    };
+    let mut node = Node::new(&config);
+    allocate(&mut node, Allocation { kind: Kind::System, ..PAGES.into() });
+    node.write(0, 3001);
+    let held = PAGES.iter().filter(|&page| node.manager.page(page).owner == MemoryId::gpu(0)).count();
+    assert_eq!(held, 4, "the tree brings what there is of 64 KiB");
+    assert_eq!(node.read(1, 3001), ["map gpu1 3001 -> gpu0 rw", "wake gpu1 3001"], "first touch decides");
+    node.write(0, 7);
+    assert_eq!(node.manager.page(PageId(8)).owner, HOST_MEMORY, "managed pages come alone");
+    let read = node.read(1, 7);
+    assert!(read.contains(&"copy 7 gpu0 gpu1 duplication".to_owned()), "{read:?}");
+}
+
+#[test]
+fn counters_move_system_pages_if_their_placement_says_so() {
+    let system = SystemConfig { placement: choice("access-counter", "{}"), ..SystemConfig::default() };
+    let mut node = Node::new(&MemoryConfig { system, ..MemoryConfig::default() });
+    assert_eq!(node.manager.needs().counters.unwrap().threshold, 256);
+    allocate(&mut node, Allocation { kind: Kind::System, ..PAGES.into() });
+    assert_eq!(node.read(0, 3001), ["map gpu0 3001 -> host rw", "wake gpu0 3001"]);
+    let counted = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(3001) };
+    let lines = node.event(Event::Counter(counted));
+    assert!(lines.contains(&"copy 3001 host gpu0 migration".to_owned()), "{lines:?}");
+    assert_eq!(node.manager.needs_of(PageId(7)), octavo_manager::Needs::default(), "managed pages move on touch");
+}
+
+/// Both keep a scheme of their pages in the same bits.
+#[test]
+fn two_grits_decide_each_about_its_own_pages() {
+    let grit = choice("grit", r#"{"fault_threshold": 1, "counter_threshold": 8}"#);
+    let system = SystemConfig { placement: grit.clone(), ..SystemConfig::default() };
+    let mut node = Node::new(&MemoryConfig { placement: grit, system, ..MemoryConfig::default() });
+    // Neighbours of managed pages in a group of 512: theirs are no business of the other.
+    let run = PageRun { first: PageId(2048), count: 8 };
+    allocate(&mut node, Allocation { kind: Kind::System, run, ..PAGES.into() });
+    (2048..2053).for_each(|page| _ = node.read(0, page));
+    (0..2).for_each(|page| _ = node.write(1, page));
+    let statistics = node.manager.statistics();
+    let managed = ["pages_by_scheme.none", "pages_by_scheme.on_touch", "pages_by_scheme.access_counter"];
+    let managed = managed.map(|path| statistics.placement.get(path).unwrap());
+    assert_eq!(managed, [8, 2046, 2], "pages of others have no scheme");
+    let system = statistics.placements.get("system").unwrap();
+    let names = ["pages_by_scheme.none", "pages_by_scheme.duplication", "predictions", "groups_formed"];
+    assert_eq!(names.map(|path| system.get(path).unwrap()), [0, 8, 3, 1], "five of eight agree, and three follow");
+    let text = serde_json::to_value(&statistics).unwrap();
+    assert_eq!(text["placements"]["system"]["predictions"], 3);
+    assert_eq!(text["predictions"], 0);
+    node.event(Event::Free(run));
+    assert_eq!(node.manager.statistics().placements.get("system").unwrap().get("pages_by_scheme.duplication"), Some(0));
+}
+
+#[test]
+fn a_node_has_one_sort_of_counters_and_of_reports() {
+    let refusal = |managed: octavo_registry::Choice, system: octavo_registry::Choice| {
+        let system = SystemConfig { placement: system, ..SystemConfig::default() };
+        let config = MemoryConfig { placement: managed, system, ..MemoryConfig::default() };
+        let error = Manager::new(&config, &Topology::unlimited(2)).err().unwrap();
+        (error.key, error.message)
+    };
+    let (key, message) = refusal(choice("grit", "{}"), choice("access-counter", r#"{"threshold": 64}"#));
+    assert_eq!(key, "system.placement");
+    assert!(message.starts_with("expected access counters with a threshold of 256 lines"), "{message}");
+    assert!(message.contains("found 64: a GPU's counters have one"), "{message}");
+    let slow = choice("griffin-dpc", r#"{"period_cycles": 2000}"#);
+    let (_, message) = refusal(choice("griffin-dpc", "{}"), slow);
+    assert!(message.contains("every 1000 cycles and 8 bytes an entry"), "{message}");
+    assert!(message.contains("found 2000 cycles and 8 bytes"), "{message}");
 }
 
 #[test]

@@ -83,8 +83,9 @@ impl<L: Listen> Machine<L> {
     /// An access needs the driver: the entry that serves it in the end; `None` if nothing goes on.
     #[inline(never)]
     pub fn fault(&mut self, fault: Fault) -> Option<Entry> {
-        let is_free = fault.processor != HOST
-            && (self.needs.free_faults || fault.access == Access::Write && self.needs.free_store_faults);
+        let needs = self.driver.manager().needs_of(fault.page);
+        let forgiven = needs.free_faults || fault.access == Access::Write && needs.free_store_faults;
+        let is_free = fault.processor != HOST && forgiven;
         for attempt in 0..TRIES {
             // What costs nothing is asked for once: a fault that has to wait then is one as any other.
             if is_free && attempt == 0 {

@@ -1,7 +1,7 @@
 //! What runs without time: the driver and the tables that its plans change.
 
 use octavo_driver::{Driver, Instant, Service};
-use octavo_manager::{Manager, MemoryId, Needs, PageId, PageRun};
+use octavo_manager::{Manager, MemoryId, PageId, PageRun};
 use octavo_program::LINE_BYTES;
 use octavo_units::Time;
 
@@ -19,7 +19,6 @@ pub(super) struct Machine<L> {
     pub driver: Driver,
     pub tables: Tables<L>,
     pub counts: Counts,
-    pub needs: Needs,
     pub reports: Reports,
     pace: Pace,
     /// log2 of the lines of a page.
@@ -60,7 +59,6 @@ impl<L: Listen> Machine<L> {
                 listeners,
             },
             counts: Counts::new(gpus),
-            needs,
             reports: Reports::new(needs.reports, gpus, pages),
             pace: Pace::new(cycle, gpus, report_lines),
             page_line_shift: page_bytes.trailing_zeros() - LINE_BYTES.trailing_zeros(),

@@ -1,6 +1,6 @@
 //! An access of a wavefront, from its page's translation to the data, or to the driver.
 
-use octavo_manager::{Access, MemoryId, PageId, ProcessorId};
+use octavo_manager::{Access, MemoryId, Needs, PageId, ProcessorId};
 use octavo_program::Op;
 use octavo_units::Time;
 
@@ -182,7 +182,8 @@ impl<L: Listen> Node<'_, L> {
             if self.is_awaited(gpu, page, write) {
                 return Translation::fault(time);
             }
-            if self.needs.free_faults || write && self.needs.free_store_faults {
+            let needs = self.needs_at(page);
+            if needs.free_faults || write && needs.free_store_faults {
                 self.resolve_for_free(gpu, page);
             }
         }
@@ -218,14 +219,20 @@ impl<L: Listen> Node<'_, L> {
             if self.is_awaited(gpu, page, write) {
                 return Translation::fault(looked_up);
             }
-            if self.needs.free_faults {
+            let needs = self.needs_at(page);
+            if needs.free_faults {
                 self.resolve_for_free(gpu, page);
-            } else if write && self.needs.free_store_faults && self.resolve_for_free(gpu, page) {
+            } else if write && needs.free_store_faults && self.resolve_for_free(gpu, page) {
                 return Translation::ready(self.hardware.gpus[gpu].entry(page), looked_up);
             }
         }
         let Hardware { gpus, clock, walks, accesses, .. } = &mut self.hardware;
         gpus[gpu].walk(first, page, write, (clock.now(), looked_up), walks, accesses)
+    }
+
+    /// What the placement that decides about a page needs.
+    fn needs_at(&self, page: u32) -> Needs {
+        self.driver.manager().needs_of(PageId(page))
     }
 
     /// Whether an outstanding fault will serve such an access, too.

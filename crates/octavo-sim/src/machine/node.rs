@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use octavo_driver::{Driver, Service};
-use octavo_manager::{Manager, Needs};
+use octavo_manager::Manager;
 use octavo_program::{Program, Workload};
 use octavo_units::Time;
 
@@ -23,7 +23,6 @@ pub(crate) struct Node<'a, L> {
     pub(super) hardware: Hardware<'a, L>,
     /// Who waits for the driver's outstanding faults.
     pub(super) waiters: Waiters,
-    pub(super) needs: Needs,
 
     pub(super) jobs: Jobs,
     pub(super) programs: Programs<'a>,
@@ -47,7 +46,6 @@ impl<'a, L: Listen> Node<'a, L> {
             workload,
             hardware: Hardware::new(config, &manager, page_bytes, (workload, host_computes), listeners),
             waiters: Waiters::default(),
-            needs: manager.needs(),
             driver: Driver::new(manager, Service::new(&config.driver.service)),
             jobs,
             programs: Programs::new(programs),

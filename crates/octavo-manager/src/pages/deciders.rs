@@ -1,0 +1,49 @@
+//! Which of several strategies of one sort decides about which pages.
+
+use crate::contract::ids::SpaceId;
+use crate::contract::kind::Kind;
+
+/// A strategy among those of its sort, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decider(u16);
+
+impl Decider {
+    /// That of managed memory, unless its address space has one of its own.
+    pub const MANAGED: Self = Self(0);
+    /// That of the operating system's memory.
+    pub const SYSTEM: Self = Self(1);
+
+    /// The one at a place in the list of its sort.
+    pub const fn at(index: usize) -> Self {
+        Self(index as u16)
+    }
+
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Who decides, by what the pages' program asked for and whose they are.
+#[derive(Clone, Default)]
+pub(crate) struct Deciders {
+    /// Those that address spaces have of their own for managed memory, by number; none beyond the last.
+    own: Vec<Option<Decider>>,
+}
+
+impl Deciders {
+    /// Who decides about pages of this kind; nobody if they [stay](Kind::stays). Whose they are is asked if it matters.
+    #[inline]
+    pub fn of(&self, kind: Kind, space: impl FnOnce() -> SpaceId) -> Option<Decider> {
+        match kind {
+            Kind::Managed if self.own.is_empty() => Some(Decider::MANAGED),
+            Kind::Managed => Some(self.of_space(space())),
+            Kind::System => Some(Decider::SYSTEM),
+            Kind::Device | Kind::Pinned => None,
+        }
+    }
+
+    /// Who decides about managed pages of an address space.
+    pub fn of_space(&self, space: SpaceId) -> Decider {
+        self.own.get(usize::from(space.0)).copied().flatten().unwrap_or(Decider::MANAGED)
+    }
+}
