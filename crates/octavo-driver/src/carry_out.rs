@@ -151,11 +151,11 @@ impl Driver {
         let plan = self.plans.remove(slot);
         self.acknowledge(now, plan);
         self.admit_made(now, to);
-        self.end_batches_if_done(now, to);
-        self.free_what_is_idle(now, to);
+        self.after_plan(now, to);
     }
 
     fn acknowledge(&mut self, now: Time, plan: Plan) {
+        self.trials.done(&plan);
         self.manager.complete(now, plan.id, &mut self.made);
         self.manager.recycle(plan);
     }
@@ -202,6 +202,7 @@ impl Driver {
     /// Begins what followed from faults that were [resolved at once](Self::resolve_at_once).
     pub fn go_on(&mut self, now: Time, to: &mut impl Executor) {
         self.admit_made(now, to);
+        self.work_ahead(now, to);
         self.run(now, to);
     }
 }

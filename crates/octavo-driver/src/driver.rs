@@ -15,6 +15,7 @@ use crate::plans::Plans;
 use crate::ready::Ready;
 use crate::service::{Model, Service};
 use crate::slab::Slab;
+use crate::trials::Trials;
 
 /// Drives one manager: merges and serves faults, has an executor carry plans out step by step, acknowledges them, and
 /// wakes who waits.
@@ -42,6 +43,8 @@ pub struct Driver {
     /// Faults about to be handed to the manager, kept for its capacity.
     pub(crate) batch: Vec<Fault>,
     pub(crate) halted: bool,
+    /// What was refused, and how often.
+    pub(crate) trials: Trials,
     /// When the manager is asked next because a strategy wants it.
     pub(crate) reminded: Option<Time>,
 }
@@ -62,6 +65,7 @@ impl Driver {
             ready: Ready::default(),
             batch: Vec::new(),
             halted: false,
+            trials: Trials::default(),
             reminded: None,
         }
     }
@@ -91,16 +95,28 @@ impl Driver {
     }
 
     /// Whether it has stopped, because a strategy failed ([`Manager::failure`]) or memory ran out
-    /// ([`Manager::out_of_memory`]).
+    /// ([`Manager::out_of_memory`]), or because the end of a refused plan was [refused for good](Self::refused_for_good).
     #[must_use]
     pub fn halted(&self) -> bool {
         self.halted
+    }
+
+    /// Whether the executor refused a thousand times in a row to end what refused plans had begun.
+    #[must_use]
+    pub fn refused_for_good(&self) -> bool {
+        self.trials.ends_are_vain()
     }
 
     /// Whether an unfinished plan holds one of these pages.
     #[must_use]
     pub fn is_busy(&self, run: PageRun) -> bool {
         self.first_busy(run).is_some()
+    }
+
+    /// Whether a page is [to be freed](Self::free) as soon as no plan holds it.
+    #[must_use]
+    pub fn is_freeing(&self, page: PageId) -> bool {
+        self.frees.contain(page)
     }
 
     pub(crate) fn first_busy(&self, run: PageRun) -> Option<PageId> {

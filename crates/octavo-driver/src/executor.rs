@@ -35,8 +35,10 @@ pub enum Begun {
 /// What became of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again: where
-    /// several wait for one page at once, they could take it from each other for ever.
+    /// It has arrived: who waited goes on when the driver returns. By then the page may be somewhere else again, because
+    /// others waited for it too. Of those that were woken before the driver returned, all must have tried again before one
+    /// of them is handed in as a fault: so the last that got the page has it. Whoever hands each in before the next has
+    /// tried lets them take the page from each other for ever.
     Arrived,
     /// It is under way; [`Driver::woken`](crate::Driver::woken) will be called. Until then the pages of its plan are
     /// busy, so that who faulted can go on before anyone takes the page away.

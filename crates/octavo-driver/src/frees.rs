@@ -26,11 +26,24 @@ impl Frees {
 }
 
 impl Driver {
+    /// A plan is over, and what it made possible is begun: batches may be over, and pages idle.
+    #[inline]
+    pub(crate) fn after_plan(&mut self, now: Time, to: &mut impl Executor) {
+        let waited = !self.frees.0.is_empty();
+        self.work_ahead(now, to);
+        self.end_batches_if_done(now, to);
+        self.free_what_is_idle(now, to);
+        if waited {
+            self.work_ahead(now, to);
+        }
+    }
+
     /// Frees pages as soon as no plan holds them: [`Executor::free`] is called then, perhaps before this returns. From
-    /// now on no fault on them is served; those that are outstanding then are woken, and find nothing there.
+    /// now on no fault on them is served and nothing is done ahead of need; those that are outstanding then are woken, and find nothing there.
     pub fn free(&mut self, now: Time, run: PageRun, token: u64, to: &mut impl Executor) {
         self.frees.0.push(Free { run, token, busy: None });
         self.free_what_is_idle(now, to);
+        self.work_ahead(now, to);
         self.run(now, to);
     }
 
@@ -47,10 +60,20 @@ impl Driver {
             }
             self.frees.0.remove(at);
             to.free(now, run, token, &self.manager);
-            self.tell(now, Event::Free(run), to);
+            self.manager.handle(now, Event::Free(run), &mut self.made);
+            self.admit_made(now, to);
             while let Some(fault) = self.faults.close_in(run) {
                 _ = self.send_wake(now, fault, to);
             }
+        }
+    }
+
+    /// The manager does what nobody waits for, unless pages are to be freed: these it must not hold again.
+    #[inline]
+    pub(crate) fn work_ahead(&mut self, now: Time, to: &mut impl Executor) {
+        if self.frees.0.is_empty() && !self.halted && !self.trials.ahead_is_vain() {
+            self.manager.work_ahead(now, &mut self.made);
+            self.admit_made(now, to);
         }
     }
 }

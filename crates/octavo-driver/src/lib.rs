@@ -41,14 +41,16 @@
 //! An executor can refuse to go on with a plan ([`Begun::Refused`], or `Err` in [`Driver::finished`]). What is done stays
 //! done, to the page; the manager brings what was half done to an end, and the faults are woken: who tries again faults
 //! again, and is then served alone, without what was to be brought beside it. [`Executor::kill`] ends faults that can
-//! never be served. A fault on a page that is believed to be mapped, and that no plan holds, is answered by mapping it
+//! never be served, and those whose plans were refused a thousand times in a row. What nobody waits for is then left until
+//! something else happens; a refused plan whose end is refused as often [halts the driver](Driver::refused_for_good). A fault on a page that is believed to be mapped, and that no plan holds, is answered by mapping it
 //! again.
 //!
 //! # What else comes in
 //!
 //! Counter notifications are requests like faults ([`Driver::counter`]); allocations, reports, ends of kernels and
 //! capacities go straight to the manager. [`Driver::free`] waits until no plan holds the pages, tells the executor with
-//! [`Executor::free`], and wakes who still waits for one of them. Faults that cost nothing
+//! [`Executor::free`], and wakes who still waits for one of them; meanwhile the manager does nothing
+//! [ahead of need](octavo_manager::Manager::work_ahead), which would hold pages again. Faults that cost nothing
 //! ([`Needs::free_faults`](octavo_manager::Needs)) go through [`Driver::resolve_at_once`] and [`Driver::go_on`].
 //!
 //! # Records
@@ -101,6 +103,7 @@ mod refused;
 mod serve;
 mod service;
 pub mod slab;
+mod trials;
 
 pub use alarm::Alarm;
 pub use batch::Request;

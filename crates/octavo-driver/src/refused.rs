@@ -16,7 +16,7 @@ impl Driver {
     }
 
     /// A plan ends where its executor says, beginning with the next step. The manager keeps what is done; who waited
-    /// tries again, unless that can never help.
+    /// tries again, unless that can never help, or did not help a thousand times.
     pub(crate) fn give_up(&mut self, now: Time, slot: u32, refusal: Refusal, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         to.hear(now, Happening::PlanEnds { slot, plan: &progress.plan, manager: &self.manager });
@@ -28,17 +28,20 @@ impl Driver {
         }
         let refusal = Refusal { done: Prefix { steps, ..refusal.done }, ..refusal };
         let plan = self.plans.remove(slot);
-        if refusal.why == Why::Broken {
-            for place in plan.wakes() {
-                let fault = self.faults.close(place, plan.cause, Time::ZERO, None);
-                fault.into_iter().for_each(|fault| self.kill(now, fault, to));
-            }
+        let hopeless = self.trials.refused(&plan);
+        let killed: Vec<_> = if refusal.why == Why::Broken { plan.wakes().collect() } else { hopeless };
+        for place in killed {
+            let fault = self.faults.close(place, plan.cause, Time::ZERO, None);
+            fault.into_iter().for_each(|fault| self.kill(now, fault, to));
         }
-        self.manager.fail(now, &plan, refusal, &mut self.made);
+        let end = self.manager.fail(now, &plan, refusal, &mut self.made);
         self.manager.recycle(plan);
+        end.into_iter().for_each(|end| self.trials.begin_end(end));
+        if self.trials.ends_are_vain() {
+            self.halt(now, to);
+        }
         self.admit_made(now, to);
-        self.end_batches_if_done(now, to);
-        self.free_what_is_idle(now, to);
+        self.after_plan(now, to);
     }
 
     /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages, and

@@ -21,6 +21,8 @@ impl Driver {
     pub(crate) fn tell(&mut self, now: Time, event: Event<'_>, to: &mut impl Executor) {
         self.manager.handle(now, event, &mut self.made);
         self.admit_made(now, to);
+        self.trials.forget_ahead();
+        self.work_ahead(now, to);
     }
 
     /// A request waits for service.

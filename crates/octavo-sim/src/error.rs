@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use octavo_manager::{ConfigError, MemoryId};
+use octavo_manager::{ConfigError, MemoryId, Starving};
 use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
@@ -123,6 +123,24 @@ pub enum SimError {
         /// When that was.
         when: When,
     },
+    /// A GPU's memory is full of what it keeps for others, and the host has no room for copies of that.
+    #[error(
+        "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}: it keeps {kept} pages of others until the host has copies of them, and the host has no room for these: full are {memories}; more `node.host.memory.capacity` or another of `node.host.memories` would help"
+    )]
+    HostFullForKept {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// Whose memory is full.
+        gpu: usize,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// When that was.
+        when: When,
+        /// Pages that it keeps.
+        kept: u32,
+        /// Names and sizes of the host's memories.
+        memories: String,
+    },
     /// Nothing is left that could happen, but the workload has not ended: a defect of the simulator.
     #[error(
         "the simulation is stuck in launch {launch} {when} with {waiting} faults open; please report this scenario"
@@ -156,6 +174,17 @@ pub enum SimError {
 }
 
 impl SimError {
+    /// Somebody waits for room, and nothing goes on that could make some.
+    pub(crate) fn starving(node: &NodeConfig, starving: Starving, program: &str, address: u64, when: When) -> Self {
+        let kept = starving.awaiting;
+        match (Self::full(node, starving.out.memory, program, address, when), kept) {
+            (Self::OutOfMemory { application, gpu, address, when }, 1..) => {
+                Self::HostFullForKept { application, gpu, address, when, kept, memories: host_memories(node) }
+            }
+            (full, _) => full,
+        }
+    }
+
     /// A memory is full, and so are all others of the host if it is one of them. `program`: whose page it is, empty if
     /// there is but one.
     pub(crate) fn full(node: &NodeConfig, memory: MemoryId, program: &str, address: u64, when: When) -> Self {

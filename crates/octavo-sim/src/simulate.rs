@@ -212,6 +212,11 @@ impl<L: Listen> Node<'_, L> {
         if let Some(reason) = workload.failure() {
             return Err(SimError::Workload { reason });
         }
+        if let Some(starving) = self.manager().starving().filter(|_| !self.is_finished()) {
+            let address = u64::from(starving.out.page.0) * page_bytes;
+            let name = self.program_name(starving.out.space.0.into());
+            return Err(SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now()))));
+        }
         if !self.is_finished() {
             let (launch, waiting) = (self.launches_done(), self.open_faults());
             return Err(SimError::Stuck { launch, when: When::Time(Time(self.now())), waiting });

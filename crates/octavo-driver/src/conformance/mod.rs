@@ -45,20 +45,22 @@ pub fn compositions() -> Vec<MemoryConfig> {
     all
 }
 
-/// Every registered placement on GPUs that keep victims for each other: each page is a block.
+/// Every registered placement on GPUs that keep victims for each other: each page is a block, or a 32nd of one.
 #[must_use]
 pub fn lending() -> Vec<MemoryConfig> {
-    let lending = |(number, placement): (usize, &str)| {
+    let lending = |(number, (placement, page_size)): (usize, (&str, u64))| {
         let mut config = composition(placement, "none", "lru-block");
-        config.page_size = Bytes(2 << 20);
-        let neighbour = ["round-robin", "fewest-pending"][number % 2];
-        let options = [("reserve", format!("{}MiB", 2 * (number % 3))), ("neighbour", neighbour.to_owned())];
+        config.page_size = Bytes(page_size);
+        let neighbour = ["round-robin", "fewest-pending"][number / 2 % 2];
+        let options =
+            [("reserve", format!("{}B", page_size * (number as u64 % 3))), ("neighbour", neighbour.to_owned())];
         config.demotion.name = "spare-memory".to_owned();
         config.demotion.options = options.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
-        config.demotion.options.insert("pre_eviction".to_owned(), (number % 4 > 1).into());
+        config.demotion.options.insert("pre_eviction".to_owned(), (number % 8 > 3).into());
         config
     };
-    PLACEMENTS.names().enumerate().map(lending).collect()
+    let sizes = |placement| [2 << 20, 64 << 10].map(|size| (placement, size));
+    PLACEMENTS.names().flat_map(sizes).enumerate().map(lending).collect()
 }
 
 /// These strategies with their default options.

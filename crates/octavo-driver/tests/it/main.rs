@@ -8,3 +8,4 @@ mod refusals;
 mod scripted;
 mod service;
 mod steps;
+mod vain;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use octavo_driver::{Alarm, Begun, Driver, Executor, FaultId, Happening, Outstanding, Service, Ticket, Wake};
 use octavo_manager::{
-    Access, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, ProcessorId, Refusal, Step, Topology,
+    Access, Fault, Manager, MemoryConfig, PageId, PageRun, Plan, Prefix, ProcessorId, Refusal, Step, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::Time;
@@ -19,6 +19,8 @@ pub struct Scripted {
     pub later: Vec<&'static str>,
     /// Steps that are refused: the name, how many of that name are done before, and what is said.
     pub refused: Vec<(&'static str, u32, Refusal)>,
+    /// A step that is refused whenever it is begun, and what is said.
+    pub never: Option<(&'static str, Why)>,
     /// Wakes whose arrival the test reports itself.
     pub slow_wakes: bool,
     pub under_way: VecDeque<Ticket>,
@@ -32,6 +34,9 @@ impl Scripted {
     }
 
     fn refusal(&mut self, name: &str) -> Option<Refusal> {
+        if let Some((_, why)) = self.never.filter(|(step, _)| *step == name) {
+            return Some(Refusal { done: Prefix::NONE, why });
+        }
         let at = self.refused.iter().position(|(step, ..)| *step == name)?;
         match &mut self.refused[at].1 {
             0 => Some(self.refused.remove(at).2),

@@ -33,7 +33,8 @@ impl Prefix {
 /// Why a step is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Not now; another time it may be.
+    /// Not now; another time it may be, and perhaps at once: who can do it later answers later. After a thousand times in
+    /// a row the driver takes it as [`Broken`](Self::Broken).
     Again,
     /// The memory that it fills has no frame left, whatever was believed of its capacity.
     NoMemory,

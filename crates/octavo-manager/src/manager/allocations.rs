@@ -72,6 +72,7 @@ impl Manager {
             self.policies.prefetcher(prefetch).freed(run);
         }
         self.memory.guard.iter_mut().for_each(|guard| guard.freed(run));
+        self.forget_frameless(run);
         let pages = &self.memory.pages;
         self.delayed.keep(|pending| pages.allocated(pending.fault.page));
         for waiting in &mut self.starved {

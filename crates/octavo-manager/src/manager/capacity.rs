@@ -1,5 +1,7 @@
 //! Memories that grow and shrink.
 
+use octavo_units::Time;
+
 use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::plan::{Cause, Plan, PlanClass};
@@ -28,12 +30,20 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Does what nobody waits for: evicts ahead of need, if frames should be kept free, and writes back.
-    pub(super) fn work_ahead(&mut self, plans: &mut Vec<Plan>) {
-        if self.memory.demotion.reserve() > 0 {
+    /// Does what nobody waits for: evicts ahead of need, if frames should be kept free, and writes back. To be called
+    /// when what happened has been told to the end, frees that waited for a plan included: pages that are written back
+    /// cannot be freed.
+    pub fn work_ahead(&mut self, now: Time, plans: &mut Vec<Plan>) {
+        let reserves = self.memory.demotion.reserve() > 0;
+        if !reserves && !self.memory.pages.spare().any_awaiting() {
+            return;
+        }
+        self.begin(now);
+        if reserves {
             self.shrink(plans);
         }
         self.write_back(plans);
+        self.settle();
     }
 
     /// Evicts what no longer fits since a capacity changed, or should not take up the frames that are kept free.

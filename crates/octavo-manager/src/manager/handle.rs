@@ -25,7 +25,6 @@ impl Manager {
             Event::Capacity { memory, pages } => self.resize(memory, pages, plans),
             Event::Tick => self.tick(plans),
         }
-        self.work_ahead(plans);
         self.settle();
     }
 
@@ -41,7 +40,6 @@ impl Manager {
         self.retry_starved(plans);
         self.serve(&waiting, plans);
         self.coalesce_postponed(plans);
-        self.work_ahead(plans);
         self.settle();
     }
 

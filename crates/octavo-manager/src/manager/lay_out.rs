@@ -7,7 +7,7 @@ use crate::contract::masks::ProcessorMask;
 use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::mechanism::repair::map_for_good;
-use crate::mechanism::room::make_room;
+use crate::mechanism::room::{NoRoom, make_room};
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 
@@ -16,28 +16,70 @@ impl Manager {
     pub(super) fn lay_out(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
         let mut draft = self.unfinished.open();
         for (run, memory) in self.homes(allocation) {
-            if !self.give_frames(run, memory, &mut draft) {
-                self.run_out(memory, run.first);
-                break;
-            }
+            self.give_or_await_frames(run, memory, &mut draft);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Gives pages that stay frames of `memory`, or of the host's memories in order; whether there is room.
-    pub(super) fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> bool {
+    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Those that find none wait, unless
+    /// they would for ever.
+    pub(super) fn give_or_await_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) {
+        let frames = &self.memory.frames;
+        let never = !memory.on_host() && frames.capacity(memory).saturating_sub(frames.staying(memory)) < run.count;
+        if never {
+            return self.run_out(memory, run.first);
+        }
+        if let Err((rest, full)) = self.give_frames(run, memory, draft) {
+            self.frameless.push_back((rest, memory));
+            self.run_out_unless_frames_come(full, rest.first);
+        }
+    }
+
+    /// Gives frames to as many of the pages as can be; those that got none, and the memory that is full.
+    fn give_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) -> Result<(), (PageRun, MemoryId)> {
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let zeroed = tx.memory.pages.kind(run.first) == Kind::Pinned;
-        let mut rest = Some(run);
+        let (mut rest, mut most) = (Some(run), run.count);
         while let Some(run) = rest {
-            let Ok((memory, count)) = make_room(&mut tx, memory, run) else { return false };
-            let (part, beyond) = run.split(count);
+            let (part, _) = run.split(most);
+            let (memory, count) = match make_room(&mut tx, memory, part) {
+                Ok(room) => room,
+                Err(_) if part.count > 1 => {
+                    most = part.count / 2;
+                    continue;
+                }
+                Err(NoRoom::Frames(full) | NoRoom::LargeFrame(full)) => return Err((run, full)),
+            };
+            let (part, _) = part.split(count);
             tx.populate(part, memory, zeroed);
             tx.memory.frames.stay(memory, part.count);
             map_for_good(&mut tx, part, memory);
-            rest = beyond;
+            rest = run.split(part.count).1;
         }
-        true
+        Ok(())
+    }
+
+    /// Tries again to give frames to pages that stay and wait for them.
+    pub(super) fn retry_frameless(&mut self, plans: &mut Vec<Plan>) {
+        if self.frameless.is_empty() {
+            return;
+        }
+        let mut draft = self.unfinished.open();
+        for (run, memory) in std::mem::take(&mut self.frameless) {
+            self.give_or_await_frames(run, memory, &mut draft);
+        }
+        self.unfinished.commit(&mut self.memory, draft, plans);
+    }
+
+    /// Pages that are freed wait for no frames.
+    pub(super) fn forget_frameless(&mut self, freed: PageRun) {
+        let end = freed.first.0 + freed.count;
+        let outside = |(run, memory): (PageRun, MemoryId)| {
+            let before = run.split(freed.first.0.saturating_sub(run.first.0)).0;
+            let after = run.split(end.saturating_sub(run.first.0)).1;
+            [Some(before).filter(|part| part.count > 0), after].into_iter().flatten().map(move |part| (part, memory))
+        };
+        self.frameless = std::mem::take(&mut self.frameless).into_iter().flat_map(outside).collect();
     }
 
     /// The GPUs of the program that allocates.

@@ -15,6 +15,7 @@ mod postponed;
 mod queries;
 mod refused;
 mod serve;
+mod starving;
 mod tick;
 mod vanished;
 mod write_back;
@@ -27,7 +28,7 @@ use crate::contract::counts::Statistics;
 use crate::contract::error::ConfigError;
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageId, ProcessorId, SpaceId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::topology::Topology;
 use crate::manager::delayed::Delayed;
 use crate::memories::frames::Frames;
@@ -55,7 +56,7 @@ use crate::transaction::state::Memory;
 ///
 /// It has no clock: every call says what time it is, and one that goes back counts as the latest. Feed it what happens with
 /// [`handle`](Manager::handle), [`Event::Tick`](crate::Event::Tick) at its [`deadline`](Manager::deadline) included, carry out the plans it appends, and acknowledge each with
-/// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order. Any of these calls may append more plans.
+/// [`complete`](Manager::complete) or [`fail`](Manager::fail), in any order; then let it [`work_ahead`](Manager::work_ahead). Any of these calls may append more plans.
 /// Every fault that is handed in is woken by exactly one plan; after a wake the access is tried again, and if it
 /// cannot be served then, it is a new fault.
 ///
@@ -77,6 +78,8 @@ pub struct Manager {
     unfinished: Unfinished,
     /// Faults of each processor that wait for a frame, oldest first.
     starved: Vec<VecDeque<Pending>>,
+    /// Memory that stays and waits for frames, oldest first, and where these are to be.
+    frameless: VecDeque<(PageRun, MemoryId)>,
     /// Faults of refused plans: when they happen again, nothing else is brought beside them.
     refused: BTreeSet<(ProcessorId, PageId)>,
     /// Faults that were told to wait.
@@ -192,6 +195,7 @@ impl Manager {
             dealer: Dealer::new(0),
             unfinished: Unfinished::default(),
             starved,
+            frameless: VecDeque::new(),
             refused: BTreeSet::new(),
             delayed: Delayed::default(),
             scratch: Scratch::default(),

@@ -6,7 +6,7 @@ use octavo_units::Time;
 
 use crate::contract::event::Fault;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
-use crate::contract::plan::{Plan, Step};
+use crate::contract::plan::{Plan, PlanId, Step};
 use crate::contract::refusal::{Prefix, Refusal, Why};
 use crate::manager::Manager;
 use crate::mechanism::repair::repair;
@@ -20,11 +20,11 @@ use crate::transaction::kept::Kept;
 impl Manager {
     /// A plan could not be carried out to its end. What was done of it stays done; its other pages are where they were.
     /// What was half done is brought to an end by the plan that wakes its faults and those that waited for its pages,
-    /// and that is appended first: their accesses are tried again. When they fault again, they are served alone.
+    /// and that is appended first and whose number is returned, if there is one: their accesses are tried again. When they fault again, they are served alone.
     ///
     /// A memory that has [no frame left](Why::NoMemory) holds no more from now on than it does then; a host's that has
     /// none is an end, and so is an allocation that is [broken](Why::Broken).
-    pub fn fail(&mut self, now: Time, plan: &Plan, refusal: Refusal, plans: &mut Vec<Plan>) {
+    pub fn fail(&mut self, now: Time, plan: &Plan, refusal: Refusal, plans: &mut Vec<Plan>) -> Option<PlanId> {
         self.begin(now);
         let (slot, flight) = self.unfinished.flights.take(plan.id);
         self.memory.statistics.failed_plans += 1;
@@ -38,13 +38,15 @@ impl Manager {
         self.end_what_began(&flight, &kept, &mut draft);
         self.place_again(&unplaced, refusal.why, &mut draft);
         self.wake_faults(plan, refusal.done, &flight, &mut draft);
+        let made = plans.len();
         self.unfinished.commit(&mut self.memory, draft, plans);
+        let end = plans.get(made).map(|plan| plan.id);
         self.unfinished.flights.close(slot, flight);
         self.shrink(plans);
         self.retry_starved(plans);
         self.coalesce_postponed(plans);
-        self.work_ahead(plans);
         self.settle();
+        end
     }
 
     /// What the refusal tells about memories.
@@ -120,13 +122,10 @@ impl Manager {
 
     fn place_again(&mut self, unplaced: &[(PageRun, MemoryId)], why: Why, draft: &mut Draft) {
         for &(run, home) in unplaced {
-            let placed = match why {
-                Why::Gone => true,
-                Why::Broken => false,
-                Why::Again | Why::NoMemory => self.give_frames(run, home, draft),
-            };
-            if !placed {
-                self.run_out(home, run.first);
+            match why {
+                Why::Gone => {}
+                Why::Broken => self.run_out(home, run.first),
+                Why::Again | Why::NoMemory => self.give_or_await_frames(run, home, draft),
             }
         }
     }

@@ -9,7 +9,6 @@ use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::room::NoRoom;
 use crate::mechanism::{self, migrate};
-use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
 use crate::pages::deciders::Decider;
 use crate::strategies::config::PrefetchPlan;
@@ -118,6 +117,10 @@ impl Manager {
             draft.wake(fault);
             return false;
         }
+        if pages.kind(fault.page).stays() && !before.populated() {
+            self.starved[fault.processor.index()].push_back(pending);
+            return false;
+        }
         assert!(
             !pages.kind(fault.page).stays(),
             "{} touches page {}, which it cannot map",
@@ -164,10 +167,14 @@ impl Manager {
     fn starve(&mut self, pending: Pending, memory: MemoryId) {
         let fault = pending.fault;
         self.memory.statistics.faults_without_room += 1;
-        self.starved[fault.processor.index()].push_back(pending);
-        if self.out_of_memory.is_none() && !self.something_leaves(memory) && !self.memory.frames.any_released(memory) {
-            let space = self.memory.pages.space(fault.page);
-            self.out_of_memory = Some(OutOfMemory { memory, page: fault.page, space });
+        self.starved[fault.processor.index()].push_back(Pending { lacks: Some(memory), ..pending });
+        self.run_out_unless_frames_come(memory, fault.page);
+    }
+
+    /// There is no memory for a page, unless something leaves `memory` in the end.
+    pub(super) fn run_out_unless_frames_come(&mut self, memory: MemoryId, page: PageId) {
+        if !self.something_leaves(memory) && !self.memory.frames.any_released(memory) {
+            self.run_out(memory, page);
         }
     }
 
@@ -253,8 +260,9 @@ impl Manager {
         self.scratch.pages = list;
     }
 
-    /// Serves the faults that waited for room, as long as there is some.
+    /// Gives memory that stays its frames, and serves the faults that waited for room, as long as there is some.
     pub(super) fn retry_starved(&mut self, plans: &mut Vec<Plan>) {
+        self.retry_frameless(plans);
         for index in 0..self.starved.len() {
             while let Some(pending) = self.starved[index].pop_front() {
                 let others = self.starved[index].len();

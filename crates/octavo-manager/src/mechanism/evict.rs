@@ -1,49 +1,23 @@
 //! A page leaves a full memory: a sole copy is written to another one, a replica is dropped.
 
 use super::unsubscribe::end_broadcast;
-use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::masks::ProcessorMask;
 use crate::contract::page::Mode;
 use crate::contract::plan::Cause;
 use crate::mechanism::spare;
+use crate::mechanism::ways::Way;
 use crate::pages::state::PageState;
-use crate::strategies::demotion::Occupancy;
 use crate::transaction::Transaction;
-use crate::transaction::state::Memory;
 
-/// Victims leave `from` to make room for others, block by block. Those that go to the host one after another leave
-/// together.
-pub(super) fn leave_all(tx: &mut Transaction<'_>, victims: &[PageId], from: MemoryId, room_for: Option<PageRun>) {
-    let span = tx.memory.pages.geometry().block_pages();
-    let (mut first, mut end, mut host) = (0, 0, HOST_MEMORY);
-    for block in victims.chunk_by(|one, next| one.0 / span == next.0 / span) {
-        let to = destination(tx, block, from, room_for);
-        if to != host {
-            leave_to(tx, &victims[first..end], from, host);
-            first = end;
-        }
-        end += block.len();
-        if to.on_host() {
-            host = to;
-        } else {
-            leave_to(tx, &victims[first..end], from, to);
-            first = end;
-        }
+/// Victims leave `from` the ways that were found for them.
+pub(super) fn leave_all(tx: &mut Transaction<'_>, victims: &[PageId], from: MemoryId, ways: &[Way]) {
+    let mut first = 0;
+    for way in ways {
+        way.removes.iter().for_each(|&block| spare::remove(tx, way.to, block));
+        leave_to(tx, &victims[first..way.end], from, way.to);
+        first = way.end;
     }
-    leave_to(tx, &victims[first..end], from, host);
-}
-
-/// Where the victims of one block go. What leaves only in part, or finds no room beside, goes to the host.
-fn destination(tx: &mut Transaction<'_>, block: &[PageId], from: MemoryId, room_for: Option<PageRun>) -> MemoryId {
-    let sole = block.iter().filter(|&&page| !tx.state(page).replicated()).count() as u32;
-    let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
-    let memories = Occupancy { frames, pages, change: &tx.draft.flight.change };
-    let chosen = demotion.destination(from, sole, &memories);
-    if chosen.on_host() {
-        return chosen;
-    }
-    let there = chosen != from && spare::whole(tx, from, block) && spare::room_beside(tx, chosen, sole, room_for);
-    if there { chosen } else { HOST_MEMORY }
 }
 
 fn leave_to(tx: &mut Transaction<'_>, victims: &[PageId], from: MemoryId, to: MemoryId) {

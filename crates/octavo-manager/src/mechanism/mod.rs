@@ -22,6 +22,7 @@ mod subscribe;
 pub(crate) mod unsubscribe;
 mod upgrade;
 pub(crate) mod victims;
+mod ways;
 
 use crate::contract::event::Fault;
 use crate::contract::ids::HOST;

@@ -1,9 +1,10 @@
 //! Room is made in a full memory.
 
-use crate::contract::ids::{HOST_MEMORY, MemoryId, PageId, PageRun, SpaceId};
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun, SpaceId};
 use crate::mechanism::evict::leave_all;
 use crate::mechanism::spare;
 use crate::mechanism::victims::{Need, choose};
+use crate::mechanism::ways::ways;
 use crate::transaction::Transaction;
 use crate::transaction::state::Memory;
 
@@ -42,16 +43,6 @@ fn room_on_host(tx: &Transaction<'_>, wanted: MemoryId, count: u32) -> Result<Ro
     room.ok_or(NoRoom::Frames(wanted))
 }
 
-/// Whether the host has room for those victims that are sole copies.
-fn host_takes(tx: &Transaction<'_>, victims: &[PageId]) -> bool {
-    let frames = &tx.memory.frames;
-    if !frames.counts(HOST_MEMORY) {
-        return true;
-    }
-    let sole = victims.iter().filter(|&&page| !tx.state(page).replicated()).count();
-    frames.host_holds(sole as u32, &tx.draft.flight.change)
-}
-
 /// Who needs room for these pages. Memory that stays takes frames from all: it is not shared.
 fn asking(tx: &Transaction<'_>, pages: PageRun) -> Option<SpaceId> {
     let known = &tx.memory.pages;
@@ -70,32 +61,46 @@ pub(crate) struct Wanted {
 }
 
 /// Frees frames of `memory` for some pages. What it keeps for others and can remove without a copy goes before its own
-/// pages; what still awaits its copy on the host stays.
+/// pages; what still awaits its copy on the host stays. What it keeps of the very blocks that room is made in goes last.
 pub(crate) fn evict(
     tx: &mut Transaction<'_>,
     memory: MemoryId,
     wanted: Wanted,
     room_for: Option<PageRun>,
 ) -> Result<(), NoRoom> {
-    let (blocks, yielded) = spare::removable(tx, memory, wanted.yields, room_for);
+    let made = free_frames(tx, memory, wanted, (room_for, room_for));
+    if made != Err(NoRoom::Frames(memory)) || room_for.is_none() || tx.memory.pages.spare().backed(memory) == 0 {
+        return made;
+    }
+    free_frames(tx, memory, wanted, (room_for, None))
+}
+
+/// The same, but for the blocks that pages `near` are in.
+fn free_frames(
+    tx: &mut Transaction<'_>,
+    memory: MemoryId,
+    wanted: Wanted,
+    (room_for, near): (Option<PageRun>, Option<PageRun>),
+) -> Result<(), NoRoom> {
+    let (blocks, yielded) = spare::Removable { memory, near, removed: &[] }.until(tx, wanted.yields);
     let count = wanted.frames.saturating_sub(yielded);
     let mut victims = std::mem::take(&mut tx.memory.victims);
     victims.clear();
     let need = Need { pages: count, all: wanted.all, asking: room_for.and_then(|pages| asking(tx, pages)) };
     let for_others = if count > 0 { choose(tx.memory, memory, &need, &mut victims) } else { 0 };
     let enough = victims.len() >= count as usize;
-    if !host_takes(tx, &victims) {
+    let Some(ways) = ways(tx, &victims, memory, room_for) else {
         let Memory { pages, evictors, .. } = &mut *tx.memory;
         victims.iter().rev().for_each(|&page| evictors.restored(memory, page, pages));
         tx.memory.victims = victims;
         return Err(NoRoom::Frames(HOST_MEMORY));
-    }
+    };
     if enough || !wanted.all {
         tx.memory.statistics.evictions_for_others += u64::from(for_others);
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
         blocks.into_iter().for_each(|block| spare::remove(tx, memory, block));
         // In the order of the victims, so that a failure restores them in the reverse of it.
-        leave_all(tx, &victims, memory, room_for);
+        leave_all(tx, &victims, memory, &ways);
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
     }
     tx.memory.victims = victims;

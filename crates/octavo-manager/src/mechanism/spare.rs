@@ -5,7 +5,7 @@ use super::upgrade::map_local;
 use super::{accessors, map_remote, migrate, populate};
 use crate::contract::event::Fault;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
-use crate::contract::plan::{Cause, Step};
+use crate::contract::plan::Cause;
 use crate::mechanism::room::{NoRoom, make_room};
 use crate::pages::residency::Residency;
 use crate::strategies::decision::Decision;
@@ -54,35 +54,41 @@ fn settle(tx: &mut Transaction<'_>, run: PageRun, holder: MemoryId) {
     accessors::map(tx, run);
 }
 
-/// Blocks that `memory` keeps for others and can remove without a copy, first come first, until they have `wanted`
-/// frames or there are no more; and how many frames they have. Those near the pages that room is made for stay: a step
-/// that makes room holds no page of another.
-pub(super) fn removable(
-    tx: &Transaction<'_>,
-    memory: MemoryId,
-    wanted: u32,
-    room_for: Option<PageRun>,
-) -> (Vec<u32>, u32) {
-    let pages = &tx.memory.pages;
-    let (mut blocks, mut frames) = (Vec::new(), 0);
-    if wanted == 0 {
-        return (blocks, frames);
-    }
-    let span = pages.geometry().block_pages();
-    let near = |block: u32| {
-        room_for.is_some_and(|run| (run.first.0 / span..=(run.first.0 + run.count - 1) / span).contains(&block))
-    };
-    for block in pages.spare().removable(memory).filter(|&block| !near(block)) {
-        let kept = pages.kept_in_block(memory, block, true);
-        if kept.iter().all(|&page| pages.slot(page).is_none()) {
-            frames += kept.len() as u32;
-            blocks.push(block);
+/// Blocks that a memory keeps for others and can remove without a copy, but for some.
+pub(super) struct Removable<'a> {
+    pub memory: MemoryId,
+    /// Those that these pages are in stay: a step that makes room holds no page that it is made for.
+    pub near: Option<PageRun>,
+    /// Those that are removed already.
+    pub removed: &'a [(MemoryId, u32)],
+}
+
+impl Removable<'_> {
+    /// First come first, until they have `wanted` frames or there are no more; and how many frames they have.
+    pub fn until(&self, tx: &Transaction<'_>, wanted: u32) -> (Vec<u32>, u32) {
+        let (mut blocks, mut frames) = (Vec::new(), 0);
+        if wanted == 0 {
+            return (blocks, frames);
         }
-        if frames >= wanted {
-            break;
+        let pages = &tx.memory.pages;
+        for block in pages.spare().removable(self.memory).filter(|&block| !self.stays(tx, block)) {
+            let kept = pages.kept_in_block(self.memory, block, true);
+            if kept.iter().all(|&page| pages.slot(page).is_none()) {
+                frames += kept.len() as u32;
+                blocks.push(block);
+            }
+            if frames >= wanted {
+                break;
+            }
         }
+        (blocks, frames)
     }
-    (blocks, frames)
+
+    fn stays(&self, tx: &Transaction<'_>, block: u32) -> bool {
+        let span = tx.memory.pages.geometry().block_pages();
+        let around = |run: PageRun| (run.first.0 / span..=(run.first.0 + run.count - 1) / span).contains(&block);
+        self.near.is_some_and(around) || self.removed.contains(&(self.memory, block))
+    }
 }
 
 /// Removes a block that is kept for others and has its copy on the host.
@@ -92,23 +98,6 @@ pub(super) fn remove(tx: &mut Transaction<'_>, memory: MemoryId, block: u32) {
         tx.release(memory, run);
         tx.memory.statistics.yielded += u64::from(run.count);
     });
-}
-
-/// Makes room for so many pages in another GPU's memory, from free frames and what it can remove; whether there is
-/// enough. Called for steps that make room: what other steps of the plan take away there, they do too late.
-pub(super) fn room_beside(tx: &mut Transaction<'_>, memory: MemoryId, pages: u32, room_for: Option<PageRun>) -> bool {
-    let leaves_later = |step: &Step| matches!(*step, Step::Release { memory: from, .. } if from == memory);
-    // While room is made, the other steps are kept aside.
-    if tx.draft.room.iter().any(leaves_later) {
-        return false;
-    }
-    let Some(missing) = tx.memory.frames.missing(memory, pages, &tx.draft.flight.change) else { return false };
-    let (blocks, frames) = removable(tx, memory, missing, room_for);
-    if frames < missing {
-        return false;
-    }
-    blocks.into_iter().for_each(|block| remove(tx, memory, block));
-    true
 }
 
 /// Whether all pages of a block that `memory` holds for itself are among `leaving`, which are of that block.

@@ -36,3 +36,12 @@ pub struct OutOfMemory {
     /// The application whose page that is.
     pub space: SpaceId,
 }
+
+/// A page for which there is no room, when nothing is under way that could make some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starving {
+    /// The page and the memory that it is to come to.
+    pub out: OutOfMemory,
+    /// Pages that this memory keeps for others, and cannot remove before the host has a copy of them.
+    pub awaiting: u32,
+}

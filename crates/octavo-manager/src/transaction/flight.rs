@@ -17,13 +17,15 @@ pub(crate) struct Pending {
     pub fault: Fault,
     /// What was decided before it had to wait for room, so that no strategy is asked twice about one fault.
     pub decided: Option<(Decision, Charges)>,
+    /// The memory that had no room for it.
+    pub lacks: Option<MemoryId>,
     /// Whether memory was compacted for it, which is not done twice.
     pub compacted: bool,
 }
 
 impl Pending {
     pub fn new(fault: Fault) -> Self {
-        Self { fault, decided: None, compacted: false }
+        Self { fault, decided: None, lacks: None, compacted: false }
     }
 }
 

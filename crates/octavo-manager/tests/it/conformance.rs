@@ -198,12 +198,14 @@ impl Pair {
     fn handle(&mut self, event: Event<'_>) {
         let mut plans = Vec::new();
         self.manager.handle(self.now, event, &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         self.carry_out(plans, false);
     }
 
     fn complete(&mut self, index: usize) {
         let mut plans = Vec::new();
         self.manager.complete(self.now, self.machine.complete(index), &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         self.carry_out(plans, false);
     }
 
@@ -211,6 +213,7 @@ impl Pair {
         let mut plans = Vec::new();
         let (plan, done) = self.machine.fail(index, steps, pages);
         self.manager.fail(self.now, &plan, Refusal { done, why: Why::Again }, &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         self.carry_out(plans, true);
     }
 

@@ -17,6 +17,18 @@ fn allocated(mut manager: Manager) -> Manager {
     manager
 }
 
+/// Something happens, and what nobody waits for is done.
+fn handle(manager: &mut Manager, event: Event<'_>, plans: &mut Vec<Plan>) {
+    manager.handle(Time::ZERO, event, plans);
+    manager.work_ahead(Time::ZERO, plans);
+}
+
+/// A plan is done.
+fn complete(manager: &mut Manager, plan: &Plan, plans: &mut Vec<Plan>) {
+    manager.complete(Time::ZERO, plan.id, plans);
+    manager.work_ahead(Time::ZERO, plans);
+}
+
 /// GPU 0 writes a page: the plans, which are done in order.
 fn write(manager: &mut Manager, page: u32) -> Vec<Plan> {
     by(manager, 0, page)
@@ -25,10 +37,10 @@ fn write(manager: &mut Manager, page: u32) -> Vec<Plan> {
 /// Another does.
 fn by(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
     let (mut plans, mut all) = (Vec::new(), Vec::new());
-    manager.handle(Time::ZERO, Event::Faults(&[fault(gpu, page, Access::Write)]), &mut plans);
+    handle(manager, Event::Faults(&[fault(gpu, page, Access::Write)]), &mut plans);
     while !plans.is_empty() {
         let plan = plans.remove(0);
-        manager.complete(Time::ZERO, plan.id, &mut plans);
+        complete(manager, &plan, &mut plans);
         all.push(plan);
     }
     manager.check().unwrap();
@@ -113,11 +125,11 @@ fn a_keeper_removes_what_has_its_copy_before_its_own_pages_leave_and_nothing_els
     );
     // Pages 0 and 21 are gone or own; page 1 comes and has no copy yet. So page 21 leaves: GPU 0 is full.
     let mut plans = Vec::new();
-    manager.handle(Time::ZERO, Event::Free(PageRun { first: PageId(20), count: 1 }), &mut plans);
-    manager.handle(Time::ZERO, Event::Faults(&[fault(0, 3, Access::Write)]), &mut plans);
+    handle(&mut manager, Event::Free(PageRun { first: PageId(20), count: 1 }), &mut plans);
+    handle(&mut manager, Event::Faults(&[fault(0, 3, Access::Write)]), &mut plans);
     assert_eq!(shown(&plans, "gpu1"), ["copy 1 gpu0 gpu1 eviction"]);
-    plans.drain(..).for_each(|plan| manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
-    manager.handle(Time::ZERO, Event::Faults(&[fault(1, 22, Access::Write)]), &mut plans);
+    plans.drain(..).for_each(|plan| complete(&mut manager, &plan, &mut Vec::new()));
+    handle(&mut manager, Event::Faults(&[fault(1, 22, Access::Write)]), &mut plans);
     assert_eq!(shown(&plans, "copy"), ["copy 21 gpu1 host eviction", "copy 22 host gpu1 migration"]);
     manager.check().unwrap();
 }
@@ -139,11 +151,11 @@ fn nobody_lends_what_it_has_in_reserve() {
         let mut manager = lenders(reserve, &[1, capacity]);
         let mut plans = Vec::new();
         for page in 0..10 {
-            manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+            handle(&mut manager, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
             let mut made = std::mem::take(&mut plans).into_iter();
             // The first copy to the host never ends, so that nothing is removable.
             let demand = made.next().unwrap();
-            manager.complete(Time::ZERO, demand.id, &mut plans);
+            complete(&mut manager, &demand, &mut plans);
             plans.clear();
         }
         assert_eq!(manager.frames_held(MemoryId::gpu(1)), kept, "{reserve} MiB of {capacity} pages");
@@ -168,11 +180,11 @@ fn neighbours_take_turns_or_the_one_with_the_fewest_blocks_to_write_back_is_chos
         let (mut chosen, mut under_way) = (Vec::new(), Vec::new());
         for page in 0..5 {
             let mut plans = Vec::new();
-            manager.handle(Time::ZERO, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
-            manager.complete(Time::ZERO, plans[0].id, &mut under_way);
+            handle(&mut manager, Event::Faults(&[fault(0, page, Access::Write)]), &mut plans);
+            complete(&mut manager, &plans[0], &mut under_way);
             if page == 3 {
                 // Of those on GPU 1, which came first, one has its copy now.
-                under_way.drain(..1).for_each(|plan| manager.complete(Time::ZERO, plan.id, &mut Vec::new()));
+                under_way.drain(..1).for_each(|plan| complete(&mut manager, &plan, &mut Vec::new()));
             }
             if page > 0 {
                 chosen.push(manager.page(PageId(page - 1)).owner.gpu_index().unwrap());

@@ -28,6 +28,7 @@ mod prefetch;
 mod reach;
 mod reference;
 mod refusals;
+mod scarce;
 mod sharing;
 mod soak;
 mod spare;

@@ -46,10 +46,12 @@ impl Node {
     /// What happens, done at once; the plans.
     fn event(&mut self, event: Event<'_>) -> Vec<Plan> {
         self.manager.handle(Time::ZERO, event, &mut self.plans);
+        self.manager.work_ahead(Time::ZERO, &mut self.plans);
         let mut all = Vec::new();
         while !self.plans.is_empty() {
             let plan = self.plans.remove(0);
             self.manager.complete(Time::ZERO, plan.id, &mut self.plans);
+            self.manager.work_ahead(Time::ZERO, &mut self.plans);
             all.push(plan);
         }
         self.manager.check().unwrap();

@@ -7,7 +7,7 @@ use crate::engine::event::{Event, Kind};
 pub(crate) struct Clock {
     now: u64,
     calendar: Calendar,
-    /// Samples and reports in the calendar, which keep themselves going.
+    /// Events in the calendar that keep themselves going: samples, reports, looks at what has yet to come.
     periodic: usize,
 }
 
@@ -35,9 +35,14 @@ impl Clock {
 
     /// Schedules a sample or report, unless nothing else is left that could happen.
     pub fn schedule_periodic(&mut self, time: u64, kind: Kind) {
+        self.schedule_look(time, kind, 0);
+    }
+
+    /// Schedules a look at something that other events bring about, unless there are none.
+    pub fn schedule_look(&mut self, time: u64, kind: Kind, index: u32) {
         if self.calendar.len() > self.periodic || self.now == 0 {
             self.periodic += 1;
-            self.schedule(time, kind, 0);
+            self.schedule(time, kind, index);
         }
     }
 

@@ -58,9 +58,11 @@ pub(crate) enum Kind {
     JobBegins,
     /// The memory of a GPU changes; index: change.
     CapacityChanges,
+    /// An allocation that waits for frames looks whether it has them; index: action.
+    FramesAwaited,
 }
 
-const KINDS: [Kind; 27] = [
+const KINDS: [Kind; 28] = [
     Kind::Wave,
     Kind::FaultArrives,
     Kind::FaultServed,
@@ -88,6 +90,7 @@ const KINDS: [Kind; 27] = [
     Kind::StrategiesDue,
     Kind::JobBegins,
     Kind::CapacityChanges,
+    Kind::FramesAwaited,
 ];
 
 /// An event: what happens to which object.

@@ -17,7 +17,7 @@ impl<L: Listen> Running<'_, L> {
         let mut ready = Vec::new();
         while let Some(id) = waiting.pop_front() {
             self.act(id, program)?;
-            if self.machine.halted() {
+            if self.machine.halted() || self.machine.driver.manager().starving().is_some() {
                 return Err(Stop::Halted);
             }
             order.done(id, &mut ready);

@@ -194,6 +194,10 @@ impl<L: Listen> Running<'_, L> {
         if let Some(reason) = self.workload.failure() {
             return Err(SimError::Workload { reason });
         }
+        if let Some(starving) = manager.starving().filter(|_| stopped.is_err()) {
+            let address = u64::from(starving.out.page.0) * page_bytes;
+            return Err(SimError::starving(self.config, starving, "", address, when));
+        }
         if stopped.is_err() {
             let waiting = self.machine.driver.outstanding().len();
             return Err(SimError::Stuck { launch: self.launches_done, when, waiting });

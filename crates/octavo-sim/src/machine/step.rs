@@ -43,6 +43,10 @@ impl<L: Listen> Node<'_, L> {
             Kind::CapacityChanges => self.capacity_changes(event.index as usize),
             Kind::Action => self.begin_action(event.index),
             Kind::ActionEnds => self.end_action(event.index),
+            Kind::FramesAwaited => {
+                self.hardware.clock.end_periodic();
+                self.end_action(event.index);
+            }
             Kind::HostThread => self.run_host_thread(event.index),
             Kind::HostFault => self.host_faults(event.index),
             Kind::HostWakes => self.host_wakes(event.index),

@@ -24,6 +24,7 @@ mod metadata;
 mod placed;
 mod refused;
 mod remote;
+mod scarce;
 mod support;
 mod timeline;
 mod trans_fw;

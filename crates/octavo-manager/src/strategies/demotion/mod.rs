@@ -7,7 +7,7 @@ mod spare_memory;
 use octavo_registry::Registry;
 
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST_MEMORY, MemoryId};
+use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId};
 use crate::memories::frames::{Change, Frames};
 use crate::pages::Pages;
 
@@ -43,6 +43,8 @@ pub struct Occupancy<'a> {
     pub(crate) frames: &'a Frames,
     pub(crate) pages: &'a Pages,
     pub(crate) change: &'a Change,
+    /// Of what could be removed, pages that others need the room of already.
+    pub(crate) gone: &'a [u32; MAX_MEMORIES],
 }
 
 impl Occupancy<'_> {
@@ -55,7 +57,7 @@ impl Occupancy<'_> {
     /// Frames of a GPU's memory that hold what it keeps for others and what the host has a copy of.
     #[must_use]
     pub fn removable(&self, memory: MemoryId) -> u32 {
-        self.pages.spare().backed(memory)
+        self.pages.spare().backed(memory) - self.gone[memory.index()]
     }
 
     /// Blocks that a GPU's memory keeps for others and that the host has yet to get a copy of.

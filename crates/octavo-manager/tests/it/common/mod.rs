@@ -38,12 +38,14 @@ impl Node {
     /// The plans of `event`, completed at once, as lines; reads and writes of metadata are left out.
     pub fn event(&mut self, event: Event<'_>) -> Vec<String> {
         self.manager.handle(Time::ZERO, event, &mut self.plans);
+        self.manager.work_ahead(Time::ZERO, &mut self.plans);
         let mut lines = Vec::new();
         while !self.plans.is_empty() {
             let plan = self.plans.remove(0);
             let acts = |step: &&Step| !matches!(step, Step::Consult { .. });
             lines.extend(plan.steps.iter().filter(acts).map(show));
             self.manager.complete(Time::ZERO, plan.id, &mut self.plans);
+            self.manager.work_ahead(Time::ZERO, &mut self.plans);
             self.manager.check().unwrap();
         }
         lines

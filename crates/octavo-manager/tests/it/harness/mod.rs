@@ -164,6 +164,7 @@ impl Harness {
         self.events += 1;
         let mut plans = Vec::new();
         self.manager.handle(Time::ZERO, event, &mut plans);
+        self.manager.work_ahead(Time::ZERO, &mut plans);
         self.accept(plans);
     }
 
@@ -241,6 +242,7 @@ impl Harness {
         self.events += 1;
         let mut plans = Vec::new();
         self.manager.fail(Time::ZERO, &running.plan, refusal, &mut plans);
+        self.manager.work_ahead(Time::ZERO, &mut plans);
         let first = self.running.len();
         self.accept(plans);
         self.running[first..].iter_mut().take(1).for_each(Running::promises_nothing);
@@ -266,6 +268,7 @@ impl Harness {
         self.events += 1;
         let mut plans = Vec::new();
         self.manager.complete(Time::ZERO, id, &mut plans);
+        self.manager.work_ahead(Time::ZERO, &mut plans);
         self.accept(plans);
     }
 

@@ -23,16 +23,20 @@ impl<L: Listen> Node<'_, L> {
         self.jobs.running[job].gpus.get(number).copied().map(ProcessorId::gpu)
     }
 
-    /// Gives all of it back; no plan holds any.
-    pub(super) fn free_all(&mut self, job: usize) {
-        for (run, _) in self.runs(job) {
-            self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware));
-        }
+    /// Gives all of it back; whether no plan holds any of it any more.
+    pub(super) fn free_all(&mut self, job: usize) -> bool {
+        let runs: Vec<PageRun> = self.runs(job).into_iter().map(|(run, _)| run).collect();
+        self.give_back(&runs)
     }
 
-    /// Whether a plan holds some of it.
-    pub(super) fn is_held(&self, job: usize) -> bool {
-        self.runs(job).iter().any(|(run, _)| self.driver.is_busy(*run))
+    /// Gives pages back: those that a plan holds are free when it ends. Whether all are.
+    pub(in crate::machine) fn give_back(&mut self, runs: &[PageRun]) -> bool {
+        for &run in runs {
+            if self.driver.manager().page(run.first).allocated && !self.driver.is_freeing(run.first) {
+                self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware));
+            }
+        }
+        !runs.iter().any(|run| self.driver.manager().page(run.first).allocated)
     }
 
     /// Pages of each buffer of a job, and the GPU that it asked for.

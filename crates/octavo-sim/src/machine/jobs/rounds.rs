@@ -6,7 +6,7 @@ use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 
-/// How long a job that has ended waits for plans that hold its pages before it looks again whether it can give them back:
+/// How long a job that has ended waits for plans that hold its pages before it looks again whether all are free:
 /// a microsecond. Jobs that run once never wait.
 const BUSY_PAUSE: u64 = 1_000_000;
 
@@ -66,7 +66,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.clock.schedule(now, Kind::Launch, job as u32);
     }
 
-    /// The last kernel of a job of launches alone has ended. It has its memory until no plan holds any of it.
+    /// The last kernel of a job of launches alone has ended. It begins anew when no plan holds any of its memory.
     pub(in crate::machine) fn end_launches(&mut self, job: usize) {
         if !self.jobs.running[job].resting {
             self.jobs.note_memory_use(self.driver.manager());
@@ -75,11 +75,10 @@ impl<L: Listen> Node<'_, L> {
         if self.finished {
             return;
         }
-        if self.is_held(job) {
+        if !self.free_all(job) {
             let again = self.hardware.clock.now() + BUSY_PAUSE;
             return self.hardware.clock.schedule(again, Kind::Launch, job as u32);
         }
-        self.free_all(job);
         self.begin_anew(job);
     }
 

@@ -49,6 +49,9 @@ impl<L: Listen> Node<'_, L> {
     /// An action is over: those that waited for it last begin.
     pub(in crate::machine) fn end_action(&mut self, number: u32) {
         let ((job, id), now) = (self.programs.who(number), self.hardware.clock.now());
+        if self.waits_for_frames((job, id)) {
+            return self.hardware.clock.schedule_look(now + BUSY_PAUSE, EventKind::FramesAwaited, number);
+        }
         if self.waits_for_plans((job, id)) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, EventKind::ActionEnds, number);
         }
@@ -71,15 +74,11 @@ impl<L: Listen> Node<'_, L> {
         }
     }
 
-    /// Frees what a program that has ended did not, unless a plan holds some of it; whether it did.
+    /// Frees what a program that has ended did not; whether no plan holds any of it any more.
     pub(in crate::machine) fn free_what_is_kept(&mut self, job: usize) -> bool {
         let program = self.programs.of(job).program;
         let kept: Vec<PageRun> = program.kept().map(|buffer| self.pages_of_buffer(buffer)).collect();
-        if kept.iter().any(|run| self.driver.is_busy(*run)) {
-            return false;
-        }
-        kept.into_iter().for_each(|run| self.drive(|driver, now, hardware| driver.free(now, run, 0, hardware)));
-        true
+        self.give_back(&kept)
     }
 
     fn bring_into_being(&mut self, job: usize, buffer: &ProgramBuffer) {
@@ -111,6 +110,14 @@ impl<L: Listen> Node<'_, L> {
     fn end_call(&mut self, doing: Doing) {
         let over = self.hardware.clock.now() + self.hardware.config.host.costs.advice_call.0;
         self.schedule_end(doing, over);
+    }
+
+    /// Whether memory that stays has yet to get frames: others have to leave.
+    fn waits_for_frames(&mut self, (job, id): Doing) -> bool {
+        let program = self.programs.of(job).program;
+        let Action::Allocate(buffer) = &program.actions()[id.index()].action else { return false };
+        let buffer = &program.buffers()[buffer.index()];
+        buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
     /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought. What comes

@@ -1,0 +1,77 @@
+//! How often in a row an executor refuses one thing, so that nobody tries for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use octavo_manager::{PageId, Plan, PlanClass, PlanId, ProcessorId};
+
+/// Refusals in a row, after which one thing is not tried again; chosen: far beyond what passing trouble takes.
+const MOST: u32 = 1000;
+
+/// What was refused and has not been done since. Empty while nothing is refused.
+#[derive(Default)]
+pub(crate) struct Trials {
+    /// Refused plans in a row that were to wake a fault.
+    faults: BTreeMap<(ProcessorId, PageId), u32>,
+    /// Unfinished plans that end what a refused one began. They wake its faults, but serve none.
+    ends: BTreeSet<PlanId>,
+    /// Of these, how many were refused in a row.
+    ends_refused: u32,
+    /// Refused plans in a row that nobody waits for.
+    ahead: u32,
+}
+
+impl Trials {
+    /// A plan is refused; the faults among those that it was to wake that are tried no more.
+    pub fn refused(&mut self, plan: &Plan) -> Vec<(ProcessorId, PageId)> {
+        if self.ends.remove(&plan.id) {
+            self.ends_refused += 1;
+        }
+        self.ahead += u32::from(plan.class == PlanClass::Background);
+        let mut hopeless = Vec::new();
+        for fault in plan.wakes() {
+            let tries = self.faults.entry(fault).or_default();
+            *tries += 1;
+            if *tries >= MOST {
+                self.faults.remove(&fault);
+                hopeless.push(fault);
+            }
+        }
+        hopeless
+    }
+
+    /// This plan ends what a refused one began.
+    pub fn begin_end(&mut self, plan: PlanId) {
+        self.ends.insert(plan);
+    }
+
+    /// A plan was carried out.
+    #[inline]
+    pub fn done(&mut self, plan: &Plan) {
+        self.ahead = 0;
+        if self.ends.is_empty() && self.faults.is_empty() {
+            return;
+        }
+        if self.ends.remove(&plan.id) {
+            self.ends_refused = 0;
+        } else {
+            plan.wakes().for_each(|fault| _ = self.faults.remove(&fault));
+        }
+    }
+
+    /// Something else happened.
+    #[inline]
+    pub fn forget_ahead(&mut self) {
+        self.ahead = 0;
+    }
+
+    /// Whether it is no use to do anything ahead of need before something else happens.
+    #[inline]
+    pub fn ahead_is_vain(&self) -> bool {
+        self.ahead >= MOST
+    }
+
+    /// Whether what was begun will never be ended.
+    pub fn ends_are_vain(&self) -> bool {
+        self.ends_refused >= MOST
+    }
+}

@@ -1,0 +1,93 @@
+//! Where each victim goes, found before any of them leaves: if they find no room together, all stay.
+
+use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun};
+use crate::contract::plan::Step;
+use crate::mechanism::spare;
+use crate::memories::frames::Change;
+use crate::strategies::demotion::Occupancy;
+use crate::transaction::Transaction;
+use crate::transaction::state::Memory;
+
+/// Victims that leave together.
+pub(super) struct Way {
+    pub to: MemoryId,
+    /// How many victims leave by it and those before it.
+    pub end: usize,
+    /// Blocks that are kept there for others and make room for them.
+    pub removes: Vec<u32>,
+}
+
+/// What memories will be like when the victims so far have left.
+struct Outlook {
+    change: Change,
+    /// Pages that were kept for others and make room, by memory.
+    gone: [u32; MAX_MEMORIES],
+    /// Their blocks.
+    removed: Vec<(MemoryId, u32)>,
+}
+
+/// The ways of victims that leave `from`, block by block; of those that go to the host one after another, one way.
+/// `None` if the host has no room for all of these.
+pub(super) fn ways(
+    tx: &mut Transaction<'_>,
+    victims: &[PageId],
+    from: MemoryId,
+    room_for: Option<PageRun>,
+) -> Option<Vec<Way>> {
+    let span = tx.memory.pages.geometry().block_pages();
+    let mut outlook = Outlook { change: tx.draft.flight.change, gone: [0; MAX_MEMORIES], removed: Vec::new() };
+    let mut ways: Vec<Way> = Vec::new();
+    let (mut end, mut written) = (0, 0);
+    for block in victims.chunk_by(|one, next| one.0 / span == next.0 / span) {
+        end += block.len();
+        let sole = block.iter().filter(|&&page| !tx.state(page).replicated()).count() as u32;
+        let to = destination(tx, block, sole, from, &outlook);
+        let removes = if to.on_host() { Some(Vec::new()) } else { outlook.room_beside(tx, to, sole, room_for) };
+        let (to, removes) = removes.map_or((HOST_MEMORY, Vec::new()), |removes| (to, removes));
+        written += if to.on_host() { sole } else { 0 };
+        match ways.last_mut().filter(|last| to.on_host() && last.to == to) {
+            Some(last) => last.end = end,
+            None => ways.push(Way { to, end, removes }),
+        }
+    }
+    let frames = &tx.memory.frames;
+    let fits = !frames.counts(HOST_MEMORY) || frames.host_holds(written, &tx.draft.flight.change);
+    fits.then_some(ways)
+}
+
+/// The memory that the victims of one block should go to. What leaves only in part goes to the host.
+fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: MemoryId, outlook: &Outlook) -> MemoryId {
+    let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
+    let memories = Occupancy { frames, pages, change: &outlook.change, gone: &outlook.gone };
+    let chosen = demotion.destination(from, sole, &memories);
+    let there = chosen.on_host() || chosen != from && spare::whole(tx, from, block);
+    if there { chosen } else { HOST_MEMORY }
+}
+
+impl Outlook {
+    /// Finds room for so many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
+    /// or `None` if there is not enough. What other steps of the plan take away there, they do too late.
+    fn room_beside(
+        &mut self,
+        tx: &Transaction<'_>,
+        memory: MemoryId,
+        pages: u32,
+        room_for: Option<PageRun>,
+    ) -> Option<Vec<u32>> {
+        let leaves_later = |step: &Step| matches!(*step, Step::Release { memory: from, .. } if from == memory);
+        if tx.draft.steps.iter().any(leaves_later) {
+            return None;
+        }
+        let missing = tx.memory.frames.missing(memory, pages, &self.change)?;
+        let blocks = spare::Removable { memory, near: room_for, removed: &self.removed };
+        let (blocks, frames) = blocks.until(tx, missing);
+        if frames < missing {
+            return None;
+        }
+        self.removed.extend(blocks.iter().map(|&block| (memory, block)));
+        self.gone[memory.index()] += frames;
+        self.change.lose(memory, frames);
+        self.change.gain(memory, pages);
+        Some(blocks)
+    }
+}
