@@ -40,6 +40,7 @@ __all__ = [
     "listing",
     "penalty_readings",
     "prefetch_replay",
+    "quantum_volume",
     "resolve",
     "resolve_stored",
     "roofline_ceilings",
@@ -107,6 +108,9 @@ def inspect_workload(resolved: str) -> str:
 
 def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str:
     """The workload of a resolved scenario as a whole program of that kind, as JSON."""
+
+def quantum_volume(qubits: int, depth: int, seed: int) -> str:
+    """The circuit that the workload `quantum-volume` simulates with that seed, and its amplitudes, as JSON."""
 
 def gpu_probes() -> list[dict[str, Any]]:
     """Name, title, description (`about`), kernels (`source`) and digest of every probe, in the order of running."""

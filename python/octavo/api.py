@@ -291,6 +291,31 @@ def inspect_workload(source: Scenario) -> dict[str, Any]:
     return characteristics
 
 
+def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> dict[str, Any]:
+    """The circuit that the workload `quantum-volume` simulates, and the amplitudes that it leads to.
+
+    Args:
+        qubits: 2 to 20.
+        depth: Layers, 1 to 1000; as many as qubits if left out.
+        seed: As a scenario's.
+
+    Returns:
+        `gates` (`layer`, `qubits`, `matrix`), in order, and `amplitudes` after them, by state: bit q of an index is
+        qubit q. The first qubit of a gate is the lower bit of a row or column of its matrix. Complex numbers are pairs.
+
+    Raises:
+        ScenarioError: a number out of range.
+
+    """
+    if seed < 0:
+        raise ScenarioError(f"seed: expected 0 or more, found {seed}")
+    try:
+        circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, qubits if depth is None else depth, seed))
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None
+    return circuit
+
+
 def workload_program(
     source: Scenario, kind: str = "managed", *, spread: str = "interleaved", threads: int = 1
 ) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 //! Python bindings, nothing else: text in, text and columns out. The package `octavo` makes it pleasant.
 
 mod advise;
+mod circuit;
 mod convert;
 mod describe;
 mod errors;
@@ -30,6 +31,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::advise::roofline::{roofline_ceilings, roofline_crossing, roofline_zone_end};
+    #[pymodule_export]
+    use crate::circuit::quantum_volume;
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]

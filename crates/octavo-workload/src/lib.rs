@@ -6,7 +6,9 @@
 
 pub mod emit;
 pub mod graphs;
+pub mod inputs;
 pub mod kernels;
+pub mod quantum;
 pub mod random;
 mod registry;
 pub mod scale;

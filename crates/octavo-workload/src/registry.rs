@@ -5,7 +5,8 @@ use octavo_registry::{Former, Registry};
 
 use crate::kernels;
 
-/// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, then plain touches.
+/// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, graph
+/// analytics, further applications of the Grace Hopper study, then plain touches.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -48,6 +49,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::analytics::bfs::ENTRY,
         &kernels::analytics::wcc::ENTRY,
         &kernels::analytics::sssp::ENTRY,
+        &kernels::pathfinder::ENTRY,
+        &kernels::quantum_volume::ENTRY,
         &kernels::touch::ENTRY,
     ],
 )

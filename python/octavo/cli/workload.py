@@ -29,6 +29,12 @@ PROGRAM_EXAMPLES = options.examples(
 )
 
 
+CIRCUIT_EXAMPLES = options.examples(
+    "octavo workload circuit --qubits 4 --seed 3",
+    "octavo workload circuit --qubits 10 --depth 2 --json",
+)
+
+
 class Kind(Enum):
     """Which memory the buffers of a whole program are in."""
 
@@ -98,6 +104,24 @@ def program(
     sink.table(f"{name}, {kind.value}: buffers", ["buffer", "size", "kind"], buffers)
     actions = [_action(number, action) for number, action in enumerate(found["actions"])]
     sink.table("actions", ["", "action", "what", "buffers", "size", "after"], actions)
+
+
+@app.command(epilog=CIRCUIT_EXAMPLES)
+def circuit(
+    qubits: Annotated[int, typer.Option("--qubits", "-q", min=2, max=20, help="Qubits.")] = 4,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, max=1000, help="Layers; as many as qubits if left out.")
+    ] = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print a circuit of `quantum-volume`: the qubits of its gates; as JSON their matrices and the amplitudes, too."""
+    sink = Sink(as_json=as_json)
+    found = api.quantum_volume(qubits, depth=depth, seed=seed or 0)
+    sink.document(found)
+    layers = [[gate["qubits"] for gate in found["gates"] if gate["layer"] == layer] for layer in range(found["depth"])]
+    rows = [[str(layer), ", ".join(f"{a}-{b}" for a, b in pairs)] for layer, pairs in enumerate(layers)]
+    sink.table(f"quantum volume of {qubits} qubits", ["layer", "qubits of each gate"], rows)
 
 
 def _action(number: int, action: dict[str, Any]) -> list[str]:

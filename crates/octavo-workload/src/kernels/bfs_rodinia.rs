@@ -10,7 +10,7 @@
 //! are made does not depend on the order of wavefronts. Rodinia's generator gives each node a few undirected edges to
 //! random nodes, six a node in all; so does [`Graph::uniform`] with degree 6.
 //!
-//! Scale 1 is Rodinia's largest graph, a million nodes, 37 MB.
+//! Scale 1 is Rodinia's largest graph, a million nodes, 37 MB; or the 16 million of the Grace Hopper study.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{WAVEFRONT_LANES, load_lanes, load_span, push_all, steps, store_lanes, store_span};
+use crate::inputs::Input;
 use crate::kernels::bfs_shoc::{Graph, UNREACHED};
 use crate::scale;
 
@@ -29,8 +30,8 @@ const RECORD: u64 = 2 * WORD;
 const LANES: u64 = WAVEFRONT_LANES as u64;
 /// Threads of a work-group.
 const GROUP: u64 = 512;
-/// Nodes at scale 1, and at most.
-const USUAL_NODES: u64 = 1_000_000;
+/// Nodes at scale 1: Rodinia's largest graph, and that of the Grace Hopper study; and at most.
+const USUAL_NODES: [u64; 2] = [1_000_000, 16_000_000];
 const MOST_NODES: u64 = 1 << 27;
 /// Parts of a turn over the edges.
 const PARTS: u32 = 4;
@@ -65,16 +66,20 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BfsRodiniaOptions {
+    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    #[serde(skip_serializing_if = "Input::is_own")]
+    pub input: Input,
     /// Edges of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator).
     pub degree: u32,
-    /// Nodes, 2 to 2^27. Default: a million times the scale (Rodinia's largest graph).
+    /// Nodes, 2 to 2^27. Default: a million times the scale (Rodinia's largest graph),
+    /// or 16 million (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
 }
 
 impl Default for BfsRodiniaOptions {
     fn default() -> Self {
-        Self { degree: 6, nodes: None }
+        Self { input: Input::Own, degree: 6, nodes: None }
     }
 }
 
@@ -333,12 +338,13 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     schema: typed::schema::<BfsRodiniaOptions>,
     resolve: typed::resolve::<BfsRodiniaOptions>,
     build: |options, size: &Size| {
-        let BfsRodiniaOptions { degree, nodes } = typed::parse(options)?;
+        let BfsRodiniaOptions { input, degree, nodes } = typed::parse(options)?;
         if !(1..=64).contains(&degree) {
             return Err(OptionError::new("degree", format!("expected 1 to 64, found {degree}")));
         }
         let key = if nodes.is_some() { "nodes" } else { "scale" };
-        let nodes = scale::chosen(key, nodes, USUAL_NODES, size.scale, 1, MOST_NODES)?;
+        let usual = input.either(USUAL_NODES[0], USUAL_NODES[1]);
+        let nodes = scale::chosen(key, nodes, usual, size.scale, 1, MOST_NODES)?;
         if nodes < 2 {
             return Err(OptionError::new(key, format!("expected 2 to {MOST_NODES} nodes, found {nodes}")));
         }

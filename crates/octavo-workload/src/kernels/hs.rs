@@ -6,7 +6,8 @@
 //! launch. Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are
 //! shared.
 //!
-//! Scale 1 is the largest input that Rodinia ships, 1024 x 1024, with its pyramid height of 2.
+//! Scale 1 is the largest input that Rodinia ships, 1024 x 1024, with its pyramid height of 2; or, as `input` says, the
+//! 16384 x 16384 of the Grace Hopper study with the two steps of Rodinia's script, which the study does not name.
 
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
+use crate::inputs::{self, Input};
 use crate::kernels::last_written;
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
 
@@ -28,24 +30,39 @@ const WAVEFRONT_ROWS: i64 = 4;
 const WAVEFRONTS: u32 = (BLOCK / WAVEFRONT_ROWS) as u32;
 /// Sides are multiples of it, so that rows share no line.
 const SIDE_GRANULE: u64 = 32;
-const LARGEST_INPUT: u64 = 1024;
+/// Sides at scale 1: Rodinia's largest input, and that of the Grace Hopper study.
+const SIDES: [u64; 2] = [1024, 16 << 10];
+/// Steps in all: Rodinia's code, and Rodinia's script.
+const STEPS: [u32; 2] = [60, 2];
 
 /// Options of `hs`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HsOptions {
-    /// Rows and columns, in elements, a multiple of 32. Default: 1024 at scale 1 (the largest input of Rodinia).
+    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    #[serde(skip_serializing_if = "Input::is_own")]
+    pub input: Input,
+    /// Rows and columns, in elements, a multiple of 32. Default at scale 1: 1024 (the largest input of Rodinia);
+    /// 16384 (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<u64>,
     /// Steps of one launch, 1 to 7. Default 2 (Rodinia's script).
     pub pyramid: u32,
-    /// Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code).
-    pub steps: u32,
+    /// Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace Hopper study,
+    /// which does not say (Rodinia's script).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+}
+
+impl HsOptions {
+    fn steps(&self) -> u32 {
+        self.steps.unwrap_or(self.input.either(STEPS[0], STEPS[1]))
+    }
 }
 
 impl Default for HsOptions {
     fn default() -> Self {
-        Self { side: None, pyramid: 2, steps: 60 }
+        Self { input: Input::Own, side: None, pyramid: 2, steps: None }
     }
 }
 
@@ -83,8 +100,9 @@ impl Hs {
     }
 
     fn from_options(options: &HsOptions, scale: f64) -> Result<Self, OptionError> {
-        let side = options.side.map_or_else(|| scaled_side(LARGEST_INPUT, scale, SIDE_GRANULE), Ok)?;
-        Self::new(side, options.pyramid, options.steps)
+        let usual = options.input.either(SIDES[0], SIDES[1]);
+        let side = options.side.map_or_else(|| scaled_side(usual, scale, SIDE_GRANULE), Ok)?;
+        Self::new(side, options.pyramid, options.steps())
     }
 
     /// Rows and columns that a work-group stores.
@@ -239,6 +257,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     summary: "heat of a chip, two steps a launch in overlapping blocks (Rodinia hotspot); 12 MB, stencil",
     source: "Rodinia hotspot, calculate_temp, 1024 x 1024",
     schema: typed::schema::<HsOptions>,
-    resolve: typed::resolve::<HsOptions>,
+    resolve: |options| inputs::resolve(options, |own: &HsOptions| vec![("steps", own.steps().into())]),
     build: |options, size: &Size| Ok(Box::new(Hs::from_options(&typed::parse(options)?, size.scale)?)),
 };

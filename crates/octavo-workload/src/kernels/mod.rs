@@ -29,6 +29,8 @@ pub mod matrix;
 pub mod matrixmultiplication;
 pub mod nearestneighbor;
 pub mod nw;
+pub mod pathfinder;
+pub mod quantum_volume;
 pub mod red;
 pub mod relu;
 pub mod sad;

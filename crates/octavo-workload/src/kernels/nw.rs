@@ -11,7 +11,8 @@
 //! Instructions, waits and barriers are those of the compiled GCN3 kernels that MGPUSim ships, whose blocks have a
 //! side of 64. No scores are computed: neither control flow nor addresses depend on them.
 //!
-//! Published input: three tables of 2048^2 scores. The third is allocated and never touched.
+//! Published input: three tables of 2048^2 scores (Mosaic), 32768^2 (the Grace Hopper study). The third is allocated and
+//! never touched.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
@@ -21,12 +22,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{load_lanes, load_scalar, load_span, push_all, steps, store_span};
+use crate::inputs::Input;
 use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, checked_side, scaled_side};
 
 /// Sides of a block that the kernels can be compiled for.
 const BLOCKS: [u64; 3] = [16, 32, 64];
-/// Scores along a side of the table at scale 1.
-const PUBLISHED_SIDE: u64 = 2048;
+/// Scores along a side of the table at scale 1: Mosaic's, and the Grace Hopper study's.
+const PUBLISHED_SIDES: [u64; 2] = [2048, 32 << 10];
 
 /// Instructions of the compiled GCN3 kernels: vector, scalar, local data, branch; pairs for the first and the second.
 mod cost {
@@ -59,8 +61,11 @@ mod cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NwOptions {
+    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    #[serde(skip_serializing_if = "Input::is_own")]
+    pub input: Input,
     /// Elements of each sequence, a multiple of `block`. Default: 2048 times the root of the scale (Mosaic, MICRO
-    /// 2017).
+    /// 2017), or 32768 (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
     /// Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim: 64).
@@ -69,7 +74,7 @@ pub struct NwOptions {
 
 impl Default for NwOptions {
     fn default() -> Self {
-        Self { length: None, block: 16 }
+        Self { input: Input::Own, length: None, block: 16 }
     }
 }
 
@@ -269,8 +274,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     schema: typed::schema::<NwOptions>,
     resolve: typed::resolve::<NwOptions>,
     build: |options, size: &Size| {
-        let NwOptions { length, block } = typed::parse(options)?;
-        let fitting = || scaled_side(PUBLISHED_SIDE, size.scale, checked_block(block)?);
+        let NwOptions { input, length, block } = typed::parse(options)?;
+        let published = input.either(PUBLISHED_SIDES[0], PUBLISHED_SIDES[1]);
+        let fitting = || scaled_side(published, size.scale, checked_block(block)?);
         Ok(Box::new(Nw::new(length.map_or_else(fitting, Ok)?, block)?))
     },
 };

@@ -7,43 +7,83 @@
 //! program's memory, and left out; left and right it is the end of the row before or the start of the next.
 //!
 //! Groups are numbered along rows: with a contiguous range for each GPU, pages at the borders of the ranges are shared.
-//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations. Between them the program copies the
-//! image to the host and back for statistics of a part of it, which is left out.
+//! Scale 1 is the input of Rodinia's script, 2048 x 2048, with its two iterations; or, as `input` says, that of the Grace
+//! Hopper study: 20480 x 20480, 12 iterations, and an image that a kernel of its own writes first. Between iterations the
+//! host needs statistics of a part of the image: Rodinia's program copies all of it to the host, a program without copies
+//! reads that part. Rodinia's copy back, of what the host has not changed, is left out.
 
 use octavo_program::{
     AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink, Resources, Size, Workload, WorkloadEntry,
 };
-use octavo_registry::{OptionError, typed};
+use octavo_registry::{OptionError, Options, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::{parts, push_all};
-use crate::kernels::matrix::{Matrix, Rows, checked_side, scaled_side};
+use crate::inputs::{self, Input};
+use crate::kernels::matrix::{ELEMENT_BYTES, Matrix, Rows, checked_side, scaled_side};
 use crate::scale;
 
 /// Threads along each side of a work-group.
 pub const BLOCK: u64 = 16;
 /// Rows of a wavefront.
 const WAVEFRONT_ROWS: u64 = 4;
-const PUBLISHED_SIDE: u64 = 2048;
+/// Sides at scale 1: Rodinia's script, and the Grace Hopper study.
+const PUBLISHED_SIDES: [u64; 2] = [2048, 20 << 10];
+const PUBLISHED_ITERATIONS: [u32; 2] = [2, 12];
+/// Rows of the part whose statistics the host needs, in Rodinia's script.
+const REGION_ROWS: u64 = 128;
 
 /// Options of `srad`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SradOptions {
-    /// Rows of the image, a multiple of 16. Default: 2048 at scale 1 (Rodinia's script), near a square.
+    /// Whose input: `own` or `grace-hopper`. Default `own`.
+    #[serde(skip_serializing_if = "Input::is_own")]
+    pub input: Input,
+    /// Rows of the image, a multiple of 16. Default at scale 1: 2048 (Rodinia's script), 20480 (Grace Hopper study).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// Columns of the image, a multiple of 16. Default: as for `rows`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u64>,
-    /// Iterations, two launches each, at least 1. Default 2 (Rodinia's script).
-    pub iterations: u32,
+    /// Iterations, two launches each, at least 1. Default 2 (Rodinia's script); 12 (Grace Hopper study).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// Who writes the image first: `host`, or `gpu` in a launch before the others. Default `host` (Rodinia); `gpu`
+    /// (Grace Hopper study).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initialised_by: Option<Side>,
+    /// Rows of the image, from the first, that the host reads before each further iteration. Default: all (Rodinia
+    /// copies the image); with the input of the Grace Hopper study 128 of 20480 (the region of Rodinia's script), or as
+    /// much of a smaller image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_rows: Option<u64>,
 }
 
-impl Default for SradOptions {
-    fn default() -> Self {
-        Self { rows: None, columns: None, iterations: 2 }
+/// A side of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The host's threads.
+    Host,
+    /// A kernel.
+    Gpu,
+}
+
+impl SradOptions {
+    fn iterations(&self) -> u32 {
+        self.iterations.unwrap_or(self.input.either(PUBLISHED_ITERATIONS[0], PUBLISHED_ITERATIONS[1]))
+    }
+
+    fn initialised_by(&self) -> Side {
+        self.initialised_by.unwrap_or(self.input.either(Side::Host, Side::Gpu))
+    }
+
+    fn read_rows(&self, rows: u64) -> u64 {
+        let share = REGION_ROWS as f64 / PUBLISHED_SIDES[1] as f64;
+        let region = || ((rows as f64 * share).round() as u64).max(1);
+        self.read_rows.unwrap_or_else(|| self.input.either(rows, region()))
     }
 }
 
@@ -57,10 +97,12 @@ pub struct Srad {
     rows: u64,
     columns: u64,
     iterations: u32,
+    initialised_by: Side,
+    read_rows: u64,
 }
 
 impl Srad {
-    /// `iterations` on `rows` x `columns` elements.
+    /// `iterations` on `rows` x `columns` elements that the host writes first; it reads all of them between iterations.
     ///
     /// # Errors
     /// Sizes that are not multiples of [`BLOCK`], which the program refuses, or no iterations.
@@ -72,12 +114,54 @@ impl Srad {
         let mut array = |name| Matrix::allocate(&mut space, name, rows, columns);
         let (image, coefficients) = (array("J"), array("C"));
         let derivatives = ["E_C", "W_C", "S_C", "N_C"].map(array);
-        Ok(Self { space, image, coefficients, derivatives, rows, columns, iterations })
+        let (initialised_by, read_rows) = (Side::Host, rows);
+        Ok(Self { space, image, coefficients, derivatives, rows, columns, iterations, initialised_by, read_rows })
+    }
+
+    /// The same with an image that `side` writes first.
+    #[must_use]
+    pub fn initialised_by(self, side: Side) -> Self {
+        Self { initialised_by: side, ..self }
+    }
+
+    /// The same with a host that reads the first `rows` rows between iterations.
+    ///
+    /// # Errors
+    /// None, or more than the image has.
+    pub fn read_rows(self, rows: u64) -> Result<Self, OptionError> {
+        if !(1..=self.rows).contains(&rows) {
+            return Err(OptionError::new("read_rows", format!("expected 1 to {}, found {rows}", self.rows)));
+        }
+        Ok(Self { read_rows: rows, ..self })
     }
 
     fn from_options(options: &SradOptions, scale: f64) -> Result<Self, OptionError> {
-        let side = |given: Option<u64>| given.map_or_else(|| scaled_side(PUBLISHED_SIDE, scale, BLOCK), Ok);
-        Self::new(side(options.rows)?, side(options.columns)?, options.iterations)
+        let published = options.input.either(PUBLISHED_SIDES[0], PUBLISHED_SIDES[1]);
+        let side = |given: Option<u64>| given.map_or_else(|| scaled_side(published, scale, BLOCK), Ok);
+        let srad = Self::new(side(options.rows)?, side(options.columns)?, options.iterations())?;
+        let read_rows = options.read_rows(srad.rows);
+        srad.initialised_by(options.initialised_by()).read_rows(read_rows)
+    }
+
+    /// What a launch does.
+    fn step(&self, launch: u32) -> Step {
+        match launch.checked_sub(self.first_iteration()) {
+            None => Step::Initialise,
+            Some(launch) if launch.is_multiple_of(2) => Step::Derive,
+            Some(_) => Step::Update,
+        }
+    }
+
+    /// The launch that the first iteration begins with.
+    fn first_iteration(&self) -> u32 {
+        u32::from(self.initialised_by == Side::Gpu)
+    }
+
+    /// The kernel that writes the image first: each thread its element.
+    fn initialise(&self, patch: &Patch, out: &mut OpSink<'_>) {
+        push_all(out, &cost::INITIALISE);
+        self.image.store(out, patch.block());
+        out.push(Op::END);
     }
 
     fn patch(&self, group: u32, wavefront: u32) -> Patch {
@@ -157,6 +241,15 @@ impl Srad {
         self.image.store(out, patch.block());
         out.push(Op::END);
     }
+}
+
+/// What a launch does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Initialise,
+    /// The first kernel of an iteration.
+    Derive,
+    Update,
 }
 
 /// Where a wavefront's four rows and its work-group's block lie.
@@ -241,6 +334,9 @@ impl Patch {
 /// border take different ways through a few scalar instructions; those of the way through are counted for all.
 mod cost {
     use octavo_program::Op;
+
+    /// Chosen, not compiled: the place of an element, and a value made of it.
+    pub const INITIALISE: [Op; 3] = [Op::mix(0, 2, 0, 0), Op::WAIT, Op::mix(12, 4, 0, 0)];
 
     pub const TO_LOCAL: [Op; 2] = [Op::WAIT, Op::mix(0, 0, 1, 0)];
 
@@ -328,24 +424,36 @@ impl Workload for Srad {
 
     /// Between iterations the host reads the image for statistics.
     fn host_side(&self) -> HostSide {
-        let stated =
-            HostSide::of(self.buffers()).inputs(["J"]).outputs(["J"]).scratch(["C", "E_C", "W_C", "S_C", "N_C"]);
-        (2..self.launches()).step_by(2).fold(stated, |side, launch| side.reads_before(launch, ["J"])).build()
+        let stated = HostSide::of(self.buffers()).outputs(["J"]).scratch(["C", "E_C", "W_C", "S_C", "N_C"]);
+        let stated = match self.initialised_by {
+            Side::Host => stated.inputs(["J"]),
+            Side::Gpu => stated,
+        };
+        let bytes = self.read_rows * self.columns * ELEMENT_BYTES;
+        let further = (self.first_iteration()..self.launches()).step_by(2).skip(1);
+        further.fold(stated, |side, launch| side.reads_part_before(launch, "J", bytes)).build()
     }
 
     fn launches(&self) -> u32 {
-        2 * self.iterations
+        self.first_iteration() + 2 * self.iterations
     }
 
     fn launch(&self, index: u32) -> Launch {
-        let kernel = if index.is_multiple_of(2) { "srad_cuda_1" } else { "srad_cuda_2" };
+        let kernel = match self.step(index) {
+            Step::Initialise => "initialise",
+            Step::Derive => "srad_cuda_1",
+            Step::Update => "srad_cuda_2",
+        };
         let work_groups = (self.rows / BLOCK * (self.columns / BLOCK)) as u32;
         Launch { kernel: kernel.into(), work_groups, wavefronts_per_group: (BLOCK / WAVEFRONT_ROWS) as u32 }
     }
 
     fn resources(&self, index: u32) -> Resources {
-        let (vector_registers, scalar_registers, local_data_bytes) =
-            if index.is_multiple_of(2) { (21, 20, 6144) } else { (15, 18, 5120) };
+        let (vector_registers, scalar_registers, local_data_bytes) = match self.step(index) {
+            Step::Initialise => (12, 16, 0),
+            Step::Derive => (21, 20, 6144),
+            Step::Update => (15, 18, 5120),
+        };
         Resources { vector_registers, scalar_registers, local_data_bytes }
     }
 
@@ -355,14 +463,23 @@ impl Workload for Srad {
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let patch = self.patch(group, wavefront);
-        let first = launch.is_multiple_of(2);
-        parts(cursor, out, |part, out| match (first, part) {
-            (true, 0) => self.load_image(&patch, out),
-            (true, _) => self.store_coefficients(&patch, out),
-            (false, 0) => self.load_coefficients(&patch, out),
-            (false, _) => self.store_image(&patch, out),
+        let step = self.step(launch);
+        parts(cursor, out, |part, out| match (step, part) {
+            (Step::Initialise, _) => self.initialise(&patch, out),
+            (Step::Derive, 0) => self.load_image(&patch, out),
+            (Step::Derive, _) => self.store_coefficients(&patch, out),
+            (Step::Update, 0) => self.load_coefficients(&patch, out),
+            (Step::Update, _) => self.store_image(&patch, out),
         });
     }
+}
+
+/// `options` with their defaults; what goes with Rodinia's own program is left out, as it always was.
+fn resolve(options: &Options) -> Result<Options, OptionError> {
+    inputs::resolve(options, |own: &SradOptions| {
+        let side = own.input.either(None, Some(("initialised_by", "gpu".into())));
+        [("iterations", own.iterations().into())].into_iter().chain(side).collect()
+    })
 }
 
 /// The registered workload.
@@ -371,6 +488,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     summary: "diffusion of an image, two launches an iteration (Rodinia srad v2); 96 MB, stencil",
     source: "Rodinia srad_v2, srad_cuda_1 and srad_cuda_2, 2048 x 2048",
     schema: typed::schema::<SradOptions>,
-    resolve: typed::resolve::<SradOptions>,
+    resolve,
     build: |options, size: &Size| Ok(Box::new(Srad::from_options(&typed::parse(options)?, size.scale)?)),
 };

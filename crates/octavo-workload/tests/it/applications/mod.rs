@@ -1,4 +1,4 @@
-//! Mosaic's applications against lane-by-lane models of their kernels, and against counts derived by hand.
+//! Mosaic's applications and those of the Grace Hopper study against lane-by-lane models of their kernels, and against counts derived by hand.
 
 mod bfs_rodinia;
 mod blk;
@@ -15,6 +15,8 @@ mod lps;
 mod lud;
 mod nearestneighbor;
 mod nw;
+mod pathfinder;
+mod quantum_volume;
 mod red;
 mod sad;
 mod scan;
@@ -64,6 +66,7 @@ fn footprints_follow_the_scale() {
         ("fft", 96.0),
         ("lps", 128.0),
         ("srad", 96.0),
+        ("pathfinder", 38.53),
     ];
     for (name, megabytes) in expected {
         // Blocks make smaller ones less exact.
@@ -72,4 +75,50 @@ fn footprints_follow_the_scale() {
             assert!((found / (megabytes * scale) - 1.0).abs() < tolerance, "{name} at {scale} has {found} MiB");
         }
     }
+}
+
+/// Footprints in GiB of the inputs of the Grace Hopper study, from the published sizes by hand.
+#[test]
+fn the_input_of_a_study_is_of_its_size() {
+    let gib = |bytes: f64| bytes / f64::from(1 << 30);
+    let expected = [
+        ("hs", 3.0 * 4.0 * 16384.0 * 16384.0),
+        ("nw", 3.0 * 4.0 * 32769.0 * 32769.0),
+        ("srad", 6.0 * 4.0 * 20480.0 * 20480.0),
+        ("pathfinder", 4.0 * 100_000.0 * (19_999.0 + 2.0)),
+    ];
+    for (name, bytes) in expected {
+        let found = studied(name, 1.0).footprint() as f64;
+        assert!((found / bytes - 1.0).abs() < 1e-9, "{name} has {} GiB", gib(found));
+        let found = studied(name, 1.0 / 256.0).footprint() as f64 * 256.0;
+        assert!((found / bytes - 1.0).abs() < 0.02, "{name} has {} GiB, scaled", gib(found));
+    }
+    // 16 million nodes, six edges each: at a thousandth, 16,000 of 8 + 4 + 3 bytes and their edges.
+    let nodes = 16_000.0;
+    let found = studied("bfs-rodinia", 0.001).footprint() as f64;
+    assert!((found / (nodes * (15.0 + 24.0)) - 1.0).abs() < 0.01, "bfs-rodinia has {found} bytes");
+    assert_eq!(full_size("quantum-volume").buffers()[0].bytes, 8 << 30);
+}
+
+/// What a study says beside sizes are defaults: whatever is given counts.
+#[test]
+fn the_input_of_a_study_decides_defaults_alone() {
+    let launches = |name, options: &[(&str, serde_json::Value)]| {
+        let mut choice = Choice::named(name);
+        choice.options.extend(options.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        WORKLOADS.build(&choice, &Size { scale: 0.001, seed: 7 }).unwrap().launches()
+    };
+    let study = || ("input", "grace-hopper".into());
+    assert_eq!(launches("hs", &[]), 30);
+    assert_eq!(launches("hs", &[study()]), 1);
+    assert_eq!(launches("hs", &[study(), ("steps", 10.into())]), 5);
+    assert_eq!(launches("srad", &[]), 4);
+    assert_eq!(launches("srad", &[study()]), 1 + 24);
+    assert_eq!(launches("srad", &[study(), ("initialised_by", "host".into()), ("iterations", 3.into())]), 6);
+}
+
+fn studied(name: &str, scale: f64) -> Box<dyn Workload> {
+    let mut choice = Choice::named(name);
+    choice.options.insert("input".to_owned(), "grace-hopper".into());
+    WORKLOADS.build(&choice, &Size { scale, seed: 7 }).unwrap()
 }

@@ -1,5 +1,5 @@
 use octavo_program::Workload;
-use octavo_workload::kernels::srad::Srad;
+use octavo_workload::kernels::srad::{Side, Srad};
 
 use super::{LANES, refused};
 use crate::lanes::{Lanes, Totals, assert_same, base, launch_totals, stream, totals, touched};
@@ -71,6 +71,29 @@ fn every_element_is_written_once_in_each_launch() {
     }
 }
 
+/// A launch before the others stores the image, each element once; the others are what they were.
+#[test]
+fn a_gpu_can_write_the_image_first() {
+    let size = (32, 48);
+    let srad = Srad::new(32, 48, 2).unwrap().initialised_by(Side::Gpu).read_rows(5).unwrap();
+    assert_eq!(srad.launches(), 5);
+    assert_eq!(srad.launch(0).kernel, "initialise");
+    assert_same(&srad, |launch, group, wavefront| {
+        if let Some(launch) = launch.checked_sub(1) {
+            return naive(&srad, size, launch, group.into(), wavefront.into());
+        }
+        let corner = 16 * i64::from(group % 3) + 48 * 16 * i64::from(group / 3);
+        let threads = (0..LANES as i64).map(|lane| i64::from(wavefront) * LANES as i64 + lane);
+        let mut lanes = Lanes::default();
+        lanes.store(threads.map(|thread| base(&srad, "J") + 4 * (corner + 48 * (thread / 16) + thread % 16) as u64));
+        lanes
+    });
+    let side = srad.host_side();
+    assert!(side.roles().iter().all(|role| !role.input) && side.roles()[0].output);
+    let [read] = side.exchanges() else { panic!("{:?}", side.exchanges()) };
+    assert_eq!((read.before, read.buffer, read.bytes.clone(), read.writes), (3, 0, 0..5 * 48 * 4, false));
+}
+
 #[test]
 fn counts_follow_from_the_structure() {
     let srad = Srad::new(48, 48, 1).unwrap();
@@ -93,4 +116,5 @@ fn nonsense_is_refused_by_name() {
     assert_eq!(refused("srad", &[("rows", 40)]), "rows");
     assert_eq!(refused("srad", &[("columns", 0)]), "columns");
     assert_eq!(refused("srad", &[("iterations", 0)]), "iterations");
+    assert_eq!(refused("srad", &[("read_rows", 1 << 20)]), "read_rows");
 }

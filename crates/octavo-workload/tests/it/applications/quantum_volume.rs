@@ -1,0 +1,92 @@
+use octavo_program::{OpKind, Workload};
+use octavo_workload::kernels::quantum_volume::{Precision, QuantumVolume};
+use octavo_workload::quantum::circuit::Circuit;
+
+use super::{LANES, refused};
+use crate::lanes::{Lanes, assert_same, base, launch_totals, stream, touched, wavefronts};
+
+fn simulation(qubits: u32, depth: u32, precision: Precision) -> QuantumVolume {
+    QuantumVolume::new(Circuit::quantum_volume(qubits, depth, 5), precision)
+}
+
+/// The kernels lane by lane: a lane's four states are found by filling the bits beside the gate's one after another.
+fn naive(found: &QuantumVolume, bytes: u64, launch: u32, group: u64, wavefront: u64) -> Lanes {
+    let qubits = found.circuit().qubits();
+    let threads = 1u64 << (qubits - if launch == 0 { 0 } else { 2 });
+    let first = group * 1024 + wavefront * LANES;
+    let lanes = (first..first + LANES).filter(|thread| *thread < threads);
+    let address = |state: u64| base(found, "amplitudes") + bytes * state;
+    let mut touched = Lanes::default();
+    if launch == 0 {
+        touched.store(lanes.map(address));
+        return touched;
+    }
+    let pair = found.circuit().pairs()[launch as usize - 1];
+    let state = |thread: u64, ones: u64| {
+        let mut rest = thread;
+        let mut found = 0;
+        for bit in 0..qubits {
+            let value = match pair.iter().position(|qubit| *qubit == bit) {
+                Some(place) => ones >> place & 1,
+                None => {
+                    let value = rest % 2;
+                    rest /= 2;
+                    value
+                }
+            };
+            found += value << bit;
+        }
+        found
+    };
+    (0..4).for_each(|ones| touched.load(lanes.clone().map(|thread| address(state(thread, ones)))));
+    (0..4).for_each(|ones| touched.store(lanes.clone().map(|thread| address(state(thread, ones)))));
+    touched
+}
+
+#[test]
+fn touches_what_every_lane_of_the_kernels_touches() {
+    for (qubits, precision) in [(2, Precision::Single), (7, Precision::Single), (11, Precision::Double)] {
+        let simulation = simulation(qubits, qubits, precision);
+        assert_same(&simulation, |launch, group, wavefront| {
+            naive(&simulation, precision.bytes(), launch, group.into(), wavefront.into())
+        });
+    }
+}
+
+#[test]
+fn every_launch_goes_through_all_amplitudes_once() {
+    let simulation = simulation(13, 13, Precision::Single);
+    assert_eq!(simulation.launches(), 1 + 13 * 6);
+    assert_eq!(simulation.launch(1).work_groups, 2);
+    let (lines, gates) = ((8 << 13) / 64, 13 * 6);
+    let stored = touched(&simulation, "amplitudes", true);
+    assert_eq!(stored.len(), lines);
+    // Where a gate's qubits are among the lowest three, a line is stored by two or by four instructions.
+    assert!(stored.values().all(|times| (1 + gates..=1 + 4 * gates).contains(times)));
+    for (launch, pair) in simulation.circuit().pairs().iter().enumerate() {
+        let together = pair.iter().filter(|qubit| **qubit < 3).count();
+        let found = launch_totals(&simulation, launch as u32 + 1);
+        assert_eq!(found.lines, (2 * lines as u64) << together, "{pair:?}");
+    }
+}
+
+#[test]
+fn each_gate_has_a_matrix_of_its_own() {
+    let simulation = simulation(9, 3, Precision::Double);
+    let first = base(&simulation, "matrices") / 64;
+    for launch in 1..simulation.launches() {
+        for (group, wavefront) in wavefronts(&simulation, launch) {
+            let ops = stream(&simulation, launch, group, wavefront, 512);
+            let scalar: Vec<_> = ops.iter().filter(|op| op.kind() == OpKind::ScalarLoad).collect();
+            assert_eq!(scalar.len(), 1);
+            assert_eq!((scalar[0].line(), scalar[0].count()), (first + 4 * u64::from(launch - 1), 4));
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused_by_name() {
+    assert_eq!(refused("quantum-volume", &[("qubits", 1)]), "qubits");
+    assert_eq!(refused("quantum-volume", &[("qubits", 39)]), "qubits");
+    assert_eq!(refused("quantum-volume", &[("depth", 0)]), "depth");
+}
