@@ -37,7 +37,7 @@ pub use host::{HostPhase, Piece, Sweep, Threads};
 pub use host_side::{Exchange, HostSide, HostSideBuilder, Role};
 pub use launches::{Application, Cursor, Launch, Resources, Workload};
 pub use listing::{ListedAction, ListedBuffer, Listing};
-pub use lower::{Exception, Lowering, ProgramKind, lower};
+pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, lower};
 pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use octavo_manager::{Access, Advice, Kind, Spread};
+use octavo_manager::{Access, Advice, Kind, ProcessorId, Spread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +63,28 @@ pub struct Exception {
     pub kind: Option<Kind>,
     /// What the program says about it once it is allocated.
     pub advice: Advice,
+    /// Where the program brings all of it before launches.
+    pub prefetch: Option<Bring>,
+}
+
+/// Bringing all of a buffer to a processor's memory (`cudaMemPrefetchAsync`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bring {
+    /// Whose memory.
+    pub to: ProcessorId,
+    /// Before which launches.
+    pub before: Before,
+}
+
+/// Before which launches of a program something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Before {
+    /// The first one.
+    #[default]
+    FirstLaunch,
+    /// Each of them.
+    EachLaunch,
 }
 
 /// How a workload becomes a whole program.
@@ -182,6 +204,7 @@ impl Chain<'_> {
         self.copy_in(&inputs);
         for launch in launches.clone() {
             self.exchanges(launch);
+            self.bring(launch == launches.start);
             self.then(Action::Launch { launch, buffers: Arc::clone(&used) });
             self.running = true;
         }
@@ -208,6 +231,17 @@ impl Chain<'_> {
             if let Some(advice) = said.filter(|advice| *advice != Advice::default()) {
                 let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
                 self.then(Action::Advise { span, advice });
+            }
+        }
+    }
+
+    /// Brings whole buffers to where they are to be before a launch.
+    fn bring(&mut self, first: bool) {
+        for &buffer in Arc::clone(&self.used).iter() {
+            let wanted = self.lowering.exceptions.get(&buffer.index()).and_then(|exception| exception.prefetch);
+            if let Some(Bring { to, .. }) = wanted.filter(|bring| first || bring.before == Before::EachLaunch) {
+                let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
+                self.then(Action::Prefetch { span, to });
             }
         }
     }

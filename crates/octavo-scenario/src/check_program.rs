@@ -124,14 +124,20 @@ impl Checked<'_> {
             ("preferred", buffer.preferred.is_some()),
             ("accessed_by", !buffer.accessed_by.is_empty()),
             ("read_mostly", buffer.read_mostly),
+            ("prefetch", buffer.prefetch.is_some()),
         ];
         let kind = buffer.kind.unwrap_or(program.buffers());
         if let Some((part, _)) = said.into_iter().find(|(_, said)| *said && kind.stays()) {
             let moves = format!("{} or {}", Kind::Managed, Kind::System);
-            let message = format!("advice is for memory that moves: expected {moves}, found {kind}");
+            let what = if part == "prefetch" { part } else { "advice" };
+            let message = format!("{what} is for memory that moves: expected {moves}, found {kind}");
             return Err(self.problem(&key(part), message));
         }
+        if let (None, Some(_)) = (&buffer.prefetch, buffer.prefetch_before) {
+            return Err(self.problem(&key("prefetch_before"), format!("needs `program.{}`", key("prefetch"))));
+        }
         let named = buffer.preferred.iter().map(|name| ("preferred", name));
+        let named = named.chain(buffer.prefetch.iter().map(|name| ("prefetch", name)));
         let mut named = named.chain(buffer.accessed_by.iter().map(|name| ("accessed_by", name)));
         named.try_for_each(|(part, name)| self.check_processor(&key(part), name))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
 use octavo_program::{
-    Action, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of,
+    Action, Before, Bring, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,13 @@ pub struct BufferChoice {
     /// Advice: whether its pages are mostly read, so that every reader should have a copy.
     #[serde(skip_serializing_if = "is_false")]
     pub read_mostly: bool,
+    /// To whose memory the program brings all of it before launches (`cudaMemPrefetchAsync`: `host`, `gpu0`, …); it does
+    /// not if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch: Option<String>,
+    /// Before which launches it does that; the first if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch_before: Option<Before>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -107,6 +114,12 @@ impl BufferChoice {
             accessed_by: self.accessed_by.iter().filter_map(named).fold(ProcessorMask::EMPTY, ProcessorMask::with),
             read_mostly: self.read_mostly,
         }
+    }
+
+    /// Where the program brings the buffer, and before which launches.
+    fn bring(&self) -> Option<Bring> {
+        let to = self.prefetch.as_ref().and_then(|name| processor(name))?;
+        Some(Bring { to, before: self.prefetch_before.unwrap_or_default() })
     }
 }
 
@@ -232,7 +245,7 @@ impl ProgramChoice {
     fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
         let exception = |(index, name): (usize, &String)| {
             let own = self.buffers.get(name)?;
-            Some((index, Exception { kind: own.kind, advice: own.advice() }))
+            Some((index, Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring() }))
         };
         let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
         Lowering {

@@ -128,6 +128,20 @@ fn advice_is_for_memory_that_moves_and_names_processors_of_the_node() {
 }
 
 #[test]
+fn prefetch_is_for_memory_that_moves_and_names_processors_of_the_node() {
+    let name = first();
+    let set = |key: &str| format!("program.buffers.{name}.{key}");
+    let error = refusal(&["program.kind=pinned", &set("prefetch=gpu0")]);
+    assert!(error.contains("prefetch is for memory that moves: expected managed or system, found pinned"), "{error}");
+    let error = refusal(&["program.kind=managed", &set("prefetch=gpu4")]);
+    assert!(error.contains("expected one of host, gpu0, gpu1, gpu2, gpu3, found `gpu4`; did you mean"), "{error}");
+    let error = refusal(&["program.kind=managed", &set("prefetch_before=each-launch")]);
+    assert!(error.contains(&format!("prefetch_before`: needs `program.buffers.{name}.prefetch`")), "{error}");
+    let each = [set("prefetch=gpu0"), set("prefetch_before=each-launch")];
+    assert!(program(&["program.kind=managed", &each[0], &each[1]]).is_ok());
+}
+
+#[test]
 fn device_memory_beyond_all_gpus_memory_is_refused_before_the_run() {
     let small = ["node.capacity.footprint_percent=20", "node.capacity.scope=per-gpu"];
     let error = program(&["program.kind=explicit", small[0], small[1]]).unwrap_err();

@@ -1,8 +1,9 @@
 //! Every workload as a whole program of every kind.
 
-use octavo_manager::{Access, Advice, HOST, Kind, Spread};
+use octavo_manager::{Access, Advice, HOST, Kind, ProcessorId, Spread};
 use octavo_program::{
-    Action, Exception, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Size, Span, Workload, lower,
+    Action, Before, Bring, Exception, HostSide, LINE_BYTES, Lowering, Mix, OpKind, Program, ProgramKind, Size, Span,
+    Workload, lower,
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
@@ -108,7 +109,7 @@ fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_o
     let advised = side.roles().iter().position(|role| role.output).unwrap();
     let device = Exception { kind: Some(Kind::Device), ..Exception::default() };
     let advice = Advice { preferred: Some(HOST.memory()), ..Advice::default() };
-    let exceptions = [(input, device), (advised, Exception { kind: None, advice })].into();
+    let exceptions = [(input, device), (advised, Exception { advice, ..Exception::default() })].into();
     let program = lower(workload.as_ref(), &Lowering { exceptions, ..Lowering::default() }).unwrap();
     assert_alive_once(&program);
     let own = workload.buffers().len();
@@ -128,6 +129,27 @@ fn a_device_buffer_among_managed_ones_has_memory_on_the_host_and_copies_of_its_o
         .collect();
     assert_eq!(said, [(advised, advice)]);
     assert!(program.actions().iter().any(|ordered| ordered.action == Action::Synchronise), "the host reads in place");
+}
+
+#[test]
+fn a_buffer_is_brought_before_the_first_launch_or_before_each() {
+    let workload = build("stencil2d", 0.003);
+    let (launches, gpu) = (workload.launches(), ProcessorId::gpu(0));
+    let brought = |before| {
+        let exception = Exception { prefetch: Some(Bring { to: gpu, before }), ..Exception::default() };
+        let lowering = Lowering { exceptions: [(0, exception)].into(), ..Lowering::default() };
+        let program = lower(workload.as_ref(), &lowering).unwrap();
+        let kinds: Vec<_> = program.actions().iter().map(|ordered| ordered.action.name()).collect();
+        // Each right before its launch, all of the buffer.
+        for (index, ordered) in program.actions().iter().enumerate() {
+            if let Action::Prefetch { span, to } = &ordered.action {
+                assert_eq!((span.buffer.index(), span.len(), *to), (0, workload.buffers()[0].bytes, gpu));
+                assert_eq!(kinds[index + 1], "launch");
+            }
+        }
+        kinds.iter().filter(|kind| **kind == "prefetch").count() as u32
+    };
+    assert_eq!((brought(Before::FirstLaunch), brought(Before::EachLaunch)), (1, launches));
 }
 
 #[test]
