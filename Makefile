@@ -77,9 +77,10 @@ kernels:
 	    cargo run --quiet --package octavo-gpu --example ptx -- crates/octavo-probe/kernels
 
 # The commands stand in the README of the traces.
-traces:
+traces: $(VENV)/built
 	cd tools/mgpusim-trace && go build -o "$(CURDIR)/target/mgpusim-trace" .
 	cd traces && grep '^mgpusim-trace ' README.md | PATH="$(CURDIR)/target:$$PATH" sh -eux
+	$(BIN)/octavo trace seal traces/*.trace
 
 validation: $(VENV)/built $(VENV)/checks
 	$(BIN)/octavo validate mgpusim --output runs/validation --force --markdown docs/validation.md

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from conftest import SMALL, contents
 
 import octavo
 from octavo.errors import DamagedError
-from octavo.files import manifest, ours, swap
+from octavo.files import atomic, blame, manifest, ours, shared, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import OctavoNote
+from octavo.files.shared import Shared
 from octavo.runs.result import FILES
 
 RUN = {"workload": "fir", "scale": SMALL}
@@ -204,3 +206,85 @@ def test_a_manifest_that_names_files_elsewhere_is_damaged(name, tmp_path):
     with pytest.raises(DamagedError, match="expected names of files in the folder"):
         manifest.read(tmp_path / "out")
     assert ours.names(tmp_path / "out", ()) == {MANIFEST_FILE}
+
+
+EXPERIMENT = Shared("experiment", "this one", known=(), earlier=lambda _: None)
+
+
+def filled(root):
+    """A folder of an experiment with a picture that only another version knows, and a file that somebody replaced."""
+    with shared.opened(root, EXPERIMENT, force=False):
+        shared.write_bytes(root / "later.png", b"by Octavo")
+        shared.write_bytes(root / "grün.png", b"by Octavo, too")
+        shared.write_bytes(root / "table.parquet", b"once Octavo's")
+    (root / "table.parquet").write_bytes(b"mine")
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[:-60], lambda text: text.replace("this one", "that one")])
+def test_force_mends_a_folder_whose_manifest_is_damaged(tmp_path, damage):
+    filled(tmp_path / "e")
+    path = tmp_path / "e" / MANIFEST_FILE
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(DamagedError, match="is damaged"), shared.opened(tmp_path / "e", EXPERIMENT, force=False):
+        pass
+    with shared.opened(tmp_path / "e", EXPERIMENT, force=True):
+        for name in ("later.png", "grün.png"):
+            assert not (tmp_path / "e" / name).exists()
+            shared.write_bytes(tmp_path / "e" / name, b"made again")
+        with pytest.raises(octavo.OutputError, match=r"table\.parquet: it is there already"):
+            shared.write_bytes(tmp_path / "e" / "table.parquet", b"made again")
+    assert (tmp_path / "e" / "table.parquet").read_bytes() == b"mine"
+    assert set(manifest.read(tmp_path / "e").files) == {"later.png", "grün.png"}
+
+
+def test_force_mends_a_comparison_of_which_manifest_and_report_are_damaged(tmp_path):
+    octavo.compare(**COMPARE, output=tmp_path / "c")
+    expected = contents(tmp_path / "c")
+    for name in (MANIFEST_FILE, "report.json"):
+        (tmp_path / "c" / name).write_bytes(b"{")
+    with pytest.raises(DamagedError):
+        octavo.compare(**COMPARE, output=tmp_path / "c")
+    octavo.compare(**COMPARE, output=tmp_path / "c", force=True)
+    assert contents(tmp_path / "c") == expected
+
+
+def into_result(folder):
+    return swap.locked(folder, FILES)
+
+
+def into_experiment(folder):
+    return shared.opened(folder, EXPERIMENT, force=False)
+
+
+@pytest.mark.parametrize("opened", [into_result, into_experiment, atomic.replaced_file])
+def test_only_errors_about_a_folder_blame_it(tmp_path, opened):
+    written = tmp_path / "out"
+    for error in (FileNotFoundError(2, "none", str(tmp_path / "other.csv")), TimeoutError("nobody answers")):
+        with pytest.raises(type(error)) as found, opened(written):
+            raise error
+        assert found.value is error
+    for error in (
+        OSError(28, "No space left"),
+        PermissionError(13, "no", str(written / "a")),
+        OSError(2, "", os.fsencode(written)),
+    ):
+        with pytest.raises(octavo.OutputError, match="cannot write"), opened(written):
+            raise error
+
+
+@pytest.mark.parametrize(
+    ("name", "concerned"),
+    [
+        ("/a/b/out", True),
+        ("/a/b/out/x/y", True),
+        ("/a/b", True),
+        ("/a/b/.out.octavo-new/x", True),
+        ("/a/b/out.octavo-old", True),
+        ("/a/b/other", False),
+        ("/a/b/output", False),
+        ("/a/c/out", False),
+    ],
+)
+def test_what_a_folder_is_blamed_for(name, concerned):
+    assert blame.concerns(OSError(13, "no", name), Path("/a/b/out")) == concerned
+    assert blame.concerns(OSError(13, "no", "/elsewhere", None, name), Path("/a/b/out")) == concerned

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import octavo
+from octavo.files.manifest import MANIFEST_FILE
+from octavo.trace.folder import check_all
 
+ROOT = Path(__file__).parents[2]
 ALLOCATIONS = [{"name": "input", "base": 4096, "bytes": 16384}, {"name": "output", "base": 1 << 21, "bytes": 4096}]
 LAUNCH = {"kernel": "copy", "grid": (256, 1, 1), "group": (128, 1, 1)}
 
@@ -336,3 +340,36 @@ def test_a_kernel_is_recorded_and_runs_like_itself(tmp_path, cli):
     assert replay.scenario.kind == "recorded"
     assert replay.table("phases").equals(model.table("phases"))
     assert replay.summary["time_ps"] == model.summary["time_ps"]
+
+
+@pytest.mark.parametrize("folder", ["traces", "validation/traces"])
+def test_traces_of_the_repository_have_manifests(folder, recwarn):
+    found = sorted((ROOT / folder).glob("*.trace"))
+    assert found
+    check_all(found)
+    assert not recwarn.list
+
+
+def test_a_trace_of_another_program_is_sealed_once_it_is_checked(cli, tmp_path):
+    path = shutil.copytree(ROOT / "traces" / "fir-16384.trace", tmp_path / "fir.trace")
+    (path / MANIFEST_FILE).unlink()
+    (path / "notes.txt").write_text("mine")
+    with pytest.warns(octavo.OctavoNote, match="`octavo trace seal` writes one"):
+        rows = octavo.trace.open(path).validate()
+    assert cli("trace", "seal", "fir.trace", "--json").stdout == f'{{\n  "fir.trace": {rows}\n}}\n'
+    original = ROOT / "traces" / "fir-16384.trace" / MANIFEST_FILE
+    assert (path / MANIFEST_FILE).read_bytes() == original.read_bytes(), "files of others are none of it"
+    broken = bytearray((path / "launches.parquet").read_bytes())
+    broken[100] ^= 1
+    (path / "launches.parquet").write_bytes(broken)
+    with pytest.raises(octavo.TraceError, match=r"launches\.parquet is damaged"):
+        octavo.trace.seal(path)
+
+
+def test_what_is_no_valid_trace_is_not_sealed(tmp_path):
+    path = shutil.copytree(ROOT / "traces" / "fir-16384.trace", tmp_path / "fir.trace")
+    (path / MANIFEST_FILE).unlink()
+    (path / "launches.parquet").write_bytes(b"PAR1")
+    with pytest.warns(octavo.OctavoNote), pytest.raises(octavo.TraceError):
+        octavo.trace.seal(path)
+    assert not (path / MANIFEST_FILE).exists()

@@ -65,6 +65,20 @@ def validate(path: Folder, as_json: options.Json = False, quiet: options.Quiet =
     sink.say(f"{path} is a valid trace of {rows:,} rows")
 
 
+@app.command(epilog=options.examples("octavo trace seal fir.trace", "octavo trace seal traces/*.trace"))
+def seal(
+    paths: Annotated[list[Path], typer.Argument(metavar="TRACE", help="Folders of traces.", show_default=False)],
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check traces that other programs recorded, and write the manifest that tells damage from then on."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    rows = {str(path): trace.seal(path) for path in paths}
+    sink.document(rows)
+    for path, count in rows.items():
+        sink.say(f"{path} is a valid trace of {count:,} rows, with a manifest")
+
+
 @app.command(
     epilog=options.examples(
         "octavo trace record fir fir.trace --kind explicit --scale 0.0625",

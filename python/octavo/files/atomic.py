@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from octavo.errors import OutputError
-from octavo.files import digest, links
+from octavo.files import blame, digest, links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
         OutputError: it cannot be written; what was there before stays.
 
     """
+    named = path
     try:
         path = links.followed(path)
         remove_leftovers(path.parent, path.name + ".")
@@ -35,6 +36,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
             yield temporary
             _appear(temporary, path)
     except OSError as error:
+        if not blame.concerns(error, named, path):
+            raise
         raise _refused(path, error) from error
 
 

@@ -7,6 +7,7 @@ and BLAKE2b of each, or null for one that is being written) and `check`, a hash 
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 MANIFEST_FILE = "octavo-manifest.json"
 _FORMAT = 1
+_ENTRY = re.compile(
+    r'("(?:[^"\\\n]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*"):\s*\{\s*"bytes":\s*(\d+),\s*"blake2b":\s*"([0-9a-f]{32})"'
+)
+"""An entry for one file, as `Manifest.text` writes it."""
 _AGAIN = "make it again with --force, or restore the file"
 
 
@@ -94,6 +99,26 @@ def _checked(path: Path, found: Any) -> Manifest:
             raise DamagedError(f"{path} is damaged: expected names of files in the folder, found {name!r}", _AGAIN)
     files = {name: None if value is None else Entry(**value) for name, value in body["files"].items()}
     return Manifest(body["kind"], files, body["key"])
+
+
+def vouched(folder: Path) -> set[str]:
+    """Files that a manifest vouches for even if it is damaged: those that are still what an entry of it says.
+
+    Nobody else's file has the size and hash that stand there by its name.
+    """
+    try:
+        text = (folder / MANIFEST_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return set()
+    entries = {json.loads(name): Entry(int(size), found) for name, size, found in _ENTRY.findall(text)}
+    return {name for name, expected in entries.items() if PurePath(name).name == name and _is(folder / name, expected)}
+
+
+def _is(path: Path, expected: Entry) -> bool:
+    try:
+        return path.stat().st_size == expected.bytes and digest.entry(path) == expected
+    except OSError:
+        return False
 
 
 def verify(folder: Path, manifest: Manifest, names: Iterable[str] | None = None) -> None:

@@ -19,13 +19,19 @@ _SHOWN = 5
 
 
 def names(folder: Path, known: Collection[str]) -> set[str]:
-    """Names of the files that Octavo wrote: those of the manifest, or `known` ones where there is none to trust."""
+    """Names of the files that Octavo wrote: those of the manifest, or `known` ones where there is none to trust.
+
+    A damaged manifest still vouches for files that are what it says.
+    """
+    return plain(folder, {*_listed(folder, known), MANIFEST_FILE})
+
+
+def _listed(folder: Path, known: Collection[str]) -> set[str]:
     try:
         found = manifest.read(folder)
     except DamagedError:
-        found = None
-    listed = set(known) if found is None else set(found.files)
-    return plain(folder, {*listed, MANIFEST_FILE})
+        return {*known, *manifest.vouched(folder)}
+    return set(known) if found is None else set(found.files)
 
 
 def plain(folder: Path, listed: Collection[str]) -> set[str]:

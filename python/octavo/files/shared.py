@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octavo.errors import DamagedError, OutputError
-from octavo.files import atomic, digest, links, locks, manifest, ours
+from octavo.files import atomic, blame, digest, links, locks, manifest, ours
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
             finally:
                 del _OPEN[root.resolve()]
     except OSError as error:
+        if not blame.concerns(error, root, root.resolve()):
+            raise
         raise OutputError(
             f"cannot write results to {root}: {atomic.reason(error)}",
             "what is finished is kept; the same command goes on from there",
@@ -125,8 +127,8 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
             raise
         found = None
     if found is None:
-        key = shared.earlier(root)
-        files = () if key is None else ours.names(root, shared.known) - {MANIFEST_FILE}
+        key = _key_of_earlier(root, shared, force=force)
+        files = ours.names(root, () if key is None else shared.known) - {MANIFEST_FILE}
         found = Manifest(shared.kind, dict.fromkeys(files), key)
     if found.kind != shared.kind:
         raise OutputError(f"{root} holds another kind of result: expected {shared.kind}, found {found.kind}", _OTHER)
@@ -135,3 +137,13 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
             f"{root} already holds another {shared.kind}", "choose another folder with -o, or replace it with --force"
         )
     return found
+
+
+def _key_of_earlier(root: Path, shared: Shared, *, force: bool) -> str | None:
+    """Which experiment a folder without a manifest to trust is of; the empty text for one that cannot be told."""
+    try:
+        return shared.earlier(root)
+    except DamagedError:
+        if not force:
+            raise
+        return ""

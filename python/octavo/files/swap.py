@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from octavo.errors import OutputError
-from octavo.files import atomic, digest, links, locks, manifest, ours
+from octavo.files import atomic, blame, digest, links, locks, manifest, ours
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 
@@ -37,6 +37,7 @@ def locked(folder: Path, known: Collection[str]) -> Iterator[Path]:
         OutputError: another process writes it, or it cannot be written.
 
     """
+    target = folder
     try:
         target = links.followed(folder).absolute()
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -44,6 +45,8 @@ def locked(folder: Path, known: Collection[str]) -> Iterator[Path]:
             _mend(target, known)
             yield target
     except OSError as error:
+        if not blame.concerns(error, folder, target):
+            raise
         raise OutputError(
             f"cannot write to {folder}: {atomic.reason(error)}",
             "what was there before stays; choose another folder with -o",

@@ -10,6 +10,7 @@ Examples:
 from octavo.trace.converting import convert, formats
 from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
 from octavo.trace.recording import record
+from octavo.trace.sealing import seal
 from octavo.trace.writing import write
 
-__all__ = ["Trace", "convert", "formats", "open", "record", "write"]
+__all__ = ["Trace", "convert", "formats", "open", "record", "seal", "write"]

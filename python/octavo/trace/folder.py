@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from octavo.errors import DamagedError, OutputError, TraceError
-from octavo.files import manifest, swap
-from octavo.files.manifest import MANIFEST_FILE
+from octavo.files import atomic, digest, manifest, swap
+from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import note
 
 if TYPE_CHECKING:
@@ -58,6 +58,16 @@ def is_trace(path: Path) -> bool:
     return (path / "instructions.parquet").is_file()
 
 
+def write_manifest(path: Path) -> None:
+    """Write the manifest of a trace that is whole as it is; files of others in its folder are none of it."""
+    try:
+        with swap.locked(path, FILES) as target:
+            files = {name: digest.entry(target / name) for name in FILES if (target / name).is_file()}
+            atomic.write_bytes(target / MANIFEST_FILE, Manifest(TRACE, files).text().encode())
+    except OutputError as error:
+        raise TraceError(error.message, error.hint) from None
+
+
 def check_all(paths: Iterable[Path]) -> None:
     """Check every trace; errors as `check`."""
     for path in paths:
@@ -80,4 +90,4 @@ def check(path: Path) -> None:
             error.message, f"restore the file, or remove {path / MANIFEST_FILE} if it was changed on purpose"
         ) from None
     if found is None and is_trace(path):
-        note(f"{path} has no manifest: what is damaged in it may go unnoticed")
+        note(f"{path} has no manifest: what is damaged in it may go unnoticed; `octavo trace seal` writes one")
