@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo import advice, measured, policies, report, roofline, trace, validate
+    from octavo.advice.ask import Advice, advise
     from octavo.api import compare, inspect_workload, run, scenario, workload_program
     from octavo.errors import (
         AdviceError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from octavo.sweeps.api import sweep
 
 __all__ = [
+    "Advice",
     "AdviceError",
     "CalibrationError",
     "Comparison",
@@ -53,6 +55,7 @@ __all__ = [
     "TraceError",
     "ValidationError",
     "advice",
+    "advise",
     "compare",
     "inspect_workload",
     "listing",
@@ -71,6 +74,7 @@ __all__ = [
 
 # Where the names are, for imports when they are first used: most programs use few.
 _HOMES = {
+    "octavo.advice.ask": ("Advice", "advise"),
     "octavo.api": (
         "compare",
         "inspect_workload",

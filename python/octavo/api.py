@@ -120,7 +120,7 @@ def run(
 
     """
     resolved = scenario(source, **arguments)
-    folder, keep = _folder(output)
+    folder, keep = folder_of(output)
     timeline = None if perfetto is None else Path(perfetto)
     if timeline is not None and resolved.executor != SIMULATED:
         raise ScenarioError(
@@ -183,7 +183,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         alone=alone,
         **arguments,
     )
-    root, keep = _folder(output)
+    root, keep = folder_of(output)
     with told(watch) as tell:
         comparison = planned.run(root, workers=workers, force=force, watch=tell, report=output is not None)
     keep(comparison)
@@ -347,7 +347,7 @@ def workload_program(
     return program
 
 
-def _folder(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
+def folder_of(output: str | Path | None) -> tuple[Path, Callable[[object], None]]:
     """The folder to fill, and what ties a temporary one to the life of a result."""
     if output is not None:
         check_writable(Path(output).parent)

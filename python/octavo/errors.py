@@ -23,7 +23,9 @@ _ARGUMENTS = {
 _OPTIONS = {
     "-o": "output",
     "--force": "force=True",
-    **{f"--{name}": name for name in ("baseline", "best", "executor", "kind", "node", "perfetto", "workload")},
+    **{
+        f"--{name}": name for name in ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "workload")
+    },
 }
 """Options of the command line, and the arguments they are in Python."""
 

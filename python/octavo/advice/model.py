@@ -51,7 +51,9 @@ class System:
     fault_group: float
     """Serving a group of faults, besides each of them."""
     fault: float
-    """Each fault of a group."""
+    """Each fault of a group whose page comes from the host, besides its bytes."""
+    made: float
+    """Each fault of a group whose page is made on the device."""
     most_faults: int
     """Of a group."""
     host_fault: float
@@ -83,6 +85,7 @@ class System:
             "faults": {
                 "group": _time(self.fault_group),
                 "fault": _time(self.fault),
+                "made": _time(self.made),
                 "most": self.most_faults,
                 "host": _time(self.host_fault),
             },
@@ -118,8 +121,12 @@ class Structure:
     """Pages that come without a fault of their own."""
     first: Toucher = "host"
     """Who touches its pages first."""
+    host_faults: int | None = None
+    """Faults of the host as it goes through all of it, with its pages elsewhere; one a page of 4 KiB if left out."""
     write_shared: bool = False
     """Host and device write it in concurrent or near phases: pages on demand thrash."""
+    thrashing: float = 0.0
+    """Seconds that its faults are held up in all because it thrashes."""
     copied_in: int = 0
     """What the host copies to the device if it is device-placed."""
     copied_out: int = 0
@@ -132,7 +139,9 @@ class Structure:
         """As the model reads it."""
         sizes = {name: _bytes(getattr(self, name)) for name in ("size", "lines", "copied_in", "copied_out")}
         required = None if self.required is None else _bandwidth(self.required)
-        return {**asdict(self), **sizes, "required": required}
+        host_faults = -(-self.size // 4096) if self.host_faults is None else self.host_faults
+        times = {"thrashing": _time(self.thrashing), "required": required}
+        return {**asdict(self), **sizes, **times, "host_faults": host_faults}
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,7 @@ class Penalty:
     hidden_by_prefetch: float
     exposed: float
     faults: float
+    thrashing: float
     first_touch: float
     returned: float
     having: float
@@ -159,8 +169,8 @@ class Penalty:
     @property
     def terms(self) -> dict[str, float]:
         """What φ is the sum of."""
-        costs = {name: getattr(self, name) for name in ("exposed", "faults", "first_touch", "returned", "having")}
-        return {**costs, "launches": -self.launches, "copy": -self.copy}
+        names = ("exposed", "faults", "thrashing", "first_touch", "returned", "having")
+        return {**{name: getattr(self, name) for name in names}, "launches": -self.launches, "copy": -self.copy}
 
 
 @dataclass(frozen=True)

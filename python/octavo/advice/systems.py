@@ -140,7 +140,9 @@ _WHERE = {
     "page": "memory.page_size",
     "capacity": "node.capacity.bytes",
     "fault_group": "node.driver.service, node.host_link.latency both ways",
-    "fault": "node.driver.service",
+    "fault": "node.driver.service, a page's steps: node.host.costs.unmap_page, node.host_link.latency both ways, "
+    "node.host.memory_latency, node.dram.latency, node.driver.entry_write",
+    "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
     "most_faults": "node.driver.service",
     "host_fault": "node.host.costs: minor_fault, unmap_page; node.host_link.latency both ways",
     "launch": "node.compute.kernel_overhead",
@@ -151,7 +153,7 @@ _WHERE = {
     "zeroing": "node.host.costs.zeroing",
     "unmap": "node.host.costs.unmap_page",
 }
-_DERIVED = {"peak", "device", "copy", "by_lines", "latency", "fault_group", "fault", "host_fault"}
+_DERIVED = {"peak", "device", "copy", "by_lines", "latency", "fault_group", "fault", "made", "host_fault"}
 
 
 class _System:
@@ -181,7 +183,8 @@ class _System:
             page=self.page,
             capacity=self.capacity(),
             fault_group=service["group"] + 2 * self.hop(),
-            fault=service["fault"],
+            fault=service["fault"] + self.moved(),
+            made=service["fault"] + self.hop() + self.written(),
             most_faults=round(service["most"]),
             host_fault=self.time(costs["minor_fault"]) + self.time(costs["unmap_page"]) + 2 * self.hop(),
             launch=self.time(compute["kernel_overhead"]),
@@ -206,6 +209,15 @@ class _System:
     def hop(self) -> float:
         """From a GPU to the host, or back."""
         return self.time(self.node["host_link"]["latency"])
+
+    def written(self) -> float:
+        """An entry and the first line of a page, in the GPU's memory."""
+        return self.time(self.node["driver"]["entry_write"]) + self.time(self.node["dram"]["latency"])
+
+    def moved(self) -> float:
+        """A page from the host, besides its bytes: unmapped there, read over the link, written and mapped."""
+        read = 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
+        return self.time(self.node["host"]["costs"]["unmap_page"]) + read + self.written()
 
     def latency(self) -> float:
         """Of a line in host memory: the caches on the way, the link both ways, the memory."""

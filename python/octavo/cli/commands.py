@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 COMMANDS = {
     "run": ("run", "run"),
     "compare": ("compare", "compare"),
+    "advise": ("advise", "advise"),
     "sweep": ("sweep", "sweep"),
     "report": ("report", "report"),
     "list": ("listing", "list_"),

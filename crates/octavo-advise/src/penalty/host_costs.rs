@@ -8,9 +8,9 @@ const CHUNK: u64 = 2 << 20;
 
 /// Seconds in which pages come back to the host at its own faults: those that it would have copied back.
 pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
-    let bytes = structure.copied_out.0 as f64 * structure.sigma.get();
-    let on_the_way = bytes / (system.roofline.on_demand.0 as f64);
-    bytes / system.page.0 as f64 * system.faults.host.seconds() + on_the_way
+    let share = structure.copied_out.0 as f64 / structure.size.0 as f64 * structure.sigma.get();
+    let bytes = structure.size.0 as f64 * share;
+    structure.host_faults as f64 * share * system.faults.host.seconds() + bytes / system.roofline.on_demand.0 as f64
 }
 
 /// Seconds that memory of this kind costs to have beyond what device memory does, which needs memory of the host
@@ -20,7 +20,10 @@ pub(super) fn having(system: &System, structure: &Structure, host: HostPlacement
     let device = 2.0 * structure.size.0.div_ceil(CHUNK) as f64 * system.calls.device_chunk.seconds();
     let beside = if structure.seen_by_host { pages * ordinary_page(system) } else { 0.0 };
     let own = match host {
-        HostPlacement::OnDemand if structure.first == Toucher::Host => pages * ordinary_page(system),
+        HostPlacement::OnDemand if structure.first == Toucher::Host => {
+            let touched = structure.host_faults as f64 * system.calls.first_touch.seconds();
+            touched + pages * (clearing(system) + system.calls.unmap.seconds())
+        }
         HostPlacement::OnDemand => pages * system.calls.unmap.seconds(),
         HostPlacement::Pinned => pages * (2.0 * system.calls.pin.seconds() + clearing(system)),
     };

@@ -8,7 +8,7 @@
 //! | H_C, H_pre | what of it concurrency and prefetching hide | [`Penalty::hidden`], [`Penalty::hidden_by_prefetch`] |
 //! | φ | what host placement costs more than device placement | [`Penalty::phi`] |
 //!
-//! `φ = exposed + faults + first touch − launches − copy`, and, of whole programs, how results come back and what
+//! `φ = exposed + faults + thrashing + first touch − launches − copy`, and, of whole programs, how results come back and what
 //! memory of each kind costs to have. [`Readings`] has the places where the printed equations cannot be meant.
 
 mod host_costs;
@@ -16,7 +16,7 @@ mod readings;
 mod structure;
 mod system;
 
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
@@ -46,6 +46,8 @@ pub struct Penalty {
     pub exposed: Seconds,
     /// Serving faults.
     pub faults: Seconds,
+    /// Faults that are held up because host and device write the same pages.
+    pub thrashing: Seconds,
     /// Pages that the device touches first.
     pub first_touch: Seconds,
     /// Pages that come back to the host at its faults.
@@ -89,6 +91,7 @@ impl Penalty {
             hidden_by_prefetch: Seconds(hidden_by_prefetch),
             exposed: Seconds((latency - hidden - hidden_by_prefetch).max(0.0)),
             faults: Seconds(penalties.0),
+            thrashing: Seconds(if on_demand { structure.thrashing.seconds() } else { 0.0 }),
             first_touch: Seconds(penalties.1),
             returned: Seconds(if whole && on_demand { host_costs::returned(system, structure) } else { 0.0 }),
             having: Seconds(if whole { host_costs::having(system, structure, host) } else { 0.0 }),
@@ -101,7 +104,8 @@ impl Penalty {
     /// φ: below 0, host placement is the better one, unless it [thrashes](Self::thrashes).
     #[must_use]
     pub fn phi(&self) -> Seconds {
-        let costs = self.exposed.0 + self.faults.0 + self.first_touch.0 + self.returned.0 + self.having.0;
+        let kernel = self.exposed.0 + self.faults.0 + self.thrashing.0 + self.first_touch.0;
+        let costs = kernel + self.returned.0 + self.having.0;
         Seconds(costs - self.launches.0 - self.copy.0)
     }
 
@@ -188,20 +192,21 @@ fn hidden_by_prefetch(system: &System, structure: &Structure, latency: f64, read
 fn faults(system: &System, structure: &Structure, readings: &Readings) -> (f64, f64) {
     let volume = volume(structure, HostPlacement::OnDemand);
     let asked = (volume / system.page.0 as f64 - structure.prefetched_pages as f64).max(0.0);
-    let a_byte = system.first_touch_a_byte(structure.occupancy);
     if structure.first == Toucher::Host {
-        return (served(system, structure, asked, readings), 0.0);
+        return (served(system, structure, asked, system.faults.fault, readings), 0.0);
     }
     if !made_on_device(structure, readings) {
-        return (served(system, structure, asked, readings), a_byte * volume);
+        let a_byte = system.first_touch_a_byte(structure.occupancy);
+        return (served(system, structure, asked, system.faults.fault, readings), a_byte * volume);
     }
     let first = asked / structure.rho.get();
-    (served(system, structure, asked - first, readings), a_byte * first * system.page.0 as f64)
+    let again = served(system, structure, asked - first, system.faults.fault, readings);
+    (again, served(system, structure, first, system.faults.made, readings))
 }
 
-/// Seconds of serving so many faults.
-fn served(system: &System, structure: &Structure, faults: f64, readings: &Readings) -> f64 {
-    let (group, fault) = (system.faults.group.seconds(), system.faults.fault.seconds());
+/// Seconds of serving so many faults, each of which takes `each` in its group.
+fn served(system: &System, structure: &Structure, faults: f64, each: Time, readings: &Readings) -> f64 {
+    let (group, fault) = (system.faults.group.seconds(), each.seconds());
     match readings.faults {
         Faults::Subtracted => (faults - structure.fault_concurrency as f64).max(0.0) * (group + fault),
         Faults::Divided => {

@@ -1,6 +1,6 @@
 //! What the penalty knows of a data structure: from a partial profile, a launch, or an estimate.
 
-use octavo_units::{Bandwidth, Bytes};
+use octavo_units::{Bandwidth, Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{Intensity, Occupancy, QuantityError, Remigration, Sparsity};
@@ -30,8 +30,13 @@ pub struct Structure {
     pub prefetched_pages: u64,
     /// Who touches its pages first.
     pub first: Toucher,
+    /// Faults of the host as it goes through all of it, with its pages on the device or nowhere: fewer than there are
+    /// pages where the driver's prefetcher goes ahead.
+    pub host_faults: u64,
     /// Host and device write it in concurrent or near phases: its pages thrash.
     pub write_shared: bool,
+    /// What its faults are held up in all because it thrashes.
+    pub thrashing: Time,
     /// Bytes that the host copies to the device if it is device-placed.
     pub copied_in: Bytes,
     /// Bytes that it copies back.

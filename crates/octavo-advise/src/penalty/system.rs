@@ -40,8 +40,10 @@ pub struct System {
 pub struct FaultCosts {
     /// Of each group of faults that is served together.
     pub group: Time,
-    /// Of each fault in a group.
+    /// Of each fault in a group whose page comes from the host, its bytes not counted.
     pub fault: Time,
+    /// Of each fault in a group whose page is made on the device.
+    pub made: Time,
     /// The most faults of a group, at least 1.
     pub most: u64,
     /// Of a fault of the host on a page that the device has, its bytes not counted.
@@ -89,11 +91,11 @@ impl System {
         counts.into_iter().find(|(_, count)| *count == 0).map_or(Ok(()), |(expected, _)| Err(zero(expected)))
     }
 
-    /// Seconds for each byte that the device is the first to touch: a fault a page, whose group it shares with as many
-    /// others as `occupancy` keeps in flight.
+    /// Seconds for each byte that the device is the first to touch, as printed: a fault a page, whose group it shares with
+    /// as many others as `occupancy` keeps in flight.
     pub(super) fn first_touch_a_byte(&self, occupancy: Occupancy) -> f64 {
         let together = (self.faults.most as f64 * occupancy.get()).max(1.0);
-        (self.faults.group.seconds() / together + self.faults.fault.seconds()) / self.page.0 as f64
+        (self.faults.group.seconds() / together + self.faults.made.seconds()) / self.page.0 as f64
     }
 }
 

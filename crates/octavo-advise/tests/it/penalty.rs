@@ -27,7 +27,13 @@ fn system() -> System {
         line: Bytes(100),
         latency: Time(1_000_000),
         page: Bytes(PAGE),
-        faults: FaultCosts { group: Time(20_000_000), fault: Time(1_000_000), most: 256, host: Time(500_000) },
+        faults: FaultCosts {
+            group: Time(20_000_000),
+            fault: Time(1_000_000),
+            made: Time(700_000),
+            most: 256,
+            host: Time(500_000),
+        },
         calls: CallCosts {
             launch: Time(3_000_000),
             copy: Time(6_000_000),
@@ -54,7 +60,9 @@ fn structure() -> Structure {
         fault_concurrency: 50,
         prefetched_pages: 300,
         first: Toucher::Host,
+        host_faults: 100,
         write_shared: false,
+        thrashing: Time(0),
         copied_in: Bytes(PAGE * PAGES),
         copied_out: Bytes(0),
         copies: 1,
@@ -131,13 +139,13 @@ fn faults_in_each_reading() {
 fn what_the_device_touches_first() {
     let made = Structure { first: Toucher::Device, ..structure() };
     let penalty = on_demand(&made, &Readings::SOUND);
-    // A group of 128 at half the occupancy; of 200 faults every other is a page's first.
-    let a_fault = 20e-6 / 128.0 + 1e-6;
-    close(penalty.first_touch.0, 100.0 * a_fault);
+    // Of 200 faults every other is a page's first.
+    close(penalty.first_touch.0, 100.0 / 50.0 * 20e-6 + 100.0 * 0.7e-6);
     close(penalty.faults.0, 100.0 / 50.0 * 20e-6 + 100.0 * 1e-6);
     close(penalty.latency.0, (PAGE * 250) as f64 / 10e9);
     let printed = on_demand(&made, &Readings { first_touch: FirstTouch::Fetched, ..Readings::SOUND });
-    close(printed.first_touch.0, 500.0 * a_fault);
+    // A group of 128 at half the occupancy.
+    close(printed.first_touch.0, 500.0 * (20e-6 / 128.0 + 0.7e-6));
     close(printed.latency.0, (PAGE * 500) as f64 / 10e9);
     close(on_demand(&structure(), &Readings::SOUND).first_touch.0, 0.0);
 }
@@ -154,8 +162,8 @@ fn copies_and_launches_in_each_reading() {
 #[test]
 fn a_whole_program_pays_for_its_memory() {
     let penalty = on_demand(&structure(), &Readings::SOUND);
-    // Two chunks of device memory, allocated and freed; its pages beside it cost what managed ones cost.
-    close(penalty.having.0, -4.0 * 72e-6);
+    // Two chunks of device memory, allocated and freed; 900 first touches more of ordinary pages beside it.
+    close(penalty.having.0, -900.0 * 0.75e-6 - 4.0 * 72e-6);
     let scratch = Structure { first: Toucher::Device, seen_by_host: false, ..structure() };
     close(on_demand(&scratch, &Readings::SOUND).having.0, 1000.0 * 0.25e-6 - 4.0 * 72e-6);
     let pinned = Penalty::of(&system(), &structure(), HostPlacement::Pinned, &Readings::SOUND).unwrap();
@@ -168,15 +176,15 @@ fn a_whole_program_pays_for_its_memory() {
 fn results_come_back_by_faults() {
     let output = Structure { copied_out: Bytes(PAGE * PAGES), ..structure() };
     let penalty = on_demand(&output, &Readings::SOUND);
-    close(penalty.returned.0, 250.0 * 0.5e-6 + 250.0 * PAGE as f64 / 10e9);
+    close(penalty.returned.0, 25.0 * 0.5e-6 + 250.0 * PAGE as f64 / 10e9);
     close(on_demand(&output, &Readings { extent: Extent::Kernel, ..Readings::SOUND }).returned.0, 0.0);
 }
 
 #[test]
 fn the_penalty_is_the_sum_of_its_terms() {
     let penalty = on_demand(&structure(), &Readings::SOUND);
-    let costs = penalty.exposed.0 + penalty.faults.0 + penalty.first_touch.0 + penalty.returned.0 + penalty.having.0;
-    close(penalty.phi().0, costs - penalty.launches.0 - penalty.copy.0);
+    let kernel = penalty.exposed.0 + penalty.faults.0 + penalty.first_touch.0 - penalty.launches.0 - penalty.copy.0;
+    close(penalty.phi().0, kernel + penalty.returned.0 + penalty.having.0);
     assert_eq!(penalty.advises_host(), penalty.phi().0 < 0.0);
 }
 
@@ -184,6 +192,8 @@ fn the_penalty_is_the_sum_of_its_terms() {
 fn thrashing_rules_pages_on_demand_out_and_pinned_memory_not() {
     let shared = Structure { write_shared: true, copied_in: Bytes(1 << 40), ..structure() };
     let penalty = on_demand(&shared, &Readings::SOUND);
+    let held = on_demand(&Structure { thrashing: Time(5_000_000), ..shared }, &Readings::SOUND);
+    close(held.phi().0 - penalty.phi().0, 5e-6);
     assert!(penalty.phi().0 < 0.0 && !penalty.advises_host());
     let pinned = Penalty::of(&system(), &shared, HostPlacement::Pinned, &Readings::SOUND).unwrap();
     assert!(pinned.advises_host());

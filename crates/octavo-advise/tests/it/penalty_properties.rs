@@ -21,8 +21,8 @@ fn systems() -> impl Strategy<Value = System> {
         on_demand,
         copy,
     });
-    let faults = (times(), times(), 1u64..1024, times());
-    let faults = faults.prop_map(|(group, fault, most, host)| FaultCosts { group, fault, most, host });
+    let faults = (times(), times(), times(), 1u64..1024, times());
+    let faults = faults.prop_map(|(group, fault, made, most, host)| FaultCosts { group, fault, made, most, host });
     let calls = (times(), times(), times(), times(), times(), bandwidths(), times()).prop_map(
         |(launch, copy, device_chunk, pin, first_touch, zeroing, unmap)| CallCosts {
             launch,
@@ -64,7 +64,9 @@ fn structures() -> impl Strategy<Value = Structure> {
         fault_concurrency: counts.2,
         prefetched_pages: counts.3,
         first: if by_device { Toucher::Device } else { Toucher::Host },
+        host_faults: counts.0 / 4096 + 1,
         write_shared: false,
+        thrashing: Time(0),
         copied_in: Bytes(if by_device { 0 } else { counts.0 }),
         copied_out: Bytes(if output { counts.0 } else { 0 }),
         copies: u64::from(!by_device) + u64::from(output),

@@ -1,0 +1,100 @@
+"""Facts that the events of a run or of a profile tell: who came how often, and which faults were served together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from octavo.advice.facts import Fact
+from octavo.runs import events as kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from octavo.advice.facts import Buffer, Certainty
+    from octavo.advice.model import System
+
+    Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a buffer lies, and when."""
+
+    address: int
+    bytes: int
+    begin: float = -1.0
+    """Picoseconds from which on it is alive."""
+    end: float = float("inf")
+
+
+def observed(
+    buffers: Sequence[Buffer], places: Sequence[Place], events: pl.DataFrame, system: System, certainty: Certainty
+) -> list[Buffer]:
+    """Buffers, knowing σ, ρ, faults and their concurrency from a table of events; those without events stay."""
+    where = "events of a run with managed memory" if certainty == "simulated" else "events of the profile"
+    arrivals = events.filter(pl.col("kind").is_in(kinds.MOVES), pl.col("to") > 0)
+    faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
+    groups = _groups(faults["time_ps"].to_numpy().astype(np.float64) * 1e-12, system)
+    faults = faults.with_columns(group=pl.Series(groups, dtype=pl.Int64)).with_columns(together=pl.len().over("group"))
+    found = []
+    for buffer, place in zip(buffers, places, strict=True):
+        came = arrivals.filter(_within(place, system.page))
+        asked = faults.filter(_within(place, system.page))
+        if not came.height or not asked.height:
+            found.append(buffer)
+            continue
+        arrived, distinct = _pages(came, place, system.page)
+        pages = -(-place.bytes // system.page)
+        values = {"sigma": distinct / pages, "rho": arrived / distinct, "faults": float(asked["pages"].sum())}
+        exact = {name: Fact.exact(value, certainty, where) for name, value in values.items()}
+        found.append(buffer.knowing({**exact, "concurrency": _concurrency(asked, certainty)}))
+    return found
+
+
+def _within(place: Place, page: int) -> pl.Expr:
+    """Rows whose pages are a buffer's."""
+    first = place.address // page * page
+    here = (pl.col("address") < place.address + place.bytes) & (pl.col("address") + pl.col("pages") * page > first)
+    return here & (pl.col("time_ps") >= place.begin) & (pl.col("time_ps") <= place.end)
+
+
+def _pages(rows: pl.DataFrame, place: Place, page: int) -> tuple[int, int]:
+    """Pages of a buffer that rows are about, each time and once."""
+    base = place.address // page
+    count = (place.address + place.bytes - 1) // page - base + 1
+    begin = rows["address"].to_numpy().astype(np.int64) // page - base
+    first, last = np.clip(begin, 0, count), np.clip(begin + rows["pages"].to_numpy().astype(np.int64), 0, count)
+    steps = np.zeros(count + 1, np.int64)
+    np.add.at(steps, first, 1)
+    np.add.at(steps, last, -1)
+    depth = np.cumsum(steps)[:-1]
+    return int(depth.sum()), int((depth > 0).sum())
+
+
+def _concurrency(asked: pl.DataFrame, certainty: Certainty) -> Fact:
+    """Faults of the groups that a buffer's faults are in: all of them, and its own alone if the others go elsewhere."""
+    together = asked.height / float((1 / asked["together"]).sum())
+    alone = asked.height / asked["group"].n_unique()
+    return Fact.between(alone, together, together, certainty, "faults served together; the buffer's own at the least")
+
+
+def _groups(times: npt.NDArray[np.float64], system: System) -> Numbers:
+    """Of each fault, in order of time, the number of the group that it is served in.
+
+    A group takes what has come when it begins: with the first fault, or as soon as the group before it is served.
+    """
+    groups = np.empty(len(times), np.int64)
+    at, free, number = 0, -1.0, 0
+    while at < len(times):
+        begin = max(times[at], free)
+        end = min(int(np.searchsorted(times, begin, side="right")), at + system.most_faults)
+        groups[at:end] = number
+        free = begin + system.fault_group + (end - at) * system.fault
+        at, number = end, number + 1
+    return groups

@@ -1,0 +1,110 @@
+"""What is known of a program's buffers, where it comes from, and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from octavo.advice.model import Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.advice.model import Toucher
+
+Placement = Literal["device", "managed", "pinned"]
+PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "pinned")
+"""Where a buffer can lie, as kinds of buffers in a scenario."""
+End = Literal["value", "low", "high"]
+"""What is taken of each fact: its value, or the end of its range that speaks for the host, or against it."""
+Certainty = Literal["counted", "simulated", "recorded", "estimated", "assumed"]
+_FOR_HOST = {"alpha": "high", "occupancy": "high", "concurrency": "high", "copied_in": "high"}
+"""The end of a fact's range that makes host placement look better; the lower one for all others."""
+_OTHER = {"low": "high", "high": "low"}
+_LEAST = 1e-9
+"""The least intensity, occupancy and share: the model knows no zero."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number, the range that it is sure to be in, and how it is known."""
+
+    value: float
+    low: float
+    high: float
+    certainty: Certainty
+    """`counted` from every access, `simulated` in a run, `recorded` in a profile, `estimated`, or `assumed`."""
+    where: str
+
+    @classmethod
+    def exact(cls, value: float, certainty: Certainty, where: str) -> Fact:
+        """A number without a range."""
+        return cls(value, value, value, certainty, where)
+
+    @classmethod
+    def between(cls, low: float, value: float, high: float, certainty: Certainty, where: str) -> Fact:
+        """A number in a range, which is moved if it is not."""
+        high = max(low, high)
+        return cls(min(max(value, low), high), low, high, certainty, where)
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer of a program."""
+
+    name: str
+    size: int
+    """Bytes."""
+    present: Placement
+    """Where it lies now."""
+    first: Toucher
+    """Who touches its pages first."""
+    write_shared: bool
+    """Whether host and device write it in turns."""
+    can_pin: bool
+    """Whether anything is known of the lines that pinned memory would cost."""
+    facts: Mapping[str, Fact]
+    """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `required`, `lines`,
+    `copied_in`, `copied_out`, `copies`, `host_faults`, `thrashing`. Besides, `concurrency` of its faults, `faults`:
+    pages that fault, and `used`: the share of its bytes that is touched."""
+
+    def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
+        """The same with better facts."""
+        return replace(self, facts={**self.facts, **facts})
+
+    def structure(self, page: int, end: End = "value") -> Structure:
+        """What the model is asked about."""
+
+        def of(name: str) -> float:
+            if end == "value":
+                return self.facts[name].value
+            favourable = _FOR_HOST.get(name, "low")
+            return float(getattr(self.facts[name], favourable if end == "low" else _OTHER[favourable]))
+
+        sigma = min(max(of("sigma"), _LEAST), 1.0)
+        rho = max(of("rho"), 1.0)
+        pages = self.size * sigma * rho / page
+        return Structure(
+            size=self.size,
+            lines=round(of("lines")),
+            sigma=sigma,
+            rho=rho,
+            alpha=max(of("alpha"), _LEAST),
+            occupancy=min(max(of("occupancy"), _LEAST), 1.0),
+            required=max(of("required"), 1.0) if "required" in self.facts else None,
+            fault_concurrency=max(round(of("concurrency")), 1),
+            prefetched_pages=max(round(pages - of("faults")), 0),
+            first=self.first,
+            host_faults=round(of("host_faults")),
+            thrashing=of("thrashing"),
+            write_shared=self.write_shared,
+            copied_in=round(of("copied_in")),
+            copied_out=round(of("copied_out")),
+            copies=round(of("copies")),
+            seen_by_host=of("copied_in") + of("copied_out") > 0,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plain = {name: getattr(self, name) for name in ("name", "size", "present", "first", "write_shared", "can_pin")}
+        return {**plain, "facts": {name: asdict(fact) for name, fact in self.facts.items()}}

@@ -1,0 +1,189 @@
+"""The advice: where each buffer is to lie, what that brings, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.advice import actions, model, words
+from octavo.advice.facts import PLACEMENTS
+from octavo.errors import AdviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.advice.facts import Buffer, End, Placement
+    from octavo.advice.model import Host, Penalty
+    from octavo.advice.systems import SystemConstants
+
+_HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "pinned": "pinned"}
+_ENDS: tuple[End, ...] = ("low", "value", "high")
+_NOWHERE_ELSE = 1e9
+"""Seconds that device memory gains for a buffer that may not lie on the host: more than all others together."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Seconds, and between what they are as far as the facts are sure."""
+
+    low: float
+    value: float
+    high: float
+
+    def less(self, other: Range) -> Range:
+        """The difference, whatever of either is true."""
+        return Range(self.low - other.high, self.value - other.value, self.high - other.low)
+
+
+_NOTHING = Range(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What is advised for one buffer."""
+
+    buffer: Buffer
+    placement: Placement
+    costs: Mapping[Placement, Range]
+    """What each placement costs beyond device memory, seconds."""
+    penalties: Mapping[Placement, Penalty]
+    """The terms of placements on the host."""
+    gain: Range
+    """Of the advised placement over the present one."""
+    why: str
+    """The dominant term, in words."""
+
+    @property
+    def ruled_out(self) -> list[Placement]:
+        """Placements that thrash."""
+        return [placement for placement, penalty in self.penalties.items() if penalty.thrashes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            **self.buffer.to_dict(),
+            "advised": self.placement,
+            "gain": asdict(self.gain),
+            "why": self.why,
+            "costs": {placement: asdict(cost) for placement, cost in self.costs.items()},
+            "ruled_out": self.ruled_out,
+            "terms": {placement: penalty.terms for placement, penalty in self.penalties.items()},
+            "actions": actions.of(self.buffer, self.placement),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Advice for all buffers of a program, under a budget of device memory."""
+
+    buffers: list[Advised]
+    budget: int
+    """Bytes of device memory that may be used."""
+    exact: bool
+    """Whether no other choice under the budget has a larger predicted gain."""
+
+    @property
+    def placements(self) -> dict[str, Placement]:
+        """Where each buffer is to lie."""
+        return {each.buffer.name: each.placement for each in self.buffers}
+
+    @property
+    def present(self) -> dict[str, Placement]:
+        """Where each buffer lies now."""
+        return {each.buffer.name: each.buffer.present for each in self.buffers}
+
+    @property
+    def gain(self) -> Range:
+        """Of all of it over the present placements."""
+        gains = [each.gain for each in self.buffers]
+        return Range(*(sum(getattr(gain, end) for gain in gains) for end in ("low", "value", "high")))
+
+
+def plan(
+    buffers: Sequence[Buffer],
+    constants: SystemConstants,
+    *,
+    budget: int | None = None,
+    placements: Sequence[Placement] = PLACEMENTS,
+    readings: str = "sound",
+) -> Plan:
+    """Advise on buffers.
+
+    Args:
+        buffers: what is known of them.
+        constants: the machine.
+        budget: bytes of device memory that may be used; all of the machine's if left out.
+        placements: those that may be advised.
+        readings: of the model's equations.
+
+    Raises:
+        AdviceError: nothing fits the budget, or no placement is left.
+
+    """
+    room = constants.system.capacity if budget is None else min(budget, constants.system.capacity)
+    _check(buffers, room, placements)
+    priced = [_priced(buffer, constants, placements, readings) for buffer in buffers]
+    hosts = [
+        _best_host(buffer, costs, penalties, placements)
+        for buffer, (costs, penalties) in zip(buffers, priced, strict=True)
+    ]
+    candidates = [
+        (buffer.size, _NOWHERE_ELSE if host is None else costs[host].value if "device" in placements else 0.0)
+        for buffer, host, (costs, _) in zip(buffers, hosts, priced, strict=True)
+    ]
+    choice = model.choose(candidates, room)
+    advised = []
+    for buffer, host, chosen, (costs, penalties) in zip(buffers, hosts, choice.chosen, priced, strict=True):
+        placement = "device" if chosen or host is None else host
+        gain = costs[buffer.present].less(costs[placement]) if placement != buffer.present else _NOTHING
+        why = words.why(buffer, placement, penalties, fits=chosen or buffer.size <= room)
+        advised.append(Advised(buffer, placement, costs, penalties, gain, why))
+    return Plan(advised, room, choice.exact)
+
+
+def _check(buffers: Sequence[Buffer], room: int, placements: Sequence[Placement]) -> None:
+    if not buffers:
+        raise AdviceError("expected at least one buffer, found none")
+    unknown = [each for each in placements if each not in PLACEMENTS]
+    if unknown or not placements:
+        expected = ", ".join(PLACEMENTS)
+        raise AdviceError(f"placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
+    smallest = min(buffers, key=lambda buffer: buffer.size)
+    if smallest.size > room:
+        raise AdviceError(
+            f"--budget: {room:,} B fit no buffer; the smallest, `{smallest.name}`, has {smallest.size:,} B",
+            "leave device memory to at least one, or out with --placements managed,pinned",
+        )
+
+
+def _priced(
+    buffer: Buffer, constants: SystemConstants, placements: Sequence[Placement], readings: str
+) -> tuple[dict[Placement, Range], dict[Placement, Penalty]]:
+    """What each placement costs, with the terms of those on the host.
+
+    Whatever the facts, arithmetic may hide all of the latency, or none of it.
+    """
+    system = constants.system
+    costs: dict[Placement, Range] = {"device": _NOTHING}
+    penalties: dict[Placement, Penalty] = {}
+    structures = {end: buffer.structure(system.page, end) for end in _ENDS}
+    for placement, host in _HOSTS.items():
+        if placement not in {*placements, buffer.present} or (placement == "pinned" and not buffer.can_pin):
+            continue
+        found = {end: model.penalty(system, structures[end], host, readings) for end in _ENDS}
+        hidden = min(each.phi - each.exposed for each in found.values())
+        shown = max(each.phi - each.exposed + each.latency for each in found.values())
+        costs[placement] = Range(hidden, found["value"].phi, shown)
+        penalties[placement] = found["value"]
+    return costs, penalties
+
+
+def _best_host(
+    buffer: Buffer,
+    costs: Mapping[Placement, Range],
+    penalties: Mapping[Placement, Penalty],
+    placements: Sequence[Placement],
+) -> Placement | None:
+    """The cheapest placement on the host that does not thrash; the present one wins among equals."""
+    allowed = [each for each in placements if each in penalties and not penalties[each].thrashes]
+    return min(allowed, key=lambda each: (costs[each].value, each != buffer.present), default=None)

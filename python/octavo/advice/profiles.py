@@ -1,0 +1,106 @@
+"""Facts about the allocations of an imported profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.advice.activity import Place, observed
+from octavo.advice.facts import Buffer, Fact
+from octavo.errors import AdviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from octavo.advice.model import System
+    from octavo.runs.result import RunResult
+
+_UNKNOWN = "unknown"
+"""Kind of memory of ranges that nobody allocated."""
+_RECORDED = "copies and faults of the profile"
+
+
+def buffers(result: RunResult, system: System) -> list[Buffer]:
+    """The managed allocations of a profile, with what it tells of them.
+
+    Raises:
+        AdviceError: it has no allocations with sizes, or two of them had the same bytes at the same time.
+
+    """
+    rows = result.table("allocations").to_dicts() if "allocations" in result.tables else []
+    known = [row for row in rows if row.get("memory") != _UNKNOWN and row["bytes"]]
+    if not known:
+        raise AdviceError(
+            f"{result.folder}: expected allocations with sizes, found {len(rows)} without",
+            "record with --cuda-memory-usage=true; CUPTI's records alone have no allocations",
+        )
+    _refuse_aliases(known)
+    places = [Place(int(row["address"]), int(row["bytes"]), *_span(row)) for row in known]
+    events = result.table("events")
+    return observed([_buffer(row, system) for row in known], places, _of_known(events), system, "recorded")
+
+
+def _of_known(events: pl.DataFrame) -> pl.DataFrame:
+    return events.drop_nulls(["address", "time_ps"])
+
+
+def _refuse_aliases(rows: Sequence[dict[str, Any]]) -> None:
+    """Whose bytes an event is about has to be clear."""
+    order = sorted(rows, key=lambda row: row["address"])
+    for index, row in enumerate(order):
+        for other in order[index + 1 :]:
+            if other["address"] >= row["address"] + row["bytes"]:
+                break
+            if _alive_together(row, other):
+                raise AdviceError(
+                    f"`{other['allocation']}` aliases `{row['allocation']}`: "
+                    f"both have address {other['address']:#x} at the same time",
+                    "advise on a profile in which each has its own bytes",
+                )
+
+
+def _alive_together(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    (first, ended), (second, other_ended) = _span(one), _span(other)
+    return max(first, second) < min(ended, other_ended)
+
+
+def _span(row: dict[str, Any]) -> tuple[float, float]:
+    """From when until when an allocation is alive, picoseconds."""
+    begin, end = row.get("allocated_ps"), row.get("freed_ps")
+    return (-1.0 if begin is None else begin), (float("inf") if end is None else end)
+
+
+def _buffer(row: dict[str, Any], system: System) -> Buffer:
+    """What the profile's own sums say; an access is not recorded, so that lines and operations are not known."""
+    size = int(row["bytes"])
+    pages = -(-size // system.page)
+    sigma = min(max(row["sigma"] or 1 / pages, 1 / pages), 1.0)
+    inwards, outwards = int(row["h2d_bytes"] or 0), int(row["d2h_bytes"] or 0)
+    into, out = (size if inwards else 0), (size if outwards else 0)
+    copied = "all of it, if any of it moved that way"
+    arriving = max(pages * sigma * max(row["rho"] or 1.0, 1.0), 1.0)
+    facts = {
+        "used": Fact.between(0.0, sigma, 1.0, "recorded", "pages that came, of which not all may be used"),
+        "sigma": Fact.exact(sigma, "recorded", _RECORDED),
+        "rho": Fact.exact(max(row["rho"] or 1.0, 1.0), "recorded", _RECORDED),
+        "alpha": Fact.between(0.25, 1.0, 64.0, "assumed", "profiles of unified memory tell no operations"),
+        "occupancy": Fact.between(0.1, 0.5, 1.0, "assumed", "profiles of unified memory tell no occupancy"),
+        "lines": Fact.exact(size * sigma, "assumed", "profiles of unified memory tell no accesses"),
+        "concurrency": Fact.between(1.0, 1.0, float(system.most_faults), "assumed", "no faults in the profile"),
+        "faults": Fact.between(1.0, float(row["fault_groups"] or arriving), arriving, "recorded", _RECORDED),
+        "copied_in": Fact.between(0.0, into, into, "estimated", copied),
+        "copied_out": Fact.between(0.0, out, out, "estimated", copied),
+        "host_faults": Fact.between(1.0, float(row["cpu_faults"] or pages), pages, "recorded", "faults of the CPU"),
+        "thrashing": Fact.exact(0.0, "assumed", "a profile does not tell how long a fault was held up"),
+        "copies": Fact.exact((inwards > 0) + (outwards > 0), "estimated", copied),
+    }
+    return Buffer(
+        name=row["allocation"],
+        size=size,
+        present="managed",
+        first="host" if inwards else "device",
+        write_shared=bool(row.get("thrashing")),
+        can_pin=False,
+        facts=facts,
+    )

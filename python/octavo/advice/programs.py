@@ -1,0 +1,266 @@
+"""Facts about the buffers of a scenario's workload: counted from its accesses and from its host side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from octavo import api
+from octavo.advice import model
+from octavo.advice.facts import Buffer, Fact
+from octavo.errors import AdviceError
+from octavo.measured.calibrate import quantities
+from octavo.scenarios.scenario import LAUNCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.advice.facts import Placement
+    from octavo.advice.model import System
+    from octavo.scenarios.scenario import Scenario
+
+_LANES = 64
+"""Lanes of a wavefront, each of which does an operation for each vector instruction."""
+_ON_HOST = "@host"
+"""What a program calls the memory on the host beside a device buffer."""
+_NEAR = 2
+"""Stores of the host between launches from which on host and device write in turns; chosen."""
+_KINDS: Mapping[str, Placement] = {
+    "explicit": "device",
+    "device": "device",
+    "managed": "managed",
+    "system": "managed",
+    "pinned": "pinned",
+    LAUNCHES: "managed",
+}
+"""Kinds of programs and buffers, as placements; system memory comes on demand, too."""
+_INSPECTED = "every access of the workload"
+_LOWERED = "the host's side of the workload"
+_GUARD = "stores of the host between launches beyond the guard's threshold, a nap each"
+_BLOCK_PAGES = (2 << 20) // 4096
+"""Pages of a block of the driver's tree."""
+
+
+def check(scenario: Scenario) -> None:
+    """Make sure that there is one program on one GPU to advise.
+
+    Raises:
+        AdviceError: there is not.
+
+    """
+    if scenario.jobs:
+        names = ", ".join(job["name"] for job in scenario.jobs)
+        raise AdviceError(f"expected one program, found the jobs {names}", "advise each of them by itself")
+    gpus = scenario.values["node"]["gpus"]
+    if gpus != 1:
+        raise AdviceError(
+            f"node.gpus: expected a node of one GPU, found {gpus}", "choose another --node, or --set node.gpus=1"
+        )
+
+
+def buffers(scenario: Scenario, system: System) -> list[Buffer]:
+    """The buffers of a scenario's program, with what is known without running it.
+
+    Raises:
+        ScenarioError: the workload cannot be built.
+
+    """
+    counted = api.inspect_workload(scenario)
+    program = _Program.of(scenario, counted)
+    return [_buffer(each, program, system) for each in counted["buffers"]]
+
+
+@dataclass
+class _Copies:
+    """What device placement of one buffer copies."""
+
+    into: int = 0
+    out: int = 0
+    calls: int = 0
+    first_by_host: bool = False
+    writes_between: int = 0
+    round_trips: Counter[int] = field(default_factory=Counter)
+    """Bytes that the host reads or writes between launches, by the launch that comes next: the larger of the two."""
+
+
+@dataclass(frozen=True)
+class _Naps:
+    """How a guard against thrashing holds up faults."""
+
+    after: int = 0
+    """Transfers of a page."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What holds for all buffers together."""
+
+    operations: float
+    touched: int
+    launches: int
+    groups: int
+    """Work-groups, each of which has a line in its first-level cache once it has loaded it."""
+    wavefronts: float
+    """Of a launch, on average."""
+    present: Mapping[str, Placement]
+    copies: Mapping[str, _Copies]
+    first_level: int
+    """Bytes of a first-level cache."""
+    tree: int | None
+    """Per cent at which the driver's tree prefetches, if it does."""
+    naps: _Naps
+
+    @classmethod
+    def of(cls, scenario: Scenario, counted: Mapping[str, Any]) -> _Program:
+        launches = max(counted["launches"], 1)
+        values = scenario.values
+        prefetch = values["memory"]["prefetch"]
+        names = [each["name"] for each in counted["buffers"]]
+        return cls(
+            operations=float(counted["instructions"]["compute"] * _LANES),
+            touched=counted["total"]["touched_bytes"],
+            launches=launches,
+            groups=counted["work_groups"],
+            wavefronts=counted["wavefronts"] / launches,
+            present=_present(scenario, names),
+            copies=_copies(api.workload_program(scenario, "explicit")["actions"], names),
+            first_level=round(quantities.number(values["node"]["l1"]["size"], "B")),
+            tree=prefetch["threshold"] if prefetch["name"] == "tree" else None,
+            naps=_naps(values["memory"].get("guard") or {}),
+        )
+
+    def kernel_seconds(self, system: System) -> float:
+        """What its kernels take on the device, by the canonical roofline."""
+        return max(self.operations / system.peak, self.touched / system.device, 1e-12)
+
+
+def _naps(guard: Mapping[str, Any]) -> _Naps:
+    if "nap" not in guard:
+        return _Naps()
+    return _Naps(int(guard["threshold"]), quantities.number(guard["nap"], "s"))
+
+
+def _present(scenario: Scenario, names: Sequence[str]) -> dict[str, Placement]:
+    kind = scenario.kind
+    if kind == "recorded":
+        listed = {each["name"]: each["kind"] for each in api.workload_program(scenario, kind)["buffers"]}
+        return {name: _KINDS.get(listed.get(name, "managed"), "managed") for name in names}
+    own = scenario.values.get("program", {}).get("buffers", {})
+    return {name: _KINDS[own.get(name, {}).get("kind") or kind] for name in names}
+
+
+def _copies(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, _Copies]:
+    """What the program copies to and from each buffer if all lie in device memory."""
+    found = {name: _Copies() for name in names}
+    launches = 0
+    between: dict[str, Counter[int]] = {name: Counter() for name in names}
+    ends = sum(action["action"] == "launch" for action in actions)
+    for action in actions:
+        launches += action["action"] == "launch"
+        if action["action"] != "copy":
+            continue
+        source, target = action["buffers"]
+        inwards = source.endswith(_ON_HOST) and target in found
+        name = target if inwards else source
+        copies = found[name]
+        copies.calls += 1
+        copies.into += action["bytes"] if inwards else 0
+        copies.out += 0 if inwards else action["bytes"]
+        if inwards and launches == 0:
+            copies.first_by_host = True
+        elif launches < ends or inwards:
+            copies.writes_between += inwards
+            between[name][launches] = max(between[name][launches], action["bytes"])
+    for name, trips in between.items():
+        found[name].round_trips = trips
+    return found
+
+
+def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Buffer:
+    copies = program.copies[counted["name"]]
+    pages = -(-counted["bytes"] // system.page)
+    touched_pages = counted["private"]["pages"] + counted["shared"]["pages"]
+    sigma = touched_pages / pages
+    rho = _remigration(copies, touched_pages, system.page)
+    arriving = max(touched_pages * rho.value, 1.0)
+    intensity = program.operations / max(counted["touched_bytes"], 1)
+    occupancy = min(program.wavefronts / (system.multiprocessors * system.warps), 1.0)
+    required = counted["touched_bytes"] / program.kernel_seconds(system) / system.multiprocessors
+    write_shared = copies.writes_between >= _NEAR and counted["stores"] > 0
+    facts = {
+        "used": Fact.exact(min(counted["touched_bytes"] / counted["bytes"], 1.0), "counted", _INSPECTED),
+        "sigma": Fact.exact(sigma, "counted", _INSPECTED),
+        "rho": rho,
+        "alpha": Fact.exact(intensity, "counted", f"{_INSPECTED}; all operations over the bytes touched here"),
+        "occupancy": Fact.exact(occupancy, "estimated", "wavefronts of a launch, on average, over those that fit"),
+        "required": Fact.exact(required, "estimated", "bytes touched over what the roofline gives the kernels"),
+        "lines": _lines(counted, program, system),
+        "concurrency": _concurrency(touched_pages, program, system),
+        "faults": Fact.between(1.0, arriving, arriving, "estimated", "every page that comes, without a prefetcher"),
+        "copied_in": Fact.exact(copies.into, "counted", _LOWERED),
+        "copied_out": Fact.exact(copies.out, "counted", _LOWERED),
+        "copies": Fact.exact(copies.calls, "counted", _LOWERED),
+        "host_faults": _host_faults(pages, program),
+        "thrashing": Fact.exact(_held(copies, program) if write_shared else 0.0, "estimated", _GUARD),
+    }
+    return Buffer(
+        name=counted["name"],
+        size=counted["bytes"],
+        present=program.present[counted["name"]],
+        first="host" if copies.first_by_host else "device",
+        write_shared=write_shared,
+        can_pin=True,
+        facts=facts,
+    )
+
+
+def _remigration(copies: _Copies, touched_pages: int, page: int) -> Fact:
+    """Pages that the host touches between launches go back and come again, if the device touches them all again."""
+    again = sum(-(-size // page) for size in copies.round_trips.values())
+    rho = 1.0 + again / max(touched_pages, 1)
+    return Fact.between(1.0, rho, rho, "estimated" if again else "counted", _LOWERED)
+
+
+def _lines(counted: Mapping[str, Any], program: _Program, system: System) -> Fact:
+    """Bytes that cross if it is pinned: each line once at least, and once an access and a work-group at most.
+
+    A buffer that fits a first-level cache comes once to each multiprocessor and launch; of others, the mean of the
+    two bounds (geometric) is taken.
+    """
+    low = counted["touched_bytes"]
+    high = max(min(counted["accesses"] * system.line, low * program.groups), low)
+    if low <= program.first_level:
+        value = float(min(low * system.multiprocessors * program.launches, high))
+        return Fact.between(
+            low, value, high, "estimated", "once for each multiprocessor and launch: it fits their caches"
+        )
+    where = "geometric mean of lines touched and line accesses"
+    return Fact.between(low, sqrt(low * high), high, "estimated", where)
+
+
+def _concurrency(touched_pages: int, program: _Program, system: System) -> Fact:
+    """Pages that the resident wavefronts touch with a word for each lane, side by side."""
+    resident = min(program.wavefronts, float(system.multiprocessors * system.warps))
+    most = float(max(min(touched_pages, system.most_faults), 1))
+    where = "pages that resident wavefronts span, a word a lane"
+    return Fact.between(1.0, resident * _LANES * 4 / system.page, most, "estimated", where)
+
+
+def _host_faults(pages: int, program: _Program) -> Fact:
+    """The host goes through a buffer in order, and the driver's tree goes ahead."""
+    if program.tree is None:
+        return Fact.exact(pages, "counted", "a fault a page")
+    blocks, rest = divmod(pages, _BLOCK_PAGES)
+    of_block, of_rest = (
+        model.prefetched(range(count), range(count), threshold=program.tree).faults if count else 0
+        for count in (_BLOCK_PAGES if blocks else 0, rest)
+    )
+    return Fact.exact(blocks * of_block + of_rest, "estimated", "the driver's tree under a sweep of the host")
+
+
+def _held(copies: _Copies, program: _Program) -> float:
+    """Seconds that its faults are held up, at least one page of it going to and fro."""
+    return max(copies.writes_between - program.naps.after, 0) * program.naps.seconds

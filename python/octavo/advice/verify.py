@@ -1,0 +1,82 @@
+"""Placements simulated as whole programs, with each buffer in its kind of memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.runs.execute import Point, execute
+from octavo.scenarios.scenario import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from octavo.advice.facts import Placement
+    from octavo.runs.execute import Progress
+    from octavo.scenarios.scenario import Scenario
+
+_LETTERS = {"device": "d", "managed": "m", "pinned": "p"}
+_LONGEST = 64
+"""Letters of a folder's name; more buffers than that have the digest of their scenario."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What simulating the present and the advised placement found."""
+
+    present: float
+    """Seconds of the whole program."""
+    advised: float
+
+    @property
+    def gain(self) -> float:
+        """Seconds."""
+        return self.present - self.advised
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "present": self.present,
+            "advised": self.advised,
+            "gain": self.gain,
+            "speedup": self.present / self.advised,
+        }
+
+
+def label(placements: Mapping[str, Placement]) -> str:
+    """Placements in a word, a letter a buffer: `dmp`."""
+    return "".join(_LETTERS[placement] for placement in placements.values())
+
+
+def placed(scenario: Scenario, placements: Mapping[str, Placement]) -> Scenario:
+    """The scenario as a whole program with each buffer in its placement."""
+    kinds = [f"program.buffers.{json.dumps(name)}.kind={kind}" for name, kind in placements.items()]
+    return Recipe(scenario.toml, "scenario", ("program.kind=managed", *kinds)).resolve()
+
+
+def seconds(
+    scenario: Scenario,
+    choices: Sequence[Mapping[str, Placement]],
+    root: Path,
+    *,
+    workers: int | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> list[float]:
+    """Simulated seconds of the whole program under each choice; those finished in `root` are not run again.
+
+    Raises:
+        OctavoError: one cannot be simulated, or a folder holds something else.
+
+    """
+    points = {label(choice): choice for choice in choices}
+    quiet = Recipe(scenario.toml, "scenario", ("record.events=false", "record.interval=0ns")).resolve()
+    runs = [_point(name, placed(quiet, choice), root) for name, choice in points.items()]
+    found = dict(zip(points, execute(runs, workers=workers, watch=watch), strict=True))
+    return [found[label(choice)].seconds for choice in choices]
+
+
+def _point(name: str, scenario: Scenario, root: Path) -> Point:
+    folder = root / (name if len(name) <= _LONGEST else scenario.digest)
+    return Point(name, scenario, folder)

@@ -1,0 +1,215 @@
+"""`octavo advise`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from octavo.advice import actions, ask, words
+from octavo.advice.facts import PLACEMENTS
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.runs.progress import watching
+
+if TYPE_CHECKING:
+    from octavo.advice.ask import Advice
+    from octavo.advice.facts import Fact
+    from octavo.advice.plan import Range
+
+EXAMPLES = options.examples(
+    "octavo advise fir --scale 1/64",
+    "octavo advise spmv --scale 1/64 --verify",
+    "octavo advise bfs-shoc --scale 1/64 --budget 1MiB --facts",
+    "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
+    "octavo advise runs/saxpy --node cuda-sm80 --json",
+    "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
+)
+_SHOWN = 10
+"""Placements that are shown of an exhaustive search; all are in the folder."""
+
+
+class Library(Enum):
+    """For what actions are written."""
+
+    cuda = "cuda"
+    rmm = "rmm"
+    pytorch = "pytorch"
+
+
+class Reading(Enum):
+    """How the model's equations are read."""
+
+    sound = "sound"
+    published = "published"
+
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        help="Workload by name, folder of a trace, scenario file, or folder of a run or of an imported profile.",
+        show_default=False,
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="SIZE", help="Device memory that may be used, such as 40GB; all if left out."),
+]
+Placements = Annotated[
+    list[str] | None,
+    typer.Option("--placements", help=f"What may be advised, separated by commas: {','.join(PLACEMENTS)}."),
+]
+Verify = Annotated[bool, typer.Option("--verify", help="Also simulate the present and the advised placement.")]
+Exhaustive = Annotated[bool, typer.Option("--exhaustive", help="Also simulate every placement of every buffer.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Do without the run with managed memory that tells how pages come.")
+]
+Readings = Annotated[
+    Reading, typer.Option("--readings", help="The model's equations in sound units, or as they were published.")
+]
+For = Annotated[Library, typer.Option("--for", help="What to write the actions for.")]
+Facts = Annotated[bool, typer.Option("--facts", help="Show what is known of each buffer, from where, how surely.")]
+
+
+def advise(
+    target: Target,
+    node: Annotated[
+        str | None,
+        typer.Option("--node", "-n", help="Node preset, or a machine file; cuda-sm90 for workloads and profiles."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", "-k", help="Where all buffers lie now: managed (of workloads), explicit, pinned, system."
+        ),
+    ] = None,
+    budget: Budget = None,
+    placements: Placements = None,
+    readings: Readings = Reading.sound,
+    verify: Verify = False,
+    exhaustive: Exhaustive = False,
+    quick: Quick = False,
+    library: For = Library.cuda,
+    facts: Facts = False,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.
+
+    Costs come from a model of the node, facts about buffers from the workload's accesses and a run, or from a profile.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    with watching(quiet=quiet) as watch:
+        advice = ask.advise(
+            target,
+            budget=budget,
+            placements=options.listed(placements) or PLACEMENTS,  # type: ignore[arg-type]  # checked there
+            readings=readings.value,
+            verify=verify,
+            exhaustive=exhaustive,
+            quick=quick,
+            output=output,
+            workers=workers,
+            force=force,
+            watch=watch,
+            node=node,
+            kind=kind,
+            scale=scale,
+            seed=seed,
+            overrides=assignments,
+        )
+    sink.document(advice.to_dict() if output is None else {"folder": str(output), **advice.to_dict()})
+    _show(sink, advice, library)
+    if facts:
+        _show_facts(sink, advice)
+    if output is not None:
+        sink.say(f"Advice, picture and runs: {output}")
+
+
+def _show(sink: Sink, advice: Advice, library: Library) -> None:
+    rows = [
+        [
+            each.buffer.name,
+            words.size(each.buffer.size),
+            each.buffer.present,
+            each.placement,
+            words.seconds(each.gain.value),
+            _range(each.gain),
+            each.why,
+        ]
+        for each in advice.plan.buffers
+    ]
+    title = f"{advice.name} on {advice.constants.name}"
+    sink.table(title, ["buffer", "size", "now", "advised", "gain", "between", "why"], rows)
+    for note in advice.notes:
+        sink.say(f"Note: {note}")
+    if not advice.plan.exact:
+        sink.say("Note: there are too many buffers to be sure that no other choice fits the budget better")
+    sink.say(f"Predicted gain: {words.seconds(advice.plan.gain.value)} ({_range(advice.plan.gain)})")
+    if advice.found is not None:
+        found = advice.found
+        times = f"{words.seconds(found.present)} now, {words.seconds(found.advised)} as advised"
+        sink.say(
+            f"Found by simulating both: {words.seconds(found.gain)} ({times}, {found.present / found.advised:.2f}x)"
+        )
+    _show_all(sink, advice)
+    _show_actions(sink, advice, library)
+
+
+def _range(gain: Range) -> str:
+    return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"
+
+
+def _show_all(sink: Sink, advice: Advice) -> None:
+    if advice.exhausted is None:
+        return
+    points = advice.exhausted.points
+    shown = points.with_row_index("rank", 1)
+    shown = shown.filter((shown["rank"] <= _SHOWN) | shown["is_advice"] | shown["is_present"])
+    rows = [
+        [
+            str(row["rank"]),
+            row["placements"],
+            words.seconds(row["seconds"]),
+            f"{row['regret']:.3f}",
+            words.size(row["device_bytes"]),
+            " and ".join([name for name in ("advice", "present") if row[f"is_{name}"]]),
+        ]
+        for row in shown.to_dicts()
+    ]
+    title = f"{points.height} placements that fit (d device, m managed, p pinned, in the order of the buffers)"
+    sink.table(title, ["rank", "placements", "time", "regret", "device", ""], rows)
+    sink.say(f"Regret of the advice: {advice.exhausted.regret:.1%}")
+
+
+def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
+    changed = [each for each in advice.plan.buffers if each.placement != each.buffer.present]
+    sink.say("What to write:" if changed else "Nothing is to be changed.")
+    for each in changed:
+        for line in actions.of(each.buffer, each.placement)[library.value]:
+            sink.say(f"  {line}")
+
+
+def _between(fact: Fact) -> str:
+    return f"{fact.low:.4g} to {fact.high:.4g}" if fact.low != fact.high else "–"
+
+
+def _show_facts(sink: Sink, advice: Advice) -> None:
+    rows = [
+        [each.buffer.name, name, f"{fact.value:.4g}", _between(fact), fact.certainty, fact.where]
+        for each in advice.plan.buffers
+        for name, fact in each.buffer.facts.items()
+    ]
+    sink.table("What is known of the buffers", ["buffer", "fact", "value", "between", "how", "from"], rows)
+    system, origins = advice.constants.system, advice.constants.origins
+    constants = [
+        [name, f"{value:.4g}", origins[name].certainty, origins[name].where] for name, value in vars(system).items()
+    ]
+    sink.table("What is known of the machine", ["constant", "value", "how", "from"], constants)

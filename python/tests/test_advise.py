@@ -1,0 +1,225 @@
+"""Advice on programs and profiles: facts with their origin, placements, budgets, what simulating them finds."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import SMALL, contents
+from nsys_exports import HTOD, KIB, MIB, A, B, Export, saxpy
+
+import octavo
+from octavo.advice import activity, exhaustive, profiles, systems
+from octavo.advice.facts import PLACEMENTS
+from octavo.advice.sizes import size_of
+from octavo.measured.imports import import_nsys
+
+PAGE = 4096
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """Every placement of three vectors."""
+    folder = tmp_path_factory.mktemp("advice") / "vectors"
+    return octavo.advise("vectoradd", scale=SMALL, exhaustive=True, output=folder), folder
+
+
+@pytest.fixture(scope="module")
+def bfs():
+    return octavo.advise("bfs-shoc", scale=SMALL, verify=True)
+
+
+def by_name(advice):
+    return {each.buffer.name: each for each in advice.plan.buffers}
+
+
+def test_every_fact_and_constant_says_where_it_comes_from(vectors):
+    document = vectors[0].to_dict()
+    facts = [fact for buffer in document["buffers"] for fact in buffer["facts"].values()]
+    assert facts
+    assert all(fact["where"] and fact["low"] <= fact["value"] <= fact["high"] for fact in facts)
+    assert {fact["certainty"] for fact in facts} == {"counted", "simulated", "estimated"}
+    assert all(each["where"] and each["certainty"] for each in document["system"].values())
+
+
+def test_facts_of_a_run_are_those_of_its_events(vectors):
+    advice, folder = vectors
+    run = octavo.RunResult.load(folder / "managed")
+    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    for name, each in by_name(advice).items():
+        facts, row = each.buffer.facts, rows[name]
+        assert facts["faults"].value == row["read_fault"] + row["write_fault"]
+        assert (facts["sigma"].value, facts["rho"].value) == (1, 1)
+        assert each.buffer.size == row["bytes"]
+    assert by_name(advice)["a"].buffer.first == "device"
+    assert by_name(advice)["b"].buffer.first == "host"
+
+
+def test_what_is_found_is_what_whole_programs_take(vectors):
+    advice, _ = vectors
+    kinds = {f"program.buffers.{name}.kind": kind for name, kind in advice.placements.items()}
+    of = {"workload": "vectoradd", "node": "cuda-sm90", "scale": SMALL, "kind": "managed"}
+    present = octavo.run(**of, overrides={"memory.preset": "stock-driver"})
+    advised = octavo.run(**of, overrides={"memory.preset": "stock-driver", **kinds})
+    assert advice.found.present == present.seconds
+    assert advice.found.advised == advised.seconds
+    assert advice.found.gain == present.seconds - advised.seconds
+
+
+def test_an_exhaustive_search_runs_everything_once(vectors):
+    advice, folder = vectors
+    points = advice.exhausted.points
+    assert sorted(points["placements"]) == sorted("".join(each) for each in product("dmp", repeat=3))
+    assert points["regret"][0] == 0
+    assert points["seconds"].is_sorted()
+    assert points.filter("is_present")["placements"].to_list() == ["mmm"]
+    best = points["seconds"].min()
+    assert advice.exhausted.regret == pytest.approx(advice.found.advised / best - 1)
+    before = contents(folder / "runs")
+    again = octavo.advise("vectoradd", scale=SMALL, exhaustive=True, output=folder)
+    assert again.to_dict() == advice.to_dict()
+    assert contents(folder / "runs") == before
+
+
+def test_predictions_are_within_a_factor_of_what_is_found(bfs):
+    """The guard's naps are most of this program; the model has them, and the advice removes them."""
+    assert by_name(bfs)["flag"].ruled_out == ["managed"]
+    assert bfs.placements["flag"] != "managed"
+    assert bfs.found.advised < bfs.found.present
+    assert 0.5 < bfs.plan.gain.value / bfs.found.gain < 2
+
+
+def test_a_budget_is_kept_and_what_it_leaves_out_is_said():
+    of = {"scale": SMALL, "quick": True, "kind": "explicit", "placements": ["device", "managed"]}
+    free = octavo.advise("fir", **of)
+    sizes = {name: each.buffer.size for name, each in by_name(free).items()}
+    for budget in (64, 200_000, sizes["input"], 2 * sizes["input"]):
+        advice = octavo.advise("fir", budget=budget, **of)
+        assert sum(sizes[name] for name, kind in advice.placements.items() if kind == "device") <= budget
+        assert advice.plan.exact
+    assert "larger than the device memory" in by_name(octavo.advise("fir", budget="64B", **of))["input"].why
+
+
+def test_the_present_placement_is_that_of_the_scenario(tmp_path):
+    path = tmp_path / "mixed.toml"
+    path.write_text(
+        'node.preset = "cuda-sm90"\nmemory.preset = "stock-driver"\n'
+        '[workload]\nname = "vectoradd"\nscale = 0.015625\n'
+        '[program]\nkind = "explicit"\n[program.buffers.b]\nkind = "pinned"\n'
+    )
+    advice = octavo.advise(path, quick=True)
+    assert advice.plan.present == {"a": "device", "b": "pinned", "c": "device"}
+    assert all(each.gain.value >= 0 for each in advice.plan.buffers)
+
+
+def test_a_managed_run_is_not_run_again(tmp_path):
+    of = {"node": "cuda-sm90", "scale": SMALL, "overrides": {"memory.preset": "stock-driver"}}
+    octavo.run(workload="vectoradd", kind="managed", output=tmp_path / "run", **of)
+    advice = octavo.advise(tmp_path / "run", output=tmp_path / "advice")
+    assert not (tmp_path / "advice" / "managed").exists()
+    assert advice.placements == octavo.advise("vectoradd", scale=SMALL).placements
+    with pytest.raises(octavo.AdviceError, match="which has one of its own"):
+        octavo.advise(tmp_path / "run", node="cuda-sm80")
+
+
+def test_groups_of_faults_by_hand():
+    system = systems.from_node("cuda-sm90").system
+    group, fault = system.fault_group, system.fault
+    times = np.array([0.0, 1e-6, 2e-6, 3e-6, 1.0])
+    # The first is served alone; the next three have come when it is done; the last comes a second later.
+    assert activity._groups(times, system).tolist() == [0, 1, 1, 1, 2]
+    late = np.array([0.0, group + fault + 1e-9, group + fault + 2e-9])
+    assert activity._groups(late, system).tolist() == [0, 1, 2]
+
+
+def test_a_profile_is_advised_on(tmp_path, cli):
+    import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    done = cli("advise", "saxpy", "--node", "cuda-sm80", "--json", "-o", "advice")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    found = {buffer["name"]: buffer for buffer in document["buffers"]}
+    assert [found[name]["size"] for name in ("managed 1", "x")] == [MIB, 64 * KIB]
+    assert found["managed 1"]["facts"]["rho"] == {
+        "value": 1.5,
+        "low": 1.5,
+        "high": 1.5,
+        "certainty": "recorded",
+        "where": "events of the profile",
+    }
+    assert all(buffer["advised"] in ("device", "managed") for buffer in found.values())
+    assert (tmp_path / "advice" / "roofline.png").stat().st_size > 1000
+
+
+def test_an_address_that_is_used_again_is_another_buffer(tmp_path):
+    result = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    advice = octavo.advise(result.folder)
+    faults = {name: each.buffer.facts["faults"].value for name, each in by_name(advice).items()}
+    assert (faults["managed 1"], faults["managed 2"]) == (2, 1)
+
+
+def test_profiles_that_tell_too_little_are_refused(tmp_path):
+    export = Export(tmp_path / "bare.sqlite")
+    export.copy(10, HTOD, A, 64 * KIB)
+    result = import_nsys(export.save(), tmp_path / "bare")
+    with pytest.raises(octavo.AdviceError, match="expected allocations with sizes, found 1 without"):
+        octavo.advise(result.folder)
+    known = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    with pytest.raises(octavo.AdviceError, match="a profile tells too little to simulate"):
+        octavo.advise(known.folder, verify=True)
+
+
+def test_buffers_that_alias_are_refused():
+    def row(name, address, begin, end):
+        return {"allocation": name, "address": address, "bytes": MIB, "allocated_ps": begin, "freed_ps": end}
+
+    with pytest.raises(octavo.AdviceError, match="`b` aliases `a`"):
+        profiles._refuse_aliases([row("a", A, 0, None), row("b", A + PAGE, 5, 9)])
+    profiles._refuse_aliases([row("a", A, 0, 5), row("b", A, 5, None), row("c", B, 0, None)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fir", "--budget", "1B"], "1 B fit no buffer; the smallest, `history`, has 64 B"),
+        (["fir", "--budget", "40"], "--budget: expected a size such as 40GB or 512MiB, found 40"),
+        (["fir", "--placements", "gpu"], "expected some of device, managed, pinned, found gpu"),
+        (["fir", "--node", "grit-4gpu"], "node.gpus: expected a node of one GPU, found 4"),
+        (["fir", "--node", "old.toml"], "expected a machine file of format 1, found 3"),
+        (["fri"], "unknown workload `fri`, expected one of"),
+        (["empty"], "empty"),
+    ],
+)
+def test_bad_input_is_told(tmp_path, cli, arguments, message):
+    (tmp_path / "old.toml").write_text('format = 3\n[machine]\ngpu = "x"\n')
+    done = cli("advise", *arguments, "--scale", "1/64", "--quick")
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_too_many_placements_are_refused(vectors, monkeypatch):
+    monkeypatch.setattr(exhaustive, "MOST_RUNS", 26)
+    with pytest.raises(octavo.AdviceError, match="3 buffers have 27 placements, expected at most 26"):
+        exhaustive.choices(vectors[0].plan, PLACEMENTS)
+
+
+def test_people_are_told(tmp_path, cli):
+    done = cli("advise", "gups", "--scale", "1/64", "--verify", "--facts", "-o", "advice")
+    assert done.returncode == 0, done.stderr
+    for words in ("Predicted gain", "Found by simulating both", "cudaMalloc(&table, 1048576);", "What is known"):
+        assert words in done.stdout
+    table = pl.read_parquet(tmp_path / "advice" / "buffers.parquet")
+    assert table["buffer"].to_list() == ["table", "starts"]
+
+
+def test_sizes_as_people_write_them():
+    assert [size_of(each) for each in ("64B", "1.5KiB", "2KB", "40 GB", "1TiB")] == [
+        64,
+        1536,
+        2000,
+        40 * 10**9,
+        1 << 40,
+    ]
