@@ -109,6 +109,40 @@ def test_alone_says_what_jobs_cost_each_other(cli, tmp_path):
     assert "weighted" in shown.stdout.replace("\n", "")
 
 
+MINE = """\
+from octavo.policies import Decision, PlacementPolicy
+
+
+class Mine(PlacementPolicy):
+    def on_fault(self, fault, page):
+        return Decision.MAP_REMOTE
+"""
+
+
+def test_a_job_has_strategies_of_its_own(cli, tmp_path):
+    (tmp_path / "jobs.toml").write_text(FILE)
+    (tmp_path / "mine.py").write_text(MINE)
+    plain = json.loads(cli("run", "jobs.toml", "-o", "plain", "--json").stdout)["summary"]
+    assert "placements" not in plain["manager"]
+    own = ["--set", "job.front.memory.placement=mine.py", "--set", "job.front.memory.prefetch=tree"]
+    done = cli("run", "jobs.toml", *own, "-o", "mine", "--json")
+    assert done.returncode == 0, done.stderr
+    front, back = json.loads(done.stdout)["summary"]["jobs"]
+    assert (front["migrations"], plain["jobs"][0]["migrations"] > 0) == (0, True), "it maps all its pages remotely"
+    assert back["migrations"] >= plain["jobs"][1]["migrations"] > 0, "the other's move, as often as it runs beside it"
+    assert octavo.RunResult.load(tmp_path / "mine").scenario.own_strategies == {"front": "mine.py:Mine, tree"}
+    assert "front  mine.py:Mine, tree" in cli("run", "jobs.toml", *own, "-o", "mine").stdout
+    grit = ["--set", "job.back.memory.placement=grit"]
+    counted = json.loads(cli("run", "jobs.toml", *grit, "-o", "grit", "--json").stdout)["summary"]["manager"]
+    pages = counted["placements"]["job.back"]["pages_by_scheme"]
+    assert (sum(pages.values()) > 0, counted["pages_by_scheme"]["on_touch"]) == (True, 0)
+    shown = cli("compare", "jobs.toml", *grit, "-p", "on-touch,first-touch", "--alone", "-o", "out")
+    assert "back  grit" in shown.stdout
+    refused = cli("run", "jobs.toml", "--set", "job.back.memory.eviction=lru-block")
+    assert refused.returncode == 2
+    assert 'expected memory.sharing = "quota" beside it, found `free-for-all`' in refused.stderr.replace("\n", " ")
+
+
 def test_memory_that_changes_is_in_a_table_and_in_the_picture(cli, tmp_path):
     changes = '[{at = "20us", gpus = [1], footprint_percent = 40}]'
     (tmp_path / "jobs.toml").write_text(FILE)

@@ -56,6 +56,7 @@ pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{PREFETCHERS, Prefetch, Service};
-pub use strategies::sharing::{SHARINGS, Sharing, Shortage, SpaceConfig, Yield};
+pub use strategies::sharing::{SHARINGS, Sharing, Shortage, Yield};
 pub use strategies::sizing::{Coalescing, PageSizing, SIZINGS};
+pub use strategies::space::SpaceConfig;
 pub use strategies::system::SystemConfig;

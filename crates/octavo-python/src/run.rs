@@ -142,6 +142,7 @@ fn job(part: &Part) -> Job<'_> {
         repeat,
         share: part.share,
         idle: part.idle,
+        memory: part.memory.clone(),
         ..Job::named(&part.name, part.workload.as_ref())
     }
 }

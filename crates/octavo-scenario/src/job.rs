@@ -1,6 +1,6 @@
 //! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its own.
 
-use octavo_manager::{ProcessorId, ProcessorMask};
+use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_program::{Program, Workload, pages_of};
 use octavo_registry::OptionError;
 use octavo_units::Time;
@@ -47,6 +47,9 @@ pub struct JobChoice {
     /// What is around its launches.
     #[serde(default, skip_serializing_if = "ProgramChoice::is_default")]
     pub program: ProgramChoice,
+    /// What holds for its memory alone.
+    #[serde(default, skip_serializing_if = "SpaceConfig::is_common")]
+    pub memory: SpaceConfig,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -85,6 +88,8 @@ pub struct Part {
     pub share: Option<f64>,
     /// Whether it never begins.
     pub idle: bool,
+    /// What holds for its memory alone.
+    pub memory: SpaceConfig,
 }
 
 /// Why there is nothing to run.
@@ -160,8 +165,8 @@ impl Scenario {
 
 impl Part {
     fn alone(name: String, workload: Box<dyn Workload>) -> Self {
-        let (gpus, start) = (ProcessorMask::EMPTY, Time::default());
-        Self { name, workload, program: None, gpus, start, again: Again::UntilAll, share: None, idle: false }
+        let (gpus, start, memory) = (ProcessorMask::EMPTY, Time::default(), SpaceConfig::default());
+        Self { name, workload, program: None, gpus, start, again: Again::UntilAll, share: None, idle: false, memory }
     }
 
     fn of(job: &JobChoice, jobs: &[JobChoice], workload: Box<dyn Workload>) -> Self {
@@ -172,6 +177,7 @@ impl Part {
             again: job.again(jobs),
             share: job.share,
             idle: job.idle,
+            memory: job.memory.clone(),
             ..Self::alone(job.name.clone(), workload)
         }
     }

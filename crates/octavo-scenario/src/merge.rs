@@ -28,6 +28,8 @@ const NAMED: [&str; 11] = [
     "memory.sizing",
     "workload",
 ];
+/// The same in each job.
+const NAMED_OF_JOBS: [&str; 3] = ["memory.placement", "memory.prefetch", "memory.eviction"];
 
 /// The values of all layers and where each came from.
 #[derive(Clone, Debug, Default)]
@@ -129,16 +131,26 @@ fn find_job<'a>(values: &'a mut Map<String, Value>, name: &str) -> Option<(usize
 }
 
 fn spell_out_names(values: &mut Map<String, Value>) {
-    for key in NAMED {
-        let mut parts = key.split('.');
-        let first = parts.next().and_then(|part| values.get_mut(part));
-        let slot = parts.fold(first, |slot, part| slot?.as_object_mut()?.get_mut(part));
-        if let Some(slot) = slot.filter(|slot| slot.is_string()) {
-            *slot = Value::Object(named(slot.take()));
-        }
+    NAMED.iter().for_each(|key| spell_out_choice(values, key));
+    let jobs: Vec<&mut Value> = match values.get_mut("job") {
+        Some(Value::Array(jobs)) => jobs.iter_mut().collect(),
+        Some(Value::Object(by_name)) => by_name.values_mut().collect(),
+        _ => Vec::new(),
+    };
+    for job in jobs.into_iter().filter_map(Value::as_object_mut) {
+        NAMED_OF_JOBS.iter().for_each(|key| spell_out_choice(job, key));
     }
     if let Some(workload) = values.get_mut("workload").and_then(Value::as_object_mut) {
         spell_out_name(workload);
+    }
+}
+
+fn spell_out_choice(values: &mut Map<String, Value>, key: &str) {
+    let mut parts = key.split('.');
+    let first = parts.next().and_then(|part| values.get_mut(part));
+    let slot = parts.fold(first, |slot, part| slot?.as_object_mut()?.get_mut(part));
+    if let Some(slot) = slot.filter(|slot| slot.is_string()) {
+        *slot = Value::Object(named(slot.take()));
     }
 }
 

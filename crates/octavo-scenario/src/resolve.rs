@@ -1,6 +1,6 @@
 //! From what a user wrote to a scenario with everything spelled out.
 
-use octavo_manager::{MemoryConfig, SystemConfig};
+use octavo_manager::{ConfigError, MemoryConfig, SpaceConfig, SystemConfig};
 use octavo_registry::{Choice, OptionError, Options};
 use serde_json::Value;
 
@@ -224,9 +224,30 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
         check_scale(&key, &job.workload)?;
         fill_in_workload(&key, &mut job.workload)?;
     }
+    fill_in_spaces(scenario)?;
     check_jobs(scenario)?;
     check_programs(scenario)?;
     check_executor(scenario)
+}
+
+/// What jobs say of their own memory: each beside those before it.
+fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
+    let mut before: Vec<SpaceConfig> = Vec::new();
+    for (index, job) in scenario.job.iter_mut().enumerate().filter(|(_, job)| !job.memory.is_common()) {
+        let below = |error: ConfigError| {
+            Problem::found_below(&format!("{}.memory", nth("job", index)), &error.key, &error.message)
+        };
+        let SpaceConfig { name, placement, prefetch, eviction } =
+            job.memory.resolve(&scenario.memory, &before).map_err(below)?;
+        job.memory = SpaceConfig {
+            name,
+            placement: placement.map(set),
+            prefetch: prefetch.map(set),
+            eviction: eviction.map(set),
+        };
+        before.push(job.memory.clone());
+    }
+    Ok(())
 }
 
 fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
@@ -247,7 +268,6 @@ fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), P
 
 /// TOML has no null: an option that is not set is left out.
 fn without_unset(memory: MemoryConfig) -> MemoryConfig {
-    let set = |choice: Choice| Choice { options: without_nulls(choice.options), ..choice };
     MemoryConfig {
         page_size: memory.page_size,
         placement: set(memory.placement),
@@ -262,6 +282,10 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         sizing: set(memory.sizing),
         fragmentation: memory.fragmentation,
     }
+}
+
+fn set(choice: Choice) -> Choice {
+    Choice { options: without_nulls(choice.options), ..choice }
 }
 
 fn without_nulls(options: Options) -> Options {

@@ -39,7 +39,17 @@ pub fn schema() -> Value {
     add_preset(memory, presets::memory_names().collect());
     schema["properties"]["record"]["required"] = json!([]);
     let mut program = workload_choice(&workload);
-    schema["properties"]["job"]["items"]["properties"]["workload"] = program.clone();
+    let job = &mut schema["properties"]["job"]["items"]["properties"];
+    job["workload"] = program.clone();
+    let own = [
+        ("placement", strategy(&PLACEMENTS)),
+        ("prefetch", strategy(&PREFETCHERS)),
+        ("eviction", strategy(&EVICTIONS)),
+    ];
+    for (key, choice) in own {
+        let description = job["memory"]["properties"][key]["description"].take();
+        job["memory"]["properties"][key] = described(choice, description);
+    }
     program["oneOf"]
         .as_array_mut()
         .into_iter()

@@ -211,3 +211,43 @@ fn shares_of_memory_name_jobs_and_fit_each_gpu() {
         assert_eq!(quota(set).unwrap_err(), expected);
     }
 }
+
+#[test]
+fn a_job_names_strategies_of_its_own() {
+    let set = [
+        "memory.sharing=quota",
+        "job.front.memory.prefetch=tree",
+        "job.back.memory.eviction=lru-block",
+        "job.back.memory.placement={ name = \"grit\", fault_threshold = 8 }",
+        "job.back.memory.placement=grit",
+    ];
+    let said = resolved(&set);
+    assert!(said.toml.contains("[job.memory.prefetch]\nname = \"tree\"\n"), "{}", said.toml);
+    assert!(said.toml.contains("threshold = 51"), "defaults are spelled out: {}", said.toml);
+    assert!(said.toml.contains("fault_threshold = 8"), "the name again keeps the options: {}", said.toml);
+    assert_eq!(resolved_from(&said.toml, &[]), Ok(said.clone()));
+    let parts = said.scenario.parts().unwrap();
+    let name = |choice: &Option<octavo_registry::Choice>| choice.as_ref().map(|choice| choice.name.clone());
+    assert_eq!(name(&parts[0].memory.prefetch).as_deref(), Some("tree"));
+    assert_eq!(name(&parts[1].memory.eviction).as_deref(), Some("lru-block"));
+    assert_eq!([name(&parts[0].memory.placement), name(&parts[1].memory.placement)], [None, Some("grit".to_owned())]);
+    for (set, expected) in [
+        (&["job.front.memory.prefetch=tre"][..], "`job[0].memory.prefetch.name`: unknown prefetch `tre`"),
+        (&["job.front.memory.prefetch={name = \"tree\", treshold = 3}"], "`job[0].memory.prefetch.treshold`"),
+        (
+            &["job.front.memory.eviction=lru-block"],
+            "`job[0].memory.eviction`: pages of all jobs leave in one order: expected memory.sharing = \"quota\"",
+        ),
+        (
+            &["job.front.memory.placement=grit", "job.back.memory.placement={name=\"grit\", counter_threshold=9}"],
+            "`job[1].memory.placement`: expected access counters with a threshold of 256 lines",
+        ),
+        (
+            &["job.front.memory.guard=none"],
+            "`job[0].memory.guard`: unknown key, expected one of placement, prefetch, eviction",
+        ),
+    ] {
+        let found = refusal(set);
+        assert!(found.contains(expected), "{found}\nnot\n{expected}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{ProcessorId, ProcessorMask};
+use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{NodeConfig, divide_units};
 use octavo_program::{Program, WholeWorkload, Workload};
 use octavo_units::Time;
@@ -32,6 +32,8 @@ pub struct Job<'a> {
     pub share: Option<f64>,
     /// It never begins: its compute units and its part of the footprint stay unused.
     pub idle: bool,
+    /// What holds for its memory alone; its name there is that of the job.
+    pub memory: SpaceConfig,
 }
 
 /// How often a job runs. A run ends when each job has ended as often as it must.
@@ -59,6 +61,7 @@ impl<'a> Job<'a> {
             repeat: Repeat::UntilAll,
             share: None,
             idle: false,
+            memory: SpaceConfig::default(),
         }
     }
 

@@ -124,8 +124,9 @@ fn run_jobs(
     }
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
-    let spaces: Vec<SpaceConfig> = jobs.iter().map(|job| SpaceConfig { name: job.name.clone() }).collect();
-    let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(&spaces);
+    let spaces: Vec<SpaceConfig> =
+        jobs.iter().map(|job| SpaceConfig { name: job.name.clone(), ..job.memory.clone() }).collect();
+    let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces)?;
     let running = Jobs::new(jobs, units, workload, node);
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     if !changes.is_empty() {

@@ -11,7 +11,7 @@ import typer
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
-from octavo.cli.run import milliseconds
+from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
 from octavo.runs import measures
 from octavo.runs.progress import watching
@@ -144,6 +144,7 @@ def show(sink: Sink, comparison: Comparison) -> None:
             _show_counts(sink, workload, points)
         _show_shares(sink, workload, points)
     _show_sharing(sink, comparison)
+    show_own_strategies(sink, next(iter(comparison.results.values())).scenario)
     if len(comparison.workloads) > 1:
         show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
 

@@ -176,6 +176,14 @@ def _show_jobs(sink: Sink, result: RunResult) -> None:
     ]
     names = [count.replace("_", " ") for count in counts]
     sink.table("Jobs", ["job", "GPUs: units", "start", "first end", "time", "ends", *names], rows)
+    show_own_strategies(sink, result.scenario)
+
+
+def show_own_strategies(sink: Sink, scenario: Scenario) -> None:
+    """What jobs have of their own of the memory system, if any do."""
+    own = scenario.own_strategies
+    if own:
+        sink.table("Jobs with strategies of their own", ["job", "strategies"], list(own.items()))
 
 
 def milliseconds(picoseconds: int) -> str:

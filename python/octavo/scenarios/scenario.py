@@ -60,6 +60,12 @@ class Scenario:
         return list(self.values.get("job", []))
 
     @property
+    def own_strategies(self) -> dict[str, str]:
+        """The strategies that jobs have of their own, by name of the job; only of those that have any."""
+        own = {job["name"]: [choice["name"] for choice in job.get("memory", {}).values()] for job in self.jobs}
+        return {name: ", ".join(strategies) for name, strategies in own.items() if strategies}
+
+    @property
     def traces(self) -> list[Path]:
         """Folders of the recorded traces that run."""
         return [Path(path) for program in self._workloads if isinstance(path := program.get("path"), str)]

@@ -35,17 +35,18 @@ use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
 use crate::strategies::composition::Composition;
-use crate::strategies::config::{MemoryConfig, PrefetchPlan};
+use crate::strategies::config::{MemoryConfig, PrefetchPlan, built};
 use crate::strategies::dealing::Dealer;
 use crate::strategies::decision::{Move, Unsubscribe};
 use crate::strategies::demotion::Demotion;
 use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::evictors::Evictors;
-use crate::strategies::placement::Placement;
+use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::policies::{Policies, Policy};
-use crate::strategies::prefetch::Prefetch;
-use crate::strategies::sharing::{Sharing, SpaceConfig};
+use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
+use crate::strategies::sharing::Sharing;
+use crate::strategies::space::SpaceConfig;
 use crate::strategies::system::SystemConfig;
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
@@ -121,13 +122,35 @@ impl Manager {
         Ok(manager.with_sharing(sharing))
     }
 
-    /// The same with so much known about the first address spaces, in order of their numbers.
-    #[must_use]
-    pub fn with_spaces(mut self, spaces: &[SpaceConfig]) -> Self {
-        for (number, space) in spaces.iter().enumerate().filter(|_| self.memory.sharing.is_some()) {
-            self.memory.pages.tell_apart().set_name(SpaceId(number as u16), &space.name);
+    /// The same, of this configuration and before there are any pages, with so much known about the first address
+    /// spaces, in order of their numbers.
+    ///
+    /// # Errors
+    /// Names the key of an address space that cannot be used.
+    pub fn with_spaces(mut self, config: &MemoryConfig, spaces: &[SpaceConfig]) -> Result<Self, ConfigError> {
+        for (number, space) in spaces.iter().enumerate() {
+            let known = space.resolve(config, &spaces[..number])?;
+            self.introduce(SpaceId(number as u16), &known)?;
         }
-        self
+        Ok(self)
+    }
+
+    fn introduce(&mut self, number: SpaceId, space: &SpaceConfig) -> Result<(), ConfigError> {
+        let geometry = self.geometry();
+        if self.memory.sharing.is_some() {
+            self.memory.pages.tell_apart().set_name(number, &space.name);
+        }
+        if let Some(choice) = &space.placement {
+            let placement = built(&PLACEMENTS, choice, &geometry)?;
+            let attributes = placement.attributes();
+            let decider = self.policies.add_placement(&space.name, placement)?;
+            self.memory.pages.claim(decider, attributes)?;
+            self.memory.pages.set_decider(number, decider);
+        }
+        if let Some(choice) = &space.prefetch {
+            self.policies.add_prefetch(number, built(&PREFETCHERS, choice, &geometry)?);
+        }
+        space.eviction.as_ref().map_or(Ok(()), |choice| self.memory.evictors.set(number, choice, &geometry))
     }
 
     /// The same with a sharing that need not be registered, before there are any pages. A manager

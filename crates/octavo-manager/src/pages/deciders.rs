@@ -46,4 +46,13 @@ impl Deciders {
     pub fn of_space(&self, space: SpaceId) -> Decider {
         self.own.get(usize::from(space.0)).copied().flatten().unwrap_or(Decider::MANAGED)
     }
+
+    /// An address space has one of its own, from before its first page on.
+    pub fn set(&mut self, space: SpaceId, decider: Decider) {
+        let index = usize::from(space.0);
+        if index >= self.own.len() {
+            self.own.resize(index + 1, None);
+        }
+        self.own[index] = Some(decider);
+    }
 }

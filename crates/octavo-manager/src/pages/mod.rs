@@ -153,6 +153,11 @@ impl Pages {
         self.allocations.decided(by).len() == self.allocations.runs().len()
     }
 
+    /// A placement of its own decides about the managed pages of an address space, of which there is none yet.
+    pub fn set_decider(&mut self, space: SpaceId, decider: Decider) {
+        self.deciders.set(space, decider);
+    }
+
     /// From now on it is counted how much each address space has where.
     pub fn tell_apart(&mut self) -> &mut Tenants {
         self.tenants.get_or_insert_default()

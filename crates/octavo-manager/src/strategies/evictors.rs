@@ -1,5 +1,7 @@
 //! Who chooses what leaves: one evictor for all pages, or one for each address space.
 
+use std::collections::BTreeMap;
+
 use octavo_registry::Choice;
 
 use crate::contract::error::ConfigError;
@@ -18,18 +20,20 @@ pub(crate) struct Evictors {
     apart: bool,
     /// What evictors are made of; `None` where the only one was made elsewhere.
     choice: Option<(Choice, Geometry)>,
+    /// What those of some address spaces are made of.
+    own: BTreeMap<SpaceId, Choice>,
 }
 
 impl Evictors {
     /// The only one.
     pub fn one(evictor: Box<dyn Eviction>) -> Self {
-        Self { all: vec![evictor], apart: false, choice: None }
+        Self { all: vec![evictor], apart: false, choice: None, own: BTreeMap::new() }
     }
 
     /// One for all pages, until they are [told apart](Evictors::tell_apart).
     pub fn new(choice: &Choice, geometry: &Geometry) -> Result<Self, ConfigError> {
         let all = vec![built(&EVICTIONS, choice, geometry)?];
-        Ok(Self { all, apart: false, choice: Some((choice.clone(), *geometry)) })
+        Ok(Self { all, apart: false, choice: Some((choice.clone(), *geometry)), own: BTreeMap::new() })
     }
 
     /// From now on each address space has its own; there is no page yet.
@@ -37,10 +41,21 @@ impl Evictors {
         self.apart = true;
     }
 
+    /// An address space has an evictor of its own sort; there is no page yet.
+    pub fn set(&mut self, space: SpaceId, choice: &Choice, geometry: &Geometry) -> Result<(), ConfigError> {
+        let evictor = built(&EVICTIONS, choice, geometry)?;
+        if space == SpaceId::default() {
+            self.all[0] = evictor;
+        }
+        self.own.insert(space, choice.clone());
+        Ok(())
+    }
+
     /// Address spaces up to `space` have evictors, which know that pages below `pages` can exist.
     pub fn grow(&mut self, space: SpaceId, pages: usize) -> Result<(), ConfigError> {
         while self.apart && self.all.len() <= usize::from(space.0) {
-            let (choice, geometry) = self.choice.as_ref().expect("evictors are told apart where they can be made");
+            let (common, geometry) = self.choice.as_ref().expect("evictors are told apart where they can be made");
+            let choice = self.own.get(&SpaceId(self.all.len() as u16)).unwrap_or(common);
             self.all.push(built(&EVICTIONS, choice, geometry)?);
         }
         self.all.iter_mut().for_each(|evictor| evictor.grow(pages));

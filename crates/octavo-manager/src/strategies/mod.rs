@@ -17,4 +17,5 @@ pub(crate) mod policies;
 pub(crate) mod prefetch;
 pub(crate) mod sharing;
 pub(crate) mod sizing;
+pub(crate) mod space;
 pub(crate) mod system;

@@ -62,6 +62,20 @@ impl Policies {
         Ok(Decider::at(self.placements.len() - 1))
     }
 
+    /// An address space, called so, has a placement of its own for its managed pages.
+    ///
+    /// # Errors
+    /// If it needs what the node cannot give it beside the others.
+    pub fn add_placement(&mut self, name: &str, placement: Box<dyn Placement>) -> Result<Decider, ConfigError> {
+        self.add(&format!("job.{name}"), "placement", placement)
+    }
+
+    /// An address space has a prefetcher of its own for its managed pages.
+    pub fn add_prefetch(&mut self, space: SpaceId, prefetch: Box<dyn Prefetch>) {
+        self.prefetchers.push(prefetch);
+        self.bringing.set(space, Decider::at(self.prefetchers.len() - 1));
+    }
+
     /// All placements, with who they are.
     pub fn placements(&self) -> impl Iterator<Item = (Decider, &dyn Placement)> {
         let all = self.placements.iter().enumerate();

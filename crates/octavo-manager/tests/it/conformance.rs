@@ -9,7 +9,8 @@
 use crate::executor::Machine;
 use octavo_manager::{
     Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager, MemoryConfig,
-    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SystemConfig, Topology, Why,
+    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig, SystemConfig,
+    Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -96,16 +97,18 @@ struct Pair {
 }
 
 impl Pair {
-    fn new((config, kind): Composed<'_>, script: &Script, judged: bool) -> Self {
+    fn new((config, kind, spaces): Composed<'_>, script: &Script, judged: bool) -> Self {
         let capacity = vec![script.capacity.unwrap_or(u32::MAX); script.gpus];
         let topology = Topology::of(capacity.clone());
         let config = MemoryConfig { page_size: Bytes(script.page_size), ..config.clone() };
+        let placements = [&config.placement, &config.system.placement];
+        let own = spaces.iter().filter_map(|space| space.placement.as_ref());
         let mut pair = Self {
-            manager: Manager::new(&config, &topology).unwrap(),
+            manager: Manager::new(&config, &topology).unwrap().with_spaces(&config, spaces).unwrap(),
             machine: Machine::new(script.gpus, &capacity, PAGES),
             gpus: script.gpus,
             span: script.span,
-            exempt: [&config.placement, &config.system.placement].iter().any(|choice| choice.name == "ideal"),
+            exempt: placements.into_iter().chain(own).any(|choice| choice.name == "ideal"),
             second: false,
             kind,
             now: Time::ZERO,
@@ -255,8 +258,8 @@ impl Pair {
     }
 }
 
-/// A memory system, and what the second run is.
-type Composed<'a> = (&'a MemoryConfig, Kind);
+/// A memory system, what the second run is, and what the two runs, each an address space, have of their own.
+type Composed<'a> = (&'a MemoryConfig, Kind, &'a [SpaceConfig]);
 
 fn plans_of(composed: Composed<'_>, script: &Script, judged: bool) -> Vec<Plan> {
     let mut pair = Pair::new(composed, script, judged);
@@ -266,7 +269,7 @@ fn plans_of(composed: Composed<'_>, script: &Script, judged: bool) -> Vec<Plan> 
 }
 
 fn conforms(config: &MemoryConfig) {
-    conform((config, Kind::Managed));
+    conform((config, Kind::Managed, &[]));
 }
 
 fn conform(composed: Composed<'_>) {
@@ -333,7 +336,31 @@ fn every_placement_conforms_for_system_memory() {
             },
             ..MemoryConfig::default()
         };
-        conform((&config, Kind::System));
+        conform((&config, Kind::System, &[]));
+    }
+}
+
+/// Each placement beside each other one, with every prefetcher and evictor in turn.
+#[test]
+fn address_spaces_with_strategies_of_their_own_conform() {
+    let prefetchers: Vec<&str> = PREFETCHERS.names().collect();
+    let evictions: Vec<&str> = EVICTIONS.names().filter(|name| *name != "none").collect();
+    let pairs = PLACEMENTS.names().flat_map(|one| PLACEMENTS.names().map(move |other| (one, other)));
+    for (number, (common, own)) in pairs.enumerate() {
+        let config = MemoryConfig {
+            placement: Choice::named(common),
+            sharing: Choice::named("quota"),
+            ..MemoryConfig::default()
+        };
+        let own = SpaceConfig {
+            name: "own".to_owned(),
+            placement: Some(Choice::named(own)),
+            prefetch: Some(Choice::named(prefetchers[number % prefetchers.len()])),
+            eviction: Some(Choice::named(evictions[number % evictions.len()])),
+        };
+        let spaces = [own, SpaceConfig::default()];
+        let spaces = if number % 2 == 0 { spaces } else { [spaces[1].clone(), spaces[0].clone()] };
+        conform((&config, Kind::Managed, &spaces));
     }
 }
 

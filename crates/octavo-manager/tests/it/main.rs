@@ -31,6 +31,7 @@ mod refusals;
 mod scarce;
 mod sharing;
 mod soak;
+mod spaces;
 mod spare;
 mod statistics;
 mod time;

@@ -31,8 +31,10 @@ impl Node {
             eviction: Choice::named(eviction),
             ..MemoryConfig::default()
         };
-        let spaces: Vec<SpaceConfig> = (0..shares.len()).map(|index| SpaceConfig { name: name(index) }).collect();
-        let manager = Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap().with_spaces(&spaces);
+        let spaces: Vec<SpaceConfig> =
+            (0..shares.len()).map(|index| SpaceConfig { name: name(index), ..SpaceConfig::default() }).collect();
+        let manager =
+            Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap().with_spaces(&config, &spaces).unwrap();
         let mut node = Self { manager, plans: Vec::new() };
         (0..shares.len() as u16).for_each(|space| node.allocate(space, ProcessorMask::EMPTY, Kind::Managed));
         node

@@ -21,6 +21,7 @@ pub trait Lent {
     fn held(&self, processor: ProcessorId) -> u32;
     fn now(&self) -> Time;
     fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool;
+    fn decides(&self, page: PageId) -> bool;
     fn set_scheme(&mut self, page: PageId, scheme: Scheme);
     fn charge(&mut self, metadata: u32, overlapped: u32);
 }
@@ -48,6 +49,10 @@ impl Lent for Context<'_> {
 
     fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
         self.can_map(processor, memory)
+    }
+
+    fn decides(&self, page: PageId) -> bool {
+        self.allocated(page)
     }
 
     fn set_scheme(&mut self, page: PageId, scheme: Scheme) {
@@ -160,6 +165,9 @@ impl Memory {
         let found = found.ok_or_else(|| PyValueError::new_err(format!("expected one of {names}, found {scheme}")))?;
         Self::with(|lent| {
             let view = demanded(number, |page| lent.page(page))?;
+            if !lent.decides(view.page) {
+                return Err(PyValueError::new_err(format!("page {number} is another placement's to decide about")));
+            }
             lent.set_scheme(view.page, found);
             Ok(())
         })

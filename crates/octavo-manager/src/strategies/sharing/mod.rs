@@ -43,13 +43,6 @@ pub struct Yield {
     pub most: u32,
 }
 
-/// What is known about one address space.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SpaceConfig {
-    /// What it is called, such as the name of a job; empty for a program alone.
-    pub name: String,
-}
-
 /// A memory has to give up frames.
 pub struct Shortage<'a> {
     /// Which.

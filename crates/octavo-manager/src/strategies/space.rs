@@ -1,0 +1,70 @@
+//! What one address space has of its own.
+
+use octavo_registry::Choice;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::error::ConfigError;
+use crate::strategies::config::{MemoryConfig, resolved};
+use crate::strategies::eviction::EVICTIONS;
+use crate::strategies::needs;
+use crate::strategies::placement::PLACEMENTS;
+use crate::strategies::prefetch::PREFETCHERS;
+
+/// What holds for the memory of one address space, such as a job's. What it does not say is as the memory system has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpaceConfig {
+    /// What it is called, such as the name of a job; empty for a program alone.
+    #[serde(skip)]
+    pub name: String,
+    /// Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Choice>,
+    /// What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch: Option<Choice>,
+    /// Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eviction: Option<Choice>,
+}
+
+impl SpaceConfig {
+    /// Whether it says nothing of its own.
+    #[must_use]
+    pub const fn is_common(&self) -> bool {
+        self.placement.is_none() && self.prefetch.is_none() && self.eviction.is_none()
+    }
+
+    /// The same with every default written out, in the memory system `memory` and beside the spaces `before` it.
+    ///
+    /// # Errors
+    /// Names the key that cannot be used, what was expected and the nearest valid name.
+    pub fn resolve(&self, memory: &MemoryConfig, before: &[Self]) -> Result<Self, ConfigError> {
+        let geometry = memory.geometry(1)?;
+        self.check_eviction(memory)?;
+        let placement = self.placement.as_ref().map(|choice| resolved(&PLACEMENTS, choice, &geometry)).transpose()?;
+        let prefetch = self.prefetch.as_ref().map(|choice| resolved(&PREFETCHERS, choice, &geometry)).transpose()?;
+        let eviction = self.eviction.as_ref().map(|choice| resolved(&EVICTIONS, choice, &geometry)).transpose()?;
+        let common = [&memory.placement, &memory.system.placement];
+        let others = common.into_iter().chain(before.iter().filter_map(|space| space.placement.as_ref()));
+        let all: Vec<(&str, &Choice)> = others.chain(&placement).map(|choice| ("placement", choice)).collect();
+        needs::check(&all, &geometry)?;
+        Ok(Self { name: self.name.clone(), placement, prefetch, eviction })
+    }
+
+    fn check_eviction(&self, memory: &MemoryConfig) -> Result<(), ConfigError> {
+        let Some(own) = &self.eviction else { return Ok(()) };
+        let refuse = |message: String| Err(ConfigError { key: "eviction".to_owned(), message });
+        if memory.sharing.name == "free-for-all" {
+            return refuse(format!(
+                "pages of all jobs leave in one order: expected memory.sharing = \"quota\" beside it, found `{}`",
+                memory.sharing.name
+            ));
+        }
+        if own.name == "none" || memory.eviction.name == "none" {
+            return refuse("expected that all jobs evict pages, or none: found `none` for some".to_owned());
+        }
+        Ok(())
+    }
+}
