@@ -16,6 +16,7 @@ COMMANDS = {
     "advise": ("advise", "advise"),
     "sweep": ("sweep", "sweep"),
     "report": ("report", "report"),
+    "explain": ("explain", "explain"),
     "list": ("listing", "list_"),
     "calibrate": ("calibrate", "app"),
     "new": ("new", "app"),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.explain import words
+from octavo.explain.facts import facts
 from octavo.report import phases, speed
 from octavo.report.history import Footprint, coarsened, history, size
 from octavo.report.pack import Packed, pack
@@ -56,7 +58,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "octavo": version("octavo"),
         "baseline": against,
         "kinds": {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES},
-        "runs": [{**_run(run), "colour": shades[run.variant]} for run in runs],
+        "runs": [{**_run(run), "colour": shades[run.variant], "why": _why(run)} for run in runs],
         **_scenarios(runs),
         "speedups": speedups,
         "means": speed.means(speedups),
@@ -122,6 +124,11 @@ def _run(run: Run) -> dict[str, Any]:
             [row["kernel"], row["began_ps"], row["ended_ps"]] for row in kernels.head(_KERNELS).iter_rows(named=True)
         ],
     }
+
+
+def _why(run: Run) -> list[str]:
+    """What bound a simulated run, in sentences."""
+    return words.run(run.label, facts(run.result)) if run.simulated else []
 
 
 def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:

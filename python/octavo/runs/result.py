@@ -15,12 +15,14 @@ from octavo.runs import html
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
     import polars as pl
 
+    from octavo.explain import Explanation
     from octavo.files.manifest import Manifest
+    from octavo.runs.execute import Progress
     from octavo.runs.pictures import Picture
 
 RUN = "run"
@@ -230,6 +232,32 @@ class RunResult:
         from octavo.report import report  # noqa: PLC0415 - stands above results, and is slow to import
 
         return report([self.folder], output)
+
+    def explain(
+        self,
+        *,
+        what_if: str | Path | None = None,
+        workers: int | None = None,
+        watch: Callable[[Progress], None] | bool | None = None,
+    ) -> Explanation:
+        """Say what bound the run, which buffers and pairs cause it, and what would help.
+
+        Args:
+            what_if: a folder in which the scenario runs with one thing changed at a time; each run is kept. Nothing is
+                tried if left out.
+            workers: runs side by side; all cores if left out.
+            watch: called about ten times a second with how far these runs are; `True` shows it.
+
+        Raises:
+            OutputError: the run had no time, is the profile of a real program, or the folder cannot be written.
+            InterruptedRun: Ctrl-C; what is finished is kept.
+
+        """
+        from octavo.explain import explain  # noqa: PLC0415 - reads results
+        from octavo.runs.progress import told  # noqa: PLC0415 - as above
+
+        with told(watch) as tell:
+            return explain(self, what_if=what_if, workers=workers, watch=tell)
 
     @property
     def name(self) -> str:

@@ -44,6 +44,7 @@ function overview() {
       ["speed-ups over", data.baseline],
     ]),
     findings(),
+    why(),
     runTable(),
     missing(),
     scenarios(),
@@ -74,6 +75,20 @@ function finding(group) {
   const limit = bound && !rows.includes(bound) ? ` (the ideal bound: ${digits.format(bound.speedup)})` : "";
   const text = ` ${best.variant} ${faster}${limit}; most of its accesses' time is ${most.cause} (${percent.format(most.share)})`;
   return element("span", {}, element("strong", {}, `${group}:`), best === base ? `${text}.` : `${text}, under ${data.baseline} it is ${before.cause} (${percent.format(before.share)}).`);
+}
+
+// What bound each run; those that are ticked first are open.
+function why() {
+  const told = data.runs.map((run, index) => ({ run, index })).filter(({ run }) => run.why.length);
+  if (!told.length) return null;
+  const one = ({ run, index }) =>
+    element(
+      "details",
+      { open: index < MOST_SHOWN },
+      element("summary", {}, run.label),
+      element("ul", { class: "reasons" }, ...run.why.map((sentence) => element("li", {}, sentence))),
+    );
+  return element("div", { class: "why" }, element("h3", {}, "Why"), ...told.map(one));
 }
 
 function runTable() {

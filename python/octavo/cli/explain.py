@@ -1,0 +1,73 @@
+"""`octavo explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.errors import OutputError
+
+EXAMPLES = options.examples(
+    "octavo explain runs/first",
+    "octavo explain runs/first --what-if --picture why.png",
+    "octavo explain runs/on-touch runs/grit",
+)
+
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Folder of a run, or of two.", show_default=False)]
+WhatIf = Annotated[
+    bool, typer.Option("--what-if", help="Run the scenario again with one thing changed at a time; runs are kept.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Folder of these runs; RUN-what-if if left out."),
+]
+Chart = Annotated[
+    Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: a PNG, SVG or PDF file.", show_default=False)
+]
+
+
+def explain(
+    runs: Runs,
+    what_if: WhatIf = False,
+    output: Output = None,
+    workers: options.Workers = None,
+    picture: Chart = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say what bound a run, which buffers cause it and what would help, or where two runs differ."""
+    from octavo.explain import difference  # noqa: PLC0415 - polars takes long to import
+    from octavo.explain import explain as explained  # noqa: PLC0415 - as above
+    from octavo.explain.words import change, milliseconds  # noqa: PLC0415 - as above
+    from octavo.runs.progress import watching  # noqa: PLC0415 - as above
+    from octavo.runs.result import RunResult  # noqa: PLC0415 - as above
+
+    sink = Sink(as_json=as_json, quiet=quiet)
+    if len(runs) > 2 or (len(runs) == 2 and (what_if or picture is not None)):
+        raise OutputError(
+            f"expected one run, or two without --what-if and --picture, found {len(runs)}",
+            "a report shows more: octavo report",
+        )
+    results = [RunResult.load(run) for run in runs]
+    if len(results) == 2:
+        found = difference(*results)
+        sink.document(found.to_dict())
+        for sentence in found.sentences:
+            sink.say(sentence)
+        return
+    folder = output or runs[0].with_name(f"{runs[0].name}-what-if")
+    with watching(quiet=quiet or not what_if) as watch:
+        one = explained(results[0], what_if=folder if what_if else None, workers=workers, watch=watch)
+    sink.document(one.to_dict())
+    for sentence in one.sentences:
+        sink.say(sentence)
+    if one.remedies:
+        rows = [(each.label, milliseconds(each.time_ps), change(each.change)) for each in one.remedies]
+        sink.table("one change at a time", ["change", "time", "against the run"], rows)
+        sink.say(f"Runs: {folder}")
+    if picture is not None:
+        one.plot().save(picture)

@@ -1,0 +1,99 @@
+"""Where the difference between two runs comes from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.explain import words
+from octavo.explain.facts import Facts, facts
+from octavo.runs.result import vouched
+
+if TYPE_CHECKING:
+    from octavo.runs.result import RunResult
+
+_TOLD = 0.05
+"""Share of the difference from which a cause is told; chosen."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two runs beside each other."""
+
+    names: tuple[str, str]
+    facts: tuple[Facts, Facts]
+
+    @property
+    def causes(self) -> dict[str, float]:
+        """Picoseconds that the second takes longer for each cause, largest change first.
+
+        A run's time is split as the time of its accesses is: accesses overlap, so these are parts and not waits.
+        """
+        first, second = self.facts
+        names = {**first.shares, **second.shares}
+        parts = {
+            cause: second.shares.get(cause, 0.0) * second.time_ps - first.shares.get(cause, 0.0) * first.time_ps
+            for cause in names
+        }
+        return dict(sorted(parts.items(), key=lambda item: -abs(item[1])))
+
+    @property
+    def buffers(self) -> list[dict[str, Any]]:
+        """Faults and moved pages of each buffer in both runs, largest change of faults first."""
+        first, second = ({row["allocation"]: row for row in one.buffers} for one in self.facts)
+        none = {"faults": 0, "moved": 0}
+        rows = [
+            {
+                "allocation": name,
+                "faults": (first.get(name, none)["faults"], second.get(name, none)["faults"]),
+                "moved": (first.get(name, none)["moved"], second.get(name, none)["moved"]),
+            }
+            for name in {**first, **second}
+        ]
+        return sorted(rows, key=lambda row: -abs(row["faults"][1] - row["faults"][0]))
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it, one sentence a line."""
+        first, second = self.facts
+        change = second.time_ps / first.time_ps - 1
+        total = second.time_ps - first.time_ps
+        told = [(cause, part) for cause, part in self.causes.items() if total and abs(part) >= _TOLD * abs(total)]
+        parts = [f"{part * 1e-9:+,.3f} ms {words.SPENT[cause]}".replace("-", "−", 1) for cause, part in told]
+        buffers = [
+            f"{row['allocation']} {row['faults'][0]:,} → {row['faults'][1]:,} faults and "
+            f"{row['moved'][0]:,} → {row['moved'][1]:,} pages moved"
+            for row in self.buffers[: words.MOST_BUFFERS]
+        ]
+        return [
+            f"{self.names[1]} took {words.milliseconds(second.time_ps)}, {self.names[0]} "
+            f"{words.milliseconds(first.time_ps)}: {words.change(change)}.",
+            *([f"The difference, split as the time of accesses is: {', '.join(parts)}."] if parts else []),
+            *([f"Buffer by buffer: {'; '.join(buffers)}."] if buffers else []),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON holds it."""
+        return {
+            "runs": self.names,
+            "sentences": self.sentences,
+            "causes_ps": self.causes,
+            "buffers": self.buffers,
+            "facts": [asdict(one) for one in self.facts],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def difference(first: RunResult, second: RunResult) -> Difference:
+    """Put two simulated runs beside each other.
+
+    Raises:
+        OutputError: one has no time or no scenario, or is damaged.
+
+    """
+    for result in (first, second):
+        result.check_time()
+    with vouched([first, second]):
+        return Difference((first.name, second.name), (facts(first), facts(second)))

@@ -1,0 +1,84 @@
+"""Why one run took its time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.explain import picture, words
+from octavo.explain.facts import Facts, facts, pairs
+from octavo.explain.what_if import Remedy, tried
+from octavo.runs import html
+from octavo.runs.result import vouched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from octavo.runs.execute import Progress
+    from octavo.runs.pictures import Picture
+    from octavo.runs.result import RunResult
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What bound a run, in numbers and in sentences."""
+
+    name: str
+    facts: Facts
+    pairs: list[dict[str, Any]]
+    """`from`, `to`, `pages`, `share` of all pages that moved, most first; none of a run that recorded no events."""
+    remedies: list[Remedy] | None
+    """What was tried, largest gain first; nothing if nobody asked for it."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it, one sentence a line."""
+        return [*words.run(self.name, self.facts), *words.pairs(self.pairs), *words.remedies(self.remedies)]
+
+    def plot(self, *, width: float | None = None) -> Picture:
+        """How busy driver and links are; if anything was tried, how long each of that would take."""
+        return picture.draw(self.name, self.facts, self.remedies, width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON holds it."""
+        found = None if self.remedies is None else [asdict(one) for one in self.remedies]
+        told = {"facts": asdict(self.facts), "pairs": self.pairs, "what_if": found}
+        return {"run": self.name, "sentences": self.sentences, **told}
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.sentences[0]})"
+
+    def _repr_html_(self) -> str:
+        return "".join(html.paragraph(sentence) for sentence in self.sentences)
+
+
+def explain(
+    result: RunResult,
+    *,
+    what_if: str | Path | None = None,
+    workers: int | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Explanation:
+    """Explain a simulated run.
+
+    Args:
+        result: the run.
+        what_if: a folder in which changes of its scenario are run, each kept like any run; nothing is tried if left
+            out.
+        workers: runs side by side.
+        watch: called about ten times a second with how far these are.
+
+    Raises:
+        OutputError: the run has no time or no scenario, is damaged, or the folder cannot be written.
+        InterruptedRun: Ctrl-C; what is finished is kept.
+
+    """
+    result.check_time()
+    with vouched([result]):
+        found, moved = facts(result), pairs(result)
+    remedies = None if what_if is None else tried(result, what_if, workers=workers, watch=watch)
+    return Explanation(result.name, found, moved, remedies)

@@ -1,0 +1,149 @@
+"""What the tables of a run say about its time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo.runs import events, measures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octavo.runs.result import RunResult
+
+_HOST_MEMORIES = 17
+"""Number of the host's second memory, as `events` have it."""
+_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SECONDS = {"s": 1e12, "ms": 1e9, "us": 1e6, "µs": 1e6, "ns": 1e3, "ps": 1.0}
+"""Picoseconds of each unit of time."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Numbers that the tables hold or that follow from them."""
+
+    time_ps: int
+    lines: int
+    faults: int
+    """That the driver served."""
+    phases: Mapping[str, float]
+    """Share of each phase of a whole program in the time of the run; none of launches alone."""
+    shares: Mapping[str, float]
+    """Of each cause in the time of accesses, largest first; those above 0."""
+    driver: float | None
+    """Share of the kernels' time in which GPUs' requests keep the driver's servers busy; nothing for batches."""
+    links: Mapping[str, float]
+    """Share of the run in which each direction of a link is busy, largest first."""
+    buffers: list[dict[str, Any]]
+    """`allocation`, `faults`, `share` of all, `moved` pages, `times` each of its pages moved; most faults first."""
+
+
+def facts(result: RunResult) -> Facts:
+    """What a simulated run tells; it must have a time.
+
+    Raises:
+        OutputError: it has no scenario, as profiles of real programs have none.
+
+    """
+    driver = result.scenario.values["node"]["driver"]["service"]
+    summary = result.summary
+    time = max(int(summary["time_ps"]), 1)
+    point = measures.row("", "", result)
+    shares = {cause: share for cause, share in measures.shares(point).items() if share}
+    links = {row["link"]: row["busy_ps"] / time for row in result.table("links").to_dicts()}
+    return Facts(
+        time_ps=time,
+        lines=point["lines"],
+        faults=point["faults"],
+        phases={phase: time_ps / time for phase, time_ps in _phases(point).items()},
+        shares=_falling(shares),
+        driver=_driver(result, driver, max(point.get("kernels_ps") or time, 1)),
+        links=_falling(links),
+        buffers=_buffers(result),
+    )
+
+
+def _falling(values: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(values.items(), key=lambda item: -item[1]))
+
+
+def _phases(point: dict[str, Any]) -> dict[str, int]:
+    return measures.phases(point) if point.get("kernels_ps") is not None else {}
+
+
+def _driver(result: RunResult, service: Mapping[str, Any], time: int) -> float | None:
+    """A pool serves each request for the same time on one of its servers; GPUs make theirs while kernels run."""
+    if service.get("model") != "pool":
+        return None
+    number, unit = split(service["service"])
+    if unit not in _SECONDS:
+        return None
+    requests = result.table("allocations").select(pl.sum("read_fault", "write_fault", "counter")).row(0)
+    busy: float = sum(requests) * number * _SECONDS[unit] / int(service["servers"])
+    return busy / time
+
+
+def split(quantity: object) -> tuple[float, str]:
+    """A quantity as scenarios write it (`1250ns`): its number and its unit.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    found = re.fullmatch(r"([\d.]+)\s*([A-Za-zµ/%]*)", str(quantity))
+    if found is None:
+        raise ValueError(f"expected a quantity, found {quantity}")
+    return float(found[1]), found[2]
+
+
+def _buffers(result: RunResult) -> list[dict[str, Any]]:
+    number, unit = split(result.scenario.values["memory"]["page_size"])
+    size = int(number) * _BYTES[unit]
+    table = result.table("allocations")
+    faults = pl.col("read_fault") + pl.col("write_fault")
+    moved = sum((pl.col(kind) for kind in _moves(table)), start=pl.lit(0, pl.UInt64))
+    found = table.select("allocation", "bytes", faults=faults, moved=moved).sort(
+        "faults", "moved", descending=True, maintain_order=True
+    )
+    total = max(int(found["faults"].sum()), 1)
+    return [
+        {
+            "allocation": row["allocation"],
+            "faults": row["faults"],
+            "share": row["faults"] / total,
+            "moved": row["moved"],
+            "times": row["moved"] / max(-(-row["bytes"] // size), 1),
+        }
+        for row in found.to_dicts()
+    ]
+
+
+def _moves(table: pl.DataFrame) -> list[str]:
+    return [kind for kind in ("migration", "duplication", "write_collapse", "prefetch") if kind in table.columns]
+
+
+def pairs(result: RunResult) -> list[dict[str, Any]]:
+    """`from`, `to`, `pages`, `share` of all that moved, most first; none of a run that recorded no events."""
+    if "events" not in result.tables:
+        return []
+    copied = result.table("events").filter(pl.col("kind").cast(pl.String).is_in(events.COPIES))
+    found = (
+        copied.group_by("from", "to")
+        .agg(pl.col("pages").sum())
+        .sort("pages", "from", "to", descending=[True, False, False])
+    )
+    total = max(int(found["pages"].sum()), 1)
+    return [
+        {"from": _name(row["from"]), "to": _name(row["to"]), "pages": row["pages"], "share": row["pages"] / total}
+        for row in found.to_dicts()
+    ]
+
+
+def _name(number: int) -> str:
+    if number == 0:
+        return "host"
+    return f"gpu{number - 1}" if number < _HOST_MEMORIES else f"host{number - _HOST_MEMORIES + 1}"

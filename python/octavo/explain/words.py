@@ -1,0 +1,122 @@
+"""Facts in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from octavo.explain.facts import Facts
+    from octavo.explain.what_if import Remedy
+
+SPENT = {
+    "local": "on lines from the GPU's own caches and memory",
+    "host": "on fault messages and on waiting for the driver and its service",
+    "migration": "on pages that migrate, once the driver has served their faults",
+    "remote_access": "on lines in the memory of other processors",
+    "duplication": "on pages that are duplicated",
+    "write_collapse": "on replicas that a write takes away",
+    "eviction": "on pages that leave to make room",
+    "prefetch": "on pages that are prefetched",
+    "walk": "on address translation: TLBs and walks",
+}
+"""What each cause stands for."""
+BUSY = 0.8
+"""Share of the time from which something is called what bounds a run; chosen."""
+_TOLD = 0.05
+"""Share of the time of accesses from which a cause is told; chosen."""
+MOST_BUFFERS, _MOST_PAIRS = 3, 3
+TIE = 0.005
+"""Change of the time below which a remedy is said to make no difference; chosen."""
+
+
+def run(name: str, found: Facts) -> list[str]:
+    """What a run says of itself."""
+    return [
+        f"{name} took {milliseconds(found.time_ps)}: {_causes(found)}.",
+        *_phases(found),
+        *_driver(found),
+        *_links(found),
+        *_buffers(found),
+    ]
+
+
+def _causes(found: Facts) -> str:
+    told = [(cause, share) for cause, share in found.shares.items() if share >= _TOLD] or list(found.shares.items())[:1]
+    if not told:
+        return "nothing was accessed"
+    first = f"{told[0][1]:.1%} of the time of its accesses goes {SPENT[told[0][0]]}"
+    return ", ".join([first, *(f"{share:.1%} {SPENT[cause]}" for cause, share in told[1:])])
+
+
+def _phases(found: Facts) -> Iterable[str]:
+    told = sorted(((share, phase) for phase, share in found.phases.items() if share >= _TOLD), reverse=True)
+    if told:
+        parts = [f"{phase.replace('_', ' ')} {share:.0%}" for share, phase in told]
+        yield f"The whole program by phase, of which some may overlap: {', '.join(parts)}."
+
+
+def _driver(found: Facts) -> Iterable[str]:
+    if not found.faults:
+        yield "The driver served no fault."
+        return
+    lines = f"The driver served {found.faults:,} faults, one for {found.lines / found.faults:,.0f} lines accessed"
+    what, whose = ("the kernels", "the kernels' time") if found.phases else ("this run", "the time")
+    if found.driver is None:
+        yield f"{lines}."
+    elif found.driver >= BUSY:
+        yield f"{lines}; its service alone fills {found.driver:.0%} of {whose}: the driver bounds {what}."
+    else:
+        yield f"{lines}; its service fills {found.driver:.0%} of {whose}."
+
+
+def _links(found: Facts) -> Iterable[str]:
+    name, busy = next(iter(found.links.items()), ("", 0.0))
+    if busy >= BUSY:
+        full = [link for link, share in found.links.items() if share >= BUSY]
+        yield f"Busy for {BUSY:.0%} of the time or more, and so bounding this run: {', '.join(full)}."
+    elif busy:
+        yield f"No link bounds it: the busiest, {name}, is busy for {busy:.1%} of the time."
+
+
+def _buffers(found: Facts) -> Iterable[str]:
+    told = [row for row in found.buffers if row["faults"]][:MOST_BUFFERS]
+    if told:
+        parts = [f"{row['allocation']} {row['share']:.0%} (its pages moved {row['times']:,.1f} times)" for row in told]
+        yield f"Faults by buffer: {', '.join(parts)}."
+
+
+def pairs(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Between which memories most pages moved."""
+    parts = [f"{row['from']} to {row['to']} {row['share']:.0%}" for row in found[:_MOST_PAIRS]]
+    return [f"Most pages moved from {', '.join(parts)}."] if parts else []
+
+
+def remedies(found: Sequence[Remedy] | None) -> list[str]:
+    """What was tried, in the order of what came of it."""
+    if found is None:
+        return []
+    own = [one for one in found if not one.bound]
+    groups = {
+        "What helps, tried by simulation, one change at a time": [one for one in own if one.change <= -TIE],
+        f"What makes a difference below {TIE:.1%}": [one for one in own if abs(one.change) < TIE],
+        "What makes it slower": [one for one in own if one.change >= TIE],
+        "No placement can do better than": [one for one in found if one.bound],
+    }
+    told = [f"{lead}: {'; '.join(map(_told, of))}." for lead, of in groups.items() if of]
+    return told or ["Nothing could be tried."]
+
+
+def _told(one: Remedy) -> str:
+    return one.label if abs(one.change) < TIE else f"{one.label} {change(one.change)}"
+
+
+def change(relative: float) -> str:
+    """A change of time."""
+    return "no change" if abs(relative) < TIE else f"{relative:+.1%}".replace("-", "−")
+
+
+def milliseconds(picoseconds: float) -> str:
+    """Simulated time in sentences."""
+    return f"{picoseconds * 1e-9:,.3f} ms"

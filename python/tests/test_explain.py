@@ -1,0 +1,182 @@
+"""Why a run took its time: facts by hand, words that follow them, and remedies that are what their runs say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from conftest import SMALL
+from nsys_exports import saxpy
+
+import octavo
+from octavo.errors import OutputError, SimulationError
+from octavo.explain import difference, explain, what_if, words
+from octavo.explain.facts import facts, pairs, split
+from octavo.explain.what_if import Remedy
+from octavo.measured.imports import import_nsys
+from octavo.runs.result import RunResult
+
+SYSTEM = {"workload": "stencil2d", "scale": SMALL}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("explained")
+    for placement in ("on-touch", "grit"):
+        octavo.run(**SYSTEM, placement=placement, output=root / placement)
+    return root
+
+
+@pytest.fixture(scope="module")
+def on_touch(runs):
+    return RunResult.load(runs / "on-touch")
+
+
+@pytest.fixture(scope="module")
+def explained(on_touch, runs):
+    return on_touch.explain(what_if=runs / "what-if")
+
+
+def test_facts_are_those_of_the_tables(on_touch):
+    found, summary = facts(on_touch), on_touch.summary
+    requests = (
+        on_touch.table("allocations").select(pl.sum_horizontal("read_fault", "write_fault", "counter")).sum().item()
+    )
+    # One server, 1250 ns a request.
+    assert found.driver == pytest.approx(requests * 1_250_000 / summary["time_ps"])
+    assert found.faults == summary["manager"]["far_faults"] + summary["manager"]["protection_faults"]
+    assert sum(found.shares.values()) == pytest.approx(1)
+    assert list(found.shares.values()) == sorted(found.shares.values(), reverse=True)
+    busiest = on_touch.table("links").sort("busy_ps", descending=True).row(0, named=True)
+    assert next(iter(found.links.items())) == (busiest["link"], busiest["busy_ps"] / summary["time_ps"])
+    assert {row["allocation"]: row["faults"] for row in found.buffers} == {
+        row["allocation"]: row["read_fault"] + row["write_fault"] for row in on_touch.table("allocations").to_dicts()
+    }
+    pages = -(-on_touch.table("allocations")["bytes"][0] // 4096)
+    first = next(row for row in found.buffers if row["allocation"] == on_touch.table("allocations")["allocation"][0])
+    assert first["times"] == pytest.approx(on_touch.table("allocations")["migration"][0] / pages)
+    assert sum(row["pages"] for row in pairs(on_touch)) == sum(row["moved"] for row in found.buffers)
+    assert sum(row["share"] for row in pairs(on_touch)) == pytest.approx(1)
+    assert found.phases == {}
+
+
+def test_what_is_busy_enough_is_said_to_bound_the_run(on_touch):
+    found = facts(on_touch)
+    assert "the driver bounds this run" in "\n".join(words.run("it", replace(found, driver=0.8)))
+    assert "the driver bounds" not in "\n".join(words.run("it", replace(found, driver=0.79)))
+    assert "the driver bounds the kernels" in "\n".join(
+        words.run("it", replace(found, driver=1.0, phases={"kernels": 0.5}))
+    )
+    assert "fills" not in "\n".join(words.run("it", replace(found, driver=None)))
+    full = "\n".join(words.run("it", replace(found, links={"a": 0.9, "b": 0.85, "c": 0.1})))
+    assert "bounding this run: a, b." in full
+    assert "The driver served no fault." in words.run("it", replace(found, faults=0, buffers=[]))
+    assert words.run("it", replace(found, shares={}))[0].endswith("nothing was accessed.")
+
+
+def test_remedies_are_runs_of_what_they_say(explained, on_touch, runs):
+    assert explained.remedies == sorted(explained.remedies, key=lambda one: one.time_ps)
+    by_override = {one.override: one for one in explained.remedies}
+    grit = by_override["memory.placement=grit"]
+    assert grit.time_ps == RunResult.load(runs / "grit").summary["time_ps"]
+    assert grit.change == pytest.approx(grit.time_ps / on_touch.summary["time_ps"] - 1)
+    halved = by_override["node.driver.service.service=625ns"]
+    assert RunResult.load(halved.folder).scenario.values["node"]["driver"]["service"]["service"] == "625ns"
+    assert halved.change < -0.4
+    assert [one.override for one in explained.remedies if one.bound] == ["memory.placement=ideal"]
+    assert "memory.placement=on-touch" not in by_override
+    assert "memory.prefetch=tree" in by_override
+
+
+def test_remedies_are_kept_like_any_run(explained, on_touch, runs):
+    before = {path: path.stat().st_mtime_ns for path in (runs / "what-if").rglob("*.json")}
+    assert on_touch.explain(what_if=runs / "what-if").remedies == explained.remedies
+    assert {path: path.stat().st_mtime_ns for path in (runs / "what-if").rglob("*.json")} == before
+
+
+def test_what_cannot_be_simulated_is_left_out(on_touch, runs, monkeypatch):
+    execute = what_if.execute
+
+    def failing(points, **options):
+        found = execute(points[:2], **options)
+        if len(points) > 2:
+            raise SimulationError("the others cannot be simulated")
+        return found
+
+    monkeypatch.setattr(what_if, "execute", failing)
+    assert len(what_if.tried(on_touch, runs / "few")) == 2
+
+
+def test_sentences_sort_remedies_by_what_came_of_them():
+    found = [
+        Remedy("a limit", "x=ideal", 1, -0.9, bound=True, folder=""),
+        Remedy("a help", "x=1", 1, -0.123, bound=False, folder=""),
+        Remedy("nothing", "x=2", 1, -0.004, bound=False, folder=""),
+        Remedy("a harm", "x=3", 1, 0.5, bound=False, folder=""),
+    ]
+    assert words.remedies(found) == [
+        "What helps, tried by simulation, one change at a time: a help −12.3%.",
+        "What makes a difference below 0.5%: nothing.",
+        "What makes it slower: a harm +50.0%.",
+        "No placement can do better than: a limit −90.0%.",
+    ]
+    assert words.remedies([]) == ["Nothing could be tried."]
+    assert words.remedies(None) == []
+
+
+def test_a_difference_adds_up(runs, on_touch):
+    found = difference(on_touch, RunResult.load(runs / "grit"))
+    total = found.facts[1].time_ps - found.facts[0].time_ps
+    assert sum(found.causes.values()) == pytest.approx(total)
+    assert "stencil2d under grit took" in found.sentences[0]
+    assert {row["allocation"] for row in found.buffers} == {"data1", "data2"}
+    assert "no change" in difference(on_touch, on_touch).sentences[0]
+
+
+def test_pictures_and_words_for_notebooks(explained, on_touch):
+    for one in (explained, explain(on_touch)):
+        assert one.plot()._repr_png_().startswith(b"\x89PNG")
+        assert one._repr_html_().count("<p>") == len(one.sentences)
+        assert str(one).splitlines() == one.sentences
+
+
+def test_the_command_says_what_python_says(cli, runs, explained):
+    done = cli("explain", str(runs / "on-touch"), "--json", "--what-if", "-o", str(runs / "what-if"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sentences"] == explained.sentences
+    two = cli("explain", str(runs / "on-touch"), str(runs / "grit"))
+    assert (
+        two.stdout.splitlines() == difference(*(RunResult.load(runs / name) for name in ("on-touch", "grit"))).sentences
+    )
+    assert cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--what-if").returncode == 2
+
+
+def test_a_whole_program_is_told_by_phase(tmp_path):
+    result = octavo.run(workload="fir", scale=SMALL, kind="managed", output=tmp_path / "run")
+    found = facts(result)
+    assert found.phases["kernels"] == pytest.approx(result.summary["phases"]["kernels_ps"] / result.summary["time_ps"])
+    assert any(sentence.startswith("The whole program by phase") for sentence in result.explain().sentences)
+
+
+def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):
+    instant = octavo.run(**SYSTEM, executor="instant", output=tmp_path / "instant")
+    with pytest.raises(OutputError, match="has no times"):
+        instant.explain()
+    profile = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "profile")
+    with pytest.raises(OutputError, match="is the profile of a real program"):
+        profile.explain()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1250ns", (1250.0, "ns")), ("0.5 GB/s", (0.5, "GB/s")), (8, (8.0, ""))]
+)
+def test_quantities(text, expected):
+    assert split(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "fast", None, "-1ns"])
+def test_what_is_no_quantity(text):
+    with pytest.raises(ValueError, match="expected a quantity"):
+        split(text)
