@@ -159,6 +159,9 @@ def test_children_count_and_are_waited_for_by_their_parent():
     parent, child = program.record.family
     assert (child.number, child.parent, parent.parent) == (2, 1, 0)
     assert child.most >= 64 * MIB
+    last = {row[3]: row[5] for row in program.record.mappings if row[1] == child.number}
+    assert last
+    assert set(last.values()) == {0}, "mappings of a process that was waited for have ended"
 
 
 @pytest.mark.parametrize("listed", [True, False])
