@@ -14,6 +14,9 @@ from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import sensitivity as sweeps
+from octavo.reproduce.grace_hopper import iterations, kinds, memory, oversubscription, statements
+from octavo.reproduce.grace_hopper import pages as system_pages
+from octavo.reproduce.grace_hopper import study as grace_hopper_study
 from octavo.reproduce.harvest import study as harvesting
 from octavo.reproduce.harvest.cases import CASES
 from octavo.reproduce.mosaic import mixes, pages, sharing, varied
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from octavo.reproduce.grace_hopper.study import Part as GraceHopperPart
+    from octavo.reproduce.grace_hopper.study import Study as GraceHopperStudy
     from octavo.reproduce.mosaic.study import Part
 
 EXAMPLES = options.examples(
@@ -256,6 +261,83 @@ def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
     _show_counts(sink, f"Case {name}: pages", pages)
 
 
+GRACE_HOPPER_PARTS: dict[str, Callable[[GraceHopperStudy], GraceHopperPart]] = {
+    "kinds": kinds.relative,
+    "srad": iterations.srad,
+    "page-sizes": system_pages.sizes,
+    "oversubscription": oversubscription.sweep,
+    "prefetch": oversubscription.rescue,
+    "memory": memory.over_time,
+}
+GraceHopperParts = Enum("GraceHopperParts", {name: name for name in GRACE_HOPPER_PARTS}, type=str)  # type: ignore[misc]
+
+GRACE_HOPPER_EXAMPLES = options.examples(
+    "octavo reproduce grace-hopper --reduced",
+    "octavo reproduce grace-hopper --part kinds --program hotspot,srad --scale 1/64",
+    "octavo reproduce grace-hopper --part kinds --node cuda-sm90 -o runs/without-coherence",
+)
+
+
+@app.command(name="grace-hopper", epilog=GRACE_HOPPER_EXAMPLES)
+def grace_hopper(
+    part: Annotated[
+        list[GraceHopperParts] | None, typer.Option("--part", help="A part of the study; all of them if left out.")
+    ] = None,
+    reduced: Annotated[
+        bool, typer.Option("--reduced", help="Inputs at a 256th of their size, few values of what is varied.")
+    ] = False,
+    program: Annotated[
+        list[str] | None, typer.Option("--program", help="Programs by the study's names; all six if left out.")
+    ] = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Kinds of memory; all three if left out.")] = None,
+    node: Annotated[
+        str, typer.Option("--node", "-n", help="Node; others than gh200 have the stock driver's memory system.")
+    ] = grace_hopper_study.NODE,
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    _jobs: options.Jobs = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Integrated memory on Grace Hopper (ICPP 2024): six programs in system, managed and explicit memory.
+
+    What is finished is kept: the same command goes on where it was stopped. Inputs are a sixteenth of the published
+    ones, unless `--scale` says otherwise.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    default = grace_hopper_study.Study()
+    chosen = [str(one.value) for one in part or []] or list(GRACE_HOPPER_PARTS)
+    documents: dict[str, Any] = {}
+    frames: dict[str, pl.DataFrame] = {}
+    with watching(quiet=quiet) as watch:
+        study = grace_hopper_study.Study(
+            output,
+            tuple(options.overrides(assignments, None, seed)),
+            tuple(options.listed(program)) or default.programs,
+            tuple(options.listed(kind)) or default.kinds,
+            node,
+            scale or (grace_hopper_study.REDUCED_SCALE if reduced else default.scale),
+            reduced,
+            workers,
+            force,
+            watch,
+        )
+        for name in chosen:
+            found = GRACE_HOPPER_PARTS[name](study)
+            _show_values(sink, found.title, found.shown)
+            frames[name] = found.points
+            documents[name] = found.to_dict()
+    judged = statements.judged(frames)
+    for row in judged:
+        sink.say(f"{row['holds']}: {row['statement']}\n    found: {row['found']}\n    why: {row['why']}")
+    sink.document({"folder": str(study.root), "statements": judged, **documents})
+    sink.say(f"Results and pictures: {study.root}")
+
+
 def _counts(option: str, text: str | None, default: tuple[int, ...]) -> tuple[int, ...]:
     if text is None:
         return default
@@ -332,6 +414,15 @@ def _sensitivity(sink: Sink, study: Study, name: str) -> tuple[Path, dict[str, A
 def _show_counts(sink: Sink, title: str, table: pl.DataFrame) -> None:
     rows = [[str(row[0]), *(f"{count:,}" for count in row[1:])] for row in table.iter_rows()]
     sink.table(title, table.columns, rows)
+
+
+def _show_values(sink: Sink, title: str, table: pl.DataFrame) -> None:
+    def text(value: object) -> str:
+        return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+    sink.table(
+        title, [name.replace("_", " ") for name in table.columns], [list(map(text, row)) for row in table.rows()]
+    )
 
 
 def _show_shares(sink: Sink, title: str, table: pl.DataFrame) -> None:

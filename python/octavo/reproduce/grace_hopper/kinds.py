@@ -1,0 +1,62 @@
+"""Relative performance of the three kinds, counters off: computation alone, and with allocation and de-allocation.
+
+CPU initialisation is left out, as published, and so is what the CPU does with the results.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.reproduce.grace_hopper import phases, systems
+from octavo.runs import pictures
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.reproduce.grace_hopper.study import Key, Part, Study
+
+TITLE = "Speed over explicit copies, access counters off"
+WITHOUT, WITH = "computation", "with allocation"
+
+
+def relative(study: Study) -> Part:
+    """Every program under every kind."""
+    wanted: dict[Key, tuple[str, ...]] = {
+        (program, kind): systems.counters(study.coherent, kind, on=False)
+        for program in study.programs
+        for kind in study.kinds
+    }
+    runs = study.run("kinds", wanted)
+    rows = [
+        {"program": key[0], "kind": key[1], **phases.times(result), **phases.moved(result)}
+        for key, result in runs.results.items()
+    ]
+    points = pl.DataFrame(rows).with_columns(
+        (pl.col("computation_ps") + pl.col("allocation_ps") + pl.col("deallocation_ps") + pl.col("context_ps")).alias(
+            "with_allocation_ps"
+        )
+    )
+    base = study.kinds[0]
+    points = points.with_columns(
+        (pl.col(f"{name}_ps").filter(pl.col("kind") == base).first().over("program") / pl.col(f"{name}_ps")).alias(
+            f"{name}_speed"
+        )
+        for name in ("computation", "with_allocation")
+    )
+    shown = points.select(
+        "program",
+        "kind",
+        *(pl.col(f"{name}_ps").truediv(1e9).alias(f"{name} in ms") for name in ("allocation", "computation")),
+        pl.col("deallocation_ps").truediv(1e9).alias("de-allocation in ms"),
+        pl.col("computation_speed").alias(WITHOUT),
+        pl.col("with_allocation_speed").alias(WITH),
+    )
+
+    def draw(root: Path) -> None:
+        for name, column in (("computation", WITHOUT), ("with-allocation", WITH)):
+            wide = shown.select("program", "kind", column).pivot("kind", index="program", values=column)
+            pictures.bars(root / f"{name}.png", wide, xlabel="relative speed", title=f"{TITLE}: {column}", line_at=1.0)
+
+    return runs.part(TITLE, points, shown, draw)

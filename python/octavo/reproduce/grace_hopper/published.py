@@ -1,0 +1,24 @@
+"""What the study says, from the one file that holds it: statements alone. Its ratios are not in the file, nor used."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the publication says."""
+
+    source: str
+    statements: dict[str, str]
+    """By a name of ours."""
+
+
+@cache
+def published() -> Published:
+    """What the publication says."""
+    values = json.loads(files("octavo").joinpath("data", "grace_hopper_published.json").read_text(encoding="utf-8"))
+    return Published(values["source"], values["statements"])

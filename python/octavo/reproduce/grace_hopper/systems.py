@@ -1,0 +1,32 @@
+"""Settings of the memory system that the study varies."""
+
+from __future__ import annotations
+
+SMALL, LARGE = "4KiB", "64KiB"
+"""Pages of the operating system that the platform can have."""
+
+
+def page(size: str) -> tuple[str, ...]:
+    """Pages of the system of a size."""
+    return (f"memory.page_size={size}",)
+
+
+def counters(coherent: bool, kind: str, *, on: bool) -> tuple[str, ...]:
+    """Migration by access counters, which only system memory of a coherent node has."""
+    if kind != "system" or not coherent:
+        return ()
+    return ("memory.system.placement.name=coherent", f"memory.system.placement.migration={str(on).lower()}")
+
+
+def left_free(bytes_: int) -> tuple[str, ...]:
+    """GPU memory that a balloon leaves to the program."""
+    return (f"node.capacity.bytes={bytes_}B",)
+
+
+def prefetched(buffers: tuple[str, ...], before: str) -> tuple[str, ...]:
+    """`cudaMemPrefetchAsync` of whole buffers to the GPU, before the first launch or before each."""
+    return tuple(
+        setting
+        for name in buffers
+        for setting in (f"program.buffers.{name}.prefetch=gpu0", f"program.buffers.{name}.prefetch_before={before}")
+    )

@@ -1,0 +1,142 @@
+"""The Grace Hopper study end to end, on inputs of a thousandth of their size, and its statements on numbers by hand."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import polars as pl
+import pytest
+
+from octavo.errors import ScenarioError
+from octavo.reproduce.grace_hopper import iterations, kinds, oversubscription, pages, phases, statements, systems
+from octavo.reproduce.grace_hopper.programs import PROGRAMS
+from octavo.reproduce.grace_hopper.study import KINDS, NODE, Study
+from octavo.scenarios.catalogue import names
+
+THERE = NODE in names("nodes")
+coherent = pytest.mark.skipif(not THERE, reason=f"{NODE} is not among the presets: nothing is coherent")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    root = tmp_path_factory.mktemp("grace-hopper") / "study"
+    node = NODE if THERE else "cuda-sm90"
+    return Study(root, programs=("hotspot", "srad"), node=node, scale=1 / 1024, fewer=True)
+
+
+@pytest.fixture(scope="module")
+def relative(study):
+    return kinds.relative(study)
+
+
+def test_speeds_are_those_of_the_phases(relative):
+    points = {(row["program"], row["kind"]): row for row in relative.points.to_dicts()}
+    assert set(points) == {(program, kind) for program in ("hotspot", "srad") for kind in KINDS}
+    for (program, _), row in points.items():
+        base = points[program, "explicit"]
+        assert sum(row[name] for name in (*phases.NAMES, "context_ps")) == row["time_ps"]
+        assert row["computation_speed"] == pytest.approx(base["computation_ps"] / row["computation_ps"])
+        whole = row["time_ps"] - row["host_initialisation_ps"] - row["results_ps"]
+        assert row["with_allocation_ps"] == whole
+    assert points["hotspot", "system"]["copied_bytes"] == 0 < points["hotspot", "explicit"]["copied_bytes"]
+
+
+def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_device_memory(relative, study):
+    rows = {row["program"]: row for row in relative.points.filter(kind="system").to_dicts()}
+    assert rows["hotspot"]["host_initialisation_ps"] > 0 == rows["srad"]["host_initialisation_ps"]
+    values = study.recipe(("srad", "managed")).resolve().values
+    assert values["program"]["buffers"] == {name: {"kind": "device"} for name in PROGRAMS["srad"].only_gpu}
+    assert "buffers" not in study.recipe(("srad", "explicit")).resolve().values["program"]
+
+
+@coherent
+def test_system_memory_is_read_where_it_is_with_counters_off(relative):
+    rows = {row["kind"]: row for row in relative.points.filter(program="hotspot").to_dicts()}
+    assert rows["system"]["remote_lines"] > 0 == rows["system"]["migrated_in_bytes"]
+    assert rows["managed"]["migrated_in_bytes"] > 0
+
+
+def test_small_pages_are_touched_one_by_one(study):
+    rows = {(row["program"], row["kind"], row["pages"]): row for row in pages.sizes(study).points.to_dicts()}
+    for kind in ("managed", "system"):
+        small, large = (rows["srad", kind, size] for size in ("4KiB", "64KiB"))
+        assert small["deallocation_ps"] > large["deallocation_ps"]
+    assert rows["srad", "system", "4KiB"]["initialise_ps"] > rows["srad", "system", "64KiB"]["initialise_ps"]
+
+
+def test_iterations_are_all_there_and_traffic_is_theirs(study):
+    points = iterations.srad(study).points
+    for kind in ("managed", "system"):
+        for first in ("GPU", "CPU"):
+            found = points.filter((pl.col("kind") == kind) & (pl.col("image by") == first))
+            assert found["iteration"].to_list() == list(range(1, 13))
+            assert (found["time_ps"] > 0).all()
+    assert (points["l1_l2_bytes"] > 0).all()
+
+
+def test_memory_is_left_by_the_ratio(study):
+    part = oversubscription.sweep(study)
+    assert part.points["program"].unique().to_list() == ["hotspot"], "srad has no memory that a balloon pushes out"
+    ratios = part.points.filter(kind="managed")["ratio"].to_list()
+    assert ratios == sorted(ratios)
+    peak = study.peak("hotspot")
+    scenario = study.recipe(("hotspot", "managed"), systems.left_free(4 << 20)).resolve()
+    assert scenario.values["node"]["capacity"]["bytes"] == "4MiB"
+    assert peak == 3 * (2 << 20), "three arrays of a mebibyte, a chunk each"
+
+
+def test_prefetch_is_asked_for_before_launches(study):
+    part = oversubscription.rescue(study)
+    assert part.points["prefetch"].to_list() == [
+        "enough memory",
+        "no prefetch",
+        "before the first launch",
+        "before each launch",
+    ]
+    assert json.loads((part.root / "report.json").read_text())["shown"] == part.shown.to_dicts()
+    assert (part.root / "speed.png").stat().st_size > 5000
+
+
+def point(program, kind, time, **more):
+    """A row of the part `kinds`, with what statements look at."""
+    zero = {"copied_bytes": 0, "faults": 0, "migrated_in_bytes": 0, "remote_lines": 0, "deallocation_ps": 0}
+    return {"program": program, "kind": kind, "with_allocation_ps": time, **zero, **more}
+
+
+def test_statements_follow_from_numbers():
+    rows = [
+        *(point("hotspot", kind, time) for kind, time in (("explicit", 10), ("managed", 9), ("system", 3))),
+        *(point("needle", kind, time) for kind, time in (("explicit", 2), ("managed", 9), ("system", 12))),
+        *(point("srad", kind, time) for kind, time in (("explicit", 1), ("managed", 9), ("system", 12))),
+    ]
+    judged = statements.judged({"kinds": pl.DataFrame(rows)})
+    assert [row["holds"] for row in judged] == ["in part", "yes", "yes"]
+    assert judged[0]["found"] == "system over managed: hotspot 3.00, needle 0.75"
+    slow = [
+        {"program": "hotspot", "kind": kind, "asked": asked, "slowdown": slowdown, "evicted_pages": 7}
+        for kind, asked, slowdown in (
+            ("managed", 1.0, 1.0),
+            ("managed", 2.0, 5.0),
+            ("system", 1.0, 1.0),
+            ("system", 2.0, 1.5),
+        )
+    ]
+    (row,) = statements.judged({"oversubscription": pl.DataFrame(slow)})
+    assert (row["holds"], row["why"]) == ("yes", "pages evicted, managed: hotspot 7")
+
+
+def test_what_is_published_holds_no_number_that_could_be_an_input():
+    text = files("octavo").joinpath("data", "grace_hopper_published.json").read_text(encoding="utf-8")
+    values = json.loads(text)
+    assert set(values) == {"source", "statements"}
+    assert not any(character.isdigit() for statement in values["statements"].values() for character in statement)
+
+
+def test_bad_options_are_named(cli):
+    done = cli("reproduce", "grace-hopper", "--program", "hotspots")
+    assert done.returncode == 2
+    assert "hotspots" in done.stderr
+    assert "needle" in done.stderr
+    with pytest.raises(ScenarioError, match="pinned"):
+        Study(kinds=("pinned",))
