@@ -25,7 +25,7 @@ fn map_alike(tx: &mut Transaction<'_>, run: PageRun, advice: &Advice) {
     if !page.populated() || page.replicated() || page.mode != Mode::Plain {
         return;
     }
-    let away = advice.preferred.filter(|&preferred| preferred != page.owner);
+    let away = advice.preferred.filter(|preferred| preferred.processor() != page.owner.processor());
     let named = away.map_or(advice.accessed_by, |preferred| advice.accessed_by.without(preferred.processor()));
     map_for(tx, run, named);
 }

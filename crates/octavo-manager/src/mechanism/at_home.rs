@@ -13,6 +13,9 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, home: MemoryId) -> 
     let page = tx.state(fault.page);
     if !page.replicated() && page.owner.processor() != place(tx, &page, home).processor() {
         migrate::relocate(tx, PageRun::one(fault.page), home, Cause::Migration)?;
+        if tx.state(fault.page).satisfies(fault) && home.processor() != fault.processor {
+            return Ok(Cause::RemoteMap);
+        }
     }
     Ok(map_remote::serve(tx, fault))
 }

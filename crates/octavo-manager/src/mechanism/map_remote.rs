@@ -29,6 +29,13 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     Cause::RemoteMap
 }
 
+/// The same for a page that has just come there, unless that made the mapping: who was said to access it has it.
+pub(super) fn serve_come(tx: &mut Transaction<'_>, fault: &Fault) {
+    if !tx.state(fault.page).satisfies(fault) {
+        serve(tx, fault);
+    }
+}
+
 fn leave_duplication(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     let run = PageRun::one(fault.page);
     let page = tx.state(fault.page);

@@ -22,7 +22,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, memory: MemoryId) -
     }
     migrate::relocate(tx, PageRun::one(fault.page), memory, Cause::Migration)?;
     if memory.processor() != fault.processor {
-        map_remote::serve(tx, fault);
+        map_remote::serve_come(tx, fault);
     }
     Ok(Cause::Migration)
 }

@@ -17,7 +17,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     }
     migrate::relocate(tx, run, memory, Cause::Migration)?;
     if memory.processor() != fault.processor {
-        map_remote::serve(tx, fault);
+        map_remote::serve_come(tx, fault);
     }
     Ok(Cause::Migration)
 }

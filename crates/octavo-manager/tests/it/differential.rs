@@ -1,7 +1,7 @@
 //! The manager against the reference model and the machine, over random histories.
 
 use crate::harness::Harness;
-use crate::harness::op::{Mix, Op, World, op};
+use crate::harness::op::{Mix, Op, World, advice, op};
 use crate::reference::rules::{Eviction, Griffin, Grit, Placement, Prefetch, Remote, Rules};
 use octavo_manager::{
     Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, MemorySpec,
@@ -164,6 +164,33 @@ pub fn registered() -> impl Strategy<Value = MemoryConfig> {
     })
 }
 
+/// Pages of the second application of each kind, advice, several memories of the host, and frames that are kept free.
+pub fn spoken(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+    let kind = prop_oneof![3 => Just(Kind::Managed), 2 => Just(Kind::System), 1 => Just(Kind::Device), 1 => Just(Kind::Pinned)];
+    let reserve = prop_oneof![3 => Just(0u32), 1 => 1u32..8];
+    (on_small_hosts(rules), kind, advice(), reserve, any::<bool>()).prop_map(|(rules, kind, advice, reserve, hosts)| {
+        let mut rules = Rules { second_kind: kind, reserve, ..rules };
+        if kind == Kind::Managed {
+            rules.second_advice = World { gpus: rules.gpus(), pages: (0, 0) }.sensible(advice);
+        }
+        if kind == Kind::Device {
+            // Its 23 pages fit into each memory, and some others beside them.
+            rules.capacity.iter_mut().for_each(|pages| *pages += 26);
+        }
+        if kind == Kind::Device && rules.eviction == Eviction::Nothing {
+            rules.eviction = Eviction::LruPage;
+        }
+        if !hosts {
+            rules.hosts.clear();
+        }
+        if rules.placement == Placement::Ideal {
+            // The bound beside advice is left to the machine.
+            rules.placement = Placement::OnTouch;
+        }
+        rules
+    })
+}
+
 /// Frames with numbers, and pages of several sizes: large frames of some powers of two of base pages.
 pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
     let models = proptest::sample::select(vec!["worst-case", "bulk-copy", "ideal", "none"]);
@@ -187,12 +214,15 @@ pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = Memo
     })
 }
 
-const CALM: Mix = Mix { concurrent: false, failing: false, resize: None, thinned: false, sweep: 20, storm_level: 1 };
+const CALM: Mix =
+    Mix { concurrent: false, failing: false, resize: None, thinned: false, speaking: false, sweep: 20, storm_level: 1 };
 const GROUPS: Mix = Mix { storm_level: 2, ..CALM };
 const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 
 pub const RESIZED: Mix = Mix { resize: Some(20), ..LIVELY };
 pub const THINNED: Mix = Mix { thinned: true, ..RESIZED };
+/// Programs say things; capacities stay, so that device memory has room.
+pub const SPEAKING: Mix = Mix { speaking: true, ..LIVELY };
 const FILLED: Mix = Mix { resize: Some(1500), sweep: 800, ..THINNED };
 
 // Groups of 512 pages, and whole blocks: few histories of many pages.

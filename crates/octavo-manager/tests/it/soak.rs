@@ -11,7 +11,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-use crate::differential::{RESIZED, THINNED, any_placement, cramped, registered, sized, with_prefetch};
+use crate::differential::{
+    RESIZED, SPEAKING, THINNED, any_placement, cramped, registered, sized, spoken, with_prefetch,
+};
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
 use crate::reference::Rules;
@@ -28,6 +30,8 @@ const PAGES: (u32, u32) = (40, 23);
 enum Part {
     /// One that the model knows.
     Modelled(Rules),
+    /// The same, with all kinds of memory and programs that speak.
+    Spoken(Rules),
     /// Any other: the machine judges.
     Any(MemoryConfig, Topology, Kind),
     /// One whose frames have numbers.
@@ -36,14 +40,15 @@ enum Part {
 
 impl Part {
     fn draw(number: u64, runner: &mut TestRunner) -> Self {
-        match number % 4 {
+        match number % 5 {
             0 => Self::Modelled(draw(runner, cramped(any_placement()))),
             1 => Self::Modelled(draw(runner, with_prefetch(cramped(any_placement())))),
             2 => {
-                let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 4) as usize % 4];
+                let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 5) as usize % 4];
                 Self::Any(draw(runner, registered()), topology(runner, 8..40), kind)
             }
-            _ => Self::Sized(draw(runner, sized(1..=3)), topology(runner, 6..60)),
+            3 => Self::Sized(draw(runner, sized(1..=3)), topology(runner, 6..60)),
+            _ => Self::Spoken(draw(runner, spoken(with_prefetch(cramped(any_placement()))))),
         }
     }
 
@@ -53,13 +58,14 @@ impl Part {
             Self::Any(_, _, kind) if kind.stays() => Mix { resize: None, ..RESIZED },
             Self::Modelled(_) | Self::Any(..) => RESIZED,
             Self::Sized(..) => THINNED,
+            Self::Spoken(_) => SPEAKING,
         }
     }
 
     /// Nothing if foreign data leaves no room.
     fn harness(&self) -> Option<Harness> {
         Some(match self {
-            Self::Modelled(rules) => Harness::new(rules),
+            Self::Modelled(rules) | Self::Spoken(rules) => Harness::new(rules),
             Self::Any(config, topology, kind) => {
                 let mut harness = Harness::without_model(config, topology, config.placement.name == "ideal");
                 harness.second_kind = *kind;
@@ -74,7 +80,7 @@ impl Part {
 
     fn gpus(&self) -> usize {
         match self {
-            Self::Modelled(rules) => rules.gpus(),
+            Self::Modelled(rules) | Self::Spoken(rules) => rules.gpus(),
             Self::Any(_, topology, _) | Self::Sized(_, topology) => topology.gpus(),
         }
     }

@@ -50,6 +50,7 @@ impl Harness {
     pub fn new(rules: &Rules) -> Self {
         let mut harness = Self::without_model(&rules.config(), &rules.topology(), rules.placement == Placement::Ideal);
         harness.model = Some(Model::new(rules));
+        (harness.second_kind, harness.second_advice) = (rules.second_kind, rules.second_advice);
         harness
     }
 
@@ -79,14 +80,18 @@ impl Harness {
         let advice = if populated { Advice::default() } else { self.second_advice };
         let space = SpaceId(self.space(run.first));
         let allocation = Allocation { space, populated, kind, advice, ..run.into() };
+        if kind.stays() {
+            // Its room is made where nothing is busy.
+            self.settle();
+        }
         self.event(Event::Allocate(allocation));
+        self.model.iter_mut().for_each(|model| model.allocate(run, space.0, populated, kind, advice));
         if populated {
             run.iter().for_each(|page| self.machine.put_on_host(page, self.manager.page(page).owner));
         }
         if kind.stays() {
             self.settle();
         }
-        self.model.iter_mut().for_each(|model| model.allocate(run, space.0, populated));
         self.compare();
     }
 
@@ -114,7 +119,7 @@ impl Harness {
     }
 
     /// Runs of pages of one space that are all allocated, or all not.
-    fn runs(&self, first: u32, count: u32, allocated: bool) -> Vec<PageRun> {
+    pub fn runs(&self, first: u32, count: u32, allocated: bool) -> Vec<PageRun> {
         let alike = |page: &u32| self.machine.allocated(PageId(*page)) == allocated;
         let pages: Vec<u32> = (first..first + count).filter(alike).collect();
         let neighbours =
@@ -135,6 +140,20 @@ impl Harness {
             self.event(Event::Faults(&faults));
             self.model.iter_mut().for_each(|model| model.faults(&faults));
         }
+        self.compare();
+    }
+
+    /// A program says how it uses managed pages.
+    pub fn advise(&mut self, pages: PageRun, advice: Advice) {
+        self.event(Event::Advise { pages, advice });
+        self.model.iter_mut().for_each(|model| model.advise(pages, advice));
+        self.compare();
+    }
+
+    /// A program wants pages in a memory.
+    pub fn prefetch(&mut self, pages: PageRun, to: MemoryId) {
+        self.event(Event::Prefetch { pages, to });
+        self.model.iter_mut().for_each(|model| model.bring_ahead(pages, to));
         self.compare();
     }
 
@@ -194,7 +213,7 @@ impl Harness {
         laws.check(&self.manager, &spaces, quiet);
     }
 
-    fn kind(&self, page: PageId) -> Kind {
+    pub fn kind(&self, page: PageId) -> Kind {
         if page.0 >= self.second_space { self.second_kind } else { Kind::Managed }
     }
 

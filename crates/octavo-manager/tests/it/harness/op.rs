@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use octavo_manager::{Access, AccessCount, Event, Fault, HOST, KernelEnd, PageId, ProcessorId, ProcessorMask, SpaceId};
+use octavo_manager::{
+    Access, AccessCount, Advice, Event, Fault, HOST, HOST_MEMORY, KernelEnd, Kind, MemoryId, PageId, PageRun,
+    ProcessorId, ProcessorMask, SpaceId,
+};
 use proptest::prelude::*;
 
 use super::Harness;
@@ -38,6 +41,10 @@ pub enum Op {
     Report(Vec<(u32, u8, u32)>),
     /// A kernel of one of the two applications ends.
     KernelEnd(u8),
+    /// A program says how it uses pages, those of them that are managed.
+    Advise { first: u32, pages: u32, advice: Advice },
+    /// A program wants pages in the memory of a GPU or of [the host](HOSTS).
+    Prefetch { first: u32, pages: u32, to: u8 },
 }
 
 /// One access, by a GPU or by [the host](HOSTS).
@@ -70,6 +77,14 @@ impl World {
         harness.allocate(self.pages.0, self.pages.1);
     }
 
+    /// Advice about the processors that there are.
+    pub fn sensible(self, advice: Advice) -> Advice {
+        let there = |processor: &ProcessorId| processor.index() <= self.gpus;
+        let preferred = advice.preferred.filter(|memory| there(&memory.processor()));
+        let accessed_by = advice.accessed_by.iter().filter(there).fold(ProcessorMask::EMPTY, ProcessorMask::with);
+        Advice { preferred, accessed_by, ..advice }
+    }
+
     fn gpu(self, number: u8) -> ProcessorId {
         ProcessorId::gpu(number as usize % self.gpus)
     }
@@ -92,6 +107,8 @@ pub struct Mix {
     pub resize: Option<u32>,
     /// Parts of allocations are freed and allocated again.
     pub thinned: bool,
+    /// Programs say how they use pages, and want them in memories.
+    pub speaking: bool,
     /// Most pages that one GPU touches in one batch.
     pub sweep: u32,
     /// Storms over up to 8 to this power of pages.
@@ -119,7 +136,26 @@ pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
         kinds.push((2, run().prop_map(|(first, pages)| Op::Thin { first, pages }).boxed()));
         kinds.push((2, run().prop_map(|(first, pages)| Op::Thicken { first, pages }).boxed()));
     }
+    if mix.speaking {
+        let run = || (page(), 1u32..24);
+        let advise = (run(), advice()).prop_map(|((first, pages), advice)| Op::Advise { first, pages, advice });
+        kinds.push((2, advise.boxed()));
+        let to = prop_oneof![5 => 0u8..16, 1 => Just(HOSTS)];
+        kinds.push((2, (run(), to).prop_map(|((first, pages), to)| Op::Prefetch { first, pages, to }).boxed()));
+    }
     proptest::strategy::Union::new_weighted(kinds)
+}
+
+/// What a program may say: often little.
+pub fn advice() -> impl Strategy<Value = Advice> {
+    let memory = prop_oneof![3 => Just(None), 2 => (0u8..5).prop_map(|number| Some(MemoryId(number)))];
+    (memory, prop_oneof![1 => Just(0u32), 1 => 0u32..32], prop::bool::weighted(0.3)).prop_map(
+        |(preferred, accessed_by, read_mostly)| {
+            let named = (0..5).filter(|bit| accessed_by >> bit & 1 == 1).map(ProcessorId);
+            let accessed_by = named.fold(ProcessorMask::EMPTY, ProcessorMask::with);
+            Advice { preferred, accessed_by, read_mostly }
+        },
+    )
 }
 
 /// Few pages are touched often, many now and then.
@@ -177,10 +213,27 @@ impl Harness {
             }
             Op::Report(ref counts) => self.report(world, counts),
             Op::KernelEnd(space) => self.kernel_end(u16::from(space), world.gpus),
+            Op::Advise { first, pages, advice } => {
+                let mut runs = self.runs_of(world, first, pages);
+                runs.retain(|run| self.kind(run.first) == Kind::Managed);
+                runs.into_iter().for_each(|run| self.advise(run, world.sensible(advice)));
+            }
+            Op::Prefetch { first, pages, to } => {
+                let to = if to == HOSTS { HOST_MEMORY } else { world.gpu(to).memory() };
+                for run in self.runs_of(world, first, pages) {
+                    self.prefetch(run, to);
+                }
+            }
         }
         if !mix.concurrent {
             self.settle();
         }
+    }
+
+    /// Pages that are there, by application.
+    fn runs_of(&self, world: World, first: u32, pages: u32) -> Vec<PageRun> {
+        let first = first % world.total();
+        self.runs(first, pages.min(world.total() - first), true)
     }
 
     /// Sorted by page and GPU, one entry for each.

@@ -16,6 +16,10 @@ pub enum Verdict {
     Subscribe,
     /// The page has its place there.
     At(ProcessorId),
+    /// It goes there, wherever it is.
+    To(ProcessorId),
+    /// Readers get a replica, of a page on the host too.
+    Replicate,
 }
 
 /// What is done about it: one of the mechanisms of the design page.
@@ -48,6 +52,12 @@ pub enum Action {
 impl Model {
     /// Asked once about each fault; a fault that finds no room keeps its verdict.
     pub(super) fn decide(&mut self, flight: u64, pending: &Pending) -> Verdict {
+        if !self.is_managed(pending.page()) {
+            return Verdict::Migrate;
+        }
+        if let Some(verdict) = self.advised(pending) {
+            return verdict;
+        }
         let on_host = self.on_host(pending.page());
         match self.rules.placement {
             Placement::OnTouch => Verdict::Migrate,
@@ -84,14 +94,24 @@ impl Model {
             Verdict::At(home) if !state.populated && (pending.fault.processor != HOST || home == HOST) => {
                 Action::Populate(home)
             }
+            Verdict::To(place) if !state.populated => Action::Populate(place),
             _ if !state.populated => Action::Populate(pending.fault.processor),
             _ if out_of_reach && state.everywhere => Action::Recall,
-            Verdict::At(_) if !self.on_host(pending.page()) => self.action(Verdict::Map, pending),
-            Verdict::At(HOST) => Action::Map,
+            Verdict::At(home) if home == HOST || !self.on_host(pending.page()) => self.action(Verdict::Map, pending),
             Verdict::At(_) if pending.fault.processor == HOST => self.action(Verdict::Migrate, pending),
+            Verdict::At(_) if state.replicated() => self.action(Verdict::Map, pending),
             Verdict::At(home) => Action::MoveTo(home),
             Verdict::Map if out_of_reach => self.action(Verdict::Migrate, pending),
+            Verdict::To(_) if state.replicated() || state.everywhere => self.action(Verdict::Migrate, pending),
+            Verdict::To(place) if place == state.owner => Action::Map,
+            Verdict::To(place) => Action::MoveTo(place),
+            Verdict::Replicate if !pending.writes() && !state.everywhere && (!own || state.replicated()) => {
+                Action::Duplicate
+            }
+            Verdict::Replicate => self.action(Verdict::Migrate, pending),
             Verdict::Everywhere => Action::Everywhere,
+            // The host hears no stores of others.
+            Verdict::Subscribe if state.replicated() && state.holds(HOST) => self.action(Verdict::Migrate, pending),
             Verdict::Subscribe if !state.replicated() && (own || self.on_host(pending.page())) => {
                 self.action(Verdict::Migrate, pending)
             }
@@ -134,6 +154,9 @@ impl Model {
     pub(super) fn comes_along(&self, page: u32, to: ProcessorId) -> bool {
         let state = &self.pages[&page];
         if state.holds(to) || state.replicated() || state.everywhere || self.busy(page) {
+            return false;
+        }
+        if self.said(page).preferred.is_some_and(|preferred| preferred.processor() != to) {
             return false;
         }
         match self.rules.placement {

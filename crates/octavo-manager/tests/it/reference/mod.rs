@@ -9,6 +9,7 @@ pub mod flight;
 pub mod gps;
 pub mod griffin;
 pub mod groups;
+pub mod kinds;
 pub mod leaves;
 pub mod leaving;
 pub mod lru;

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 use octavo_manager::{
-    CounterNotification, Fault, HOST, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Random, Scheme,
+    Advice, CounterNotification, Fault, HOST, Kind, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Random,
+    Scheme,
 };
 
 use super::flight::{Flight, Pending};
 use super::gps::Subscriptions;
 use super::griffin::Accesses;
 use super::groups::Groups;
+use super::kinds::Moves;
 use super::leaving::Order;
 use super::pa::PageAttributes;
 use super::page::Page;
@@ -48,6 +50,11 @@ pub struct Model {
     pub(super) allocations: Vec<Range<u32>>,
     /// Of each page, whose address space it is part of.
     pub(super) spaces: BTreeMap<u32, u16>,
+    /// What each page is, and what was said about it.
+    pub(super) kinds: BTreeMap<u32, Kind>,
+    pub(super) advice: BTreeMap<u32, Advice>,
+    /// Pages of device memory that were dealt out.
+    pub(super) laid_out: u32,
     /// Who leaves next.
     pub(super) order: Order,
     /// GPS.
@@ -78,6 +85,9 @@ impl Model {
             counts: Counts::default(),
             allocations: Vec::new(),
             spaces: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            advice: BTreeMap::new(),
+            laid_out: 0,
             order: Order::new(rules),
             subscriptions: Subscriptions::default(),
             accesses: Accesses::default(),
@@ -91,7 +101,7 @@ impl Model {
         }
     }
 
-    pub fn allocate(&mut self, run: PageRun, space: u16, populated: bool) {
+    pub fn allocate(&mut self, run: PageRun, space: u16, populated: bool, kind: Kind, advice: Advice) {
         self.allocations.push(run.first.0..run.first.0 + run.count);
         for page in run.iter() {
             let mut new = Page::allocated(populated);
@@ -100,6 +110,11 @@ impl Model {
             }
             self.pages.insert(page.0, new);
             self.spaces.insert(page.0, space);
+            self.kinds.insert(page.0, kind);
+            self.advice.insert(page.0, advice);
+            if kind != Kind::Managed {
+                continue;
+            }
             if let Placement::Interleaved(first) = self.rules.placement {
                 self.deal(page.0, first);
             }
@@ -107,6 +122,10 @@ impl Model {
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
         }
+        if !kind.moves() {
+            self.lay_out(run);
+        }
+        self.work_ahead();
     }
 
     /// Everything about the pages is forgotten; a group that loses one of its pages is split.
@@ -117,6 +136,8 @@ impl Model {
             self.pages.remove(&page);
             self.touched.remove(&page);
             self.spaces.remove(&page);
+            self.kinds.remove(&page);
+            self.advice.remove(&page);
             self.subscriptions.forget(page);
             self.accesses.forget(page);
             self.refused.retain(|(_, refused)| *refused != page);
@@ -149,7 +170,7 @@ impl Model {
         let group = page - page % self.rules.big_page();
         let moves_group = self.remote().is_some_and(|remote| remote.moves_group);
         let candidates = if moves_group { group..group + self.rules.big_page() } else { page..page + 1 };
-        if self.busy(page) || self.pages[&page].holds(to) {
+        if self.busy(page) || self.pages[&page].holds(to) || !self.is_managed(page) {
             return;
         }
         let moving: Vec<u32> = candidates.filter(|&page| self.may_move_for_counter(to, page)).collect();
@@ -163,7 +184,12 @@ impl Model {
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
         let Some(state) = self.pages.get(&page) else { return false };
-        self.remote().is_some() && !self.busy(page) && state.populated && !state.replicated() && state.owner != to
+        self.remote().is_some()
+            && self.is_managed(page)
+            && !self.busy(page)
+            && state.populated
+            && !state.replicated()
+            && state.owner != to
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {

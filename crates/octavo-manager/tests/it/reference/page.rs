@@ -87,10 +87,19 @@ impl Page {
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadWrite);
     }
 
+    /// `processor` reaches the owner's copy, and what others may do stays as it is.
+    pub fn map_beside(&mut self, processor: ProcessorId) {
+        self.mappings.insert(processor, (self.owner, Permission::ReadWrite));
+    }
+
     /// `to` gets a replica: nobody can write any more, and nobody reads another's memory.
     pub fn replicate(&mut self, to: ProcessorId) {
-        self.replicas.insert(to);
-        self.mappings.retain(|processor, (target, _)| processor == target);
+        if self.owner != to {
+            self.replicas.insert(to);
+        }
+        // Who broadcasts stores, or hears of them, faults again.
+        let broadcast = std::mem::take(&mut self.broadcast);
+        self.mappings.retain(|processor, (target, _)| processor == target && !broadcast);
         self.mappings.insert(to, (to, Permission::ReadOnly));
         self.mappings.values_mut().for_each(|(_, permission)| *permission = Permission::ReadOnly);
     }

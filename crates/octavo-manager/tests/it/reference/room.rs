@@ -3,6 +3,7 @@
 use octavo_manager::{HOST, MemoryId, ProcessorId, ProcessorMask};
 
 use super::flight::Flight;
+use super::kinds::Moves;
 use super::leaving::Look;
 use super::model::Model;
 use super::page::Page;
@@ -38,7 +39,10 @@ impl Model {
         self.counts.populated += u64::from(!after.populated);
         after.move_to(to);
         self.record(flight, page, after);
-        self.order.used(to, page);
+        if to != HOST {
+            self.order.used(to, page);
+        }
+        self.map_accessors(flight, page);
     }
 
     pub(super) fn record(&mut self, flight: u64, page: u32, after: Page) {
@@ -120,7 +124,7 @@ impl Model {
     }
 
     fn victims(&self, processor: ProcessorId, wanted: usize) -> Vec<u32> {
-        let here = |page| self.pages.get(&page).is_some_and(|state| state.fills(processor));
+        let here = |page| self.pages.get(&page).is_some_and(|state| state.fills(processor) && self.kind(page).moves());
         let extent = |page| self.extent(page);
         self.order.victims(processor, wanted, &Look { here: &here, busy: &|page| self.busy(page), extent: &extent })
     }

@@ -1,6 +1,6 @@
 //! Which memory system the model plays, and the manager's configuration for the same one.
 
-use octavo_manager::{MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, Topology};
+use octavo_manager::{Advice, Kind, MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, Topology};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::{Value, json};
@@ -20,6 +20,10 @@ pub struct Rules {
     /// What is prefetched comes by a plan of its own, behind that of the faults.
     pub own_plan: bool,
     pub eviction: Eviction,
+    /// What the second application asks for.
+    pub second_kind: Kind,
+    /// What it says about it.
+    pub second_advice: Advice,
 }
 
 /// A prefetcher that the model knows.
@@ -113,6 +117,8 @@ impl Rules {
             prefetch: Prefetch::Nothing,
             own_plan: false,
             eviction: Eviction::LruPage,
+            second_kind: Kind::Managed,
+            second_advice: Advice::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use octavo_manager::{HOST, ProcessorId, ProcessorMask};
 
 use super::decide::Action;
 use super::flight::Pending;
+use super::kinds::settles;
 use super::model::Model;
 use super::page::Page;
 use super::prefetch::Block;
@@ -74,6 +75,7 @@ impl Model {
         if self.rules.prefetch != Prefetch::Nothing
             && refused == 0
             && let Some(&page) = migrated.first()
+            && self.is_managed(page)
         {
             if self.rules.own_plan {
                 self.close_empty(flight);
@@ -107,12 +109,15 @@ impl Model {
         }
     }
 
-    fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
+    pub(super) fn act(&mut self, flight: u64, pending: Pending, action: Action) -> bool {
         let (page, processor, gpus) = (pending.page(), pending.fault.processor, self.rules.gpus());
         let (from_host, held) = (self.on_host(page), self.pages[&page].holds(processor));
         let done = self.change(flight, page, |state| apply(state, action, processor, gpus));
         if done {
             self.use_copies(page, action, processor);
+            if settles(action) {
+                self.map_accessors(flight, page);
+            }
             let remote = self.pages[&page].owner != processor;
             let counts = &mut self.counts;
             match action {
@@ -128,7 +133,7 @@ impl Model {
                 }
                 Action::Everywhere => counts.migrations += u64::from(from_host),
                 Action::Collapse => counts.collapses += 1,
-                Action::Duplicate => counts.duplications += 1,
+                Action::Duplicate => counts.duplications += u64::from(!held),
                 Action::Subscribe => counts.duplications += u64::from(!held),
                 Action::Map => counts.remote_maps += u64::from(remote && !held),
                 Action::LeaveDuplication => {
