@@ -49,10 +49,13 @@ def test_facts_of_a_run_are_those_of_its_events(vectors):
     advice, folder = vectors
     run = octavo.RunResult.load(folder / "managed")
     rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    lines = octavo.RunResult.load(folder / "pinned").table("allocations")
+    pinned = {row["allocation"]: row for row in lines.to_dicts()}
     for name, each in by_name(advice).items():
         facts, row = each.buffer.facts, rows[name]
         assert facts["faults"].value == row["read_fault"] + row["write_fault"]
         assert (facts["sigma"].value, facts["rho"].value) == (1, 1)
+        assert facts["lines"].value == pinned[name]["remote_lines"] * 64
         assert each.buffer.size == row["bytes"]
     assert by_name(advice)["a"].buffer.first == "device"
     assert by_name(advice)["b"].buffer.first == "host"

@@ -22,6 +22,7 @@ import pytest
         ["trace", "head"],
         ["trace", "validate"],
         ["trace", "convert"],
+        ["advise"],
         ["import", "nsys"],
         ["import", "cupti"],
         ["reproduce", "grit"],

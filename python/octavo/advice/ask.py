@@ -140,7 +140,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         readings: of the model's equations: `sound`, or `published` as printed.
         verify: also simulate the present and the advised placement as whole programs.
         exhaustive: also simulate every placement of every buffer.
-        quick: do without the run with managed memory that tells how pages come; not of profiles, which have told.
+        quick: do without the runs with managed and with pinned memory that tell which pages and lines cross the link;
+            not of profiles, which have told.
         output: folder of the advice, its picture and its runs; a temporary one if left out.
         workers: runs side by side; as many as there are cores if left out.
         force: replace what `output` holds.
@@ -265,8 +266,8 @@ def _of_program(
     if order.quick:
         notes.append("nothing was run: faults, their concurrency and re-migration are estimates")
     else:
-        told_by = run if run is not None and _tells(run) else _managed_run(scenario, root, order, watch)
-        buffers = _observed(buffers, told_by, constants)
+        told_by = run if run is not None and _tells(run) else None
+        buffers = _told(buffers, scenario, constants, told_by, order, root, watch)
     found = order.plan(buffers, constants)
     runs = root / "runs"
     verified = exhausted = None
@@ -284,15 +285,44 @@ def _tells(run: RunResult) -> bool:
     return run.scenario.kind in _MANAGED and not program.get("buffers") and "events" in run.tables and run.has_time
 
 
-def _managed_run(scenario: Scenario, root: Path, order: _Order, watch: Callable[[Progress], None] | None) -> RunResult:
-    """The whole program with all buffers in managed memory."""
+def _told(
+    buffers: Sequence[Buffer],
+    scenario: Scenario,
+    constants: SystemConstants,
+    managed: RunResult | None,
+    order: _Order,
+    root: Path,
+    watch: Callable[[Progress], None] | None,
+) -> list[Buffer]:
+    """Buffers, knowing what the whole program tells with all of them managed, and with all of them pinned."""
+    names = [buffer.name for buffer in buffers]
+    wanted: list[Placement] = [] if managed is not None else ["managed"]
+    wanted += ["pinned"] if "pinned" in order.placements else []
+    points = [_alike(scenario, dict.fromkeys(names, placement), root) for placement in wanted]
+    found = execute(points, workers=order.workers, force=order.force, watch=watch)
+    runs = dict(zip(wanted, found, strict=True))
+    known = _observed(buffers, managed or runs["managed"], constants)
+    return _crossed(known, runs["pinned"], constants) if "pinned" in runs else known
+
+
+def _alike(scenario: Scenario, placements: dict[str, Placement], root: Path) -> Point:
+    """The whole program with all buffers in one kind of memory, and its events."""
+    placement = next(iter(placements.values()))
     recorded = Recipe(scenario.toml, "scenario", ("record.events=true", "record.interval=0ns")).resolve()
-    managed = verify.placed(recorded, dict.fromkeys(scenario.values.get("program", {}).get("buffers", {}), "managed"))
-    point = Point(f"{scenario.label} managed", managed, root / "managed")
-    return execute([point], workers=1, force=order.force, watch=watch)[0]
+    return Point(f"{scenario.label} {placement}", verify.placed(recorded, placements), root / placement)
+
+
+def _crossed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
+    """Buffers, knowing which lines crossed when they were pinned."""
+    rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
+    line = constants.system.line
+    where = "remote lines of a run with pinned memory"
+    lines = {name: Fact.exact(row["remote_lines"] * line, "simulated", where) for name, row in rows.items()}
+    return [buffer.knowing({"lines": lines[buffer.name]}) for buffer in buffers]
 
 
 def _observed(buffers: Sequence[Buffer], run: RunResult, constants: SystemConstants) -> list[Buffer]:
+    """Buffers, knowing how their pages came when they were managed."""
     rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
     places = [activity.Place(rows[buffer.name]["address"], buffer.size) for buffer in buffers]
     found = activity.observed(buffers, places, run.table("events"), constants.system, "simulated")

@@ -10,7 +10,7 @@ from octavo.advice.model import Structure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octavo.advice.model import Toucher
+    from octavo.advice.model import System, Toucher
 
 Placement = Literal["device", "managed", "pinned"]
 PLACEMENTS: tuple[Placement, ...] = ("device", "managed", "pinned")
@@ -64,16 +64,16 @@ class Buffer:
     can_pin: bool
     """Whether anything is known of the lines that pinned memory would cost."""
     facts: Mapping[str, Fact]
-    """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `required`, `lines`,
+    """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`,
     `copied_in`, `copied_out`, `copies`, `host_faults`, `thrashing`. Besides, `concurrency` of its faults, `faults`:
-    pages that fault, and `used`: the share of its bytes that is touched."""
+    pages that fault, `used`: the share of its bytes that is touched, and `kernels`: seconds that they take."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""
         return replace(self, facts={**self.facts, **facts})
 
-    def structure(self, page: int, end: End = "value") -> Structure:
-        """What the model is asked about."""
+    def structure(self, system: System, placement: Placement, end: End = "value") -> Structure:
+        """What the model is asked about for a placement on the host: pages or lines come in the time of the kernels."""
 
         def of(name: str) -> float:
             if end == "value":
@@ -83,7 +83,8 @@ class Buffer:
 
         sigma = min(max(of("sigma"), _LEAST), 1.0)
         rho = max(of("rho"), 1.0)
-        pages = self.size * sigma * rho / page
+        pages = self.size * sigma * rho / system.page
+        comes = of("lines") if placement == "pinned" else pages * system.page
         return Structure(
             size=self.size,
             lines=round(of("lines")),
@@ -91,7 +92,7 @@ class Buffer:
             rho=rho,
             alpha=max(of("alpha"), _LEAST),
             occupancy=min(max(of("occupancy"), _LEAST), 1.0),
-            required=max(of("required"), 1.0) if "required" in self.facts else None,
+            required=self._required(comes, system),
             fault_concurrency=max(round(of("concurrency")), 1),
             prefetched_pages=max(round(pages - of("faults")), 0),
             first=self.first,
@@ -103,6 +104,12 @@ class Buffer:
             copies=round(of("copies")),
             seen_by_host=of("copied_in") + of("copied_out") > 0,
         )
+
+    def _required(self, comes: float, system: System) -> float | None:
+        """Bytes a second that a multiprocessor asks for; the model takes the roofline's if nothing tells the time."""
+        if "kernels" not in self.facts:
+            return None
+        return max(comes / self.facts["kernels"].value / system.multiprocessors, 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -23,7 +23,7 @@ _MARKS = {"device": "s", "managed": "o", "pinned": "^"}
 def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -> Picture:
     """Ceilings of the machine, and each buffer at its intensity under the ceiling of the placement that is advised.
 
-    The intensity of a buffer is that of the program: all operations over the bytes touched of it.
+    The intensity of a buffer is that of the program: all operations over the lines accessed of it, each time.
     """
     system = constants.system
     roofline = Roofline(system.peak, system.device, system.on_demand, system.copy)
@@ -45,7 +45,7 @@ def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -
         axes.plot([alpha], [height], _MARKS[each.placement], color=colour, markersize=6, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("operational intensity α, operations a byte touched of the buffer", fontsize=8)
+    axes.set_xlabel("operational intensity α, operations a byte accessed of the buffer", fontsize=8)
     axes.set_ylabel("operations a second", fontsize=8)
     sheet.tidy(axes, f"Each buffer under the ceiling of its advised placement, on {constants.name}")
     sheet.legend(found, axes)

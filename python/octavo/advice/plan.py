@@ -166,11 +166,11 @@ def _priced(
     system = constants.system
     costs: dict[Placement, Range] = {"device": _NOTHING}
     penalties: dict[Placement, Penalty] = {}
-    structures = {end: buffer.structure(system.page, end) for end in _ENDS}
     for placement, host in _HOSTS.items():
         if placement not in {*placements, buffer.present} or (placement == "pinned" and not buffer.can_pin):
             continue
-        found = {end: model.penalty(system, structures[end], host, readings) for end in _ENDS}
+        asked = {end: buffer.structure(system, placement, end) for end in _ENDS}
+        found = {end: model.penalty(system, asked[end], host, readings) for end in _ENDS}
         hidden = min(each.phi - each.exposed for each in found.values())
         shown = max(each.phi - each.exposed + each.latency for each in found.values())
         costs[placement] = Range(hidden, found["value"].phi, shown)

@@ -133,8 +133,8 @@ class _Program:
         )
 
     def kernel_seconds(self, system: System) -> float:
-        """What its kernels take on the device, by the canonical roofline."""
-        return max(self.operations / system.peak, self.touched / system.device, 1e-12)
+        """What its kernels take on the device, by the canonical roofline, and their launches."""
+        return max(self.operations / system.peak, self.touched / system.device) + self.launches * system.launch
 
 
 def _naps(guard: Mapping[str, Any]) -> _Naps:
@@ -186,17 +186,16 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
     sigma = touched_pages / pages
     rho = _remigration(copies, touched_pages, system.page)
     arriving = max(touched_pages * rho.value, 1.0)
-    intensity = program.operations / max(counted["touched_bytes"], 1)
+    intensity = program.operations / max(counted["accesses"] * system.line, 1)
     occupancy = min(program.wavefronts / (system.multiprocessors * system.warps), 1.0)
-    required = counted["touched_bytes"] / program.kernel_seconds(system) / system.multiprocessors
     write_shared = copies.writes_between >= _NEAR and counted["stores"] > 0
     facts = {
         "used": Fact.exact(min(counted["touched_bytes"] / counted["bytes"], 1.0), "counted", _INSPECTED),
         "sigma": Fact.exact(sigma, "counted", _INSPECTED),
         "rho": rho,
-        "alpha": Fact.exact(intensity, "counted", f"{_INSPECTED}; all operations over the bytes touched here"),
+        "alpha": Fact.exact(intensity, "counted", f"{_INSPECTED}; all operations over the lines accessed here"),
         "occupancy": Fact.exact(occupancy, "estimated", "wavefronts of a launch, on average, over those that fit"),
-        "required": Fact.exact(required, "estimated", "bytes touched over what the roofline gives the kernels"),
+        "kernels": Fact.exact(program.kernel_seconds(system), "estimated", "the canonical roofline, and launches"),
         "lines": _lines(counted, program, system),
         "concurrency": _concurrency(touched_pages, program, system),
         "faults": Fact.between(1.0, arriving, arriving, "estimated", "every page that comes, without a prefetcher"),

@@ -63,7 +63,8 @@ Placements = Annotated[
 Verify = Annotated[bool, typer.Option("--verify", help="Also simulate the present and the advised placement.")]
 Exhaustive = Annotated[bool, typer.Option("--exhaustive", help="Also simulate every placement of every buffer.")]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Do without the run with managed memory that tells how pages come.")
+    bool,
+    typer.Option("--quick", help="Do without the runs with managed and pinned memory that tell what crosses the link."),
 ]
 Readings = Annotated[
     Reading, typer.Option("--readings", help="The model's equations in sound units, or as they were published.")
