@@ -492,6 +492,88 @@ class Memory:
         """The decision needs accesses to metadata in host memory: before anything else, or beside the host's walk."""
 
 @final
+class Occupancy:
+    """How full the GPUs' memories are, as a demotion policy sees it, while `destination` is called."""
+
+    def __new__(cls) -> Occupancy: ...
+    def spare(self, gpu: int) -> int:
+        """Pages that a GPU's memory has room for now, beside those that unfinished plans will bring or take away."""
+
+    def removable(self, gpu: int) -> int:
+        """Pages that a GPU keeps for others and that the host has a copy of."""
+
+    def awaiting(self, gpu: int) -> int:
+        """2 MiB blocks that a GPU keeps for others and that the host has yet to get a copy of."""
+
+    def capacity(self, gpu: int) -> int:
+        """Pages that a GPU's memory has room for in all."""
+
+@final
+class Shortage:
+    """A GPU's memory has to give up pages."""
+
+    @property
+    def gpu(self) -> int:
+        """Whose memory it is."""
+
+    @property
+    def wanted(self) -> int:
+        """How many pages have to leave."""
+
+    @property
+    def asking(self) -> int | None:
+        """Number of the job that needs room.
+
+        None if that is nobody's fault: the memory shrinks, is taken up by memory that stays, or some of it is to be
+        free.
+        """
+
+    @property
+    def room(self) -> int:
+        """Pages that the memory has room for, but for those that cannot be made to leave."""
+
+    @property
+    def jobs(self) -> list[JobMemory]:
+        """The jobs that were ever seen, in order of their numbers."""
+
+@final
+class JobMemory:
+    """What one job has of a memory."""
+
+    @property
+    def number(self) -> int:
+        """Which job, from 0."""
+
+    @property
+    def name(self) -> str:
+        """What it is called; empty for a program alone."""
+
+    @property
+    def held(self) -> int:
+        """Pages that it has there and that can be made to leave."""
+
+    @property
+    def at_home(self) -> bool:
+        """Whether it has memory now and runs on that GPU."""
+
+@final
+class Yield:
+    """A job that gives up pages: so many at most, or any number of them."""
+
+    def __new__(cls, job: int, pages: int | None = None) -> Yield: ...
+    @property
+    def job(self) -> int:
+        """Number of the job."""
+
+    @property
+    def pages(self) -> int | None:
+        """So many pages at most; None for any."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class Residency:
     """Which pages are where, as an eviction policy sees it, while a method of it is called."""
 

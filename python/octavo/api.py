@@ -41,9 +41,8 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
         ScenarioError: the file cannot be read, or neither a file nor a workload nor jobs are named.
 
     """
-    strategies = {
-        f"memory.{name}": arguments.get(name) for name in ("placement", "prefetch", "eviction", "sharing", "guard")
-    }
+    kinds = ("placement", "prefetch", "eviction", "demotion", "sharing", "guard")
+    strategies = {f"memory.{kind}": arguments.get(kind) for kind in kinds}
     named = {key: None if value is None else strategy_name(value) for key, value in strategies.items()}
     others = {
         "workload.scale": arguments.get("scale"),
@@ -78,8 +77,8 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Ar
 
     Args:
         source: a TOML file, or a scenario to change.
-        **arguments: `workload`, `jobs`, `node`, `placement`, `prefetch`, `eviction`, `sharing`, `guard`, `kind`,
-            `executor`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
+        **arguments: `workload`, `jobs`, `node`, `placement`, `prefetch`, `eviction`, `demotion`, `sharing`, `guard`,
+            `kind`, `executor`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
 
     Raises:
         ScenarioError: something in it cannot be used.
@@ -160,7 +159,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
             names stand for; `DEFAULT_PLACEMENTS` if left out, or the scenario's own beside `kinds`.
         kinds: kinds of the whole program: `explicit`, `managed`, `pinned`, `system`; or `launches`. Those that a
             placement means something to (`managed`, `launches`) run with each of `placements`.
-        sharings: what one job may take from another, by name: `free-for-all`, `quota`; beside each of the others.
+        sharings: what one job may take from another: `free-for-all`, `quota` or a Python class; beside each other.
         baseline: the variant that speed-ups are relative to; the first if left out.
         alone: whether each job also runs with the others idle, which says what they cost each other.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.

@@ -30,8 +30,10 @@ class Arguments(TypedDict, total=False):
     """As `placement`."""
     eviction: Strategy | None
     """As `placement`."""
+    demotion: Strategy | None
+    """As `placement`."""
     sharing: Strategy | None
-    """What one job may take of another's memory: by name."""
+    """What one job may take of another's memory: as `placement`."""
     guard: Strategy | None
     """As `placement`."""
     kind: str | None

@@ -12,6 +12,7 @@ _ARGUMENTS = {
     "memory.placement": "placement",
     "memory.prefetch": "prefetch",
     "memory.eviction": "eviction",
+    "memory.demotion": "demotion",
     "memory.sharing": "sharing",
     "memory.guard": "guard",
     "program.kind": "kind",

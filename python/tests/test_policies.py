@@ -153,7 +153,7 @@ def test_charged_accesses_to_metadata_cost_time():
     assert waits[0] < waits[1]
 
 
-@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("kind", [*COPIES, "demotion", "sharing"])
 def test_templates_run_at_once_and_take_their_names(kind, cli, tmp_path):
     assert cli("new", kind, "my_idea.py").returncode == 0
     again = cli("new", kind, "my_idea.py")
@@ -167,7 +167,7 @@ def test_templates_run_at_once_and_take_their_names(kind, cli, tmp_path):
         assert done.returncode == 0, done.stderr
     assert (
         f'name = "my_idea.py:{class_name("my_idea")}"'
-        in next(tmp_path.glob("runs/stencil2d-*/scenario.toml")).read_text()
+        in next(tmp_path.glob("runs/stencil2d*-*/scenario.toml")).read_text()
     )
 
 

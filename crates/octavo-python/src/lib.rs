@@ -45,8 +45,8 @@ mod _core {
     use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};
     #[pymodule_export]
     use crate::policies::{
-        AccessCount, CounterNotification, Decision, Fault, Hint, Memory, Move, Needs, Node, OptionError, Page,
-        Residency, Service, Unsubscribe,
+        AccessCount, CounterNotification, Decision, Fault, Hint, JobMemory, Memory, Move, Needs, Node, Occupancy,
+        OptionError, Page, Residency, Service, Shortage, Unsubscribe, Yield,
     };
     #[pymodule_export]
     use crate::run::run;

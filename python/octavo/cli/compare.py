@@ -57,8 +57,9 @@ Sharings = Annotated[
     list[str] | None,
     typer.Option(
         "--sharing",
-        help="What one job may take of another's memory, by name, repeated or separated by commas: free-for-all, "
-        "quota. Beside --placement and --kind, each of them with each; alone, under the scenario's own placement.",
+        help="What one job may take of another's memory, by name or Python file, repeated or separated by commas: "
+        "free-for-all, quota. Beside --placement and --kind, each of them with each; alone, under the scenario's own "
+        "placement.",
     ),
 ]
 Baseline = Annotated[
@@ -81,6 +82,7 @@ def compare(
     alone: Alone = False,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
+    demotion: options.Demotion = None,
     guard: options.Guard = None,
     node: options.Node = None,
     assignments: options.Set = None,
@@ -112,6 +114,7 @@ def compare(
         prefetch=prefetch,
         eviction=eviction,
         executor=executor,
+        demotion=demotion,
         guard=guard,
         node=node,
         scale=scale,

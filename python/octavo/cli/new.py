@@ -20,6 +20,7 @@ Target = Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", s
 Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 
 _RUN = "octavo run --workload stencil2d --scale 0.0625"
+_JOBS = "octavo run --workload stencil2d+fir --scale 0.0625"
 
 
 @app.callback()
@@ -44,6 +45,20 @@ def eviction(file: Target, force: Replace = False, quiet: options.Quiet = False)
     """Write an eviction policy in Python that runs as it is: what leaves a full memory."""
     run = f"{_RUN} --eviction {file} --set node.capacity.footprint_percent=20"
     _policy("eviction", file, run, force=force, quiet=quiet)
+
+
+@app.command(epilog=options.examples("octavo new demotion my_policy.py", f"{_RUN} --demotion my_policy.py"))
+def demotion(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a demotion in Python that runs as it is: where victims go, and what leaves ahead of need."""
+    run = f"{_RUN} --eviction lru-block --demotion {file} --set node.capacity.footprint_percent=20"
+    _policy("demotion", file, run, force=force, quiet=quiet)
+
+
+@app.command(epilog=options.examples("octavo new sharing my_policy.py", f"{_JOBS} --sharing my_policy.py"))
+def sharing(file: Target, force: Replace = False, quiet: options.Quiet = False) -> None:
+    """Write a sharing in Python that runs as it is: whose pages leave when jobs fill a memory."""
+    run = f"{_JOBS} --sharing {file} --set node.capacity.footprint_percent=70"
+    _policy("sharing", file, run, force=force, quiet=quiet)
 
 
 @app.command(epilog=options.examples("octavo new guard my_policy.py", f"{_RUN} --guard my_policy.py"))

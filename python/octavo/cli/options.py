@@ -30,9 +30,15 @@ Prefetch = Annotated[
 Eviction = Annotated[
     str | None, typer.Option("--eviction", help="Eviction strategy by name, or a Python file.", show_default=False)
 ]
+Demotion = Annotated[
+    str | None,
+    typer.Option("--demotion", help="Where what leaves goes, by name, or a Python file.", show_default=False),
+]
 Sharing = Annotated[
     str | None,
-    typer.Option("--sharing", help="What one job may take of another's memory, by name.", show_default=False),
+    typer.Option(
+        "--sharing", help="What one job may take of another's memory: by name, or a Python file.", show_default=False
+    ),
 ]
 Guard = Annotated[
     str | None,

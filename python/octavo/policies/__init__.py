@@ -1,4 +1,4 @@
-"""Placement, prefetch, eviction and guard policies written in Python.
+"""Placement, prefetch, eviction, demotion, sharing and guard policies written in Python.
 
 A policy is a class. Where a scenario or an option takes the name of a built-in strategy, it takes the place of a class
 too (`my_policy.py`, `my_policy.py:Mine`, `package.module:Mine`), and from Python the class itself:
@@ -23,16 +23,28 @@ from octavo._core import (
     Decision,
     Fault,
     Hint,
+    JobMemory,
     Memory,
     Move,
     Needs,
     Node,
+    Occupancy,
     Page,
     Residency,
     Service,
+    Shortage,
     Unsubscribe,
+    Yield,
 )
-from octavo.policies.base import HOST, EvictionPolicy, GuardPolicy, PlacementPolicy, PrefetchPolicy
+from octavo.policies.base import (
+    HOST,
+    DemotionPolicy,
+    EvictionPolicy,
+    GuardPolicy,
+    PlacementPolicy,
+    PrefetchPolicy,
+    SharingPolicy,
+)
 from octavo.policies.options import option
 
 __all__ = [
@@ -40,19 +52,25 @@ __all__ = [
     "AccessCount",
     "CounterNotification",
     "Decision",
+    "DemotionPolicy",
     "EvictionPolicy",
     "Fault",
     "GuardPolicy",
     "Hint",
+    "JobMemory",
     "Memory",
     "Move",
     "Needs",
     "Node",
+    "Occupancy",
     "Page",
     "PlacementPolicy",
     "PrefetchPolicy",
     "Residency",
     "Service",
+    "SharingPolicy",
+    "Shortage",
     "Unsubscribe",
+    "Yield",
     "option",
 ]

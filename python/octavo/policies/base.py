@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from octavo._core import Memory, Needs, Residency
+from octavo._core import Memory, Needs, Occupancy, Residency
 from octavo.policies.options import Declared
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         Node,
         Page,
         Service,
+        Shortage,
         Unsubscribe,
+        Yield,
     )
 
 HOST: Final = -1
@@ -147,6 +149,45 @@ class EvictionPolicy(Policy):
         """A victim is back because a plan failed; it should be the next to leave. Never happens in a simulation."""
 
 
+class DemotionPolicy(Policy):
+    """Decides where sole copies go that leave a GPU's memory, and how much of each memory is kept free.
+
+    A GPU that gets them keeps them for others: nobody maps them, whoever touches one fetches it back, and the host gets
+    copies of them in the background.
+    """
+
+    occupancy: Occupancy = Occupancy()
+    """How full the GPUs' memories are, to be looked at in `destination`."""
+
+    def destination(self, source: int, pages: int) -> int:
+        """Where the victims of one 2 MiB block of a GPU's memory go, of which `pages` are sole copies.
+
+        HOST, unless overridden, or another GPU. They go to the host instead if pages of the block stay behind, or if
+        that GPU has not so many pages that are spare or removable.
+        """
+        return HOST
+
+    def reserve(self) -> int:
+        """Pages of each GPU's memory that should be free, or hold what is kept for others; none unless overridden.
+
+        Victims leave ahead of need when fewer are, but never for more than half of a memory. Called once, after
+        `start`.
+        """
+        return 0
+
+
+class SharingPolicy(Policy):
+    """Decides whose pages leave a full memory; which of them, the evictor of that job decides."""
+
+    @abstractmethod
+    def yields(self, shortage: Shortage) -> Iterable[Yield]:
+        """Who gives up pages, in this order, each job once.
+
+        Pages leave until there are as many as are `wanted`, or everyone has given up what they may: then whoever needs
+        room waits.
+        """
+
+
 class GuardPolicy(Policy):
     """Steps in when processors fight over a page: it goes before advice and the placement.
 
@@ -192,6 +233,8 @@ KINDS: Final[dict[str, type[Policy]]] = {
     "placement": PlacementPolicy,
     "prefetch": PrefetchPolicy,
     "eviction": EvictionPolicy,
+    "demotion": DemotionPolicy,
+    "sharing": SharingPolicy,
     "guard": GuardPolicy,
 }
 """The base class of each kind of strategy, by the name that scenarios use."""

@@ -39,7 +39,7 @@ def find(kind: str, name: str, expected: str | None = None) -> Found:
     """The class that `name` stands for: `file.py`, `file.py:Class` or `module:Class`.
 
     Args:
-        kind: `placement`, `prefetch` or `eviction`.
+        kind: one of `KINDS`, such as `placement`.
         name: as a user types it.
         expected: the digest that its source must have, if any.
 

@@ -16,7 +16,7 @@ def template(kind: str, path: Path) -> str:
     """The text of a new policy in a file; the class takes the file's name, `my_policy.py` holds `MyPolicy`.
 
     Args:
-        kind: `placement`, `prefetch`, `eviction` or `guard`.
+        kind: `placement`, `prefetch`, `eviction`, `demotion`, `sharing` or `guard`.
         path: where it will be written; ends in `.py`.
 
     Raises:

@@ -17,9 +17,10 @@ impl Manager {
             return;
         }
         let evictors = || self.memory.evictors.failure();
+        let demotion = || self.memory.demotion.failure();
         let guard = || self.memory.guard.as_ref().and_then(|guard| guard.failure());
         let sharing = || self.memory.sharing.as_ref().and_then(|sharing| sharing.failure());
-        let found = self.policies.failure().or_else(evictors).or_else(guard).or_else(sharing);
+        let found = self.policies.failure().or_else(evictors).or_else(demotion).or_else(guard).or_else(sharing);
         self.failure = found.map(|failure| match fault {
             Some(fault) => Box::new(failure.about(fault)),
             None => failure,

@@ -84,7 +84,7 @@ pub fn lend_residency<T>(residency: &LentResidency<'_>, act: impl FnOnce() -> T)
     RESIDENCY.set(residency, act)
 }
 
-fn not_now() -> PyErr {
+pub fn not_now() -> PyErr {
     PyRuntimeError::new_err("the memory can be looked at only while a method of the policy is called by the node")
 }
 

@@ -6,6 +6,7 @@
 
 mod answers;
 mod call;
+mod demotion;
 mod eviction;
 mod guard;
 mod memory;
@@ -13,10 +14,13 @@ mod outside;
 mod placement;
 mod prefetch;
 mod processors;
+mod sharing;
 mod views;
 
 pub use answers::{Decision, Hint, Move, Needs, Unsubscribe};
 pub use call::take_raised;
+pub use demotion::Occupancy;
 pub use memory::{Memory, Residency};
 pub use outside::{OptionError, extend};
+pub use sharing::{JobMemory, Shortage, Yield};
 pub use views::{AccessCount, CounterNotification, Fault, Node, Page, Service};

@@ -1,17 +1,20 @@
 //! How the registries of strategies find Python classes: by way of the package `octavo.policies`.
 
 use octavo_manager::{
-    EVICTIONS, Eviction, GUARDS, Geometry, PLACEMENTS, PREFETCHERS, Placement, Prefetch, ThrashingGuard,
+    DEMOTIONS, Demotion, EVICTIONS, Eviction, GUARDS, Geometry, PLACEMENTS, PREFETCHERS, Placement, Prefetch, SHARINGS,
+    Sharing, ThrashingGuard,
 };
 use octavo_registry::{Choice, Options, Outside};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
 
+use super::demotion::PythonDemotion;
 use super::eviction::PythonEviction;
 use super::guard::PythonGuard;
 use super::placement::PythonPlacement;
 use super::prefetch::PythonPrefetch;
+use super::sharing::PythonSharing;
 
 create_exception!(_core, OptionError, PyException, "A choice that cannot be used; arguments: key, message.");
 
@@ -20,6 +23,8 @@ pub fn extend() {
     PLACEMENTS.extend(&Placements);
     PREFETCHERS.extend(&Prefetchers);
     EVICTIONS.extend(&Evictions);
+    DEMOTIONS.extend(&Demotions);
+    SHARINGS.extend(&Sharings);
     GUARDS.extend(&Guards);
 }
 
@@ -29,6 +34,8 @@ const EXPECTED: &str = "a Python class such as my_policy.py";
 struct Placements;
 struct Prefetchers;
 struct Evictions;
+struct Demotions;
+struct Sharings;
 struct Guards;
 
 impl Outside<Box<dyn Placement>, Geometry> for Placements {
@@ -78,6 +85,40 @@ impl Outside<Box<dyn Eviction>, Geometry> for Evictions {
         build("eviction", choice, geometry, |policy| {
             let eviction = PythonEviction::new(&choice.name, policy, *geometry)?;
             Ok(Box::new(eviction) as Box<dyn Eviction>)
+        })
+    }
+}
+
+impl Outside<Box<dyn Demotion>, Geometry> for Demotions {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
+    fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
+        resolve("demotion", choice)
+    }
+
+    fn build(&self, choice: &Choice, geometry: &Geometry) -> Result<Box<dyn Demotion>, octavo_registry::OptionError> {
+        build("demotion", choice, geometry, |policy| {
+            let demotion = PythonDemotion::new(&choice.name, policy, *geometry)?;
+            Ok(Box::new(demotion) as Box<dyn Demotion>)
+        })
+    }
+}
+
+impl Outside<Box<dyn Sharing>, Geometry> for Sharings {
+    fn expected(&self) -> &'static str {
+        EXPECTED
+    }
+
+    fn resolve(&self, choice: &Choice) -> Result<Choice, octavo_registry::OptionError> {
+        resolve("sharing", choice)
+    }
+
+    fn build(&self, choice: &Choice, geometry: &Geometry) -> Result<Box<dyn Sharing>, octavo_registry::OptionError> {
+        build("sharing", choice, geometry, |policy| {
+            let sharing = PythonSharing::new(&choice.name, policy)?;
+            Ok(Box::new(sharing) as Box<dyn Sharing>)
         })
     }
 }

@@ -6,6 +6,7 @@ mod spare_memory;
 
 use octavo_registry::Registry;
 
+use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId};
 use crate::memories::frames::{Change, Frames};
@@ -35,6 +36,11 @@ pub trait Demotion: Send {
     /// memory.
     fn reserve(&self) -> u32 {
         0
+    }
+
+    /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
+    fn failure(&self) -> Option<Box<Failure>> {
+        None
     }
 }
 
