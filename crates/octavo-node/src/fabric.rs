@@ -4,12 +4,15 @@ use octavo_units::{Bandwidth, Bytes, Cycles, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A link, the same in both directions.
+/// A link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// Payload bandwidth each way; of one link, where `links` says how many a pair of GPUs has.
     pub bandwidth: Bandwidth,
+    /// Payload bandwidth towards the host, of a host link that differs by direction; `bandwidth` unless said otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_host: Option<Bandwidth>,
     /// Cycles from one end to the other, one way.
     pub latency: Cycles,
     /// Who shares the bandwidth. The host link is always one a GPU.

@@ -16,6 +16,9 @@ pub struct HostConfig {
     pub memory_latency: Cycles,
     /// Bytes of a fault or counter notification on its way to the host, and of its answer.
     pub fault_message: Bytes,
+    /// Sizes of pages that its kernel can be built for; any, unless said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub page_sizes: Vec<Bytes>,
     /// Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say.
     #[serde(default, skip_serializing_if = "FirstMemoryConfig::is_unlimited")]
     pub memory: FirstMemoryConfig,

@@ -4,6 +4,7 @@
 //! nothing here has a default, so that no number hides in code. Cycles are cycles of the GPU clock.
 #![forbid(unsafe_code)]
 
+mod coherence;
 mod driver;
 mod fabric;
 mod gpu;
@@ -15,6 +16,7 @@ mod topology;
 mod validate;
 mod wiring;
 
+pub use coherence::{CoherenceConfig, GpuMemory, SystemMemory};
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
 pub use fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, PairConfig, RemoteConfig, SwitchConfig};
 pub use gpu::{

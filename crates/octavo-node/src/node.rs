@@ -5,6 +5,7 @@ use octavo_units::Frequency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::coherence::{CoherenceConfig, SystemMemory};
 use crate::driver::DriverConfig;
 use crate::fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, PairConfig, RemoteConfig, SwitchConfig};
 use crate::gpu::{
@@ -75,6 +76,13 @@ pub struct NodeConfig {
     /// whole before it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_engines: Option<CopyEngineConfig>,
+    /// Coherence between the host and GPUs. Unless said, the host reaches no memory of GPUs, and GPUs fault on what is the
+    /// operating system's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coherence: Option<CoherenceConfig>,
+    /// Whether GPUs can use memory of the operating system (`malloc`); `offered` unless said otherwise.
+    #[serde(default, skip_serializing_if = "SystemMemory::is_offered")]
+    pub system_memory: SystemMemory,
     /// Cache-line access to another processor's memory.
     pub remote: RemoteConfig,
     /// The host: its part of a far fault, its cores and what memory costs there.

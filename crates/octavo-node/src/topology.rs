@@ -1,8 +1,9 @@
 //! What the memory manager is told of a node.
 
-use octavo_manager::{MemoryId, MemorySpec, Topology};
+use octavo_manager::{MemoryId, MemorySpec, SystemTable, Topology};
 use octavo_units::Bytes;
 
+use crate::coherence::GpuMemory;
 use crate::host::FurtherMemoryConfig;
 use crate::memory::CapacityScope;
 use crate::node::NodeConfig;
@@ -117,6 +118,11 @@ impl NodeConfig {
     /// A memory of the host that holds not a single page.
     pub fn topology(&self, capacity: Option<u32>, page_bytes: u64) -> Result<Topology, NodeError> {
         let mut topology = Topology::of(vec![capacity.unwrap_or(u32::MAX); self.gpus as usize]);
+        topology = match self.coherence.as_ref().map(|coherence| coherence.gpu_memory) {
+            None => topology,
+            Some(GpuMemory::Numa) => topology.coherent(),
+            Some(GpuMemory::Cdmm) => Topology { system: SystemTable::Shared { on_gpus: false }, ..topology },
+        };
         let first = self.host.memory.capacity;
         if first.0 > 0 {
             topology.memories[0].capacity_pages = pages_of("host.memory.capacity", first, page_bytes)?;

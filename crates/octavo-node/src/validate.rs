@@ -4,6 +4,7 @@ use octavo_driver::config::ServiceModel;
 use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
 use octavo_units::Bytes;
 
+use crate::coherence::SystemMemory;
 use crate::gpu::LineSize;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
@@ -40,6 +41,7 @@ impl NodeConfig {
         self.validate_translation()?;
         self.validate_links()?;
         self.validate_host()?;
+        self.validate_coherence()?;
         self.validate_driver()?;
         validate_capacity(&self.capacity, self.gpus)
     }
@@ -130,6 +132,16 @@ impl NodeConfig {
                 let (capacity, bandwidth) = (memory.capacity, memory.bandwidth);
                 return refuse(format!("expected a capacity and at least 1MB/s, found {capacity} and {bandwidth}"));
             }
+        }
+        Ok(())
+    }
+
+    fn validate_coherence(&self) -> Result<(), NodeError> {
+        let Some(coherence) = &self.coherence else { return Ok(()) };
+        in_range("coherence.walkers", coherence.walkers, 1, 4096)?;
+        in_range("coherence.first_touch_cores", coherence.first_touch_cores, 1, 4096)?;
+        if self.system_memory == SystemMemory::None {
+            return Err(error("system_memory", "expected offered where GPUs are coherent (`coherence`), found none"));
         }
         Ok(())
     }

@@ -18,6 +18,14 @@ impl NodeConfig {
                 ));
             }
         }
+        if let Some(to_host) = self.gpu_link.to_host {
+            let message =
+                format!("expected only `bandwidth`, which links of GPUs have in both directions, found {to_host}");
+            return Err(error("gpu_link.to_host", message));
+        }
+        if let Some(to_host) = self.host_link.to_host.filter(|rate| rate.0 < 1_000_000) {
+            return Err(error("host_link.to_host", format!("expected at least 1MB/s, found {to_host}")));
+        }
         if self.host_link.sharing == LinkSharing::PerPair {
             return Err(error(
                 "host_link.sharing",

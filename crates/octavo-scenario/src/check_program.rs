@@ -1,6 +1,7 @@
 //! What types cannot express about `[program]`.
 
 use octavo_manager::{HOST, Kind, ProcessorId};
+use octavo_node::SystemMemory;
 use octavo_program::{ProgramKind, Workload};
 
 use crate::error::Problem;
@@ -59,6 +60,7 @@ impl Checked<'_> {
             return self.check_recorded();
         }
         let Some(kind) = program.kind.memory() else { return self.refuse_what_launches_lack() };
+        self.check_offered(kind)?;
         let (threads, cores) = (program.host_threads, self.scenario.node.host.cpu.cores);
         if threads > cores {
             let message =
@@ -106,6 +108,28 @@ impl Checked<'_> {
         let kinds = ProgramKind::ALL.map(ProgramKind::name).join(", ");
         let needed = format!("{}program.kind", self.prefix);
         Err(self.problem(&key, format!("needs a whole program: expected `{needed}` one of {kinds}, found launches")))
+    }
+
+    /// The node has memory of the kinds that are asked for.
+    fn check_offered(&self, program: ProgramKind) -> Result<(), Problem> {
+        if self.scenario.node.system_memory == SystemMemory::Offered {
+            return Ok(());
+        }
+        let refuse = |key: &str| {
+            let kinds = [ProgramKind::Explicit, ProgramKind::Managed, ProgramKind::Pinned].map(ProgramKind::name);
+            let message = format!(
+                "GPUs of this node cannot use memory of the operating system (`node.system_memory`): expected one of {}, \
+                 found system",
+                kinds.join(", ")
+            );
+            Err(self.problem(key, message))
+        };
+        let other = |(_, buffer): &(&String, &BufferChoice)| buffer.kind == Some(Kind::System);
+        match self.program.buffers.iter().find(other) {
+            Some((name, _)) => refuse(&format!("buffers.{name}.kind")),
+            None if program == ProgramKind::System => refuse("kind"),
+            None => Ok(()),
+        }
     }
 
     fn check_names(&self, workload: &dyn Workload) -> Result<(), Problem> {

@@ -21,6 +21,7 @@ const NODES: Presets = &[
     ("dgx-v100-4", include_str!("../../../presets/nodes/dgx-v100-4.toml")),
     ("hgx-h100-8", include_str!("../../../presets/nodes/hgx-h100-8.toml")),
     ("b200-8", include_str!("../../../presets/nodes/b200-8.toml")),
+    ("gh200", include_str!("../../../presets/nodes/gh200.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
@@ -29,10 +30,14 @@ const DRIVERS: Presets = &[
     ("uvmsmart", include_str!("../../../presets/drivers/uvmsmart.toml")),
     ("demand-paging", include_str!("../../../presets/drivers/demand-paging.toml")),
 ];
-const HOSTS: Presets = &[(DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml"))];
+const HOSTS: Presets = &[
+    (DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml")),
+    ("grace", include_str!("../../../presets/hosts/grace.toml")),
+];
 const MEMORIES: Presets = &[
     ("stock-driver", include_str!("../../../presets/memory/stock-driver.toml")),
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
+    ("grace-hopper", include_str!("../../../presets/memory/grace-hopper.toml")),
 ];
 /// The host of a node that names none.
 pub(crate) const DEFAULT_HOST: &str = "x86-server";

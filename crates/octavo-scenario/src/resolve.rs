@@ -84,11 +84,14 @@ fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resol
     Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
 }
 
+/// The memory system of a node, which a scenario has that names none.
+const NODES_MEMORY: &str = "node.memory_preset";
+
 /// Lays the presets that the scenario names below what was written.
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
     let mut node = node_layers(main, &written, read)?;
     let located = |problem: Problem| Merged::of(main, &written).locate(problem);
-    let memory = named(&written, "memory.preset").map(presets::memory);
+    let memory = named(&written, "memory.preset").or(named(&node, NODES_MEMORY)).map(presets::memory);
     let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
     let driver = part(&DRIVER, main, &mut written, &mut node)?;
     let host = part(&HOST, main, &mut written, &mut node)?;
@@ -100,7 +103,7 @@ fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merge
     let presets = [presets::defaults()].into_iter().chain(executor).chain(memory).chain(below).chain(node).chain(above);
     let layers: Vec<Layer> = presets.chain(written).collect();
     let mut merged = Merged::of(main, &layers);
-    for key in ["memory.preset", "node.preset", DRIVER.preset, HOST.preset] {
+    for key in ["memory.preset", "node.preset", NODES_MEMORY, DRIVER.preset, HOST.preset] {
         if let Some(found) = merged.take(key).filter(|value| !value.is_string()) {
             return Err(
                 Problem::new(key, format!("expected the name of a preset, found {found}")).at(merged.origin(key))
@@ -225,6 +228,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
         fill_in_workload(&key, &mut job.workload)?;
     }
     fill_in_spaces(scenario)?;
+    check_page_size(scenario)?;
     check_jobs(scenario)?;
     check_programs(scenario)?;
     check_executor(scenario)
@@ -248,6 +252,17 @@ fn fill_in_spaces(scenario: &mut Scenario) -> Result<(), Problem> {
         before.push(job.memory.clone());
     }
     Ok(())
+}
+
+/// Pages are of a size that the host's kernel can have.
+fn check_page_size(scenario: &Scenario) -> Result<(), Problem> {
+    let (found, sizes) = (scenario.memory.page_size, &scenario.node.host.page_sizes);
+    if sizes.is_empty() || sizes.contains(&found) {
+        return Ok(());
+    }
+    let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+    let message = format!("expected one of {}, the host's (`node.host.page_sizes`), found {found}", sizes.join(", "));
+    Err(Problem::new("memory.page_size", message))
 }
 
 fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {

@@ -16,6 +16,10 @@ pub fn schema() -> Value {
     let mut node = schema["properties"]["node"].take();
     make_optional(&mut node);
     add_preset(&mut node, presets::node_names().collect());
+    node["properties"]["memory_preset"] = json!({
+        "description": "The preset of the memory system that a scenario has which names none.",
+        "enum": presets::memory_names().collect::<Vec<_>>(),
+    });
     add_preset(&mut node["properties"]["driver"], presets::driver_names().collect());
     add_preset(&mut node["properties"]["host"], presets::host_names().collect());
     let workload = schema["properties"]["workload"].take();

@@ -225,3 +225,31 @@ fn system_memory_has_a_placement_and_a_prefetcher_of_its_own() {
         assert!(found.contains(expected), "{found}\nnot\n{expected}");
     }
 }
+
+#[test]
+fn a_coherent_node_brings_its_memory_system_and_names_what_it_has() {
+    let memory = |overrides: &[&str]| resolved(&[&["node.preset=gh200"], overrides].concat()).unwrap().scenario.memory;
+    let own = memory(&["program.kind=system"]);
+    assert_eq!(
+        (own.page_size.0, own.prefetch.name.as_str(), own.eviction.name.as_str()),
+        (64 << 10, "tree", "lru-block")
+    );
+    assert_eq!(memory(&["memory.prefetch=none"]).prefetch.name, "none", "what is written lies above it");
+    assert_eq!(memory(&["memory.preset=uvmsmart"]).prefetch.name, "tree-neighborhood", "another takes its place");
+    let size = refusal(&["node.preset=gh200", "memory.page_size=2MiB"]);
+    assert!(size.contains("memory.page_size") && size.contains("one of 64KiB, 4KiB"), "{size}");
+    let spelled = resolved(&["node.preset=gh200"]).unwrap();
+    let again = resolve(Source { name: "again.toml", text: &spelled.toml }, &[]).unwrap();
+    assert_eq!(again, spelled);
+}
+
+#[test]
+fn a_kind_that_the_node_cannot_offer_is_refused() {
+    let none = "node.system_memory=none";
+    let kind = refusal(&[none, "program.kind=system"]);
+    assert!(kind.contains("program.kind") && kind.contains("expected one of explicit, managed, pinned"), "{kind}");
+    let buffer = format!("program.buffers.{}.kind=system", first());
+    let one = refusal(&[none, "program.kind=managed", &buffer]);
+    assert!(one.contains(&format!("program.buffers.{}.kind", first())), "{one}");
+    assert!(refusal(&["node.preset=gh200", none]).contains("node.system_memory"));
+}

@@ -23,6 +23,7 @@ PLACEMENTS: Mapping[str, str] = {
     "gps": "#b6dafe",
     "ideal": "#d1e36e",
     "interleaved": "#9b6526",
+    "coherent": "#6541f5",
 }
 """Of each placement, and of the schemes that are called like one."""
 

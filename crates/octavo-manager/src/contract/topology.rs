@@ -21,6 +21,23 @@ pub struct Topology {
     pub memories: Vec<MemorySpec>,
     /// Which processor can map which memory.
     pub reach: Reach,
+    /// Whose page table leads GPUs to memory of the operating system.
+    pub system: SystemTable,
+}
+
+/// Whose page table leads GPUs to memory of the operating system ([`Kind::System`](crate::Kind::System)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SystemTable {
+    /// Their own: its pages move and are mapped as others are (HMM).
+    #[default]
+    Own,
+    /// The host's (ATS, `grace-hopper.md`): what one processor can access, all can that reach it. A page comes into being
+    /// where it is touched first or the placement says, moves when counters or programs say so, and is never evicted nor
+    /// evicts others: what finds no frame on a GPU stays on the host, or comes into being there.
+    Shared {
+        /// Whether GPUs' memories take its pages; if not, they are all on the host (CDMM).
+        on_gpus: bool,
+    },
 }
 
 impl Topology {
@@ -40,13 +57,22 @@ impl Topology {
         let host = MemorySpec { id: HOST_MEMORY, capacity_pages: u32::MAX };
         let gpus =
             gpu_pages.into_iter().zip(1..).map(|(capacity_pages, id)| MemorySpec { id: MemoryId(id), capacity_pages });
-        Self { memories: std::iter::once(host).chain(gpus).collect(), reach }
+        Self { memories: std::iter::once(host).chain(gpus).collect(), reach, system: SystemTable::Own }
     }
 
     /// Such GPUs that hold as much as is asked of them.
     #[must_use]
     pub fn unlimited(gpus: usize) -> Self {
         Self::of(vec![u32::MAX; gpus])
+    }
+
+    /// The same with processors that all reach all memories and one page table for memory of the operating system, as
+    /// where GPUs are cache-coherent with the host.
+    #[must_use]
+    pub fn coherent(self) -> Self {
+        let everything = MemoryMask::all_gpus(self.gpus()).union(MemoryMask::HOSTS);
+        let reach = Reach::new(vec![everything; self.gpus() + 1]);
+        Self { reach, system: SystemTable::Shared { on_gpus: true }, ..self }
     }
 
     /// GPUs in the node.

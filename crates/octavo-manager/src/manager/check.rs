@@ -53,7 +53,8 @@ impl Manager {
             if state.mode == Mode::Spare {
                 continue;
             }
-            let leaves = !holder.on_host() && !self.memory.pages.kind(page).stays();
+            let stays = self.memory.pages.kind(page).stays() || self.memory.system_wide(page);
+            let leaves = !holder.on_host() && !stays;
             ensure(!leaves || self.memory.evictors.knows(holder, page, &self.memory.pages), || {
                 format!("page {} is on {holder} and could never be evicted", page.0)
             })?;
@@ -86,7 +87,7 @@ impl Manager {
             ensure(used <= held && (!quiet || used == held), || {
                 format!("{memory} holds {used} pages in {held} frames")
             })?;
-            let evicted = capacity.max(self.memory.frames.staying(memory));
+            let evicted = capacity.max(self.memory.staying(memory));
             let limit = if quiet && self.memory.evictors.evicts() { evicted } else { self.memory.frames.limit(memory) };
             ensure(held <= limit, || format!("{memory} uses {held} frames of {capacity}"))?;
         }

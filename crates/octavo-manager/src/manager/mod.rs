@@ -202,6 +202,7 @@ impl Manager {
             pages,
             frames,
             reach: topology.reach.clone(),
+            system: topology.system,
             physical: None,
             evictors,
             sharing: None,

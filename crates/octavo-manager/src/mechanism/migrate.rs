@@ -6,6 +6,7 @@ use crate::contract::event::Fault;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::page::{Mode, PageView};
 use crate::contract::plan::Cause;
+use crate::mechanism::repair::map_for_good;
 use crate::mechanism::room::{NoRoom, make_room};
 use crate::transaction::Transaction;
 
@@ -51,8 +52,12 @@ fn relocate_to(tx: &mut Transaction<'_>, run: PageRun, to: MemoryId, cause: Caus
     } else {
         tx.populate(run, to, true);
     }
-    map_local(tx, run, to);
-    accessors::map(tx, run);
+    if tx.memory.system_wide(run.first) {
+        map_for_good(tx, run, to);
+    } else {
+        map_local(tx, run, to);
+        accessors::map(tx, run);
+    }
     let statistics = &mut tx.memory.statistics;
     statistics.prefetched += u64::from(run.count) * u64::from(cause == Cause::Prefetch);
     statistics.migrations += u64::from(run.count) * u64::from(page.populated() && cause != Cause::Prefetch);

@@ -19,6 +19,7 @@ pub(crate) mod repair;
 pub(crate) mod room;
 mod spare;
 mod subscribe;
+pub(crate) mod system_wide;
 pub(crate) mod unsubscribe;
 mod upgrade;
 pub(crate) mod victims;
@@ -34,6 +35,9 @@ use crate::transaction::Transaction;
 
 /// Serves `fault` as decided; what its time is accounted to. On [`NoRoom`] nothing has changed.
 pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
+    if tx.memory.system_wide(fault.page) {
+        return system_wide::serve(tx, fault, decision);
+    }
     let page = tx.state(fault.page);
     if !page.populated() {
         return populate::serve(tx, fault, decision);

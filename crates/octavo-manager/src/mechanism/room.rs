@@ -26,6 +26,11 @@ pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageR
     if memory.on_host() {
         return room_on_host(tx, memory, pages.count);
     }
+    if tx.memory.system_wide(pages.first) {
+        let spare = tx.memory.frames.spare(memory, &tx.draft.flight.change);
+        let fits = tx.memory.may_lie_in(memory) && spare >= pages.count;
+        return if fits { Ok((memory, pages.count)) } else { Err(NoRoom::Frames(memory)) };
+    }
     if tx.draft.may_compact && tx.wants_large_frame(memory.processor(), pages.first) {
         return Err(NoRoom::LargeFrame(memory));
     }

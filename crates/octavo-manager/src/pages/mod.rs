@@ -17,7 +17,7 @@ use crate::contract::block::BlockMap;
 use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{HOST, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::ids::{HOST, HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::{Advice, Kind};
 use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::page::{Mode, PageView};
@@ -66,6 +66,8 @@ pub(crate) struct Pages {
     attributes: Attributes,
     advised: Advised,
     spare: Spare,
+    /// Pages of the operating system's memory that each GPU holds.
+    system_held: [u32; MAX_MEMORIES],
     /// How much each address space has where, if anyone tells them apart.
     tenants: Option<Box<Tenants>>,
 }
@@ -82,6 +84,7 @@ impl Pages {
             attributes: Attributes::default(),
             advised: Advised::default(),
             spare: Spare::default(),
+            system_held: [0; MAX_MEMORIES],
             tenants: None,
         }
     }
@@ -304,9 +307,18 @@ impl Pages {
             let block = page.0 / self.geometry.block_pages();
             self.spare.changed(self.allocations.space(page), block, before, after);
         }
+        if before.resident != after.resident && self.kind(page) == Kind::System {
+            before.resident.gpus().iter().for_each(|memory| self.system_held[memory.index()] -= 1);
+            after.resident.gpus().iter().for_each(|memory| self.system_held[memory.index()] += 1);
+        }
         if self.tenants.is_some() {
             self.count(page, before, after);
         }
+    }
+
+    /// Pages of the operating system's memory that a GPU holds.
+    pub fn system_held(&self, memory: MemoryId) -> u32 {
+        self.system_held[memory.index()]
     }
 
     fn count(&mut self, page: PageId, before: &PageState, after: &PageState) {

@@ -108,7 +108,7 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
         let (planned, now) = (memory.pages.state(*page), kept.pages[page].now);
         memory.pages.change_state(*page, &planned, &now);
         memory.pages.set_slot(*page, None);
-        if matches!(now.mode, Mode::Everywhere | Mode::Spare) {
+        if matches!(now.mode, Mode::Everywhere | Mode::Spare) || memory.system_wide(*page) {
             continue;
         }
         // What took up no room meanwhile may have been forgotten even where it stayed.

@@ -132,7 +132,7 @@ impl Transaction<'_> {
 
     /// The pages were serviced from `memory`, which counts as a use.
     pub fn used(&mut self, memory: MemoryId, pages: PageRun) {
-        let stays = self.memory.pages.kind(pages.first).stays();
+        let stays = self.memory.pages.kind(pages.first).stays() || self.memory.system_wide(pages.first);
         let kept = self.memory.pages.mode(pages.first) == Mode::Spare;
         if memory.on_host() || stays || kept || !self.counted(memory, pages) {
             return;

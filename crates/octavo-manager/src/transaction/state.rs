@@ -3,8 +3,9 @@
 use octavo_units::Time;
 
 use crate::contract::counts::Statistics;
-use crate::contract::ids::PageId;
-use crate::contract::topology::Reach;
+use crate::contract::ids::{MemoryId, PageId};
+use crate::contract::kind::Kind;
+use crate::contract::topology::{Reach, SystemTable};
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::strategies::demotion::Demotion;
@@ -19,6 +20,8 @@ pub(crate) struct Memory {
     pub pages: Pages,
     pub frames: Frames,
     pub reach: Reach,
+    /// Whose page table leads GPUs to memory of the operating system.
+    pub system: SystemTable,
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
     pub evictors: Evictors,
@@ -33,6 +36,22 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Whether the page is found in one page table by all processors.
+    pub fn system_wide(&self, page: PageId) -> bool {
+        self.system != SystemTable::Own && self.pages.kind(page) == Kind::System
+    }
+
+    /// Frames whose pages nothing evicts.
+    pub fn staying(&self, memory: MemoryId) -> u32 {
+        let system = if self.system == SystemTable::Own { 0 } else { self.pages.system_held(memory) };
+        self.frames.staying(memory) + system
+    }
+
+    /// Whether the page, which is, may lie there.
+    pub fn may_lie_in(&self, memory: MemoryId) -> bool {
+        memory.on_host() || self.system == SystemTable::Shared { on_gpus: true } && self.frames.capacity(memory) > 0
+    }
+
     /// Whether the page is fought over, and moves for no prefetcher, counter or report.
     pub fn keeps(&self, page: PageId) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.keeps(page))

@@ -97,9 +97,15 @@ struct Pair {
 }
 
 impl Pair {
-    fn new((config, kind, spaces): Composed<'_>, script: &Script, judged: bool) -> Self {
+    fn new((config, kind, spaces, reach): Composed<'_>, script: &Script, judged: bool) -> Self {
         let capacity = vec![script.capacity.unwrap_or(u32::MAX); script.gpus];
         let topology = Topology::of(capacity.clone());
+        let (topology, first) = match reach {
+            Reach::Pcie => (topology, FIRST.into()),
+            Reach::Coherent => {
+                (topology.coherent(), Allocation { kind: Kind::System, populated: false, ..FIRST.into() })
+            }
+        };
         let config = MemoryConfig { page_size: Bytes(script.page_size), ..config.clone() };
         let placements = [&config.placement, &config.system.placement];
         let own = spaces.iter().filter_map(|space| space.placement.as_ref());
@@ -115,8 +121,8 @@ impl Pair {
             judged,
             made: Vec::new(),
         };
-        pair.manager.handle(Time::ZERO, Event::Allocate(FIRST.into()), &mut Vec::new());
-        pair.machine.allocate(FIRST, true);
+        pair.manager.handle(Time::ZERO, Event::Allocate(first), &mut Vec::new());
+        pair.machine.allocate(FIRST, first.populated);
         pair
     }
 
@@ -259,7 +265,16 @@ impl Pair {
 }
 
 /// A memory system, what the second run is, and what the two runs, each an address space, have of their own.
-type Composed<'a> = (&'a MemoryConfig, Kind, &'a [SpaceConfig]);
+type Composed<'a> = (&'a MemoryConfig, Kind, &'a [SpaceConfig], Reach);
+
+/// Who reaches what on a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reach {
+    /// GPUs everything, the host its own memory.
+    Pcie,
+    /// Everyone everything; the first allocation is the operating system's, in one page table.
+    Coherent,
+}
 
 fn plans_of(composed: Composed<'_>, script: &Script, judged: bool) -> Vec<Plan> {
     let mut pair = Pair::new(composed, script, judged);
@@ -269,7 +284,7 @@ fn plans_of(composed: Composed<'_>, script: &Script, judged: bool) -> Vec<Plan> 
 }
 
 fn conforms(config: &MemoryConfig) {
-    conform((config, Kind::Managed, &[]));
+    conform((config, Kind::Managed, &[], Reach::Pcie));
 }
 
 fn conform(composed: Composed<'_>) {
@@ -336,7 +351,7 @@ fn every_placement_conforms_for_system_memory() {
             },
             ..MemoryConfig::default()
         };
-        conform((&config, Kind::System, &[]));
+        conform((&config, Kind::System, &[], Reach::Pcie));
     }
 }
 
@@ -360,7 +375,18 @@ fn address_spaces_with_strategies_of_their_own_conform() {
         };
         let spaces = [own, SpaceConfig::default()];
         let spaces = if number % 2 == 0 { spaces } else { [spaces[1].clone(), spaces[0].clone()] };
-        conform((&config, Kind::Managed, &spaces));
+        conform((&config, Kind::Managed, &spaces, Reach::Pcie));
+    }
+}
+
+#[test]
+fn every_placement_conforms_beside_memory_that_all_processors_find_in_one_page_table() {
+    for placement in PLACEMENTS.names() {
+        for (eviction, prefetch) in [("lru-page", "none"), ("lru-block", "tree"), ("tree-neighborhood", "none")] {
+            let system = SystemConfig { placement: Choice::named(placement), prefetch: Choice::named(prefetch) };
+            let config = MemoryConfig { system, eviction: Choice::named(eviction), ..MemoryConfig::default() };
+            conform((&config, Kind::Managed, &[], Reach::Coherent));
+        }
     }
 }
 

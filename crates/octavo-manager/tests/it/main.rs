@@ -34,6 +34,7 @@ mod soak;
 mod spaces;
 mod spare;
 mod statistics;
+mod system_wide;
 mod time;
 mod tree_golden;
 mod uniform;

@@ -27,6 +27,42 @@ pub struct HostAccesses {
     pub walks: u64,
     /// Accesses that the kernel had to serve: first touches, and pages that were elsewhere.
     pub faults: u64,
+    /// Of all lines, those of GPUs' memory, where cores reach it. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gpu_lines: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The memories beside the host's first, as its cores reach them.
+pub(crate) trait Beyond {
+    /// A core reads, or reads and writes back, a line of a page in `memory`, from `time` on; returns when it is there.
+    fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64;
+}
+
+/// One of the lines that a core touches.
+#[derive(Clone, Copy)]
+pub(crate) struct ChunkLine {
+    pub page: u32,
+    /// How many before it were touched of the page.
+    pub index: u64,
+    pub write: bool,
+}
+
+impl ChunkLine {
+    /// How often it passes memory: what is written is fetched and written back.
+    pub const fn passes(self) -> u64 {
+        if self.write { 2 } else { 1 }
+    }
+}
+
+impl Beyond for FurtherMemories {
+    fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64 {
+        self.access(now, time, memory, line.passes() * LINE_BYTES, Traffic::Lines)
+    }
 }
 
 /// The host's cores and its memory.
@@ -124,8 +160,8 @@ impl Cpu {
     }
 
     /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
-    /// it passes the memory's bandwidth twice. `further`: the host's other memories.
-    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk, further: &mut FurtherMemories) -> Touched {
+    /// it passes the memory's bandwidth twice. `beyond`: the memories beside the host's first.
+    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk, beyond: &mut impl Beyond) -> Touched {
         let memory = self.table.get(chunk.page).target();
         let state = &mut self.cores[core];
         // Threads of one core take turns, page by page.
@@ -134,15 +170,15 @@ impl Cpu {
             self.accesses.walks += 1;
             next += self.walk;
         }
-        let passes = if chunk.write { 2 } else { 1 };
-        let cost = (passes * LINE_BYTES * self.byte) >> 16;
+        let line = |index| ChunkLine { page: chunk.page, index, write: chunk.write };
+        let cost = (line(0).passes() * LINE_BYTES * self.byte) >> 16;
         let mut done = next;
-        for _ in 0..chunk.lines {
+        for index in 0..chunk.lines {
             let start = state.in_flight.available(next);
-            let there = if memory == HOST_MEMORY || !memory.on_host() {
+            let there = if memory == HOST_MEMORY {
                 self.memory.reserve(now, start, cost) + self.latency
             } else {
-                further.access(now, start, memory, passes * LINE_BYTES, Traffic::Lines)
+                beyond.line(now, start, memory, line(index))
             };
             state.in_flight.take(there);
             (next, done) = (start + self.issue, done.max(there));
@@ -150,6 +186,7 @@ impl Cpu {
         state.free = next;
         let counter = if chunk.write { &mut self.accesses.store_lines } else { &mut self.accesses.load_lines };
         *counter += chunk.lines;
+        self.accesses.gpu_lines += if memory.on_host() { 0 } else { chunk.lines };
         Touched { next, done }
     }
 

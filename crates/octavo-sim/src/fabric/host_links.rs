@@ -13,7 +13,9 @@ pub(super) struct HostLinks {
     /// From the host.
     down: Vec<Direction>,
     switches: Option<Switches>,
-    rate: Rate,
+    /// Towards the host, and from it.
+    up_rate: Rate,
+    down_rate: Rate,
     latency: u64,
 }
 
@@ -34,7 +36,8 @@ impl HostLinks {
             up: Direction::several(gpus),
             down: Direction::several(gpus),
             switches,
-            rate: Rate::new(node.host_link.bandwidth),
+            up_rate: Rate::new(node.host_link.to_host.unwrap_or(node.host_link.bandwidth)),
+            down_rate: Rate::new(node.host_link.bandwidth),
             latency: node.clock.time_for(node.host_link.latency).0,
         }
     }
@@ -42,7 +45,7 @@ impl HostLinks {
     /// Sends `bytes` of a GPU to the host at `time`; returns when the last of them has arrived.
     #[inline(always)]
     pub fn send_up(&mut self, now: u64, time: u64, gpu: usize, bytes: u64, traffic: Traffic) -> u64 {
-        let packet = self.rate.packet(bytes, traffic);
+        let packet = self.up_rate.packet(bytes, traffic);
         let mut left = self.up[gpu].send(now, time, packet);
         if let Some(Switches { gpus_per_switch, up, .. }) = &mut self.switches {
             // It passes both at once: a place behind all that waits for one is far ahead of what the other can book.
@@ -54,7 +57,7 @@ impl HostLinks {
     /// Sends `bytes` of the host to a GPU at `time`; returns when the last of them has arrived.
     #[inline(always)]
     pub fn send_down(&mut self, now: u64, time: u64, gpu: usize, bytes: u64, traffic: Traffic) -> u64 {
-        let packet = self.rate.packet(bytes, traffic);
+        let packet = self.down_rate.packet(bytes, traffic);
         let mut left = self.down[gpu].send(now, time, packet);
         if let Some(Switches { gpus_per_switch, down, .. }) = &mut self.switches {
             left = left.max(down[gpu / *gpus_per_switch].send(now, time, packet));
@@ -76,9 +79,8 @@ impl HostLinks {
             .as_ref()
             .is_some_and(|Switches { gpus_per_switch, .. }| from / gpus_per_switch == to / gpus_per_switch);
         if below_one {
-            let packet = self.rate.packet(bytes, traffic);
-            let left = self.up[from].send(now, time, packet);
-            return left.max(self.down[to].send(now, time, packet)) + self.latency;
+            let left = self.up[from].send(now, time, self.up_rate.packet(bytes, traffic));
+            return left.max(self.down[to].send(now, time, self.down_rate.packet(bytes, traffic))) + self.latency;
         }
         let up = self.send_up(now, time, from, bytes, traffic);
         up.max(self.send_down(now, time, to, bytes, traffic)) + self.latency

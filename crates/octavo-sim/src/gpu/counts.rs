@@ -2,6 +2,11 @@
 
 use serde::Serialize;
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Counts of what the wavefronts did. Lines are 64 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Accesses {
@@ -49,6 +54,9 @@ pub struct Accesses {
     pub l2_tlb_large_hits: u64,
     /// Page-table walks on GPUs.
     pub walks: u64,
+    /// Translations that GPUs asked of the host, which walked its page table for them (ATS). Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub host_translations: u64,
     /// Page-table levels read from memory by those walks.
     pub walk_levels: u64,
     /// Faults sent to the driver (after merging a GPU's faults on one page).

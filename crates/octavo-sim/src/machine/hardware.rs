@@ -6,6 +6,7 @@ use octavo_manager::Manager;
 use octavo_program::{LINE_BYTES, Workload};
 
 use crate::cpu::cores::Cpu;
+use crate::cpu::system_table::SystemTable;
 use crate::cpu::walkers::HostWalkers;
 use crate::engine::clock::Clock;
 use crate::engine::costs::Costs;
@@ -49,6 +50,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) host_walkers: HostWalkers,
     /// The host's cores, if the host computes.
     pub(super) cpu: Option<Cpu>,
+    /// The page table that coherent GPUs share with the host.
+    pub(super) system: Option<SystemTable>,
     pub(super) walks: Walks,
     /// Who has heard what of the plans under way.
     pub(super) told: Told,
@@ -90,6 +93,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             broadcast: Broadcast::new(gpus, config.remote.write_queue),
             trans_fw: config.driver.trans_fw.as_ref().map(TransFw::new),
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
+            system: config.coherence.as_ref().map(|coherence| SystemTable::new(coherence, pages)),
             cpu: host_computes.then(|| Cpu::new(&config.host.cpu, pages)),
             walks: Walks {
                 in_memory: config.walker.in_memory,

@@ -20,3 +20,4 @@ pub(crate) mod program;
 mod remote;
 mod serve;
 mod step;
+mod system;

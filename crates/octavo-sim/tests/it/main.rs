@@ -6,6 +6,7 @@ mod batch;
 mod breakdown;
 mod capacity;
 mod chunks;
+mod coherent;
 mod conformance;
 mod counters;
 mod deadlines;

@@ -1,6 +1,7 @@
 //! Who gets a page, and how, when a processor touches it.
 
 mod access_counter;
+mod coherent;
 mod counters;
 mod duplication;
 mod first_touch;
@@ -39,6 +40,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
         &gps::ENTRY,
         &ideal::ENTRY,
         &interleaved::ENTRY,
+        &coherent::ENTRY,
     ],
 );
 

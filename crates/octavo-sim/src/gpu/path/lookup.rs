@@ -149,11 +149,26 @@ impl Gpu {
             return Translation::fault(walk.done);
         }
         if !self.enter_walked_large(first, page, entry, walk.done) {
-            self.l2_tlb.insert(0, page, entry, walk.done);
-            let (tlb, index) = self.first_level(first);
-            tlb.insert(index, page, entry, walk.done);
+            self.enter(first, page, entry, walk.done);
         }
         Translation::ready(entry, walk.done)
+    }
+
+    /// Enters a translation that another processor's walk has found, if it allows the access.
+    pub fn enter_answer(&mut self, first: FirstLevel, page: u32, write: bool, ready: u64) -> Translation {
+        let entry = self.table.get(page);
+        if !entry.allows(write) {
+            return Translation::fault(ready);
+        }
+        self.enter(first, page, entry, ready);
+        Translation::ready(entry, ready)
+    }
+
+    /// Enters a translation of one page in both levels.
+    fn enter(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) {
+        self.l2_tlb.insert(0, page, entry, ready);
+        let (tlb, index) = self.first_level(first);
+        tlb.insert(index, page, entry, ready);
     }
 
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above

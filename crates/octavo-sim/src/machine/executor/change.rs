@@ -98,6 +98,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
         self.withdraw(ProcessorMask::only(HOST), run, false);
         self.counters.clear(run);
+        self.system.iter_mut().for_each(|system| system.free(run));
     }
 
     /// First line and count of lines of a run of pages.

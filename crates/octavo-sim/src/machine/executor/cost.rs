@@ -39,7 +39,8 @@ impl<L: Listen> Hardware<'_, L> {
                 let stale = self.map(processors, pages, target, permission, mode);
                 let shootdown = if stale { self.costs.shootdown } else { 0 };
                 // What the host's own entries cost is in the time of its faults.
-                let write = if processors == ProcessorMask::only(HOST) { 0 } else { self.costs.entry_write };
+                let of_host = processors == ProcessorMask::only(HOST) || self.is_system(pages);
+                let write = if of_host { 0 } else { self.costs.entry_write };
                 self.clock.now() + write + shootdown
             }
             Step::Coalesce { processor, block } => {
@@ -90,6 +91,9 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Removes (or write-protects) entries and translations; the answers come back to the host.
     fn shoot_down(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+        if self.is_system(pages) {
+            return self.unmap_by_kernel(processors, pages, protect);
+        }
         if processors == ProcessorMask::only(HOST) {
             return self.unmap_on_host(pages, protect);
         }
@@ -116,6 +120,33 @@ impl<L: Listen> Hardware<'_, L> {
             }
             None => self.clock.now(),
         }
+    }
+
+    /// Whether pages are the operating system's, in the page table that coherent GPUs share.
+    #[inline]
+    pub(super) fn is_system(&self, pages: PageRun) -> bool {
+        self.system.as_ref().is_some_and(|system| system.contains(pages.first.0))
+    }
+
+    /// The kernel makes entries of pages that nobody touched, and has them cleared. What that takes of a core that faults
+    /// is in the time of its fault; for all others, the kernel takes one page after another.
+    pub(super) fn populate_by_kernel(&mut self, left: &[Step]) -> u64 {
+        let Step::Populate { pages, memory, zeroed } = left[0] else { unreachable!("it populates") };
+        let now = self.clock.now();
+        let of_core = left.iter().any(|step| matches!(step, Step::Wake { processor: HOST, .. }));
+        let made = match &mut self.system {
+            Some(system) if !of_core => system.first_touch(now, pages.count),
+            _ => now,
+        };
+        self.populate(pages, memory, zeroed) + (made - now)
+    }
+
+    /// The kernel takes entries of the shared page table back, and the GPUs give up translations made from them.
+    fn unmap_by_kernel(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+        let (now, work) = (self.clock.now(), u64::from(pages.count) * self.config.host.costs.unmap_page.0);
+        self.withdraw(processors, pages, protect);
+        let unmapped = self.system.as_mut().map_or(now + work, |system| system.work(now, work));
+        unmapped + 2 * self.costs.host_link + self.costs.shootdown
     }
 
     /// The host's own entries change at once, for so much a page.

@@ -36,6 +36,7 @@ impl<L: Listen> Executor for Hardware<'_, L> {
         let (steps, done) = match *step {
             Step::Drain { processors, .. } if !self.told.tell(ticket.slot, processors) => (0, self.message()),
             Step::Copy { .. } => (moving_steps(left), self.carry_out(ticket.slot, step)),
+            Step::Populate { pages, .. } if self.is_system(pages) => (1, self.populate_by_kernel(left)),
             _ => (1, self.carry_out(ticket.slot, step)),
         };
         if done <= now.0 {

@@ -86,6 +86,9 @@ impl<L: Listen> Node<'_, L> {
         let gpu = self.gpu_of(job, buffer.buffer.gpu);
         let (run, kind, spread) = (self.pages_of_buffer(buffer), buffer.kind, buffer.spread);
         let allocation = Allocation { space, gpu, gpus, kind, spread, populated: false, ..run.into() };
+        if let Some(system) = self.hardware.system.as_mut().filter(|_| kind == Kind::System) {
+            system.allocate(run);
+        }
         self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
     }
 

@@ -1,15 +1,47 @@
 //! Phases in which the host computes: its threads touch pages, and fault on those that are not there.
 
 use octavo_driver::{FaultId, Opened};
-use octavo_manager::{Access, Fault, HOST, PageId};
-use octavo_program::HostPhase;
+use octavo_manager::{Access, Fault, HOST, MemoryId, PageId, ProcessorId};
+use octavo_program::{HostPhase, LINE_BYTES};
 
+use crate::cpu::cores::{Beyond, ChunkLine};
 use crate::cpu::thread::Thread;
 use crate::engine::event::Kind;
+use crate::fabric::links::{Links, Traffic};
+use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::counts::Accesses;
+use crate::gpu::state::Gpu;
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
 use crate::machine::node::Node;
 use crate::machine::program::Doing;
+
+/// What cores reach beside the host's first memory: its others, and GPUs' line by line where they are coherent.
+struct Reached<'a> {
+    links: &'a mut Links,
+    gpus: &'a mut [Gpu],
+    accesses: &'a mut Accesses,
+    /// Bytes of a request, or beside a line.
+    header: u64,
+    /// From a core's request to the data in a GPU's memory.
+    latency: u64,
+    page_line_shift: u32,
+}
+
+impl Beyond for Reached<'_> {
+    /// A line of a GPU passes its second level and the link; what is written back passes the link the other way, and
+    /// nobody waits for that.
+    fn line(&mut self, now: u64, time: u64, memory: MemoryId, line: ChunkLine) -> u64 {
+        let Some(gpu) = memory.gpu_index() else { return self.links.memories.line(now, time, memory, line) };
+        let own = ProcessorId::gpu(gpu);
+        let number = (u64::from(line.page) << self.page_line_shift) + line.index;
+        let (access, back) = if line.write { (LineAccess::Store, LINE_BYTES) } else { (LineAccess::Load, 0) };
+        let served = self.gpus[gpu].l2_line(now, number, access, time, self.accesses);
+        self.links.send(now, time, (HOST, own), self.header + back, Traffic::Lines);
+        let arrived = self.links.send(now, time, (own, HOST), self.header + LINE_BYTES, Traffic::Lines);
+        served.max(arrived).max(time + self.latency)
+    }
+}
 
 impl<L: Listen> Node<'_, L> {
     /// All threads of the phase begin, each on the core that has fewest.
@@ -30,14 +62,17 @@ impl<L: Listen> Node<'_, L> {
         let page_shift = self.hardware.page_bytes().trailing_zeros();
         let thread = &mut self.programs.threads[number];
         let Some((chunk, next)) = thread.next(page_shift) else { return self.end_host_thread(number) };
-        let Hardware { cpu, links, .. } = &mut self.hardware;
+        let Hardware { cpu, links, gpus, accesses, costs, config, page_line_shift, .. } = &mut self.hardware;
         let cpu = cpu.as_mut().expect("a program has a host");
         if !cpu.allows(chunk.page, chunk.write) {
             cpu.count_fault();
             let entered = now + self.hardware.config.host.costs.minor_fault.0;
             return self.hardware.clock.schedule(entered, Kind::HostFault, number);
         }
-        let touched = cpu.touch(now, thread.core, now, &chunk, &mut links.memories);
+        let latency = config.coherence.as_ref().map_or(0, |coherence| coherence.cpu_latency.0);
+        let header = costs.header_bytes;
+        let mut beyond = Reached { links, gpus, accesses, header, latency, page_line_shift: *page_line_shift };
+        let touched = cpu.touch(now, thread.core, now, &chunk, &mut beyond);
         thread.done = thread.done.max(touched.done);
         thread.go_on(next);
         self.hardware.clock.schedule(touched.next, Kind::HostThread, number);

@@ -156,6 +156,7 @@ pub fn node(gpus: u32) -> NodeConfig {
     };
     let link = |gigabytes: u64, latency| LinkConfig {
         bandwidth: Bandwidth(gigabytes * 1_000_000_000),
+        to_host: None,
         latency: Cycles(latency),
         sharing: LinkSharing::PerGpu,
     };
@@ -229,6 +230,8 @@ pub fn node(gpus: u32) -> NodeConfig {
         host_link: link(32, 500),
         host_switches: None,
         copy_engines: None,
+        coherence: None,
+        system_memory: SystemMemory::Offered,
         remote: RemoteConfig { lines_in_flight: 64, header: Bytes(16), write_queue: 4 },
         host: host(),
         driver: DriverConfig {
@@ -331,6 +334,7 @@ fn host() -> HostConfig {
         level: Cycles(100),
         memory_latency: Cycles(100),
         fault_message: Bytes(32),
+        page_sizes: Vec::new(),
         memory: FirstMemoryConfig::default(),
         memories: Vec::new(),
         cpu: CpuConfig {

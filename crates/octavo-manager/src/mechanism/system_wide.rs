@@ -1,0 +1,47 @@
+//! Memory of the operating system where all processors share its page table: what one of them can access, all can. A
+//! fault means that nobody has the page, or that its entry is not there yet.
+
+use super::migrate;
+use super::populate::place;
+use super::repair::map_for_good;
+use crate::contract::event::Fault;
+use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun};
+use crate::contract::plan::Cause;
+use crate::mechanism::room::NoRoom;
+use crate::strategies::decision::Decision;
+use crate::transaction::Transaction;
+
+/// A page that is nowhere comes into being where the decision wants it, or on the host if a GPU has no room or takes no
+/// such pages. A page that is somewhere stays there, unless the faulting processor cannot reach it.
+pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    if !page.populated() {
+        let wished = place(tx, fault.processor, decision);
+        return bring(tx, run, wished);
+    }
+    if !tx.memory.reach.can_map(fault.processor, page.owner) {
+        return bring(tx, run, fault.processor.memory());
+    }
+    map_for_good(tx, run, page.owner);
+    tx.memory.statistics.remote_maps += 1;
+    Ok(Cause::RemoteMap)
+}
+
+/// Nothing makes room for such a page: what does not fit goes to the host, which every GPU reaches.
+fn bring(tx: &mut Transaction<'_>, run: PageRun, wished: MemoryId) -> Result<Cause, NoRoom> {
+    match migrate::relocate(tx, run, wished, Cause::Migration) {
+        Err(NoRoom::Frames(full)) if !full.on_host() => bring_to_host(tx, run),
+        served => served.map(|()| Cause::Migration),
+    }
+}
+
+fn bring_to_host(tx: &mut Transaction<'_>, run: PageRun) -> Result<Cause, NoRoom> {
+    let page = tx.state(run.first);
+    if page.populated() && page.owner.on_host() {
+        map_for_good(tx, run, page.owner);
+    } else {
+        migrate::relocate(tx, run, HOST_MEMORY, Cause::Migration)?;
+    }
+    Ok(Cause::Migration)
+}
