@@ -22,6 +22,9 @@ const NODES: Presets = &[
     ("hgx-h100-8", include_str!("../../../presets/nodes/hgx-h100-8.toml")),
     ("b200-8", include_str!("../../../presets/nodes/b200-8.toml")),
     ("gh200", include_str!("../../../presets/nodes/gh200.toml")),
+    ("gh200-cdmm", include_str!("../../../presets/nodes/gh200-cdmm.toml")),
+    ("gb200", include_str!("../../../presets/nodes/gb200.toml")),
+    ("x86-h100-hmm", include_str!("../../../presets/nodes/x86-h100-hmm.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),

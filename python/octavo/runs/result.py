@@ -51,6 +51,7 @@ TABLES = (
     "placement",
     "process_intervals",
     "processes",
+    "traffic",
 )
 """Names of all tables that results may have."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))

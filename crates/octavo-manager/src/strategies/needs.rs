@@ -27,10 +27,13 @@ pub(super) fn joint(known: &Needs, more: &Needs) -> Result<Needs, String> {
     if let (Some(known), Some(more)) = (known.counters, more.counters)
         && known != more
     {
-        let (expected, found) = (known.threshold, more.threshold);
+        let (what, expected, found) = match known.threshold == more.threshold {
+            true => ("of", format!("{} pages", known.group_pages), more.group_pages),
+            false => ("with a threshold of", format!("{} lines", known.threshold), more.threshold),
+        };
         return Err(format!(
-            "expected access counters with a threshold of {expected} lines, as another placement has them, found {found}: \
-             a GPU's counters have one"
+            "expected access counters {what} {expected}, as another placement has them, found {found}: a GPU's counters \
+             have one"
         ));
     }
     if let (Some(known), Some(more)) = (known.reports, more.reports)

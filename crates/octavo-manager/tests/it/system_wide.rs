@@ -51,7 +51,7 @@ fn whoever_touches_a_page_first_has_it_and_everyone_reaches_it() {
 #[test]
 fn a_page_moves_when_its_region_was_accessed_often_and_nobody_loses_it() {
     let mut node = node(&Topology::unlimited(1).coherent());
-    assert_eq!(node.manager.needs().counters, Some(CounterSpec { threshold: 256, group_pages: 32 }));
+    assert_eq!(node.manager.needs().counters, Some(CounterSpec { threshold: 256, group_pages: 1 }));
     touch(&mut node, HOST, 3075);
     let moved = [
         "drain gpu0 3075",

@@ -31,6 +31,11 @@ impl Direction {
         self.lane.reserve(now, time, packet.duration)
     }
 
+    /// Bytes so far, by what they are for.
+    pub fn bytes(&self) -> &[u64; Traffic::COUNT] {
+        &self.bytes
+    }
+
     /// Its use so far, under a name.
     pub fn usage(&self, name: String) -> LinkUse {
         LinkUse { name, bytes: self.bytes, busy: self.lane.busy() }

@@ -86,6 +86,11 @@ impl HostLinks {
         up.max(self.send_down(now, time, to, bytes, traffic)) + self.latency
     }
 
+    /// Bytes so far, by what they are for: from the host, and to it.
+    pub fn bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
+        (sum(&self.down), sum(&self.up))
+    }
+
     /// Use of every GPU's own.
     pub fn usage(&self) -> impl Iterator<Item = LinkUse> + '_ {
         self.up.iter().zip(&self.down).enumerate().flat_map(|(gpu, (up, down))| {
@@ -104,4 +109,10 @@ impl HostLinks {
             })
         })
     }
+}
+
+fn sum(directions: &[Direction]) -> [u64; Traffic::COUNT] {
+    directions
+        .iter()
+        .fold([0; Traffic::COUNT], |sums, direction| std::array::from_fn(|kind| sums[kind] + direction.bytes()[kind]))
 }

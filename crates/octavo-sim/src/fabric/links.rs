@@ -36,6 +36,11 @@ impl Links {
         }
     }
 
+    /// Bytes of all links between the host and GPUs so far, by what they are for: from the host, and to it.
+    pub fn host_bytes(&self) -> ([u64; Traffic::COUNT], [u64; Traffic::COUNT]) {
+        self.host.bytes()
+    }
+
     /// Use of every direction of every link, and of the host's memories beyond its first.
     pub fn usage(&self) -> Vec<LinkUse> {
         let mut rows: Vec<LinkUse> = self.host.usage().collect();

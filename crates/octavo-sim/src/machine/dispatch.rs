@@ -25,6 +25,8 @@ impl<L: Listen> Node<'_, L> {
         let launch = state.launch;
         state.shape = self.workload.launch(launch);
         state.launch_began = self.hardware.clock.now();
+        self.hardware.launch_begins(application);
+        let state = &mut self.jobs.running[application];
         state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
         let (gpus, units) = (state.gpus.len() as u32, state.fewest_units() as u32);
@@ -107,6 +109,7 @@ impl<L: Listen> Node<'_, L> {
         let state = &mut self.jobs.running[application];
         let (name, began) = (&state.shape.kernel, state.launch_began);
         self.hardware.say(Happening::Kernel { name, began, ended });
+        self.hardware.launch_ends(application);
         state.launch += 1;
         self.jobs.launches_done += 1;
         let kernel = KernelEnd { space: SpaceId(application as u16), gpus: state.gpu_mask() };

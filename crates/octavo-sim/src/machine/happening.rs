@@ -70,6 +70,10 @@ pub(crate) enum Happening<'a> {
     Phase { job: usize, action: u32, phase: Phase, name: &'a str, began: u64, ended: u64 },
     /// A kernel began and will have ended at these times.
     Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
+    /// A launch begins on a node whose host and GPUs are coherent.
+    LaunchBegins { job: usize, accesses: &'a Accesses, links: &'a Links },
+    /// It is over; [`Kernel`](Self::Kernel) has said which.
+    LaunchEnds { job: usize, accesses: &'a Accesses, links: &'a Links },
     /// The [interval](Listen::interval) is over.
     Sample { accesses: &'a Accesses, manager: &'a Manager, links: &'a Links },
     /// Some events have happened.

@@ -2,10 +2,22 @@
 
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::translation::Translation;
-use crate::machine::happening::Listen;
+use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
 impl<L: Listen> Hardware<'_, L> {
+    /// What had moved before a launch is worth a note where GPUs move lines of the host.
+    pub(super) fn launch_begins(&mut self, job: usize) {
+        let Self { clock, accesses, links, listeners, system: Some(_), .. } = self else { return };
+        listeners.hear(clock.now(), Happening::LaunchBegins { job, accesses, links });
+    }
+
+    /// What it moved.
+    pub(super) fn launch_ends(&mut self, job: usize) {
+        let Self { clock, accesses, links, listeners, system: Some(_), .. } = self else { return };
+        listeners.hear(clock.now(), Happening::LaunchEnds { job, accesses, links });
+    }
+
     /// Neither TLB level knows the page: the request crosses the link, the host walks its table, the answer comes back
     /// and is entered in both levels, unless the page is nowhere.
     #[inline(never)]

@@ -82,9 +82,14 @@ fn what_is_accessed_often_comes_in_the_background() {
     // Accesses to a page on its way wait for it: they fault, and find it there.
     assert_eq!(summary.accesses.faults, pages + counts.stale_faults + counts.faults_on_busy_pages);
     // What was read of the input before it came, 256 lines or more for each of 64 KiB.
-    let remote = summary.accesses.remote_host_lines;
-    assert!((256 * pages..BUFFER / 64).contains(&remote), "{remote}");
+    let remote_lines = summary.accesses.remote_host_lines;
+    assert!((256 * pages..BUFFER / 64).contains(&remote_lines), "{remote_lines}");
     assert_eq!(link_bytes(&result, "host->gpu0", "migration"), BUFFER);
+    // The one launch is alone with both; a line has a header of 16 bytes.
+    let level = |name| column(&result, "traffic", name);
+    assert_eq!((level("from_host_page_bytes"), level("to_host_page_bytes")), (vec![BUFFER], vec![0]));
+    assert_eq!(level("from_host_line_bytes"), [remote_lines * (64 + 16)], "loads are answered");
+    assert_eq!(level("to_host_line_bytes"), [remote_lines * 16], "and were asked for");
 }
 
 #[test]

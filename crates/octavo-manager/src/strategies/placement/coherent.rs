@@ -32,7 +32,9 @@ struct Options {
     /// Remote lines of one GPU to one region after which pages move; default 256
     /// (`uvm_perf_access_counter_threshold`).
     threshold: u32,
-    /// Bytes of a region that is counted, 64KiB or 2MiB, or a power of two between; default 2MiB (nvidia-uvm 595).
+    /// Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB, the sub-regions that the
+    /// driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and what other placements count, beside
+    /// which it can decide.
     region: Bytes,
     /// What moves then: the 64 KiB around the access that was counted last (`sub-region`, the default, nvidia-uvm 595)
     /// or the whole `region`.
@@ -62,7 +64,7 @@ impl Default for Options {
             first_touch: FirstTouch::Toucher,
             migration: true,
             threshold: 256,
-            region: Bytes(MOST_REGION),
+            region: Bytes(SUB_REGION),
             moves: Moves::SubRegion,
         }
     }

@@ -2,6 +2,7 @@
 
 mod samples;
 pub(super) mod timeline;
+mod traffic;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,6 +12,7 @@ use octavo_program::{Application, Buffer, Workload, pages_of};
 
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
+use self::traffic::TrafficLog;
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Running;
@@ -40,6 +42,7 @@ pub(crate) struct Recorder {
     interval: Option<u64>,
     groups: Vec<GroupCounts>,
     kernels: Vec<(Cow<'static, str>, u64, u64)>,
+    traffic: TrafficLog,
     samples: Samples,
     timeline: Option<Timeline>,
     phases: PhaseLog,
@@ -65,6 +68,7 @@ impl Recorder {
             interval: (interval > 0).then_some(interval),
             groups: vec![GroupCounts::default(); groups],
             kernels: Vec::new(),
+            traffic: TrafficLog::default(),
             samples: Samples::default(),
             timeline: events.then(Timeline::default),
             phases: PhaseLog::default(),
@@ -194,6 +198,7 @@ impl Recorder {
         let buffers = workload.buffers();
         let mut tables =
             vec![self.allocations(buffers), self.page_groups(buffers), link_table(links), kernel_table(&self.kernels)];
+        tables.extend(self.traffic.table(&self.kernels));
         let names = self.jobs.as_ref().map(JobLog::names);
         tables.extend(self.phases.table(names));
         if self.interval.is_some() {
@@ -268,6 +273,8 @@ impl Listen for Recorder {
             Happening::Discarded { pages, memory } => self.discard(now, pages, memory),
             Happening::Attribute(change) => self.attribute(now, change),
             Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
+            Happening::LaunchBegins { job, accesses, links } => self.traffic.begins(job, accesses, links),
+            Happening::LaunchEnds { job, accesses, links } => self.traffic.ends(job, accesses, links),
             Happening::Capacity { gpu, pages } => {
                 self.capacity.push(Capacity { time: now, gpu, pages: Some(pages) });
             }

@@ -310,6 +310,12 @@ pub fn events(result: &RunResult, kind: &str) -> Vec<(u64, u64)> {
     rows.map(|(_, (&time, &address))| (time, address / 4096)).collect()
 }
 
+/// A column of numbers of a table.
+pub fn column(result: &RunResult, table: &str, name: &str) -> Vec<u64> {
+    let table = result.tables.iter().find(|other| other.name == table).expect("a table of the result");
+    numbers(table, name).to_vec()
+}
+
 /// Bytes that one direction of a link carried for one purpose.
 pub fn link_bytes(result: &RunResult, link: &str, purpose: &'static str) -> u64 {
     let table = result.tables.iter().find(|table| table.name == "links").expect("always there");
