@@ -118,6 +118,8 @@ impl Model {
             Verdict::Subscribe => Action::Subscribe,
             Verdict::Map if state.replicated() && !state.broadcast => Action::LeaveDuplication,
             Verdict::Map => Action::Map,
+            // The owner of replicas may be the host, if they were made by advice.
+            Verdict::Duplicate if state.replicated() && !state.broadcast => self.action(Verdict::Replicate, pending),
             Verdict::Duplicate if reads_elsewhere => Action::Duplicate,
             Verdict::Migrate | Verdict::Duplicate if state.replicated() => Action::Collapse,
             Verdict::Migrate | Verdict::Duplicate if own => Action::Map,
