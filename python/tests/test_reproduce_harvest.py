@@ -28,7 +28,10 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
     for label, row in pages.items():
         harvests = label.startswith("H")
         assert (row["to_neighbours"] > 0) == harvests, label
-        assert row["from_neighbours"] <= row["to_neighbours"], label
+        assert row["from_neighbours"] <= row["to_neighbours"] + row["staged"], label
+        assert (row["staged"] > 0) <= ("PLF" in label), label
+    assert pages["H+PE+PLF"]["staged"] > 0
+    assert pages["H+PE+PLF+MPF"]["staged"] > pages["H+PE+PLF+LPF"]["staged"]
 
 
 def test_each_job_is_compared_with_itself_under_the_stock_driver(study):

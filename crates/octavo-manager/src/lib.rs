@@ -55,7 +55,7 @@ pub use strategies::eviction::{EVICTIONS, Eviction};
 pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
-pub use strategies::prefetch::{PREFETCHERS, Prefetch, Service};
+pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service};
 pub use strategies::sharing::{SHARINGS, Sharing, Shortage, Yield};
 pub use strategies::sizing::{Coalescing, PageSizing, SIZINGS};
 pub use strategies::space::SpaceConfig;

@@ -64,6 +64,10 @@ pub struct Statistics {
     /// Of those, pages that came back from the memory that kept them.
     #[serde(skip_serializing_if = "is_zero")]
     pub fetched_from_spare: u64,
+    /// Pages of the host that another GPU's idle memory got a copy of, to be fetched from there. Not listed if there are
+    /// none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub staged: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
     /// Of the pages that left a full memory, those that left because another address space needed room, where they are

@@ -28,6 +28,8 @@ pub enum Cause {
     Prefetch,
     /// The host gets a copy of a page that another GPU's memory keeps, so that it can be removed there.
     WriteBack,
+    /// Another GPU's idle memory gets a copy of a page of the host, to be fetched from there.
+    Staging,
 }
 
 impl Cause {
@@ -35,7 +37,7 @@ impl Cause {
     /// is.
     #[must_use]
     pub const fn keeps_source(self) -> bool {
-        matches!(self, Self::Duplication | Self::WriteBack)
+        matches!(self, Self::Duplication | Self::WriteBack | Self::Staging)
     }
 }
 

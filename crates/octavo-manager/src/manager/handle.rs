@@ -52,7 +52,10 @@ impl Manager {
         let mut batch = std::mem::take(&mut self.scratch.batch);
         batch.clear();
         batch.extend(faults.iter().map(|&fault| Pending::new(fault)));
+        self.choose_lanes(&batch);
         self.serve(&batch, plans);
+        self.detours.clear();
+        self.bring_ahead(&batch, plans);
         self.scratch.batch = batch;
     }
 

@@ -1,6 +1,7 @@
 //! The manager: what it holds, and how it is made. What it does about each kind of event has a file of its own.
 
 mod advice;
+mod ahead;
 mod allocations;
 mod background;
 mod capacity;
@@ -10,6 +11,7 @@ mod delayed;
 mod failing;
 mod guard;
 mod handle;
+mod lanes;
 mod lay_out;
 mod postponed;
 mod queries;
@@ -83,6 +85,8 @@ pub struct Manager {
     frameless: VecDeque<(PageRun, MemoryId)>,
     /// Faults of refused plans: when they happen again, nothing else is brought beside them.
     refused: BTreeSet<(ProcessorId, PageId)>,
+    /// Blocks of the present batch that come to a GPU by way of another.
+    detours: Vec<(ProcessorId, u32)>,
     /// Faults that were told to wait.
     delayed: Delayed,
     scratch: Scratch,
@@ -221,6 +225,7 @@ impl Manager {
             starved,
             frameless: VecDeque::new(),
             refused: BTreeSet::new(),
+            detours: Vec::new(),
             delayed: Delayed::default(),
             scratch: Scratch::default(),
             out_of_memory: None,

@@ -63,6 +63,8 @@ impl Manager {
 
     fn serve_together(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
         let mut draft = self.unfinished.open();
+        let detour = self.detour(faults, &mut draft);
+        draft.detour = detour;
         let mut migrated = BlockMap::EMPTY;
         let alone = self.refused_before(faults);
         for &pending in faults {
@@ -80,7 +82,7 @@ impl Manager {
         if brings_more && self.prefetch_plan == PrefetchPlan::Own {
             // The faults' plan gets its room first, and needs nothing of what comes beside it.
             self.unfinished.commit(&mut self.memory, draft, plans);
-            draft = self.unfinished.open_for(PlanClass::Prefetch);
+            draft = Draft { detour, ..self.unfinished.open_for(PlanClass::Prefetch) };
         }
         if brings_more {
             self.bring_more(&faults[0].fault, migrated, &mut draft);

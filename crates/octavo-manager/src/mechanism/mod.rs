@@ -18,6 +18,7 @@ mod reach;
 pub(crate) mod repair;
 pub(crate) mod room;
 mod spare;
+pub(crate) mod stage;
 mod subscribe;
 pub(crate) mod system_wide;
 pub(crate) mod unsubscribe;

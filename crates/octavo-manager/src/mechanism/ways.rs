@@ -3,7 +3,8 @@
 use crate::contract::ids::{HOST_MEMORY, MAX_MEMORIES, MemoryId, PageId, PageRun};
 use crate::contract::plan::Step;
 use crate::mechanism::spare;
-use crate::memories::frames::Change;
+use crate::memories::frames::{Change, Frames};
+use crate::pages::Pages;
 use crate::strategies::demotion::Occupancy;
 use crate::transaction::Transaction;
 use crate::transaction::state::Memory;
@@ -18,7 +19,7 @@ pub(super) struct Way {
 }
 
 /// What memories will be like when the victims so far have left.
-struct Outlook {
+pub(super) struct Outlook {
     change: Change,
     /// Pages that were kept for others and make room, by memory.
     gone: [u32; MAX_MEMORIES],
@@ -35,7 +36,7 @@ pub(super) fn ways(
     room_for: Option<PageRun>,
 ) -> Option<Vec<Way>> {
     let span = tx.memory.pages.geometry().block_pages();
-    let mut outlook = Outlook { change: tx.draft.flight.change, gone: [0; MAX_MEMORIES], removed: Vec::new() };
+    let mut outlook = Outlook::now(tx);
     let mut ways: Vec<Way> = Vec::new();
     let (mut end, mut written) = (0, 0);
     for block in victims.chunk_by(|one, next| one.0 / span == next.0 / span) {
@@ -58,16 +59,25 @@ pub(super) fn ways(
 /// The memory that the victims of one block should go to. What leaves only in part goes to the host.
 fn destination(tx: &mut Transaction<'_>, block: &[PageId], sole: u32, from: MemoryId, outlook: &Outlook) -> MemoryId {
     let Memory { frames, demotion, pages, .. } = &mut *tx.memory;
-    let memories = Occupancy { frames, pages, change: &outlook.change, gone: &outlook.gone };
-    let chosen = demotion.destination(from, sole, &memories);
+    let chosen = demotion.destination(from, sole, &outlook.occupancy(frames, pages));
     let there = chosen.on_host() || chosen != from && spare::whole(tx, from, block);
     if there { chosen } else { HOST_MEMORY }
 }
 
 impl Outlook {
+    /// Before any victim leaves.
+    pub(super) fn now(tx: &Transaction<'_>) -> Self {
+        Self { change: tx.draft.flight.change, gone: [0; MAX_MEMORIES], removed: Vec::new() }
+    }
+
+    /// The same, as a demotion sees it.
+    pub(super) fn occupancy<'a>(&'a self, frames: &'a Frames, pages: &'a Pages) -> Occupancy<'a> {
+        Occupancy { frames, pages, change: &self.change, gone: &self.gone }
+    }
+
     /// Finds room for so many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
     /// or `None` if there is not enough. What other steps of the plan take away there, they do too late.
-    fn room_beside(
+    pub(super) fn room_beside(
         &mut self,
         tx: &Transaction<'_>,
         memory: MemoryId,

@@ -43,6 +43,15 @@ pub(crate) struct WriteBack {
     pub pages: u32,
 }
 
+/// A plan that stages pages.
+#[derive(Clone, Copy)]
+pub(crate) struct Staging {
+    /// Of the plan.
+    pub slot: u32,
+    pub memory: MemoryId,
+    pub pages: u32,
+}
+
 /// What all GPUs keep for others. Follows the pages' states.
 #[derive(Clone, Default)]
 pub(crate) struct Spare {
@@ -54,6 +63,8 @@ pub(crate) struct Spare {
     lent: [Lent; MAX_MEMORIES],
     /// Plans that copy blocks to the host; the blocks can be removed when these are done.
     under_way: Vec<WriteBack>,
+    /// Plans that stage pages, which can be removed when these are done.
+    staging: Vec<Staging>,
     /// The next place in a list.
     next: u64,
 }
@@ -131,9 +142,15 @@ impl Spare {
         self.under_way.push(plan);
     }
 
+    /// A plan stages pages.
+    pub fn begin_staging(&mut self, plan: Staging) {
+        self.staging.push(plan);
+    }
+
     /// The plan in this slot is over.
     pub fn end(&mut self, slot: u32) {
         self.under_way.retain(|plan| plan.slot != slot);
+        self.staging.retain(|plan| plan.slot != slot);
     }
 
     /// Whether a plan copies a block of this space to the host.
@@ -145,9 +162,11 @@ impl Spare {
         self.under_way.iter().filter(move |plan| plan.memory == memory)
     }
 
-    /// Pages in `memory` that have a copy on the host.
+    /// Pages in `memory` that have a copy on the host, and are not on their way.
     pub fn backed(&self, memory: MemoryId) -> u32 {
-        self.lent[memory.index()].pages[1] - self.copied_from(memory).map(|plan| plan.pages).sum::<u32>()
+        let written: u32 = self.copied_from(memory).map(|plan| plan.pages).sum();
+        let staged: u32 = self.staging.iter().filter(|plan| plan.memory == memory).map(|plan| plan.pages).sum();
+        self.lent[memory.index()].pages[1] - written - staged
     }
 
     /// Pages in `memory` that lie there for others.

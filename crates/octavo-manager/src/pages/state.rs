@@ -43,13 +43,13 @@ impl PageState {
     }
 
     /// A memory gets a copy, which is the owner's from now on unless it is one more. What a GPU gets of what another
-    /// gave up, it keeps for others.
+    /// gave up, or of what is staged there, it keeps for others.
     pub fn arrive(&mut self, to: MemoryId, cause: Cause) {
         self.resident = self.resident.with(to);
-        if !cause.keeps_source() {
+        if !cause.keeps_source() || cause == Cause::Staging {
             self.owner = to;
         }
-        if cause == Cause::Eviction && !to.on_host() {
+        if matches!(cause, Cause::Eviction | Cause::Staging) && !to.on_host() {
             self.mode = Mode::Spare;
         }
     }

@@ -8,6 +8,7 @@ use crate::contract::event::Needs;
 use crate::contract::failure::Failure;
 use crate::contract::ids::SpaceId;
 use crate::contract::kind::Kind;
+use crate::contract::page::PageView;
 use crate::pages::census::Census;
 use crate::pages::deciders::{Decider, Deciders};
 use crate::strategies::needs;
@@ -123,6 +124,16 @@ impl Policies {
 
     pub fn prefetcher(&mut self, number: Decider) -> &mut dyn Prefetch {
         self.prefetchers[number.index()].as_mut()
+    }
+
+    /// Prefetchers that want whole blocks ahead of need.
+    pub fn looking_ahead(&self) -> impl Iterator<Item = Decider> + '_ {
+        (0..self.prefetchers.len()).filter(|&number| self.prefetchers[number].looks_ahead()).map(Decider::at)
+    }
+
+    /// Whether a placement lets a page be brought before it is asked for.
+    pub fn may_prefetch(&self, placement: Decider, page: &PageView) -> bool {
+        self.placements[placement.index()].placement.may_prefetch(page)
     }
 
     /// A placement, and a prefetcher beside it.

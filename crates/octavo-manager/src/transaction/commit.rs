@@ -44,6 +44,7 @@ impl Unfinished {
             may_compact: false,
             class: PlanClass::default(),
             by_program: false,
+            detour: None,
             cause: None,
         }
     }

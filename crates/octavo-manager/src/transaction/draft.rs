@@ -1,6 +1,7 @@
 //! A plan so far.
 
 use crate::contract::event::Fault;
+use crate::contract::ids::MemoryId;
 use crate::contract::plan::{Cause, PlanClass, Step};
 use crate::strategies::context::Charges;
 use crate::transaction::flight::Flight;
@@ -20,6 +21,8 @@ pub(crate) struct Draft {
     pub class: PlanClass,
     /// Whether the program asked for it, and not a fault, a counter or a strategy.
     pub by_program: bool,
+    /// The GPU that pages of the host come by.
+    pub detour: Option<MemoryId>,
     /// Why the first page changes.
     pub cause: Option<Cause>,
 }

@@ -76,6 +76,12 @@ impl Transaction<'_> {
         self.memory.statistics.written_back += u64::from(pages.count);
     }
 
+    /// Gives a GPU's idle memory a copy of pages that the host has alone, and that nobody maps.
+    pub fn stage(&mut self, pages: PageRun, host: MemoryId, lender: MemoryId) {
+        self.copy(pages, host, lender, Cause::Staging);
+        self.memory.statistics.staged += u64::from(pages.count);
+    }
+
     /// Gives up a copy; if it was the owner's, another holder becomes the owner, a GPU rather than the host.
     pub fn release(&mut self, memory: MemoryId, pages: PageRun) {
         self.splinter(ProcessorMask::only(memory.processor()), pages);

@@ -7,15 +7,17 @@ use crate::strategies::context::{Charges, Context};
 use crate::transaction::draft::Draft;
 use crate::transaction::state::Memory;
 
-/// Tells the guard, if there is one, about managed pages that the plan moves. What leaves a full memory is no matter of
-/// who fights over it.
+/// Tells the guard, if there is one, about managed pages that the plan moves. What leaves a full memory, or
+/// lies in idle memory, is no matter of who fights over it.
 pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
     let Memory { guard: Some(guard), now, pages, frames, reach, .. } = memory else { return };
     let mut charges = Charges::default();
     let mut context = Context { now: *now, decider: None, pages, frames, reach, charges: &mut charges };
     for step in &draft.steps {
         let &Step::Copy { pages: run, to, cause, .. } = step else { continue };
-        if matches!(cause, Cause::Eviction | Cause::WriteBack) || context.page(run.first).kind != Kind::Managed {
+        if matches!(cause, Cause::Eviction | Cause::WriteBack | Cause::Staging)
+            || context.page(run.first).kind != Kind::Managed
+        {
             continue;
         }
         for part in by_block(run, context.geometry().block_pages()) {

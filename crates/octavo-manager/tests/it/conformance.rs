@@ -407,14 +407,20 @@ fn options_that_change_mechanisms_conform() {
 
 #[test]
 fn every_placement_conforms_where_idle_gpus_keep_victims() {
-    let options = [r#"{"reserve": "0B"}"#, r#"{"reserve": "6MiB", "neighbour": "fewest-pending"}"#];
+    let options = [
+        r#"{"reserve": "0B"}"#,
+        r#"{"reserve": "6MiB", "neighbour": "fewest-pending"}"#,
+        r#"{"reserve": "0B", "parallel_fetch": true}"#,
+    ];
+    let others =
+        [("lru-page", "none"), ("lru-block", "tree"), ("tree-neighborhood", "none"), ("lru-block", "multi-path")];
     for (number, placement) in PLACEMENTS.names().enumerate() {
-        for (eviction, prefetch) in [("lru-page", "none"), ("lru-block", "tree"), ("tree-neighborhood", "none")] {
+        for (eviction, prefetch) in others {
             conforms(&MemoryConfig {
                 placement: Choice::named(placement),
                 prefetch: Choice::named(prefetch),
                 eviction: Choice::named(eviction),
-                demotion: crate::common::choice("spare-memory", options[number % 2]),
+                demotion: crate::common::choice("spare-memory", options[number % options.len()]),
                 ..MemoryConfig::default()
             });
         }

@@ -212,3 +212,76 @@ fn victims_leave_for_the_neighbour_ahead_of_need() {
     assert!(own.iter().flatten().all(|step| !step.starts_with("copy 2") || step.ends_with("migration")), "{own:?}");
     assert_eq!(manager.statistics().yielded, 1);
 }
+
+/// Three GPUs with so many pages of 64 KiB, two blocks of 32 pages for each megabyte, and these strategies.
+fn with_lanes(demotion: &str, prefetch: (&str, &str), gpus: &[u32]) -> Manager {
+    let (demotion, prefetch) = (choice("spare-memory", demotion), choice(prefetch.0, prefetch.1));
+    let config = MemoryConfig { demotion, prefetch, page_size: Bytes(64 << 10), ..MemoryConfig::default() };
+    let mut manager = Manager::new(&config, &Topology::of(gpus.to_vec())).unwrap();
+    manager.handle(Time::ZERO, Event::Allocate(PageRun { first: PageId(0), count: 32 * 8 }.into()), &mut Vec::new());
+    manager
+}
+
+/// A batch of loads of GPU 0; the plans' copies and wakes.
+fn batch(manager: &mut Manager, pages: &[u32]) -> Vec<Vec<String>> {
+    let mut plans = Vec::new();
+    let faults: Vec<_> = pages.iter().map(|&page| fault(0, page, Access::Read)).collect();
+    manager.handle(Time::ZERO, Event::Faults(&faults), &mut plans);
+    let shown = plans.iter().map(|plan| {
+        let steps = plan.steps.iter().map(show);
+        steps.filter(|step| step.starts_with("copy") || step.starts_with("wake")).collect()
+    });
+    let shown = shown.collect();
+    for plan in plans {
+        manager.complete(Time::ZERO, plan.id, &mut Vec::new());
+    }
+    manager.check().unwrap();
+    shown
+}
+
+#[test]
+fn half_of_a_batch_comes_by_way_of_a_neighbour() {
+    let options = r#"{"reserve": "0B", "parallel_fetch": true}"#;
+    let mut manager = with_lanes(options, ("none", "{}"), &[100, 100, 100]);
+    // Blocks 0, 1 and 2: the first two come over the GPU's own link.
+    let found = batch(&mut manager, &[0, 32, 64]);
+    let last = ["copy 64 host gpu1 staging", "copy 64 gpu1 gpu0 migration", "wake gpu0 64"];
+    let own = |page: u32| vec![format!("copy {page} host gpu0 migration"), format!("wake gpu0 {page}")];
+    assert_eq!(found, [own(0), own(32), last.map(str::to_owned).to_vec()]);
+    assert_eq!(manager.frames_held(MemoryId::gpu(1)), 0);
+    assert_eq!(manager.page(PageId(64)).resident, MemoryMask::only(MemoryId::gpu(0)));
+    // One block alone has no later half; the next detour is the other neighbour's turn.
+    assert_eq!(batch(&mut manager, &[96]), [own(96)]);
+    assert_eq!(batch(&mut manager, &[128, 160])[1][0], "copy 160 host gpu2 staging");
+    assert_eq!(manager.statistics().staged, 2);
+}
+
+#[test]
+fn neighbours_without_room_lend_no_link() {
+    let options = r#"{"reserve": "64MiB", "parallel_fetch": true}"#;
+    let mut manager = with_lanes(options, ("none", "{}"), &[100, 1]);
+    assert_eq!(batch(&mut manager, &[0, 32])[1], ["copy 32 host gpu0 migration", "wake gpu0 32"]);
+}
+
+#[test]
+fn whole_blocks_come_ahead_over_the_local_path() {
+    let ahead = ("local-path", r#"{"blocks": 2, "stride": 2}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[200, 200]);
+    // Up from block 0: blocks 2 and 4, beside the rest of block 0.
+    let found = batch(&mut manager, &[3]);
+    assert_eq!(found[1..], [["copy 64x32 host gpu0 prefetch"], ["copy 128x32 host gpu0 prefetch"]]);
+    // From block 5 to block 2 it goes down: block 0 is there already.
+    assert_eq!(batch(&mut manager, &[165])[1..], [["copy 224x32 host gpu0 prefetch"]]);
+    assert_eq!(batch(&mut manager, &[33]).len(), 1);
+}
+
+#[test]
+fn what_lies_on_the_host_comes_ahead_to_a_neighbour_and_what_lies_there_comes_on() {
+    let ahead = ("multi-path", r#"{"blocks": 1, "stride": 1}"#);
+    let mut manager = with_lanes(r#"{"reserve": "0B"}"#, ahead, &[200, 200]);
+    assert_eq!(batch(&mut manager, &[0])[1..], [["copy 32x32 host gpu1 staging"]]);
+    let staged = manager.page(PageId(32));
+    assert!(staged.mode == Mode::Spare && staged.backed() && staged.owner == MemoryId::gpu(1));
+    // The neighbour can remove it at once, as the host has it still. A fault finds it there.
+    assert_eq!(batch(&mut manager, &[32])[0][0], "copy 32 gpu1 gpu0 migration");
+}

@@ -34,6 +34,26 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
+/// Which of the publication's techniques are used.
+#[derive(Clone, Debug)]
+struct Technique {
+    neighbour: &'static str,
+    ahead: bool,
+    parallel: bool,
+    prefetch: &'static str,
+}
+
+fn technique() -> impl Strategy<Value = Technique> {
+    let neighbour = prop::sample::select(vec!["round-robin", "fewest-pending"]);
+    let prefetch = prop::sample::select(vec!["none", "local-path", "multi-path"]);
+    (neighbour, any::<bool>(), any::<bool>(), prefetch).prop_map(|(neighbour, ahead, parallel, prefetch)| Technique {
+        neighbour,
+        ahead,
+        parallel,
+        prefetch,
+    })
+}
+
 /// Job `n` runs on GPU `n`.
 struct World {
     manager: Manager,
@@ -48,12 +68,15 @@ struct World {
 }
 
 impl World {
-    fn new(page_size: u64, (gpus, capacity, reserve): (usize, u32, u32), (neighbour, ahead): (&str, bool)) -> Self {
+    fn new(page_size: u64, (gpus, capacity, reserve): (usize, u32, u32), technique: &Technique) -> Self {
         let reserved = format!("{}B", page_size * u64::from(reserve));
-        let options = format!(r#"{{"reserve": "{reserved}", "neighbour": "{neighbour}", "pre_eviction": {ahead}}}"#);
-        let demotion = choice("spare-memory", &options);
+        let Technique { neighbour, ahead, parallel, prefetch } = *technique;
+        let choices = format!(r#""pre_eviction": {ahead}, "parallel_fetch": {parallel}"#);
+        let options = format!(r#"{{"reserve": "{reserved}", "neighbour": "{neighbour}", {choices}}}"#);
+        let (demotion, prefetch) = (choice("spare-memory", &options), Choice::named(prefetch));
         let (whole, page_size) = (page_size == 2 << 20, Bytes(page_size));
-        let config = MemoryConfig { demotion, page_size, eviction: Choice::named("lru-block"), ..Default::default() };
+        let eviction = Choice::named("lru-block");
+        let config = MemoryConfig { demotion, prefetch, page_size, eviction, ..Default::default() };
         let capacity = vec![capacity; gpus];
         let manager = Manager::new(&config, &Topology::of(capacity.clone())).unwrap();
         let machine = Machine::new(gpus, &capacity, gpus * PAGES as usize);
@@ -118,8 +141,10 @@ impl World {
         for step in steps() {
             let &Step::Copy { to, cause: Cause::Eviction, .. } = step else { continue };
             let Some(gpu) = to.gpu_index() else { continue };
-            let comes_back =
-                |step: &&Step| matches!(**step, Step::Copy { from, cause: Cause::Migration, .. } if from == to);
+            let comes_back = |step: &&Step| {
+                let fetched = [Cause::Migration, Cause::Prefetch];
+                matches!(**step, Step::Copy { from, cause, .. } if from == to && fetched.contains(&cause))
+            };
             let leaving = steps().filter(comes_back).count() as u32;
             let free = self.capacity[gpu].saturating_sub(self.manager.frames_held(to)) + leaving;
             let reserve = self.reserve.min(self.capacity[gpu] / 2);
@@ -160,16 +185,14 @@ proptest! {
         gpus in 2..=4usize,
         capacity in 1..20u32,
         reserve in 0..6u32,
-        fewest in any::<bool>(),
-        ahead in any::<bool>(),
+        technique in technique(),
         page_size in prop::sample::select(vec![64 << 10, 2 << 20]),
         happenings in prop::collection::vec(happening(), 1..300),
     ) {
-        let neighbour = if fewest { "fewest-pending" } else { "round-robin" };
-        let mut world = World::new(page_size, (gpus, capacity, reserve), (neighbour, ahead));
+        let mut world = World::new(page_size, (gpus, capacity, reserve), &technique);
         happenings.iter().for_each(|happening| world.happens(happening));
         world.finish();
         let counts = world.manager.statistics();
-        prop_assert!(counts.yielded + counts.fetched_from_spare <= counts.evictions_to_spare);
+        prop_assert!(counts.yielded + counts.fetched_from_spare <= counts.evictions_to_spare + counts.staged);
     }
 }

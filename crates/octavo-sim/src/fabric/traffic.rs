@@ -35,7 +35,7 @@ impl Traffic {
             Cause::Duplication => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
             Cause::Eviction | Cause::WriteBack => Self::Eviction,
-            Cause::Prefetch => Self::Prefetch,
+            Cause::Prefetch | Cause::Staging => Self::Prefetch,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Tables<L> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Copied([u64; CAUSES]);
 
-const CAUSES: usize = Cause::WriteBack as usize + 1;
+const CAUSES: usize = Cause::Staging as usize + 1;
 
 impl Copied {
     pub fn pages(&self, cause: Cause) -> u64 {

@@ -156,7 +156,7 @@ fn moved(machine: &Machine<Recorder>, copies_bytes: u64) -> Moved {
         duplication_bytes: bytes(Cause::Duplication),
         write_collapse_bytes: bytes(Cause::WriteCollapse),
         eviction_bytes: bytes(Cause::Eviction),
-        prefetch_bytes: bytes(Cause::Prefetch),
+        prefetch_bytes: bytes(Cause::Prefetch) + bytes(Cause::Staging),
         write_back_bytes: bytes(Cause::WriteBack),
         copies_bytes,
     }

@@ -63,7 +63,7 @@ impl Breakdown {
             Cause::Duplication => &mut self.duplication_ps,
             Cause::WriteCollapse => &mut self.write_collapse_ps,
             Cause::Eviction | Cause::WriteBack => &mut self.eviction_ps,
-            Cause::Prefetch => &mut self.prefetch_ps,
+            Cause::Prefetch | Cause::Staging => &mut self.prefetch_ps,
         } += (resolving - evicting) * lines;
     }
 }

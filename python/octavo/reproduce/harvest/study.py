@@ -31,6 +31,8 @@ CHUNK = 2 << 20
 """Bytes of what the driver evicts at once."""
 RESERVE_OF_MEMORY = 100 / (16 << 10)
 """The published reserve, 100 MiB of a GPU's 16 GiB: memory is scaled, and the reserve with it."""
+PREFETCH_OF_MEMORY = 32 / (16 << 10)
+"""The published prefetch, 32 MiB on GPUs of 16 GiB, scaled as well."""
 REDUCED_SCALE = 0.01
 REDUCED_CASES = ("1", "2")
 
@@ -141,8 +143,10 @@ def reproduce(study: Study) -> Found:
 
 
 def _ladder(memory: int) -> list[Variant]:
-    reserve = max(1, round(memory * RESERVE_OF_MEMORY / CHUNK)) * CHUNK
-    return systems.ladder(reserve)
+    def chunks(share: float) -> int:
+        return max(1, round(memory * share / CHUNK))
+
+    return systems.ladder(chunks(RESERVE_OF_MEMORY) * CHUNK, chunks(PREFETCH_OF_MEMORY))
 
 
 def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
@@ -178,6 +182,7 @@ _PAGES = {
     "yielded": "yielded",
     "fetched_from_spare": "from_neighbours",
     "prefetched": "prefetched",
+    "staged": "staged",
 }
 """Counts of the manager, and what the table calls them."""
 

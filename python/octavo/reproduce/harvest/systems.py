@@ -10,13 +10,30 @@ STOCK = "stock driver"
 _COMMON = ("memory.preset=stock-driver", "memory.placement=on-touch", "memory.prefetch.threshold=1")
 
 
-def ladder(reserve: int) -> list[Variant]:
-    """Every system, the stock driver first; `reserve` is in bytes."""
+def ladder(reserve: int, blocks: int) -> list[Variant]:
+    """Every system, the stock driver first.
+
+    Args:
+        reserve: bytes of a GPU that are kept free, or removable on those that lend.
+        blocks: blocks of 2 MiB that are prefetched after a batch of faults.
+
+    """
     spare = ("memory.demotion.name=spare-memory", f"memory.demotion.reserve={reserve}B")
+    early = ("memory.demotion.name=reserve", f"memory.demotion.free={reserve}B")
+    pre_evicted = (*_COMMON, *spare, "memory.demotion.pre_eviction=true")
+    parallel = (*pre_evicted, "memory.demotion.parallel_fetch=true")
+
+    def path(name: str) -> str:
+        return f'memory.prefetch={{name="{name}",blocks={blocks}}}'
+
     return [
         Variant(STOCK, _COMMON),
-        Variant("host, pre-evicted", (*_COMMON, "memory.demotion.name=reserve", f"memory.demotion.free={reserve}B")),
+        Variant("host, pre-evicted", (*_COMMON, *early)),
+        Variant("host, pre-evicted, prefetched", (*_COMMON, *early, path("local-path"))),
         Variant("H", (*_COMMON, *spare)),
         Variant("H, fewest pending", (*_COMMON, *spare, "memory.demotion.neighbour=fewest-pending")),
-        Variant("H+PE", (*_COMMON, *spare, "memory.demotion.pre_eviction=true")),
+        Variant("H+PE", pre_evicted),
+        Variant("H+PE+PLF", parallel),
+        Variant("H+PE+PLF+LPF", (*parallel, path("local-path"))),
+        Variant("H+PE+PLF+MPF", (*parallel, path("multi-path"))),
     ]

@@ -42,6 +42,22 @@ pub trait Demotion: Send {
     fn failure(&self) -> Option<Box<Failure>> {
         None
     }
+
+    /// The GPU whose idle memory takes `pages` of the host on their way to `to`, so that they come over the links of that
+    /// GPU; `None` if they should come straight.
+    fn lender(&mut self, _to: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> Option<MemoryId> {
+        None
+    }
+
+    /// Whether half of the blocks of a batch of faults come by way of [lenders](Demotion::lender).
+    fn fetches_in_parallel(&self) -> bool {
+        false
+    }
+
+    /// Whether more GPUs use idle memory of others than lend theirs: then nothing is prefetched by way of lenders.
+    fn crowded(&self) -> bool {
+        false
+    }
 }
 
 /// How full memories are.

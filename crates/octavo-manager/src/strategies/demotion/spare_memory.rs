@@ -34,11 +34,14 @@ struct Options {
     /// Whether victims leave ahead of need as soon as less than the reserve is free or kept for others; default false
     /// (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction).
     pre_eviction: bool,
+    /// Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs that
+    /// lend memory; default false (memHarvester, USENIX ATC 2022: parallel fetch).
+    parallel_fetch: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { reserve: Bytes(100 << 20), neighbour: Neighbour::RoundRobin, pre_eviction: false }
+        Self { reserve: Bytes(100 << 20), neighbour: Neighbour::RoundRobin, pre_eviction: false, parallel_fetch: false }
     }
 }
 
@@ -49,20 +52,20 @@ pub(super) static ENTRY: Entry<Box<dyn Demotion>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        let Options { reserve, neighbour, pre_eviction } = typed::parse(options)?;
-        let reserve = u32::try_from(reserve.0.div_ceil(geometry.page_size.0)).unwrap_or(u32::MAX);
-        Ok(Box::new(SpareMemory { gpus: geometry.gpus, reserve, neighbour, pre_eviction, next: 0 }))
+        let options: Options = typed::parse(options)?;
+        let reserve = u32::try_from(options.reserve.0.div_ceil(geometry.page_size.0)).unwrap_or(u32::MAX);
+        Ok(Box::new(SpareMemory { options, reserve, next: 0, harvests: vec![false; geometry.gpus] }))
     },
 };
 
 struct SpareMemory {
-    gpus: usize,
+    options: Options,
     /// Frames.
     reserve: u32,
-    neighbour: Neighbour,
-    pre_eviction: bool,
     /// The GPU whose turn it is.
     next: usize,
+    /// By GPU, whether it harvests: from its first eviction until it takes a block of another (`uvm-driver.md` section 8).
+    harvests: Vec<bool>,
 }
 
 impl SpareMemory {
@@ -71,24 +74,50 @@ impl SpareMemory {
         let available = memories.spare(memory).saturating_add(memories.removable(memory));
         available >= self.reserve.min(memories.capacity(memory) / 2).saturating_add(pages)
     }
+    /// A GPU that can take so many pages on behalf of another.
+    fn choose(&mut self, other: MemoryId, pages: u32, memories: &Occupancy<'_>) -> Option<MemoryId> {
+        let (first, gpus) = (self.next, self.harvests.len());
+        let in_turn = (first..first + gpus).map(|turn| MemoryId::gpu(turn % gpus));
+        let mut lenders = in_turn.filter(|&memory| memory != other && self.lends(memory, pages, memories));
+        let chosen = match self.options.neighbour {
+            Neighbour::RoundRobin => lenders.next(),
+            Neighbour::FewestPending => lenders.min_by_key(|&memory| memories.awaiting(memory)),
+        };
+        if let (Neighbour::RoundRobin, Some(index)) = (self.options.neighbour, chosen.and_then(MemoryId::gpu_index)) {
+            self.next = (index + 1) % gpus;
+        }
+        chosen
+    }
+
+    fn set_harvests(&mut self, memory: Option<MemoryId>, harvests: bool) {
+        if let Some(gpu) = memory.and_then(MemoryId::gpu_index) {
+            self.harvests[gpu] = harvests;
+        }
+    }
 }
 
 impl Demotion for SpareMemory {
     fn destination(&mut self, from: MemoryId, pages: u32, memories: &Occupancy<'_>) -> MemoryId {
-        let (first, gpus) = (self.next, self.gpus);
-        let in_turn = (first..first + gpus).map(|turn| MemoryId::gpu(turn % gpus));
-        let mut lenders = in_turn.filter(|&memory| memory != from && self.lends(memory, pages, memories));
-        let chosen = match self.neighbour {
-            Neighbour::RoundRobin => lenders.next(),
-            Neighbour::FewestPending => lenders.min_by_key(|&memory| memories.awaiting(memory)),
-        };
-        if let (Neighbour::RoundRobin, Some(index)) = (self.neighbour, chosen.and_then(MemoryId::gpu_index)) {
-            self.next = (index + 1) % gpus;
-        }
+        let chosen = self.choose(from, pages, memories);
+        self.set_harvests(Some(from), true);
+        self.set_harvests(chosen, false);
         chosen.unwrap_or(HOST_MEMORY)
     }
 
     fn reserve(&self) -> u32 {
-        if self.pre_eviction { self.reserve } else { 0 }
+        if self.options.pre_eviction { self.reserve } else { 0 }
+    }
+
+    fn lender(&mut self, to: MemoryId, pages: u32, memories: &Occupancy<'_>) -> Option<MemoryId> {
+        self.choose(to, pages, memories)
+    }
+
+    fn fetches_in_parallel(&self) -> bool {
+        self.options.parallel_fetch
+    }
+
+    fn crowded(&self) -> bool {
+        let harvesters = self.harvests.iter().filter(|&&harvests| harvests).count();
+        harvesters > self.harvests.len() - harvesters
     }
 }

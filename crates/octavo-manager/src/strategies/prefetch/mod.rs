@@ -1,5 +1,6 @@
 //! What else to bring when pages migrate.
 
+mod chunks;
 mod none;
 mod random_page;
 mod sequential_local;
@@ -13,12 +14,20 @@ use octavo_registry::Registry;
 use crate::contract::block::BlockMap;
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{PageRun, ProcessorId};
+use crate::contract::ids::{PageId, PageRun, ProcessorId};
 
 /// Every prefetcher, by name.
 pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
     "prefetch",
-    &[&none::ENTRY, &tree::ENTRY, &tree_neighborhood::ENTRY, &sequential_local::ENTRY, &random_page::ENTRY],
+    &[
+        &none::ENTRY,
+        &tree::ENTRY,
+        &tree_neighborhood::ENTRY,
+        &sequential_local::ENTRY,
+        &random_page::ENTRY,
+        &chunks::LOCAL_PATH,
+        &chunks::MULTI_PATH,
+    ],
 );
 
 /// Chooses more pages of a block to bring. Pages move together with those that were asked for, before any fault of
@@ -38,6 +47,17 @@ pub trait Prefetch: Send {
     /// Which more pages of the block to bring.
     fn pages(&mut self, service: &Service) -> BlockMap;
 
+    /// Whether it wants whole blocks that nobody has asked for, after each batch of faults.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Which blocks to bring to a GPU after a batch with faults of it, by any page of each, nearest first, and how. What of
+    /// them the host has, or another GPU keeps for others, comes by plans of its own, beside the faults.
+    fn ahead(&mut self, _batch: &FaultBatch, _blocks: &mut Vec<PageId>) -> Path {
+        Path::Local
+    }
+
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {
         None
@@ -47,6 +67,27 @@ pub trait Prefetch: Send {
     fn bytes(&self) -> usize {
         0
     }
+}
+
+/// Where the faults of one GPU in one batch are.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultBatch {
+    /// Whose faults.
+    pub processor: ProcessorId,
+    /// The lowest page.
+    pub first: PageId,
+    /// The highest.
+    pub last: PageId,
+}
+
+/// How blocks come that are brought ahead of need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// To the GPU that is to have them, over its own links.
+    Local,
+    /// What the host has goes to another GPU's idle memory, over the link of that one; what lies in idle memory goes to the
+    /// GPU that is to have it.
+    Multi,
 }
 
 /// Pages of one block that migrate to one processor because of faults.

@@ -68,12 +68,18 @@ struct History {
     pages: u8,
 }
 
-struct Tree {
+pub(super) struct Tree {
     options: Options,
     /// Pages of 64 KiB.
     big_page: u32,
     /// By the first page of each allocation's part of a block.
     blocks: BTreeMap<u32, History>,
+}
+
+/// A tree of which subtrees come from this share of their pages on, in percent.
+pub(super) fn with_threshold(threshold: u32, geometry: &Geometry) -> Result<Tree, OptionError> {
+    in_range("threshold", threshold, 100)?;
+    Ok(Tree::new(Options { threshold, ..Options::default() }, geometry))
 }
 
 impl Tree {

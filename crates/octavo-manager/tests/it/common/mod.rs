@@ -112,5 +112,6 @@ fn why(cause: Cause) -> &'static str {
         Cause::Eviction => "eviction",
         Cause::Prefetch => "prefetch",
         Cause::WriteBack => "write-back",
+        Cause::Staging => "staging",
     }
 }

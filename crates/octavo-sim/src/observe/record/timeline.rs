@@ -51,7 +51,7 @@ impl EventKind {
             Cause::Duplication | Cause::WriteBack => Self::Duplication,
             Cause::WriteCollapse => Self::WriteCollapse,
             Cause::Eviction => Self::Eviction,
-            Cause::Prefetch => Self::Prefetch,
+            Cause::Prefetch | Cause::Staging => Self::Prefetch,
         }
     }
 

@@ -277,6 +277,7 @@ fn word_of(cause: Cause) -> Word {
         Cause::Eviction => Word::Eviction,
         Cause::Prefetch => Word::Prefetch,
         Cause::WriteBack => Word::WriteBack,
+        Cause::Staging => Word::Staging,
     }
 }
 

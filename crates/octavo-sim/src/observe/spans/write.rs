@@ -41,10 +41,11 @@ pub(crate) enum Word {
     Prefetch,
     Populate,
     WriteBack,
+    Staging,
 }
 
 impl Word {
-    const NAMES: [&str; 24] = [
+    const NAMES: [&str; 25] = [
         "read fault",
         "write fault",
         "service",
@@ -69,6 +70,7 @@ impl Word {
         "prefetch",
         "populate",
         "write-back",
+        "staging",
     ];
 }
 

@@ -1,0 +1,44 @@
+//! Over which link the blocks of a batch come.
+
+use crate::contract::ids::{MemoryId, PageId, ProcessorId};
+use crate::manager::Manager;
+use crate::mechanism::stage::{lender, stageable};
+use crate::transaction::Transaction;
+use crate::transaction::draft::Draft;
+use crate::transaction::flight::Pending;
+
+impl Manager {
+    /// Of the blocks of a batch that lie on the host, the later half of each GPU's come by way of another GPU, if the
+    /// demotion has them fetched so. The publication's second thread walks a batch from its end until it meets the
+    /// first; here they meet in the middle.
+    pub(super) fn choose_lanes(&mut self, batch: &[Pending]) {
+        self.detours.clear();
+        if !self.memory.demotion.fetches_in_parallel() {
+            return;
+        }
+        for gpu in (0..self.geometry().gpus).map(ProcessorId::gpu) {
+            let of_gpu = batch.iter().map(|pending| pending.fault).filter(|fault| fault.processor == gpu);
+            let on_host = of_gpu.filter(|fault| stageable(&self.page(fault.page)));
+            let mut blocks: Vec<u32> = on_host.map(|fault| self.block_number(fault.page)).collect();
+            blocks.dedup();
+            let own = blocks.len() - blocks.len() / 2;
+            self.detours.extend(blocks[own..].iter().map(|&block| (gpu, block)));
+        }
+    }
+
+    /// The GPU that the block of these faults comes by, if it makes a detour.
+    pub(super) fn detour(&mut self, faults: &[Pending], draft: &mut Draft) -> Option<MemoryId> {
+        let first = faults[0].fault;
+        let place = (first.processor, self.block_number(first.page));
+        if !self.detours.contains(&place) {
+            return None;
+        }
+        let block = self.memory.pages.block(first.page);
+        let on_host = block.iter().filter(|&page| stageable(&self.page(page))).count() as u32;
+        lender(&mut Transaction { memory: &mut self.memory, draft }, first.processor.memory(), on_host)
+    }
+
+    fn block_number(&self, page: PageId) -> u32 {
+        page.0 / self.geometry().block_pages()
+    }
+}
