@@ -115,6 +115,33 @@ fn what_two_grits_count_is_named_by_whose_it_is() {
     assert!(node.0.statistics().placements.get("job.back").is_none(), "it has none of its own");
 }
 
+/// A group of 64 around pages of the other space leaves its group of eight alone.
+#[test]
+fn a_group_ends_where_the_pages_of_another_placement_begin() {
+    let grit = choice("grit", r#"{"fault_threshold": 1}"#);
+    let config = MemoryConfig { placement: grit.clone(), ..MemoryConfig::default() };
+    let own = SpaceConfig { name: "own".to_owned(), placement: Some(grit), ..SpaceConfig::default() };
+    let manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+    let mut node = Node(manager.with_spaces(&config, &[SpaceConfig::default(), own]).unwrap());
+    for (space, first, count) in [(0, 0, 40), (1, 40, 8)] {
+        let run = PageRun { first: PageId(first), count };
+        node.event(Event::Allocate(Allocation { space: SpaceId(space), ..run.into() }));
+    }
+    // Five of each eight are read, the other space's first: the other three follow, and five groups of eight are one.
+    for page in (40..45).chain((0..40).filter(|page| page % 8 < 5)) {
+        node.event(Event::Faults(&[fault(0, page, Access::Read)]));
+    }
+    let counts = |node: &Node, path: &str| {
+        let statistics = node.0.statistics();
+        [statistics.placement.get(path).unwrap(), statistics.placements.get("job.own").unwrap().get(path).unwrap()]
+    };
+    assert_eq!(counts(&node, "groups_formed"), [6, 1], "five of eight pages and one of 64, and one of eight");
+    assert_eq!(counts(&node, "predictions"), [15, 3]);
+    // A page of the group is written: it leaves the group, which was still there.
+    node.event(Event::Faults(&[fault(1, 41, Access::Write)]));
+    assert_eq!(counts(&node, "groups_split"), [0, 1]);
+}
+
 /// A kernel of one space is told to the placement of that space: `gps` gives up what the other never read.
 #[test]
 fn an_end_of_a_kernel_is_told_to_whose_it_was() {
