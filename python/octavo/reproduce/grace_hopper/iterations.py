@@ -10,6 +10,7 @@ from octavo.reproduce.grace_hopper import systems
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from octavo.reproduce.grace_hopper.study import Key, Part, Study
@@ -19,8 +20,14 @@ TITLE = "SRAD, iteration by iteration, access counters on"
 PROGRAM = "srad"
 FIRST = {"GPU": "gpu", "CPU": "host"}
 """Who writes the image first: the study's table says the GPU; the other is a variant."""
+INITIALISE = "initialise"
+"""The launch that writes the image, if the GPU does."""
 LINE = 64
 """Bytes of a line as the engine counts them."""
+
+
+LEVELS: Mapping[str, str] = {"L1-L2": "l1_l2", "HBM": "hbm", "CPU to GPU": "to_gpu", "GPU to CPU": "to_cpu"}
+"""Levels of traffic, and what measures of them begin with."""
 
 
 def srad(study: Study) -> Part:
@@ -42,13 +49,13 @@ def srad(study: Study) -> Part:
         for key, result in runs.results.items()
         for row in _iterations(result)
     ]
-    points = pl.DataFrame(rows)
+    points = pl.DataFrame(rows, schema_overrides={"hbm_bytes": pl.Int64})
     shown = points.select(
         "kind",
         "image by",
         "iteration",
         pl.col("time_ps").truediv(1e6).alias("time in us"),
-        *(pl.col(f"{name}_bytes").truediv(1 << 20).alias(f"{name} in MiB") for name in ("l1_l2", "to_gpu", "to_cpu")),
+        *(pl.col(f"{name}_bytes").truediv(1 << 20).alias(f"{name} in MiB") for name in LEVELS.values()),
     )
 
     def draw(root: Path) -> None:
@@ -64,7 +71,8 @@ def srad(study: Study) -> Part:
             found = _of(points, kind, "CPU")
             series = {
                 name: (found["iteration"].to_list(), (found[f"{column}_bytes"] / (1 << 20)).to_list())
-                for name, column in (("L1-L2", "l1_l2"), ("CPU to GPU", "to_gpu"), ("GPU to CPU", "to_cpu"))
+                for name, column in LEVELS.items()
+                if found[f"{column}_bytes"].is_not_null().all()
             }
             title = f"SRAD, {kind}, image written by the CPU: traffic of each iteration"
             pictures.lines(root / f"traffic-{kind}.png", series, ("iteration", "MiB"), title=title)
@@ -76,26 +84,43 @@ def _of(points: pl.DataFrame, kind: str, first: str) -> pl.DataFrame:
     return points.filter((pl.col("kind") == kind) & (pl.col("image by") == first))
 
 
-def _iterations(result: RunResult) -> list[dict[str, float]]:
+def _iterations(result: RunResult) -> list[dict[str, int | None]]:
     """Time and traffic of each pair of launches, with what the host reads before it."""
     kernels = result.table("kernels")
-    launches = kernels.filter(pl.col("kernel") != "initialise")
+    written = kernels.filter(pl.col("kernel") == INITIALISE)["ended_ps"].to_list()
+    launches = kernels.filter(pl.col("kernel") != INITIALISE)
     ends = launches["ended_ps"].to_list()[1::2]
-    before = kernels.filter(pl.col("kernel") == "initialise")["ended_ps"].to_list()
-    begins = [*(before or launches["began_ps"].to_list()[:1]), *ends[:-1]]
-    intervals, links = result.table("intervals"), result.table("link_intervals")
-    rows = []
-    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-        within = (pl.col("time_ps") > begin) & (pl.col("time_ps") <= end)
-        crossed = links.filter(within).group_by("link").agg(pl.col("bytes").sum())
-        over = dict(crossed.select("link", "bytes").iter_rows())
-        rows.append(
-            {
-                "iteration": number + 1,
-                "time_ps": end - begin,
-                "l1_l2_bytes": int(intervals.filter(within)["lines"].sum()) * LINE,
-                "to_gpu_bytes": int(over.get("host->gpu0", 0)),
-                "to_cpu_bytes": int(over.get("gpu0->host", 0)),
-            }
-        )
-    return rows
+    begins = [*(written or launches["began_ps"].to_list()[:1]), *ends[:-1]]
+    levels = _of_launches if "traffic" in result.tables else _of_intervals
+    return [
+        {"iteration": number + 1, "time_ps": end - begin, **levels(result, begin, end)}
+        for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
+    ]
+
+
+def _of_launches(result: RunResult, begin: int, end: int) -> dict[str, int | None]:
+    """Bytes by level of the launches between two times, as coherent nodes tell them."""
+    table = result.table("traffic").filter((pl.col("began_ps") >= begin) & (pl.col("ended_ps") <= end))
+
+    def sums(*names: str) -> int:
+        return sum(int(table[f"{name}_bytes"].sum()) for name in names)
+
+    return {
+        "l1_l2_bytes": sums("l1_l2"),
+        "hbm_bytes": sums("hbm_read", "hbm_written"),
+        "to_gpu_bytes": sums("from_host_line", "from_host_page"),
+        "to_cpu_bytes": sums("to_host_line", "to_host_page"),
+    }
+
+
+def _of_intervals(result: RunResult, begin: int, end: int) -> dict[str, int | None]:
+    """As near as the intervals of other nodes tell it; they do not tell HBM's."""
+    within = (pl.col("time_ps") > begin) & (pl.col("time_ps") <= end)
+    crossed = result.table("link_intervals").filter(within).group_by("link").agg(pl.col("bytes").sum())
+    over = dict(crossed.select("link", "bytes").iter_rows())
+    return {
+        "l1_l2_bytes": int(result.table("intervals").filter(within)["lines"].sum()) * LINE,
+        "hbm_bytes": None,
+        "to_gpu_bytes": int(over.get("host->gpu0", 0)),
+        "to_cpu_bytes": int(over.get("gpu0->host", 0)),
+    }

@@ -50,7 +50,7 @@ def sweep(study: Study) -> Part:
     runs = study.run("oversubscription", wanted)
     rows = [
         {"program": key[0], "kind": key[1], "asked": float(key[2])}
-        | {"ratio": study.peak(key[0]) / _left(study.peak(key[0]), float(key[2]))}
+        | {"ratio": round(study.peak(key[0]) / _left(study.peak(key[0]), float(key[2])), 2)}
         | phases.times(result)
         | phases.moved(result)
         for key, result in runs.results.items()
