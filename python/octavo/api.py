@@ -296,7 +296,7 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     Args:
         qubits: 2 to 20.
         depth: Layers, 1 to 1000; as many as qubits if left out.
-        seed: As a scenario's.
+        seed: As a scenario's: from 0, below 2^63.
 
     Returns:
         `gates` (`layer`, `qubits`, `matrix`), in order, and `amplitudes` after them, by state: bit q of an index is
@@ -306,10 +306,14 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
         ScenarioError: a number out of range.
 
     """
-    if seed < 0:
-        raise ScenarioError(f"seed: expected 0 or more, found {seed}")
+    layers = qubits if depth is None else depth
+    for name, found, least, most in (("qubits", qubits, 2, 20), ("depth", layers, 1, 1000)):
+        if not least <= found <= most:
+            raise ScenarioError(f"{name}: expected {least} to {most}, found {found}")
+    if not 0 <= seed < 1 << 63:
+        raise ScenarioError(f"seed: expected a whole number from 0 and below 2^63, found {seed}")
     try:
-        circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, qubits if depth is None else depth, seed))
+        circuit: dict[str, Any] = json.loads(_core.quantum_volume(qubits, layers, seed))
     except _core.ScenarioError as error:
         raise ScenarioError(*error.args) from None
     return circuit

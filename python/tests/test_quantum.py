@@ -55,7 +55,19 @@ def test_depth_and_seed_decide():
     assert shallow["gates"] != api.quantum_volume(6, depth=2, seed=1)["gates"]
 
 
-@pytest.mark.parametrize(("arguments", "key"), [((1, 1, 0), "qubits"), ((4, 0, 0), "depth"), ((4, 4, -1), "seed")])
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ((1, 1, 0), "qubits"),
+        ((-1, 1, 0), "qubits"),
+        ((21, 1, 0), "qubits"),
+        ((1 << 64, 1, 0), "qubits"),
+        ((4, 0, 0), "depth"),
+        ((4, -1, 0), "depth"),
+        ((4, 4, -1), "seed"),
+        ((4, 4, 1 << 64), "seed"),
+    ],
+)
 def test_nonsense_is_refused(arguments, key):
     qubits, depth, seed = arguments
     with pytest.raises(ScenarioError, match=key):
