@@ -25,7 +25,8 @@ _OPTIONS = {
     "-o": "output",
     "--force": "force=True",
     **{
-        f"--{name}": name for name in ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "workload")
+        f"--{name}": name
+        for name in ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "placements", "workload")
     },
 }
 """Options of the command line, and the arguments they are in Python."""

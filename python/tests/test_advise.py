@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,7 @@ from nsys_exports import HTOD, KIB, MIB, A, B, Export, saxpy
 import octavo
 from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
+from octavo.advice.plan import plan
 from octavo.advice.sizes import size_of
 from octavo.measured.imports import import_nsys
 
@@ -128,6 +130,77 @@ def test_a_managed_run_is_not_run_again(tmp_path):
         octavo.advise(tmp_path / "run", node="cuda-sm80")
 
 
+def test_a_run_of_another_scenario_tells_nothing(tmp_path):
+    of = {"node": "cuda-sm90", "overrides": {"memory.preset": "stock-driver"}}
+    octavo.run(workload="vectoradd", kind="managed", scale=SMALL, output=tmp_path / "run", **of)
+    larger = octavo.advise(tmp_path / "run", scale=2 * SMALL, output=tmp_path / "advice")
+    assert (tmp_path / "advice" / "managed").is_dir()
+    expected = octavo.advise("vectoradd", scale=2 * SMALL)
+    assert larger.to_dict()["buffers"] == expected.to_dict()["buffers"]
+
+
+def test_another_budget_needs_another_folder_or_force(tmp_path):
+    of = {"scale": SMALL, "placements": ["device", "managed"], "output": tmp_path / "advice"}
+    octavo.advise("vectoradd", exhaustive=True, **of)
+    for changed in ({"budget": 0}, {"placements": ["managed"]}, {"readings": "published"}, {"quick": True}):
+        with pytest.raises(octavo.OutputError, match="already holds another experiment"):
+            octavo.advise("vectoradd", **{**of, **changed})
+    forced = octavo.advise("vectoradd", budget=0, force=True, **of)
+    assert set(forced.placements.values()) == {"managed"}
+    assert not (tmp_path / "advice" / "points.parquet").exists()
+
+
+@pytest.mark.parametrize("asked", ["verify", "exhaustive"])
+def test_force_replaces_runs_of_another_scenario(tmp_path, asked):
+    of = {"placements": ["device", "managed"], "output": tmp_path / "advice", "quick": True, asked: True}
+    octavo.advise("vectoradd", scale=SMALL, **of)
+    larger = octavo.advise("vectoradd", scale=2 * SMALL, force=True, **of)
+    assert larger.found == octavo.advise("vectoradd", scale=2 * SMALL, **{**of, "output": None}).found
+
+
+def test_points_of_an_earlier_search_do_not_stay(tmp_path):
+    of = {"scale": SMALL, "placements": ["device", "managed"], "output": tmp_path / "advice", "quick": True}
+    octavo.advise("vectoradd", exhaustive=True, **of)
+    octavo.advise("vectoradd", **of)
+    assert not (tmp_path / "advice" / "points.parquet").exists()
+    assert (tmp_path / "advice" / "runs" / "ddd").is_dir()
+
+
+def test_what_may_lie_nowhere_else_comes_first(bfs):
+    """`flag` thrashes, so that without pinned memory it has to be on the device."""
+    buffers = [each.buffer for each in bfs.plan.buffers]
+    flag, edges = by_name(bfs)["flag"].buffer, by_name(bfs)["edges"].buffer
+    both: list = ["device", "managed"]
+    for budget in (flag.size, edges.size):
+        found = plan(buffers, bfs.constants, budget=budget, placements=both)
+        assert found.placements["flag"] == "device"
+        assert sum(each.buffer.size for each in found.buffers if each.placement == "device") <= budget
+    with pytest.raises(octavo.AdviceError, match="`flag`: expected at most 3 B, all of the budget, found 4 B"):
+        plan(buffers, bfs.constants, budget=flag.size - 1, placements=both)
+
+
+def test_pinned_memory_alone_is_refused_where_nothing_is_known_of_it(bfs):
+    unknown = [replace(each.buffer, can_pin=False) for each in bfs.plan.buffers]
+    with pytest.raises(octavo.AdviceError, match="`levels`: none is left of placements pinned: nothing"):
+        plan(unknown, bfs.constants, placements=["pinned"])
+
+
+def test_programs_larger_than_the_device_lie_on_the_host(bfs):
+    buffers = [each.buffer for each in bfs.plan.buffers]
+    tiny = replace(bfs.constants, system=replace(bfs.constants.system, capacity=2))
+    assert set(plan(buffers, tiny).placements.values()) <= {"managed", "pinned"}
+    with pytest.raises(octavo.AdviceError, match="expected at most 2 B, all of device memory, found") as caught:
+        plan(buffers, tiny, placements=["device"])
+    assert caught.value.hint == "allow other --placements"
+
+
+def test_a_budget_below_every_buffer_is_one_without_device_memory():
+    advice = octavo.advise("fir", scale=SMALL, quick=True, budget=1)
+    assert set(advice.placements.values()) <= {"managed", "pinned"}
+    with pytest.raises(octavo.AdviceError, match="expected 0 B or more, found -1 B"):
+        octavo.advise("fir", scale=SMALL, quick=True, budget=-1)
+
+
 def test_groups_of_faults_by_hand():
     system = systems.from_node("cuda-sm90").system
     group, fault = system.fault_group, system.fault
@@ -174,6 +247,23 @@ def test_profiles_that_tell_too_little_are_refused(tmp_path):
         octavo.advise(known.folder, verify=True)
 
 
+@pytest.mark.parametrize(
+    ("changed", "option"),
+    [
+        (["--kind", "explicit"], "--kind"),
+        (["--scale", "1/2"], "--scale"),
+        (["--seed", "0"], "--seed"),
+        (["--set", "memory.page=4KiB"], "--set"),
+    ],
+)
+def test_a_profile_cannot_be_changed(tmp_path, cli, changed, option):
+    import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    done = cli("advise", "saxpy", *changed)
+    assert done.returncode == 2
+    assert "a profile has no scenario to change" in " ".join(done.stderr.split())
+    assert f"leave out {option}" in " ".join(done.stderr.split())
+
+
 def test_buffers_that_alias_are_refused():
     def row(name, address, begin, end):
         return {"allocation": name, "address": address, "bytes": MIB, "allocated_ps": begin, "freed_ps": end}
@@ -186,7 +276,11 @@ def test_buffers_that_alias_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fir", "--budget", "1B"], "1 B fit no buffer; the smallest, `history`, has 64 B"),
+        (["fir", "--budget", "1B", "--placements", "device"], "expected at most 1 B, all of the budget, found"),
+        (["fir", "--budget", "_B"], "--budget: expected a size such as 40GB or 512MiB, found _B"),
+        (["fir", "--budget", "1__0GB"], "--budget: expected a size such as 40GB or 512MiB, found 1__0GB"),
+        (["fir", "--budget", "9" * 400 + "B"], "--budget: expected less than 2^63 B, found 999"),
+        (["bfs-shoc", "--placements", "managed"], "`flag`: none is left of --placements managed: host and device"),
         (["fir", "--budget", "40"], "--budget: expected a size such as 40GB or 512MiB, found 40"),
         (["fir", "--placements", "gpu"], "expected some of device, managed, pinned, found gpu"),
         (["fir", "--node", "grit-4gpu"], "node.gpus: expected a node of one GPU, found 4"),
@@ -219,10 +313,11 @@ def test_people_are_told(tmp_path, cli):
 
 
 def test_sizes_as_people_write_them():
-    assert [size_of(each) for each in ("64B", "1.5KiB", "2KB", "40 GB", "1TiB")] == [
+    assert [size_of(each) for each in ("64B", "1.5KiB", "2KB", "40 GB", "1TiB", "1_000KB")] == [
         64,
         1536,
         2000,
         40 * 10**9,
         1 << 40,
+        10**6,
     ]

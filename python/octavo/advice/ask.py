@@ -150,7 +150,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
             and managed memory as the production driver has it.
 
     Raises:
-        AdviceError: there is no answer: a profile without sizes, buffers that alias, a budget that nothing fits.
+        AdviceError: there is no answer: a profile without sizes, buffers that alias or for which no placement is left,
+            a budget that is exceeded by those that may lie nowhere else; or an argument changes what has no scenario.
         OctavoError: the source cannot be used or simulated, or the folder cannot be written.
 
     Examples:
@@ -181,7 +182,7 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     scenario, constants = _scenario(run.scenario if run is not None else source, arguments)
     programs.check(scenario)
     root, keep = api.folder_of(output)
-    with told(watch) as tell, experiment_folder(root, scenario.digest, force=force):
+    with told(watch) as tell, experiment_folder(root, order.key(scenario.toml, constants), force=force):
         advice = _of_program(scenario, constants, run, order, root, tell)
         if output is not None:
             save(root, advice)
@@ -204,6 +205,11 @@ class _Order:
 
     def plan(self, buffers: Sequence[Buffer], constants: SystemConstants) -> Plan:
         return plan(buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings)
+
+    def key(self, about: str, constants: SystemConstants) -> str:
+        """Eight hexadecimal digits that tell apart what leads to different plans."""
+        asked = (about, vars(constants.system), self.budget, self.placements, self.readings, self.quick)
+        return hashlib.sha256(repr(asked).encode()).hexdigest()[:8]
 
 
 def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tuple[Scenario, SystemConstants]:
@@ -237,13 +243,14 @@ def _of_profile(result: RunResult, arguments: Arguments, order: _Order, output: 
             f"{result.folder}: a profile tells too little to simulate its program",
             "leave out --verify and --exhaustive, or record a trace",
         )
+    _refuse_changes(result, arguments)
     constants = systems.from_node(arguments.get("node") or systems.DEFAULT_NODE)
     found = order.plan(profiles.buffers(result, constants.system), constants)
     notes = ["a profile of unified memory tells no accesses: pinned memory is not considered"]
     if arguments.get("node") is None:
         notes.append(f"no --node given: taken to run on {systems.DEFAULT_NODE}")
     advice = Advice(f"profile {result.folder.name}", found, constants, notes=tuple(notes))
-    key = hashlib.sha256(f"profile\0{result.folder.resolve()}".encode()).hexdigest()[:8]
+    key = order.key(f"profile {result.folder.resolve()}", constants)
     opened: AbstractContextManager[None] = nullcontext()
     if output is not None:
         opened = experiment_folder(Path(output), key, force=order.force)
@@ -251,6 +258,14 @@ def _of_profile(result: RunResult, arguments: Arguments, order: _Order, output: 
         if output is not None:
             save(Path(output), advice)
     return advice
+
+
+def _refuse_changes(result: RunResult, arguments: Arguments) -> None:
+    """A profile has no scenario that could be changed; only its node is not in it."""
+    named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
+    if named:
+        options = ", ".join("--set" if name == "overrides" else f"--{name}" for name in named)
+        raise AdviceError(f"{result.folder}: a profile has no scenario to change", f"leave out {options}")
 
 
 def _of_program(
@@ -266,16 +281,19 @@ def _of_program(
     if order.quick:
         notes.append("nothing was run: faults, their concurrency and re-migration are estimates")
     else:
-        told_by = run if run is not None and _tells(run) else None
+        told_by = run if run is not None and run.scenario == scenario and _tells(run) else None
         buffers = _told(buffers, scenario, constants, told_by, order, root, watch)
     found = order.plan(buffers, constants)
     runs = root / "runs"
     verified = exhausted = None
     if order.exhaustive:
-        exhausted = exhaustive.run(scenario, found, order.placements, runs, workers=order.workers, watch=watch)
+        exhausted = exhaustive.run(
+            scenario, found, order.placements, runs, workers=order.workers, force=order.force, watch=watch
+        )
     if order.verify or order.exhaustive:
         both = [found.present, found.placements]
-        verified = verify.Found(*verify.seconds(scenario, both, runs, workers=order.workers, watch=watch))
+        anew = order.force and not order.exhaustive
+        verified = verify.Found(*verify.seconds(scenario, both, runs, workers=order.workers, force=anew, watch=watch))
     return Advice(scenario.label, found, constants, verified, exhausted, tuple(notes))
 
 
@@ -342,11 +360,13 @@ def _held_up(buffers: Sequence[Buffer], run: RunResult) -> list[Buffer]:
 
 
 def save(root: Path, advice: Advice) -> None:
-    """Write advice, table and picture into a folder."""
-    from octavo.files import parquet  # noqa: PLC0415 - as it is written alone
+    """Write advice, table and picture into an open folder; what an earlier search found does not stay."""
+    from octavo.files import parquet, shared  # noqa: PLC0415 - as it is written alone
 
     files.write_json(root / ADVICE_FILE, advice.to_dict())
     files.write_bytes(root / BUFFERS_FILE, parquet.encoded(advice.table()))
     if advice.exhausted is not None:
         files.write_bytes(root / POINTS_FILE, parquet.encoded(advice.exhausted.points))
+    else:
+        shared.remove(root / POINTS_FILE)
     advice.plot().save(root / PICTURE_FILE)

@@ -92,9 +92,10 @@ def run(
     root: Path,
     *,
     workers: int | None = None,
+    force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> Exhausted:
-    """Run every placement; those finished in `root` are not run again.
+    """Run every placement; those finished in `root` are not run again, unless `force` is to replace them.
 
     Raises:
         AdviceError: there are too many.
@@ -102,7 +103,7 @@ def run(
 
     """
     every = choices(plan, placements)
-    times = verify.seconds(scenario, every, root, workers=workers, watch=watch)
+    times = verify.seconds(scenario, every, root, workers=workers, force=force, watch=watch)
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
     best = min(times)
     rows = [

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _HOSTS: Mapping[Placement, Host] = {"managed": "on-demand", "pinned": "pinned"}
 _ENDS: tuple[End, ...] = ("low", "value", "high")
-_NOWHERE_ELSE = 1e9
-"""Seconds that device memory gains for a buffer that may not lie on the host: more than all others together."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def plan(
         readings: of the model's equations.
 
     Raises:
-        AdviceError: nothing fits the budget, or no placement is left.
+        AdviceError: no placement is left for a buffer, or those that may lie nowhere else exceed the budget.
 
     """
     room = constants.system.capacity if budget is None else min(budget, constants.system.capacity)
@@ -127,11 +125,13 @@ def plan(
         _best_host(buffer, costs, penalties, placements)
         for buffer, (costs, penalties) in zip(buffers, priced, strict=True)
     ]
+    bound = [buffer for buffer, host in zip(buffers, hosts, strict=True) if host is None]
+    left = room - _needed(bound, room, placements, limited=room < constants.system.capacity)
     candidates = [
-        (buffer.size, _NOWHERE_ELSE if host is None else costs[host].value if "device" in placements else 0.0)
+        (buffer.size, 0.0 if host is None or "device" not in placements else costs[host].value)
         for buffer, host, (costs, _) in zip(buffers, hosts, priced, strict=True)
     ]
-    choice = model.choose(candidates, room)
+    choice = model.choose(candidates, left)
     advised = []
     for buffer, host, chosen, (costs, penalties) in zip(buffers, hosts, choice.chosen, priced, strict=True):
         placement = "device" if chosen or host is None else host
@@ -148,12 +148,43 @@ def _check(buffers: Sequence[Buffer], room: int, placements: Sequence[Placement]
     if unknown or not placements:
         expected = ", ".join(PLACEMENTS)
         raise AdviceError(f"placements: expected some of {expected}, found {', '.join(unknown) or 'none'}")
-    smallest = min(buffers, key=lambda buffer: buffer.size)
-    if smallest.size > room:
+    if room < 0:
+        raise AdviceError(f"--budget: expected 0 B or more, found {room:,} B")
+
+
+def _needed(bound: Sequence[Buffer], room: int, placements: Sequence[Placement], *, limited: bool) -> int:
+    """Bytes of buffers that may lie nowhere on the host.
+
+    Raises:
+        AdviceError: they may not lie on the device, either, or do not fit there.
+
+    """
+    if bound and "device" not in placements:
+        allowed = ",".join(placements)
         raise AdviceError(
-            f"--budget: {room:,} B fit no buffer; the smallest, `{smallest.name}`, has {smallest.size:,} B",
-            "leave device memory to at least one, or out with --placements managed,pinned",
+            f"`{bound[0].name}`: none is left of --placements {allowed}: {_excluded(placements)}",
+            f"allow others, too: --placements device,{allowed}",
         )
+    needed = sum(buffer.size for buffer in bound)
+    if needed > room:
+        names = ", ".join(f"`{buffer.name}`" for buffer in bound)
+        more = ["a larger --budget"] if limited else []
+        more += ["other --placements"] if {*PLACEMENTS} - {*placements} else []
+        raise AdviceError(
+            f"{names}: expected at most {room:,} B, all of {'the budget' if limited else 'device memory'}, "
+            f"found {needed:,} B that may lie nowhere else",
+            f"allow {' or '.join(more)}" if more else None,
+        )
+    return needed
+
+
+def _excluded(placements: Sequence[Placement]) -> str:
+    """Why a buffer may not lie on the host, where it is allowed to."""
+    reasons = {
+        "managed": "host and device write it in turns, so that managed memory thrashes",
+        "pinned": "nothing is known of the lines that pinned memory would cost",
+    }
+    return ", and ".join(reasons[placement] for placement in placements)
 
 
 def _priced(

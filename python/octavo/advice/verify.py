@@ -62,9 +62,12 @@ def seconds(
     root: Path,
     *,
     workers: int | None = None,
+    force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[float]:
-    """Simulated seconds of the whole program under each choice; those finished in `root` are not run again.
+    """Simulated seconds of the whole program under each choice.
+
+    Those finished in `root` are not run again, unless `force` is to replace them.
 
     Raises:
         OctavoError: one cannot be simulated, or a folder holds something else.
@@ -73,7 +76,7 @@ def seconds(
     points = {label(choice): choice for choice in choices}
     quiet = Recipe(scenario.toml, "scenario", ("record.events=false", "record.interval=0ns")).resolve()
     runs = [_point(name, placed(quiet, choice), root) for name, choice in points.items()]
-    found = dict(zip(points, execute(runs, workers=workers, watch=watch), strict=True))
+    found = dict(zip(points, execute(runs, workers=workers, force=force, watch=watch), strict=True))
     return [found[label(choice)].seconds for choice in choices]
 
 
