@@ -248,6 +248,25 @@ def test_force_mends_a_comparison_of_which_manifest_and_report_are_damaged(tmp_p
     assert contents(tmp_path / "c") == expected
 
 
+@pytest.mark.parametrize("content", ["mine", "{}"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda folder: octavo.compare(**COMPARE, output=folder, force=True),
+        lambda folder: octavo.sweep({"scenario": SCENARIO, "grid": {"node.gpus": [2]}}, output=folder, force=True),
+    ],
+)
+def test_force_takes_no_file_that_only_has_a_known_name(tmp_path, write, content):
+    """Where no manifest says that the folder is Octavo's."""
+    names = ("report.json", "sweep.json", "points.parquet", "sweep.png", "speedups.png", "jobs.parquet")
+    for name in names:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(octavo.OutputError):
+        write(tmp_path)
+    kept = contents(tmp_path)
+    assert {name: kept.get(name) for name in names} == dict.fromkeys(names, content.encode())
+
+
 def into_result(folder):
     return swap.locked(folder, FILES)
 

@@ -140,10 +140,13 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
 
 
 def _key_of_earlier(root: Path, shared: Shared, *, force: bool) -> str | None:
-    """Which experiment a folder without a manifest to trust is of; the empty text for one that cannot be told."""
+    """Which experiment a folder without a manifest to trust is of; the empty text for one that cannot be told.
+
+    Only a manifest, even a damaged one, says that what cannot be read is Octavo's, and not somebody's by that name.
+    """
     try:
         return shared.earlier(root)
     except DamagedError:
-        if not force:
+        if not force or not (root / MANIFEST_FILE).is_file():
             raise
         return ""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.errors import OutputError
+from octavo.errors import DamagedError, OutputError
 from octavo.files import atomic, ours, parquet, shared
 from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
@@ -138,11 +138,15 @@ def _read_plan(path: Path) -> dict[str, Any]:
 
 
 def _key_of_plan(root: Path) -> str | None:
-    """Which sweep an earlier version left; the empty text for one that does not say."""
+    """Which sweep an earlier version left; nothing if what is there is no plan of a sweep."""
+    path = root / PLAN_FILE
+    if not path.is_file():
+        return None
     try:
-        return str(_read_plan(root / PLAN_FILE).get("sweep", "")) if (root / PLAN_FILE).is_file() else None
-    except OutputError:
-        return ""
+        found = _read_plan(path).get("sweep")
+    except OutputError as error:
+        raise DamagedError(error.message, "choose another folder with -o") from error
+    return None if found is None else str(found)
 
 
 def _remove_results(root: Path) -> None:
