@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from octavo import advice, measured, policies, report, roofline, trace, validate
+    from octavo import advice, explain, measured, policies, report, roofline, trace, validate
     from octavo.advice.ask import Advice, advise
     from octavo.api import compare, inspect_workload, run, scenario, workload_program
     from octavo.errors import (
@@ -57,6 +57,7 @@ __all__ = [
     "advice",
     "advise",
     "compare",
+    "explain",
     "inspect_workload",
     "listing",
     "measured",

@@ -1,9 +1,11 @@
-"""Why a run took its time: facts by hand, words that follow them, and remedies that are what their runs say."""
+"""Why a run took as long as it did: facts by hand, words that follow them, remedies that are what their runs say."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from conftest import SMALL
 from nsys_exports import saxpy
 
 import octavo
+from octavo.cli.explain import _beside as beside
 from octavo.errors import OutputError, SimulationError
 from octavo.explain import difference, explain, what_if, words
 from octavo.explain.facts import facts, pairs, split
@@ -151,6 +154,37 @@ def test_the_command_says_what_python_says(cli, runs, explained):
         two.stdout.splitlines() == difference(*(RunResult.load(runs / name) for name in ("on-touch", "grit"))).sentences
     )
     assert cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--what-if").returncode == 2
+
+
+def test_options_of_runs_that_are_not_made_are_refused(cli, runs):
+    first, second = str(runs / "on-touch"), str(runs / "grit")
+    for arguments in ([first, "-o", "out"], [first, "--workers", "1"], [first, second, "-o", "out"]):
+        done = cli("explain", *arguments)
+        assert done.returncode == 2
+        assert "--output and --workers are of the runs that --what-if makes" in " ".join(done.stderr.split())
+
+
+def test_the_folder_that_one_stands_in_is_a_run_like_any(cli, tmp_path, runs, monkeypatch):
+    shutil.copytree(runs / "on-touch", tmp_path, dirs_exist_ok=True)
+    done = cli("explain", ".")
+    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(runs / "on-touch")
+    assert beside(Path()) == runs / "on-touch-what-if"
+    assert beside(Path("..")) == runs.with_name(f"{runs.name}-what-if")
+    assert beside(Path("a/b")) == Path("a/b-what-if")
+
+
+def test_no_error_advises_an_option_that_the_command_has_not(cli, tmp_path, on_touch, runs, monkeypatch):
+    damaged = Path(shutil.copytree(runs / "on-touch", tmp_path / "damaged"))
+    (damaged / "summary.json").write_text("{")
+    done = cli("explain", "damaged")
+    assert "is damaged" in done.stderr
+    assert "the command that made it has --force" in " ".join(done.stderr.split())
+    monkeypatch.setattr(what_if, "slug", lambda _: "same")
+    shutil.copytree(runs / "on-touch", tmp_path / "what-if" / "same")
+    with pytest.raises(OutputError, match="holds the result of another scenario") as found:
+        on_touch.explain(what_if=tmp_path / "what-if")
+    assert found.value.hint == "remove the folder of that run: the same command then runs it again"
 
 
 def test_a_whole_program_is_told_by_phase(tmp_path):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.errors import OutputError
+from octavo.errors import OctavoError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXAMPLES = options.examples(
     "octavo explain runs/first",
@@ -23,7 +27,7 @@ WhatIf = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Folder of these runs; RUN-what-if if left out."),
+    typer.Option("--output", "-o", metavar="DIR", help="Folder of the runs of --what-if; RUN-what-if if left out."),
 ]
 Chart = Annotated[
     Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: a PNG, SVG or PDF file.", show_default=False)
@@ -47,21 +51,24 @@ def explain(
     from octavo.runs.result import RunResult  # noqa: PLC0415 - as above
 
     sink = Sink(as_json=as_json, quiet=quiet)
+    if not what_if and (output is not None or workers is not None):
+        raise OutputError("--output and --workers are of the runs that --what-if makes", "leave them out, or add it")
     if len(runs) > 2 or (len(runs) == 2 and (what_if or picture is not None)):
         raise OutputError(
             f"expected one run, or two without --what-if and --picture, found {len(runs)}",
             "a report shows more: octavo report",
         )
-    results = [RunResult.load(run) for run in runs]
-    if len(results) == 2:
-        found = difference(*results)
+    if len(runs) == 2:
+        with _without_force():
+            found = difference(*(RunResult.load(run) for run in runs))
         sink.document(found.to_dict())
         for sentence in found.sentences:
             sink.say(sentence)
         return
-    folder = output or runs[0].with_name(f"{runs[0].name}-what-if")
-    with watching(quiet=quiet or not what_if) as watch:
-        one = explained(results[0], what_if=folder if what_if else None, workers=workers, watch=watch)
+    with watching(quiet=quiet or not what_if) as watch, _without_force():
+        result = RunResult.load(runs[0])
+        folder = (output or _beside(runs[0])) if what_if else None
+        one = explained(result, what_if=folder, workers=workers, watch=watch)
     sink.document(one.to_dict())
     for sentence in one.sentences:
         sink.say(sentence)
@@ -71,3 +78,20 @@ def explain(
         sink.say(f"Runs: {folder}")
     if picture is not None:
         one.plot().save(picture)
+
+
+def _beside(run: Path) -> Path:
+    """RUN-what-if next to a run; `.` and `..` have no names that could be added to."""
+    named = run.resolve() if run.name in ("", "..") else run
+    return named.with_name(f"{named.name}-what-if")
+
+
+@contextmanager
+def _without_force() -> Iterator[None]:
+    """Say whose option `--force` is: of the commands that make runs, and not of this one."""
+    try:
+        yield
+    except OctavoError as error:
+        if "--force" in (error.hint or ""):
+            error.hint = "make the run again: the command that made it has --force"
+        raise

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import InterruptedRun, ScenarioError, SimulationError
+from octavo.errors import InterruptedRun, OutputError, ScenarioError, SimulationError
 from octavo.explain.facts import split
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
@@ -73,7 +73,12 @@ def tried(
         Point(label, scenario, Path(root) / slug(f"{label}-{scenario.digest}"))
         for label, (_, scenario) in found.items()
     ]
-    finished = _finished(points, workers, watch)
+    try:
+        finished = _finished(points, workers, watch)
+    except OutputError as error:
+        if "--force" in (error.hint or ""):
+            error.hint = "remove the folder of that run: the same command then runs it again"
+        raise
     before = int(result.summary["time_ps"])
     remedies = [
         Remedy(
