@@ -362,6 +362,19 @@ def test_the_status_of_the_program_is_passed_on(cli):
     assert crashed.stderr == "said\n"
 
 
+def test_a_status_above_128_is_no_signal(tmp_path):
+    result = profile(["sh", "-c", "exit 137"], tmp_path / "profile")
+    assert result.summary["exit"] == {"status": 137, "signal": None, "signals_meanwhile": []}
+    killed = profile(["sh", "-c", "kill -KILL $$"], tmp_path / "killed")
+    assert killed.summary["exit"] == {"status": 137, "signal": "SIGKILL", "signals_meanwhile": []}
+
+
+def test_no_name_in_reports_leads_out_of_the_folder_of_results(cli, tmp_path):
+    assert cli("profile", "-q", "--name", "../outside/x", "--", "/bin/true").returncode == 0
+    assert octavo.RunResult.load(tmp_path / "runs" / "true").summary["source"]["file"] == "../outside/x"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
 def test_options_behind_the_program_are_its_own(cli, tmp_path):
     done = cli("profile", "-o", "mine", "sh", "-c", "echo $0 $1", "-o", "--json")
     assert (done.returncode, done.stdout) == (0, "-o --json\n")
@@ -400,7 +413,7 @@ def watching_of(script, folder):
         yield watching
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
 def test_a_signal_ends_the_program_and_the_profile_stays(tmp_path, number):
     ready = tmp_path / "ready"
     with watching_of(f"touch {ready}; exec sleep 60", tmp_path) as watching:

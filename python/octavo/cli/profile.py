@@ -59,7 +59,7 @@ def profile(
 
     result = watched(
         command,
-        output or Path("runs") / (name or Path(command[0]).name),
+        output or Path("runs") / Path(command[0]).name,
         every=every,
         name=name,
         force=force,

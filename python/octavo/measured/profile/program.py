@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+_OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
+"""What terminals send to the program, too."""
 
 
 class MissingProgramError(ProfileError):
@@ -88,13 +90,12 @@ class Program:
         os.close(self._tell)
 
     def reap(self) -> tuple[int, resource.struct_rusage]:
-        """Its exit status as shells have it (128 and the signal if one killed it), and what it and its children used.
+        """Its exit status, or minus the signal that killed it, and what it and its children used.
 
         It must have ended.
         """
         _, status, used = os.wait4(self.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        return (code if code >= 0 else 128 - code), used
+        return os.waitstatus_to_exitcode(status), used
 
     def _pass_on(self, number: int) -> None:
         if number in _PASSED_ON or not _in_foreground():
@@ -103,7 +104,7 @@ class Program:
 
     @contextmanager
     def heeding(self) -> Iterator[list[int]]:
-        """Outlive Ctrl-C, which the terminal tells the program too, and pass other requests to end on to it.
+        """Outlive what the terminal tells the program too, such as Ctrl-C, and pass other requests to end on to it.
 
         Gives the signals that came. Only the main thread hears any, and none that are ignored (`nohup`).
         """
@@ -117,7 +118,7 @@ class Program:
         if threading.current_thread() is not threading.main_thread():
             yield self._came
             return
-        heeded = [number for number in (signal.SIGINT, *_PASSED_ON) if signal.getsignal(number) != signal.SIG_IGN]
+        heeded = [number for number in (*_OF_TERMINALS, *_PASSED_ON) if signal.getsignal(number) != signal.SIG_IGN]
         before = {number: signal.signal(number, heed) for number in heeded}
         try:
             yield self._came

@@ -1,6 +1,6 @@
 """One sample after another, until a program and everything that it left behind have ended.
 
-Totals of processes cost microseconds. Mappings and NUMA nodes make the kernel look at every page, some 20 ms for each
+Totals of processes cost microseconds. Mappings and NUMA nodes make the kernel look at every page, milliseconds for each
 GiB of small ones: they are read as seldom as keeps that below a share of the time.
 """
 

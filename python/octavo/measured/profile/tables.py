@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PICOSECONDS = 1000
 """Of a nanosecond."""
-_SIGNALLED = 128
 
 
 def tables(record: Record) -> dict[str, pl.DataFrame]:
@@ -100,11 +99,11 @@ def summary(
 
 
 def _exit(ending: Ending) -> dict[str, Any]:
-    killed = ending.status - _SIGNALLED if ending.status > _SIGNALLED else 0
     names = {number.value: number.name for number in signal.Signals}
+    killed = ending.killed_by
     return {
         "status": ending.status,
-        "signal": names.get(killed),
+        "signal": None if killed is None else names.get(killed, f"signal {killed}"),
         "signals_meanwhile": [names[number] for number in ending.signals],
     }
 

@@ -27,19 +27,32 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+_SIGNALLED = 128
+"""What shells add to the signal that killed a program."""
+
 
 @dataclass(frozen=True)
 class Ending:
     """How a program ended."""
 
-    status: int
-    """Its exit status as shells have it."""
+    code: int
+    """Its exit status, or minus the signal that killed it."""
     used: resource.struct_rusage
     """What it used, with those of its children that it waited for."""
     span: int
     """Nanoseconds until the last sample, after its end and that of what it left behind."""
     signals: Sequence[int]
     """Signals that came meanwhile."""
+
+    @property
+    def status(self) -> int:
+        """Its exit status as shells have it: 128 and the signal if one killed it."""
+        return _status(self.code)
+
+    @property
+    def killed_by(self) -> int | None:
+        """The signal that killed it, which no exit status of its own is taken for."""
+        return -self.code if self.code < 0 else None
 
 
 def profile(
@@ -116,14 +129,18 @@ def _follow(program: Program, sampler: Sampler, signals: Sequence[int], watch: C
         sampler.sample()
         program.wait(sampler.due)
     alive = sampler.sample()
-    status, used = program.reap()
+    code, used = program.reap()
     asked = len(signals)
     if alive:
-        watch(_left(status, len(alive)))
+        watch(_left(_status(code), len(alive)))
     while alive and len(signals) == asked:
         program.wait(sampler.due)
         alive = sampler.sample()
-    return Ending(status, used, sampler.last - program.began, signals)
+    return Ending(code, used, sampler.last - program.began, signals)
+
+
+def _status(code: int) -> int:
+    return code if code >= 0 else _SIGNALLED - code
 
 
 def _left(status: int, count: int) -> str:
