@@ -17,6 +17,8 @@ from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.plan import plan
 from octavo.advice.sizes import size_of
+from octavo.cli.advise import Library, _show_actions
+from octavo.cli.sink import Sink
 from octavo.measured.imports import import_nsys
 
 PAGE = 4096
@@ -310,6 +312,13 @@ def test_people_are_told(tmp_path, cli):
         assert words in done.stdout
     table = pl.read_parquet(tmp_path / "advice" / "buffers.parquet")
     assert table["buffer"].to_list() == ["table", "starts"]
+
+
+def test_people_are_told_that_all_is_well(vectors, capsys):
+    plan = vectors[0].plan
+    as_it_is = [replace(each, placement=each.buffer.present) for each in plan.buffers]
+    _show_actions(Sink(as_json=False), replace(vectors[0], plan=replace(plan, buffers=as_it_is)), Library.cuda)
+    assert capsys.readouterr().out == "Nothing needs to change.\n"
 
 
 def test_sizes_as_people_write_them():

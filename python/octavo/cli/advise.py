@@ -192,7 +192,7 @@ def _show_all(sink: Sink, advice: Advice) -> None:
 
 def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:
     changed = [each for each in advice.plan.buffers if each.placement != each.buffer.present]
-    sink.say("What to write:" if changed else "Nothing is to be changed.")
+    sink.say("What to write:" if changed else "Nothing needs to change.")
     for each in changed:
         for line in actions.of(each.buffer, each.placement)[library.value]:
             sink.say(f"  {line}")

@@ -32,7 +32,7 @@ Eviction = Annotated[
 ]
 Demotion = Annotated[
     str | None,
-    typer.Option("--demotion", help="Where what leaves goes, by name, or a Python file.", show_default=False),
+    typer.Option("--demotion", help="Where evicted pages go: by name, or a Python file.", show_default=False),
 ]
 Sharing = Annotated[
     str | None,

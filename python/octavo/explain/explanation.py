@@ -1,4 +1,4 @@
-"""Why one run took its time."""
+"""Why one run took as long as it did."""
 
 from __future__ import annotations
 
