@@ -131,6 +131,12 @@ def test_examples_of_docstrings(module, tmp_path, monkeypatch):
     assert found.failed == 0
 
 
+def test_the_first_page_leads_to_every_other():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
+    assert not [str(page) for page in pages if page.name != "index.md" and f"({page})" not in text]
+
+
 def test_every_strategy_is_explained_with_its_source():
     text = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
     kinds = catalogue.listing()

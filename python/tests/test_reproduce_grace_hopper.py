@@ -9,20 +9,16 @@ import polars as pl
 import pytest
 
 from octavo.errors import ScenarioError
-from octavo.reproduce.grace_hopper import iterations, kinds, oversubscription, pages, phases, statements, systems
+from octavo.files.notes import OctavoNote
+from octavo.reproduce.grace_hopper import iterations, kinds, oversubscription, pages, parts, phases, statements, systems
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
-from octavo.reproduce.grace_hopper.study import KINDS, NODE, Study
-from octavo.scenarios.catalogue import names
-
-THERE = NODE in names("nodes")
-coherent = pytest.mark.skipif(not THERE, reason=f"{NODE} is not among the presets: nothing is coherent")
+from octavo.reproduce.grace_hopper.study import KINDS, Study
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("grace-hopper") / "study"
-    node = NODE if THERE else "cuda-sm90"
-    return Study(root, programs=("hotspot", "srad"), node=node, scale=1 / 1024, fewer=True)
+    return Study(root, programs=("hotspot", "srad"), scale=1 / 1024, fewer=True)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +46,6 @@ def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_
     assert "buffers" not in study.recipe(("srad", "explicit")).resolve().values["program"]
 
 
-@coherent
 def test_system_memory_is_read_where_it_is_with_counters_off(relative):
     rows = {row["kind"]: row for row in relative.points.filter(program="hotspot").to_dicts()}
     assert rows["system"]["remote_lines"] > 0 == rows["system"]["migrated_in_bytes"]
@@ -96,6 +91,53 @@ def test_prefetch_is_asked_for_before_launches(study):
     ]
     assert json.loads((part.root / "report.json").read_text())["shown"] == part.shown.to_dicts()
     assert (part.root / "speed.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("asked", "runs"),
+    [
+        ({"programs": ("srad",)}, ("kinds", "srad", "page-sizes")),
+        ({"programs": ("bfs",)}, ("kinds", "page-sizes")),
+        ({"programs": ("hotspot",)}, ("kinds", "page-sizes", "oversubscription", "prefetch", "memory")),
+        ({"kinds": ("explicit",)}, ("kinds", "memory")),
+        ({"kinds": ("system",)}, ("kinds", "srad", "page-sizes", "oversubscription", "memory")),
+    ],
+)
+def test_parts_without_runs_are_skipped_with_a_note_and_refused_by_name(asked, runs):
+    study = Study(**asked)
+    with pytest.warns(OctavoNote) as notes:
+        assert tuple(parts.chosen(study, ())) == runs
+    skipped = [name for name in parts.PARTS if name not in runs]
+    assert [str(note.message).split(" is skipped: it has runs of ")[0] for note in notes] == [
+        f"part `{name}`" for name in skipped
+    ]
+    assert tuple(parts.chosen(study, runs)) == runs
+    for name in skipped:
+        with pytest.raises(ScenarioError, match=rf"part `{name}`: it has runs of .* only, not of "):
+            parts.chosen(study, (*runs, name))
+
+
+def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
+    few = ("reproduce", "grace-hopper", "--program", "bfs", "--kind", "explicit,managed", "--scale", "1/1024")
+    done = cli(*few, "--part", "kinds", "--part", "memory", "-o", "named")
+    assert done.returncode == 2
+    assert "part `memory`: it has runs of hotspot, quantum-volume only, not of bfs" in done.stderr
+    assert not (tmp_path / "named").exists()
+    done = cli(*few, "-o", "all", "--json")
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) == {"folder", "statements", "kinds", "page-sizes"}
+    assert done.stderr.count("is skipped") == len(parts.PARTS) - 2
+
+
+def test_speeds_are_over_explicit_copies_wherever_they_stand(tmp_path):
+    def relative(*asked):
+        return kinds.relative(Study(tmp_path / "-".join(asked), programs=("bfs",), kinds=asked, scale=1 / 1024))
+
+    part = relative("managed", "explicit")
+    assert part.title == "Speed over explicit copies, access counters off"
+    assert part.points.filter(kind="explicit")["computation_speed"].to_list() == [1.0]
+    assert part.points.filter(kind="managed")["computation_speed"].to_list() != [1.0]
+    assert relative("system", "managed").title == "Speed over managed memory, access counters off"
 
 
 def point(program, kind, time, **more):

@@ -14,8 +14,8 @@ from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import sensitivity as sweeps
-from octavo.reproduce.grace_hopper import iterations, kinds, memory, oversubscription, statements
-from octavo.reproduce.grace_hopper import pages as system_pages
+from octavo.reproduce.grace_hopper import parts as grace_hopper_parts
+from octavo.reproduce.grace_hopper import statements
 from octavo.reproduce.grace_hopper import study as grace_hopper_study
 from octavo.reproduce.harvest import study as harvesting
 from octavo.reproduce.harvest.cases import CASES
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from octavo.reproduce.grace_hopper.study import Part as GraceHopperPart
-    from octavo.reproduce.grace_hopper.study import Study as GraceHopperStudy
     from octavo.reproduce.mosaic.study import Part
 
 EXAMPLES = options.examples(
@@ -261,15 +259,7 @@ def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
     _show_counts(sink, f"Case {name}: pages", pages)
 
 
-GRACE_HOPPER_PARTS: dict[str, Callable[[GraceHopperStudy], GraceHopperPart]] = {
-    "kinds": kinds.relative,
-    "srad": iterations.srad,
-    "page-sizes": system_pages.sizes,
-    "oversubscription": oversubscription.sweep,
-    "prefetch": oversubscription.rescue,
-    "memory": memory.over_time,
-}
-GraceHopperParts = Enum("GraceHopperParts", {name: name for name in GRACE_HOPPER_PARTS}, type=str)  # type: ignore[misc]
+GraceHopperParts = Enum("GraceHopperParts", {name: name for name in grace_hopper_parts.PARTS}, type=str)  # type: ignore[misc]
 
 GRACE_HOPPER_EXAMPLES = options.examples(
     "octavo reproduce grace-hopper --reduced",
@@ -281,7 +271,8 @@ GRACE_HOPPER_EXAMPLES = options.examples(
 @app.command(name="grace-hopper", epilog=GRACE_HOPPER_EXAMPLES)
 def grace_hopper(
     part: Annotated[
-        list[GraceHopperParts] | None, typer.Option("--part", help="A part of the study; all of them if left out.")
+        list[GraceHopperParts] | None,
+        typer.Option("--part", help="A part of the study; all that have runs if left out."),
     ] = None,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Inputs at a 256th of their size, few values of what is varied.")
@@ -291,7 +282,10 @@ def grace_hopper(
     ] = None,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="Kinds of memory; all three if left out.")] = None,
     node: Annotated[
-        str, typer.Option("--node", "-n", help="Node; others than gh200 have the stock driver's memory system.")
+        str,
+        typer.Option(
+            "--node", "-n", help="Node with its own memory system, or the stock driver's where it names none."
+        ),
     ] = grace_hopper_study.NODE,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -310,7 +304,6 @@ def grace_hopper(
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     default = grace_hopper_study.Study()
-    chosen = [str(one.value) for one in part or []] or list(GRACE_HOPPER_PARTS)
     documents: dict[str, Any] = {}
     frames: dict[str, pl.DataFrame] = {}
     with watching(quiet=quiet) as watch:
@@ -326,8 +319,8 @@ def grace_hopper(
             force,
             watch,
         )
-        for name in chosen:
-            found = GRACE_HOPPER_PARTS[name](study)
+        for name, described in grace_hopper_parts.chosen(study, [str(one.value) for one in part or []]).items():
+            found = described.run(study)
             _show_values(sink, found.title, found.shown)
             frames[name] = found.points
             documents[name] = found.to_dict()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import systems
+from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ LEVELS: Mapping[str, str] = {"L1-L2": "l1_l2", "HBM": "hbm", "CPU to GPU": "to_g
 
 def srad(study: Study) -> Part:
     """Both kinds without copies, with 64 KiB pages as published, and an image written by the GPU or by the CPU."""
-    kinds = [kind for kind in study.kinds if kind != "explicit"]
+    kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]
     wanted: dict[Key, tuple[str, ...]] = {
         (PROGRAM, kind, first): (
             *systems.counters(study.coherent, kind, on=True),

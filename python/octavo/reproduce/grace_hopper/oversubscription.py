@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
-from octavo.reproduce.grace_hopper.study import CHUNK
+from octavo.reproduce.grace_hopper.study import CHUNK, WITHOUT_COPIES
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ FEW_RATIOS = (1.0, 1.25, 2.0)
 """Peak use over what is left free; chosen: the page names no values."""
 RESCUE_RATIO = 1.3
 """As published of 34 qubits."""
+RESCUED = "managed"
+"""The kind of memory that prefetch is tried with."""
 SHARED = {
     "hotspot": ("MatrixTemp0", "MatrixTemp1", "MatrixPower"),
     "needle": ("input_itemsets", "reference"),
@@ -35,7 +37,7 @@ small arrays: both are left out."""
 def sweep(study: Study) -> Part:
     """Managed and system memory of 4 KiB pages, as published, with less and less memory."""
     programs = [name for name in study.programs if name in SHARED]
-    kinds = [kind for kind in study.kinds if kind != "explicit"]
+    kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]
     ratios = FEW_RATIOS if study.fewer else RATIOS
     wanted: dict[Key, tuple[str, ...]] = {
         (program, kind, str(ratio)): (
@@ -79,10 +81,10 @@ def rescue(study: Study) -> Part:
     wanted: dict[Key, tuple[str, ...]] = {}
     for program in programs:
         memory = systems.left_free(_left(study.peak(program), RESCUE_RATIO))
-        wanted[program, "managed", "enough memory"] = page
-        wanted[program, "managed", "no prefetch"] = (*page, *memory)
+        wanted[program, RESCUED, "enough memory"] = page
+        wanted[program, RESCUED, "no prefetch"] = (*page, *memory)
         for label, before in (("before the first launch", "first-launch"), ("before each launch", "each-launch")):
-            wanted[program, "managed", label] = (*page, *memory, *systems.prefetched(SHARED[program], before))
+            wanted[program, RESCUED, label] = (*page, *memory, *systems.prefetched(SHARED[program], before))
     runs = study.run("prefetch", wanted)
     rows = [
         {"program": key[0], "prefetch": key[2], **phases.times(result), **phases.moved(result)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
+from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ TITLE = "By the size of system pages, access counters off"
 
 def sizes(study: Study) -> Part:
     """Every program under system and managed memory with small and large pages."""
-    kinds = [kind for kind in study.kinds if kind != "explicit"]
+    kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]
     wanted: dict[Key, tuple[str, ...]] = {
         (program, kind, size): (*systems.counters(study.coherent, kind, on=False), *systems.page(size))
         for program in study.programs

@@ -1,4 +1,7 @@
-"""What the study says, from the one file that holds it: statements alone. Its ratios are not in the file, nor used."""
+"""What the study says, from the one file that holds it: statements alone.
+
+Its results in numbers are neither in the file nor used.
+"""
 
 from __future__ import annotations
 

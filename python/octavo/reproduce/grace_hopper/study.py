@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 NODE = "gh200"
-KINDS = ("explicit", "managed", "system")
+EXPLICIT = "explicit"
+WITHOUT_COPIES = ("managed", "system")
+KINDS = (EXPLICIT, *WITHOUT_COPIES)
 SCALE = 1 / 16
 REDUCED_SCALE = 1 / 256
 INTERVAL = 2_000_000
@@ -96,15 +98,15 @@ class Study:
     def recipe(self, key: Key, extra: Iterable[str] = ()) -> Recipe:
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
         program, kind = PROGRAMS[key[0]], key[1]
-        only_gpu = () if kind == "explicit" else program.only_gpu_overrides()
+        only_gpu = () if kind == EXPLICIT else program.only_gpu_overrides()
         settings = (f"node.preset={self.node}", *self.memory, "record.events=false", "record.interval=0ns")
         named = (*program.overrides(self.scale), f"program.kind={kind}", *only_gpu)
         return Recipe("", "arguments", (*settings, *named, *extra, *self.overrides))
 
     def peak(self, name: str) -> int:
         """Bytes of GPU memory that a program takes at most, when all of it is there: whole chunks for each buffer."""
-        scenario = self.recipe((name, "explicit")).resolve()
-        buffers = api.workload_program(scenario, "explicit")["buffers"]
+        scenario = self.recipe((name, EXPLICIT)).resolve()
+        buffers = api.workload_program(scenario, EXPLICIT)["buffers"]
         return sum(-(-buffer["bytes"] // CHUNK) * CHUNK for buffer in buffers if buffer["kind"] == "device")
 
     def run(self, part: str, wanted: Mapping[Key, Iterable[str]]) -> Runs:
