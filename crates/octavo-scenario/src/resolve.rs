@@ -91,7 +91,10 @@ const NODES_MEMORY: &str = "node.memory_preset";
 fn merge(main: &str, mut written: Vec<Layer>, read: &Reader<'_>) -> Result<Merged, ScenarioError> {
     let mut node = node_layers(main, &written, read)?;
     let located = |problem: Problem| Merged::of(main, &written).locate(problem);
-    let memory = named(&written, "memory.preset").or(named(&node, NODES_MEMORY)).map(presets::memory);
+    let memory = named(&written, "memory.preset")
+        .or(named(&written, NODES_MEMORY))
+        .or(named(&node, NODES_MEMORY))
+        .map(presets::memory);
     let memory: Vec<Layer> = memory.transpose().map_err(located)?.into_iter().collect();
     let driver = part(&DRIVER, main, &mut written, &mut node)?;
     let host = part(&HOST, main, &mut written, &mut node)?;

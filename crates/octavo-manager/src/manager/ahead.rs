@@ -60,6 +60,7 @@ impl Manager {
         } else {
             migrate::move_all(&mut tx, &on_host, to, Cause::Prefetch);
         }
+        self.memory.statistics.prefetch_plans += u64::from(!draft.is_empty());
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
@@ -67,7 +68,8 @@ impl Manager {
     fn coming(&self, block: &[PageId], to: MemoryId, kept: bool) -> Vec<PageId> {
         let comes = |&page: &PageId| {
             let view = self.page(page);
-            let there = if kept { view.mode == Mode::Spare } else { stageable(&view) };
+            let there =
+                if kept { view.mode == Mode::Spare } else { stageable(&view) && !self.memory.system_wide(page) };
             let preferred = self.memory.pages.advised().of(page).preferred;
             let wanted_there = preferred.is_none_or(|memory| memory.processor() == to.processor());
             let may_come = wanted_there && migrate::may_come(&view, to) && !self.memory.keeps(page);

@@ -56,6 +56,9 @@ impl Manager {
     /// A periodic report; what a placement moves becomes one plan.
     pub(super) fn report(&mut self, counts: &[AccessCount], plans: &mut Vec<Plan>) {
         for decider in self.policies.deciders() {
+            if self.policies.needs_of(decider).reports.is_none() {
+                continue;
+            }
             let own: Vec<AccessCount>;
             let counts = if self.memory.pages.decides_all(decider) {
                 counts

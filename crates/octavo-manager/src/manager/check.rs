@@ -154,7 +154,8 @@ impl Manager {
         let Some(tenants) = self.memory.pages.tenants() else { return Ok(()) };
         let pages = &self.memory.pages;
         let allocated = (0..pages.len() as u32).map(PageId).filter(|&page| pages.allocated(page));
-        let movable: Vec<PageId> = allocated.filter(|&page| !pages.kind(page).stays()).collect();
+        let leaves = |page: PageId| !pages.kind(page).stays() && !self.memory.system_wide(page);
+        let movable: Vec<PageId> = allocated.filter(|&page| leaves(page)).collect();
         for space in tenants.spaces() {
             for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
                 let there =

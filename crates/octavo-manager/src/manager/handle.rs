@@ -52,10 +52,13 @@ impl Manager {
         let mut batch = std::mem::take(&mut self.scratch.batch);
         batch.clear();
         batch.extend(faults.iter().map(|&fault| Pending::new(fault)));
+        let again = batch.iter().any(|pending| self.refused.contains(&(pending.fault.processor, pending.fault.page)));
         self.choose_lanes(&batch);
         self.serve(&batch, plans);
         self.detours.clear();
-        self.bring_ahead(&batch, plans);
+        if !again {
+            self.bring_ahead(&batch, plans);
+        }
         self.scratch.batch = batch;
     }
 

@@ -7,6 +7,14 @@ use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
 use crate::transaction::flight::Pending;
 
+/// A block on the host that comes to a GPU by way of another.
+pub(super) struct Detour {
+    to: ProcessorId,
+    block: u32,
+    /// Who lends its memory and link, once somebody asked; `None` if nobody does.
+    by: Option<Option<MemoryId>>,
+}
+
 impl Manager {
     /// Of the blocks of a batch that lie on the host, the later half of each GPU's come by way of another GPU, if the
     /// demotion has them fetched so. The publication's second thread walks a batch from its end until it meets the
@@ -22,20 +30,23 @@ impl Manager {
             let mut blocks: Vec<u32> = on_host.map(|fault| self.block_number(fault.page)).collect();
             blocks.dedup();
             let own = blocks.len() - blocks.len() / 2;
-            self.detours.extend(blocks[own..].iter().map(|&block| (gpu, block)));
+            self.detours.extend(blocks[own..].iter().map(|&block| Detour { to: gpu, block, by: None }));
         }
     }
 
     /// The GPU that the block of these faults comes by, if it makes a detour.
     pub(super) fn detour(&mut self, faults: &[Pending], draft: &mut Draft) -> Option<MemoryId> {
         let first = faults[0].fault;
-        let place = (first.processor, self.block_number(first.page));
-        if !self.detours.contains(&place) {
-            return None;
+        let (to, number) = (first.processor, self.block_number(first.page));
+        let index = self.detours.iter().position(|detour| (detour.to, detour.block) == (to, number))?;
+        if let Some(asked) = self.detours[index].by {
+            return asked;
         }
         let block = self.memory.pages.block(first.page);
         let on_host = block.iter().filter(|&page| stageable(&self.page(page))).count() as u32;
-        lender(&mut Transaction { memory: &mut self.memory, draft }, first.processor.memory(), on_host)
+        let by = lender(&mut Transaction { memory: &mut self.memory, draft }, to.memory(), on_host);
+        self.detours[index].by = Some(by);
+        by
     }
 
     fn block_number(&self, page: PageId) -> u32 {

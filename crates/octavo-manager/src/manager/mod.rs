@@ -31,8 +31,9 @@ use crate::contract::error::ConfigError;
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
-use crate::contract::topology::Topology;
+use crate::contract::topology::{SystemTable, Topology};
 use crate::manager::delayed::Delayed;
+use crate::manager::lanes::Detour;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
@@ -86,7 +87,7 @@ pub struct Manager {
     /// Faults of refused plans: when they happen again, nothing else is brought beside them.
     refused: BTreeSet<(ProcessorId, PageId)>,
     /// Blocks of the present batch that come to a GPU by way of another.
-    detours: Vec<(ProcessorId, u32)>,
+    detours: Vec<Detour>,
     /// Faults that were told to wait.
     delayed: Delayed,
     scratch: Scratch,
@@ -201,6 +202,9 @@ impl Manager {
         topology.validate()?;
         let (mut pages, frames) = (Pages::new(geometry, topology.memories.len()), Frames::new(topology));
         policies.placements().try_for_each(|(decider, placement)| pages.claim(decider, placement.attributes()))?;
+        if topology.system != SystemTable::Own {
+            pages.keep_system();
+        }
         let memory = Memory {
             now: Time::ZERO,
             pages,

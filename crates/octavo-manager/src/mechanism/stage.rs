@@ -44,7 +44,8 @@ pub(super) fn bring(
 ) -> Option<Result<(), room::NoRoom>> {
     let by = tx.draft.detour.filter(|&by| by != to && !to.on_host())?;
     let page = tx.state(run.first);
-    if !page.populated() || !page.owner.on_host() || page.replicated() || page.mode != Mode::Plain {
+    let alone = page.owner.on_host() && !page.replicated() && page.mode == Mode::Plain;
+    if !page.populated() || !alone || tx.memory.system_wide(run.first) {
         return None;
     }
     // Nothing may have changed if there is no room at the end of the way.
@@ -59,7 +60,7 @@ pub(super) fn bring(
 }
 
 fn room_at(tx: &mut Transaction<'_>, lender: MemoryId, run: PageRun, pages: u32) -> bool {
-    let Some(blocks) = Outlook::now(tx).room_beside(tx, lender, pages, Some(run)) else { return false };
+    let Some(blocks) = Outlook::now(tx).room_after(tx, lender, pages, Some(run)) else { return false };
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
     blocks.into_iter().for_each(|block| spare::remove(tx, lender, block));
     std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);

@@ -24,8 +24,15 @@ pub(super) fn choose(memory: &mut Memory, from: MemoryId, need: &Need, victims: 
         return 0;
     };
     let (tenants, spare) = (memory.pages.tenants().expect("address spaces are told apart"), memory.pages.spare());
-    let (awaiting, frames) = (spare.pages(from) - spare.backed(from), &memory.frames);
-    let shortage = Shortage { memory: from, wanted: need.pages, asking: need.asking, awaiting, tenants, frames };
+    let shortage = Shortage {
+        memory: from,
+        wanted: need.pages,
+        asking: need.asking,
+        awaiting: spare.pages(from) - spare.backed(from),
+        staying: memory.staying(from),
+        tenants,
+        frames: &memory.frames,
+    };
     let mut yields = Vec::new();
     sharing.yields(&shortage, &mut yields);
     memory.sharing = Some(sharing);

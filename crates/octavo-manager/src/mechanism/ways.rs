@@ -53,7 +53,11 @@ pub(super) fn ways(
     }
     let frames = &tx.memory.frames;
     let fits = !frames.counts(HOST_MEMORY) || frames.host_holds(written, &tx.draft.flight.change);
-    fits.then_some(ways)
+    if !fits {
+        return None;
+    }
+    ways.iter().for_each(|way| tx.memory.demotion.left(from, way.to));
+    Some(ways)
 }
 
 /// The memory that the victims of one block should go to. What leaves only in part goes to the host.
@@ -77,7 +81,7 @@ impl Outlook {
 
     /// Finds room for so many pages in another GPU's memory, from free frames and what it can remove: blocks of these,
     /// or `None` if there is not enough. What other steps of the plan take away there, they do too late.
-    pub(super) fn room_beside(
+    fn room_beside(
         &mut self,
         tx: &Transaction<'_>,
         memory: MemoryId,
@@ -88,6 +92,17 @@ impl Outlook {
         if tx.draft.steps.iter().any(leaves_later) {
             return None;
         }
+        self.room_after(tx, memory, pages, room_for)
+    }
+
+    /// The same for pages that come there behind all other steps of the plan.
+    pub(super) fn room_after(
+        &mut self,
+        tx: &Transaction<'_>,
+        memory: MemoryId,
+        pages: u32,
+        room_for: Option<PageRun>,
+    ) -> Option<Vec<u32>> {
         let missing = tx.memory.frames.missing(memory, pages, &self.change)?;
         let blocks = spare::Removable { memory, near: room_for, removed: &self.removed };
         let (blocks, frames) = blocks.until(tx, missing);

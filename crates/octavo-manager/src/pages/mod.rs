@@ -68,6 +68,8 @@ pub(crate) struct Pages {
     spare: Spare,
     /// Pages of the operating system's memory that each GPU holds.
     system_held: [u32; MAX_MEMORIES],
+    /// Whether these are never made to leave.
+    system_stays: bool,
     /// How much each address space has where, if anyone tells them apart.
     tenants: Option<Box<Tenants>>,
 }
@@ -85,6 +87,7 @@ impl Pages {
             advised: Advised::default(),
             spare: Spare::default(),
             system_held: [0; MAX_MEMORIES],
+            system_stays: false,
             tenants: None,
         }
     }
@@ -321,9 +324,15 @@ impl Pages {
         self.system_held[memory.index()]
     }
 
+    /// The operating system's pages are never made to leave.
+    pub fn keep_system(&mut self) {
+        self.system_stays = true;
+    }
+
     fn count(&mut self, page: PageId, before: &PageState, after: &PageState) {
         let (before, after) = (before.movable(), after.movable());
-        if before != after && !self.kind(page).stays() {
+        let kind = self.kind(page);
+        if before != after && !kind.stays() && !(self.system_stays && kind == Kind::System) {
             let space = self.space(page);
             self.tenants.iter_mut().for_each(|tenants| tenants.moved(space, before, after));
         }

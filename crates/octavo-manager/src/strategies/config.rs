@@ -57,7 +57,7 @@ pub struct MemoryConfig {
     pub system: SystemConfig,
     /// What leaves a full memory; `lru-page` unless said otherwise.
     pub eviction: Choice,
-    /// Where what leaves goes, and what leaves ahead of need; `host` unless said otherwise.
+    /// Where evicted pages go, and which leave ahead of need; `host` unless said otherwise.
     #[serde(skip_serializing_if = "goes_to_host")]
     pub demotion: Choice,
     /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.

@@ -149,6 +149,9 @@ impl Policies {
     /// Whether faults on one block of these pages are served together: that is done where managed memory's prefetcher
     /// wants it, as the driver serves blocks of all memory alike, or their own.
     pub fn serves_blocks(&self, kind: Kind, space: SpaceId) -> bool {
+        if kind.stays() {
+            return false;
+        }
         let asked = [self.brings(Kind::Managed, || space), self.brings(kind, || space)];
         asked.iter().any(|prefetch| self.prefetchers[prefetch.index()].serves_blocks())
     }

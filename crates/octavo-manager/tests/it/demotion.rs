@@ -257,6 +257,20 @@ fn half_of_a_batch_comes_by_way_of_a_neighbour() {
 }
 
 #[test]
+fn a_whole_block_makes_the_detour() {
+    let options = r#"{"reserve": "0B", "parallel_fetch": true}"#;
+    let mut manager = with_lanes(options, ("tree", r#"{"threshold": 1}"#), &[100, 100]);
+    let expected = [
+        "copy 32 host gpu1 staging",
+        "copy 32 gpu1 gpu0 migration",
+        "copy 33x31 host gpu1 staging",
+        "copy 33x31 gpu1 gpu0 prefetch",
+        "wake gpu0 32",
+    ];
+    assert_eq!(batch(&mut manager, &[0, 32])[1], expected);
+}
+
+#[test]
 fn neighbours_without_room_lend_no_link() {
     let options = r#"{"reserve": "64MiB", "parallel_fetch": true}"#;
     let mut manager = with_lanes(options, ("none", "{}"), &[100, 1]);

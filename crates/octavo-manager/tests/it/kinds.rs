@@ -5,6 +5,7 @@ use octavo_manager::{
     Access, Allocation, CounterNotification, Event, Fault, HOST, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
     PageId, PageRun, ProcessorId, Spread, SystemConfig, Topology,
 };
+use octavo_units::Time;
 
 const PAGES: PageRun = PageRun { first: PageId(3000), count: 4 };
 
@@ -44,6 +45,20 @@ fn device_memory_is_dealt_out_or_split_and_mapped_on_every_gpu() {
     assert_eq!(node.manager.frames_held(MemoryId::gpu(1)), 5);
     node.event(Event::Free(PageRun { first: PageId(4000), count: 3 }));
     assert_eq!(node.manager.frames_held(MemoryId::gpu(1)), 2, "frames are back at once");
+}
+
+#[test]
+fn a_fault_on_memory_that_stays_waits_for_its_frames_where_blocks_are_served_together() {
+    let config = MemoryConfig { prefetch: choice("tree", "{}"), ..MemoryConfig::default() };
+    let mut manager = Manager::new(&config, &Topology::of(vec![8, 8])).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Time::ZERO, Event::Allocate(Allocation { kind: Kind::Pinned, ..PAGES.into() }), &mut plans);
+    let fault = Fault { processor: ProcessorId::gpu(0), page: PAGES.first, access: Access::Read };
+    let mut woken = Vec::new();
+    manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut woken);
+    assert!(woken.is_empty());
+    plans.drain(..).for_each(|plan| manager.complete(Time::ZERO, plan.id, &mut woken));
+    assert!(woken.iter().flat_map(|plan| plan.wakes()).eq([(fault.processor, fault.page)]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::common::{Node, choice};
 use octavo_manager::{
     Access, Allocation, CounterNotification, CounterSpec, Event, Fault, HOST, HOST_MEMORY, Kind, MemoryConfig,
-    MemoryId, PageId, PageRun, ProcessorId, SystemConfig, SystemTable, Topology,
+    MemoryId, PageId, PageRun, ProcessorId, SpaceId, SystemConfig, SystemTable, Topology,
 };
 use octavo_units::Bytes;
 
@@ -117,4 +117,22 @@ fn a_program_can_bring_pages_and_freeing_forgets_them() {
 fn counters_are_not_heard_of_small_pages() {
     let small = MemoryConfig { page_size: Bytes(4 << 10), ..config() };
     assert_eq!(Node::with(&small, &Topology::unlimited(1).coherent()).manager.needs().counters, None);
+}
+
+#[test]
+fn a_quota_is_of_what_can_be_made_to_leave() {
+    let config = MemoryConfig { sharing: choice("quota", "{}"), ..config() };
+    let mut node = Node::with(&config, &Topology::of(vec![10]).coherent());
+    let mut allocate = |first: u32, space: u16, kind: Kind| {
+        let run = PageRun { first: PageId(first), count: 32 };
+        node.event(Event::Allocate(Allocation { space: SpaceId(space), kind, populated: false, ..run.into() }));
+    };
+    allocate(4096, 0, Kind::Managed);
+    allocate(4160, 1, Kind::System);
+    allocate(4224, 1, Kind::Managed);
+    let gpu = ProcessorId::gpu(0);
+    (4096..4100).chain(4160..4166).for_each(|page| _ = touch(&mut node, gpu, page));
+    // Four of ten frames hold what can leave, all of the first space's: it gives up one for the other.
+    let lines = touch(&mut node, gpu, 4224);
+    assert!(lines.contains(&"copy 4096 gpu0 host eviction".to_owned()), "{lines:?}");
 }

@@ -134,7 +134,9 @@ impl QuantumVolume {
         if place == 0 {
             push_all(out, &cost::ENTRY);
             let bytes = matrix_bytes(self.precision);
-            out.push(Op::scalar_load(self.matrices.at(gate as u64, bytes) / LINE_BYTES, (bytes / LINE_BYTES) as u32));
+            // A scalar load takes 64 bytes at most.
+            let first = self.matrices.at(gate as u64, bytes) / LINE_BYTES;
+            (first..first + bytes / LINE_BYTES).for_each(|line| out.push(Op::scalar_load(line, 1)));
             out.push(cost::PLACE);
         }
         match self.contiguous(gate, place, lanes) {

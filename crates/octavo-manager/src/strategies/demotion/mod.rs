@@ -43,6 +43,9 @@ pub trait Demotion: Send {
         None
     }
 
+    /// Victims leave `from` for this memory, the [destination](Demotion::destination) if they found room there.
+    fn left(&mut self, _from: MemoryId, _to: MemoryId) {}
+
     /// The GPU whose idle memory takes `pages` of the host on their way to `to`, so that they come over the links of that
     /// GPU; `None` if they should come straight.
     fn lender(&mut self, _to: MemoryId, _pages: u32, _memories: &Occupancy<'_>) -> Option<MemoryId> {

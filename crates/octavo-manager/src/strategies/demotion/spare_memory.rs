@@ -35,7 +35,7 @@ struct Options {
     /// (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction).
     pre_eviction: bool,
     /// Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs that
-    /// lend memory; default false (memHarvester, USENIX ATC 2022: parallel fetch).
+    /// lend memory. Of use where faults are served in batches; default false (memHarvester, USENIX ATC 2022: parallel fetch).
     parallel_fetch: bool,
 }
 
@@ -89,8 +89,8 @@ impl SpareMemory {
         chosen
     }
 
-    fn set_harvests(&mut self, memory: Option<MemoryId>, harvests: bool) {
-        if let Some(gpu) = memory.and_then(MemoryId::gpu_index) {
+    fn set_harvests(&mut self, memory: MemoryId, harvests: bool) {
+        if let Some(gpu) = memory.gpu_index() {
             self.harvests[gpu] = harvests;
         }
     }
@@ -98,10 +98,12 @@ impl SpareMemory {
 
 impl Demotion for SpareMemory {
     fn destination(&mut self, from: MemoryId, pages: u32, memories: &Occupancy<'_>) -> MemoryId {
-        let chosen = self.choose(from, pages, memories);
-        self.set_harvests(Some(from), true);
-        self.set_harvests(chosen, false);
-        chosen.unwrap_or(HOST_MEMORY)
+        self.choose(from, pages, memories).unwrap_or(HOST_MEMORY)
+    }
+
+    fn left(&mut self, from: MemoryId, to: MemoryId) {
+        self.set_harvests(from, true);
+        self.set_harvests(to, false);
     }
 
     fn reserve(&self) -> u32 {

@@ -54,6 +54,8 @@ pub struct Shortage<'a> {
     pub asking: Option<SpaceId>,
     /// Frames that hold pages for other GPUs, of which the host has no copy yet.
     pub(crate) awaiting: u32,
+    /// Frames whose pages nothing evicts.
+    pub(crate) staying: u32,
     pub(crate) tenants: &'a Tenants,
     pub(crate) frames: &'a Frames,
 }
@@ -62,7 +64,7 @@ impl Shortage<'_> {
     /// Frames of the memory for pages that can be made to leave.
     #[must_use]
     pub fn room(&self) -> u32 {
-        self.frames.capacity(self.memory).saturating_sub(self.frames.staying(self.memory) + self.awaiting)
+        self.frames.capacity(self.memory).saturating_sub(self.staying + self.awaiting)
     }
 
     /// Address spaces that were ever seen, in order of their numbers.

@@ -20,7 +20,7 @@ const LEVELS: [&str; 7] = [
 ];
 
 /// Bytes so far, by level.
-type Bytes = [u64; LEVELS.len()];
+type Bytes = [i64; LEVELS.len()];
 
 /// Launches that run, and those that are over.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl TrafficLog {
             Column::u64("began_ps", kernels.iter().map(|kernel| kernel.1).collect()),
             Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
         ];
-        let level = |level: usize| self.rows.iter().map(|row| row[level]).collect();
+        let level = |level: usize| self.rows.iter().map(|row| row[level].max(0).cast_unsigned()).collect();
         columns.extend(LEVELS.into_iter().enumerate().map(|(index, name)| Column::u64(name, level(index))));
         Some(Table::new("traffic", columns))
     }
@@ -63,13 +63,16 @@ impl TrafficLog {
 
 fn so_far(accesses: &Accesses, links: &Links) -> Bytes {
     let remote = accesses.remote_gpu_lines + accesses.remote_host_lines;
-    let beyond_l1 = accesses.load_lines + accesses.store_lines - accesses.l1_hits;
+    let beyond_l1 = (accesses.load_lines + accesses.store_lines).wrapping_sub(accesses.l1_hits);
     let (down, up) = links.host_bytes();
     let lines = |bytes: &[u64; Traffic::COUNT]| bytes[Traffic::Lines as usize];
     let pages =
         |bytes: &[u64; Traffic::COUNT]| bytes.iter().sum::<u64>() - lines(bytes) - bytes[Traffic::Control as usize];
+    // Lines count when they are issued, hits and remote lines later: with jobs side by side, less can be known at the end
+    // of a launch than at its beginning.
+    let missed = beyond_l1.wrapping_sub(remote).wrapping_mul(LINE_BYTES);
     [
-        beyond_l1.saturating_sub(remote) * LINE_BYTES,
+        missed,
         accesses.dram_reads * LINE_BYTES,
         accesses.dram_writes * LINE_BYTES,
         lines(&down),
@@ -77,4 +80,5 @@ fn so_far(accesses: &Accesses, links: &Links) -> Bytes {
         lines(&up),
         pages(&up),
     ]
+    .map(u64::cast_signed)
 }
