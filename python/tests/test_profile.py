@@ -407,7 +407,8 @@ def test_nothing_is_run_when_there_is_no_place_for_the_result(cli, tmp_path):
 @contextmanager
 def watching_of(script, folder):
     """`octavo profile` of a shell script into `kept`, with no terminal and no signal ignored."""
-    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from octavo.cli import main; "
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    heed += "signal.signal(signal.SIGQUIT, signal.SIG_DFL); from octavo.cli import main; "
     command = [sys.executable, "-c", heed + "main()", "profile", "-o", "kept", "--", "sh", "-c", script]
     with subprocess.Popen(command, cwd=folder, start_new_session=True, stderr=subprocess.PIPE, text=True) as watching:
         yield watching
