@@ -31,7 +31,9 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
         assert row["from_neighbours"] <= row["to_neighbours"] + row["staged"], label
         assert (row["staged"] > 0) <= ("PLF" in label), label
     assert pages["H+PE+PLF"]["staged"] > 0
-    went = [(row["to_neighbours"], row["from_neighbours"], row["staged"]) for label, row in pages.items() if "H+PE" in label]
+    went = [
+        (row["to_neighbours"], row["from_neighbours"], row["staged"]) for label, row in pages.items() if "H+PE" in label
+    ]
     assert len(set(went)) == len(went), "each technique changes where pages go"
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from octavo.cli.columns import Column, widths
 from octavo.files.notes import OctavoNote
 from octavo.plain import shortened, visible
 
@@ -49,18 +50,18 @@ class Sink:
             box=box.SIMPLE_HEAD,
             padding=(0, 1, 0, 0),
         )
-        for index, name in enumerate(columns):
-            numeric = index > 0 and all(row[index][:1] in "0123456789+-–" for row in rows)
-            shown = escape(visible(name))
-            table.add_column(
-                shown.replace("-", "-\n") if len(columns) > 8 else shown,
-                justify="right" if numeric else "left",
-                overflow="fold",
-                no_wrap=index == 0,
-            )
+        shown = [visible(name).replace("-", "-\n") if len(columns) > 8 else visible(name) for name in columns]
+        given = [_column(index, name, [row[index] for row in rows]) for index, name in enumerate(shown)]
+        beside = 2 * len(columns) + 1
+        taken = widths(given, self._console.width - beside)
+        for column, width in zip(given, taken, strict=True):
+            numeric = column.one_word and column is not given[0]
+            table.add_column(escape(column.name), justify="right" if numeric else "left", overflow="fold", width=width)
         for row in rows:
             table.add_row(*map(escape, row))
-        self._console.print(table)
+        # A table of long words is wider than the terminal, whose lines go on below.
+        table.width = sum(taken) + beside
+        self._console.print(table, crop=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """A line for people."""
@@ -71,6 +72,11 @@ class Sink:
         """The whole result, for programs."""
         if self.as_json:
             print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _column(index: int, name: str, cells: Sequence[str]) -> Column:
+    """A name stays whole, and so does a number with its unit."""
+    return Column(name, cells, one_word=index == 0 or all(cell[:1] in "0123456789+-–" for cell in cells))
 
 
 class Notes:
