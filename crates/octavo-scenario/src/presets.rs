@@ -42,6 +42,8 @@ const MEMORIES: Presets = &[
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
     ("grace-hopper", include_str!("../../../presets/memory/grace-hopper.toml")),
 ];
+/// The node of a scenario that names none, as on the command line.
+const DEFAULT_NODE: &str = "grit-4gpu";
 /// The host of a node that names none.
 pub(crate) const DEFAULT_HOST: &str = "x86-server";
 const DEFAULTS: &str = include_str!("../../../presets/defaults.toml");
@@ -92,6 +94,11 @@ pub(crate) fn instant() -> Layer {
 /// A node preset, below `node`; what it extends is still in it.
 pub(crate) fn node(name: &str) -> Option<Layer> {
     Some(embedded(&format!("preset {name}"), node_text(name)?).below("node"))
+}
+
+/// The layers of the node that a scenario has which says nothing of one.
+pub(crate) fn default_node() -> Vec<Layer> {
+    node(DEFAULT_NODE).into_iter().collect()
 }
 
 /// A driver preset, below `node.driver`.

@@ -167,10 +167,13 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     Ok(PartLayers { below, above })
 }
 
-/// The layers of the node that was named last.
+/// The layers of the node that was named last; of the default one, where the scenario's file says nothing of a node.
 fn node_layers(main: &str, written: &[Layer], read: &Reader<'_>) -> Result<Vec<Layer>, ScenarioError> {
     const KEY: &str = "node.preset";
-    let Some(at) = written.iter().rposition(|layer| layer.text(KEY).is_some()) else { return Ok(Vec::new()) };
+    let Some(at) = written.iter().rposition(|layer| layer.text(KEY).is_some()) else {
+        let spelled_out = lookup(&written[0].values, "node").is_some();
+        return Ok(if spelled_out { Vec::new() } else { presets::default_node() });
+    };
     let layer = &written[at];
     // The first layer is the scenario's file, the others are overrides.
     let file = (at == 0).then(|| main.to_owned());
@@ -200,10 +203,6 @@ fn drop_provided(layers: &mut [Layer], key: &str, preset: &[Layer]) {
 }
 
 fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
-    if merged.get("node").is_none() {
-        let names: Vec<&str> = presets::node_names().collect();
-        return Err(Problem::new("node.preset", format!("missing; expected one of {}", names.join(", "))));
-    }
     let values = Value::Object(merged.values.clone());
     check("", &values, &inline_schema::<Scenario>())?;
     serde_path_to_error::deserialize(values)

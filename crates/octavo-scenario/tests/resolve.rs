@@ -160,10 +160,24 @@ fn unknown_names_are_refused_with_the_nearest() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let error = resolved("workload = \"fir\"\nmemory.placement = \"grit\"\n", &[]).unwrap_err().to_string();
-    assert!(error.starts_with("s.toml: `node.preset`: missing; expected one of grit-2gpu"), "{error}");
     let error = resolved("memory.placement = \"grit\"\nnode.preset = \"grit-4gpu\"\n", &[]).unwrap_err().to_string();
     assert!(error.contains("`workload.name`: missing"), "{error}");
+}
+
+#[test]
+fn a_scenario_that_names_no_node_and_no_placement_has_those_of_the_command_line() {
+    let named = "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\nworkload = \"fir\"\n";
+    let named = resolved(named, &["node.clock=2GHz"]).unwrap();
+    assert_eq!(resolved("workload = \"fir\"\n", &["node.clock=2GHz"]).unwrap(), named);
+    let error = resolved("workload = \"fir\"\nmemory.placment = \"grit\"\n", &[]).unwrap_err().to_string();
+    assert!(error.starts_with("s.toml:2: `memory.placment`: unknown key"), "{error}");
+}
+
+#[test]
+fn a_node_that_is_spelled_out_is_not_completed() {
+    let error = resolved("workload = \"fir\"\n[node]\nclock = \"1GHz\"\n", &[]).unwrap_err().to_string();
+    assert!(error.starts_with("s.toml: `node."), "{error}");
+    assert!(error.contains("missing"), "{error}");
 }
 
 #[test]
