@@ -60,7 +60,7 @@ pub fn schema() -> Value {
         .for_each(|alternatives| alternatives.extend(several_programs(&workload)));
     schema["properties"]["workload"] = program;
     schema["properties"]["node"] = node;
-    schema["required"] = json!(["memory", "node"]);
+    schema["required"] = json!([]);
     schema["anyOf"] = json!([{ "required": ["workload"] }, { "required": ["job"] }]);
     schema
 }
