@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 
 import polars as pl
@@ -10,7 +11,18 @@ import pytest
 
 from octavo.errors import ScenarioError
 from octavo.files.notes import OctavoNote
-from octavo.reproduce.grace_hopper import iterations, kinds, oversubscription, pages, parts, phases, statements, systems
+from octavo.reproduce.grace_hopper import (
+    iterations,
+    kinds,
+    levels,
+    oversubscription,
+    pages,
+    parts,
+    phases,
+    remedies,
+    statements,
+    systems,
+)
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.reproduce.grace_hopper.study import KINDS, Study
 
@@ -93,14 +105,47 @@ def test_prefetch_is_asked_for_before_launches(study):
     assert (part.root / "speed.png").stat().st_size > 5000
 
 
+def test_remedies_spare_the_gpu_its_first_touch(study):
+    part = remedies.tried(study)
+    assert part.points["program"].unique().to_list() == ["srad"]
+    rows = {(row["pages"], row["remedy"]): row for row in part.points.to_dicts()}
+    for size in ("4KiB", "64KiB"):
+        none, loop, registered = (rows[size, name] for name in ("none", "CPU loop", "cudaHostRegister"))
+        for found in (loop, registered):
+            assert found["initialise_ps"] < none["initialise_ps"], "no entry is made in the launch"
+            assert found["before_ps"] > none["before_ps"], "but before"
+            assert found["remote_lines"] > none["remote_lines"], "and the pages are on the host"
+    counted = rows["64KiB", "CPU loop, threshold 256"]
+    assert 0 < counted["remote_lines"] < rows["64KiB", "CPU loop"]["remote_lines"], "pages come to the GPU"
+    assert ("4KiB", "CPU loop, threshold 256") not in rows, "counters tell nothing of small pages"
+
+
+def test_throughput_is_of_three_levels(study):
+    part = levels.throughput(replace(study, programs=("quantum-volume",)))
+    rows = {row["memory"]: row for row in part.points.to_dicts()}
+    assert set(rows) == {"managed", "managed, prefetch", "system"}
+    for row in rows.values():
+        assert row["L1-L2_bytes_per_second"] > 0
+        assert row["launches_ps"] > 0
+    assert rows["system"]["C2C_bytes_per_second"] > 0
+    assert (part.root / "throughput.png").stat().st_size > 5000
+
+
 @pytest.mark.parametrize(
     ("asked", "runs"),
     [
-        ({"programs": ("srad",)}, ("kinds", "srad", "page-sizes")),
+        ({"programs": ("srad",)}, ("kinds", "srad", "page-sizes", "remedies")),
         ({"programs": ("bfs",)}, ("kinds", "page-sizes")),
         ({"programs": ("hotspot",)}, ("kinds", "page-sizes", "oversubscription", "prefetch", "memory")),
         ({"kinds": ("explicit",)}, ("kinds", "memory")),
-        ({"kinds": ("system",)}, ("kinds", "srad", "page-sizes", "oversubscription", "memory")),
+        (
+            {"kinds": ("system",)},
+            ("kinds", "srad", "page-sizes", "oversubscription", "throughput", "remedies", "memory"),
+        ),
+        (
+            {"programs": ("quantum-volume",), "node": "x86-h100-hmm"},
+            ("kinds", "page-sizes", "oversubscription", "prefetch", "remedies", "memory"),
+        ),
     ],
 )
 def test_parts_without_runs_are_skipped_with_a_note_and_refused_by_name(asked, runs):
@@ -113,8 +158,10 @@ def test_parts_without_runs_are_skipped_with_a_note_and_refused_by_name(asked, r
     ]
     assert tuple(parts.chosen(study, runs)) == runs
     for name in skipped:
-        with pytest.raises(ScenarioError, match=rf"part `{name}`: it has runs of .* only, not of "):
+        with pytest.raises(ScenarioError, match=rf"part `{name}`: it has runs of .* only,.* not of "):
             parts.chosen(study, (*runs, name))
+        with pytest.raises(ScenarioError, match=rf"part `{name}`: it has runs of "):
+            parts.PARTS[name](study)
 
 
 def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
@@ -126,7 +173,9 @@ def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
     done = cli(*few, "-o", "all", "--json")
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)) == {"folder", "statements", "kinds", "page-sizes"}
-    assert done.stderr.count("is skipped") == len(parts.PARTS) - 2
+    # Five notes of a kind are shown.
+    assert done.stderr.count("is skipped") == 5
+    assert f"and {len(parts.PARTS) - 2 - 5} more of these" in done.stderr
 
 
 def test_speeds_are_over_explicit_copies_wherever_they_stand(tmp_path):

@@ -122,4 +122,12 @@ pub struct HostCosts {
     pub copy_call: Time,
     /// A call that prefetches or gives advice.
     pub advice_call: Time,
+    /// The first call of a program that needs a GPU, which creates its context; 0, the default, leaves it out.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub context: Time,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_none(time: &Time) -> bool {
+    time.0 == 0
 }

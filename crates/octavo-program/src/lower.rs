@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, BufferId, Span};
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
 use crate::check::ProgramError;
-use crate::host::{HostPhase, Sweep};
+use crate::host::{HostPhase, Sweep, Threads};
 use crate::host_side::{Exchange, HostSide, Role};
 use crate::launches::Workload;
 use crate::program::{Program, ProgramBuilder};
@@ -65,6 +65,8 @@ pub struct Exception {
     pub advice: Advice,
     /// Where the program brings all of it before launches.
     pub prefetch: Option<Bring>,
+    /// Whether the host touches every page of it first, so that it has an entry of each.
+    pub populate: bool,
 }
 
 /// Bringing all of a buffer to a processor's memory (`cudaMemPrefetchAsync`).
@@ -86,6 +88,11 @@ pub enum Before {
     /// Each of them.
     EachLaunch,
 }
+
+/// Bytes from one touch to the next where the host populates a buffer: the smallest page that hosts have.
+const POPULATED_STRIDE: u64 = 4 << 10;
+/// Bytes of such a touch.
+const POPULATED_WIDTH: u64 = 8;
 
 /// How a workload becomes a whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +206,7 @@ impl Chain<'_> {
         let [inputs, outputs] = [|role: &Role| role.input, |role: &Role| role.output].map(|wanted| self.whole(wanted));
         self.each(&on_host, Action::Allocate);
         self.advise();
+        self.populate();
         self.host("initialise", Access::Write, &inputs);
         self.each(&device, Action::Allocate);
         self.copy_in(&inputs);
@@ -232,6 +240,22 @@ impl Chain<'_> {
                 let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
                 self.then(Action::Advise { span, advice });
             }
+        }
+    }
+
+    /// The host writes a word of every page of what is to be populated.
+    fn populate(&mut self) {
+        let chosen = |id: &&BufferId| self.lowering.exceptions.get(&id.index()).is_some_and(|own| own.populate);
+        let sweep = |&buffer: &BufferId| Sweep {
+            span: Span { buffer, bytes: 0..self.program.bytes(buffer) },
+            access: Access::Write,
+            width: POPULATED_WIDTH,
+            stride: POPULATED_STRIDE,
+            by: Threads::Shared,
+        };
+        let sweeps: Vec<_> = self.used.iter().filter(chosen).map(sweep).collect();
+        if !sweeps.is_empty() {
+            self.then(Action::Host(HostPhase { name: "populate".into(), threads: self.lowering.host_threads, sweeps }));
         }
     }
 

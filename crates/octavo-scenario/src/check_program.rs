@@ -149,11 +149,12 @@ impl Checked<'_> {
             ("accessed_by", !buffer.accessed_by.is_empty()),
             ("read_mostly", buffer.read_mostly),
             ("prefetch", buffer.prefetch.is_some()),
+            ("populate", buffer.populate),
         ];
         let kind = buffer.kind.unwrap_or(program.buffers());
         if let Some((part, _)) = said.into_iter().find(|(_, said)| *said && kind.stays()) {
             let moves = format!("{} or {}", Kind::Managed, Kind::System);
-            let what = if part == "prefetch" { part } else { "advice" };
+            let what = if ["prefetch", "populate"].contains(&part) { part } else { "advice" };
             let message = format!("{what} is for memory that moves: expected {moves}, found {kind}");
             return Err(self.problem(&key(part), message));
         }

@@ -70,6 +70,9 @@ pub struct BufferChoice {
     /// Before which launches it does that; the first if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch_before: Option<Before>,
+    /// Whether the host touches a word of each 4 KiB of it before anything else does, so that its pages are there.
+    #[serde(skip_serializing_if = "is_false")]
+    pub populate: bool,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -245,7 +248,10 @@ impl ProgramChoice {
     fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
         let exception = |(index, name): (usize, &String)| {
             let own = self.buffers.get(name)?;
-            Some((index, Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring() }))
+            Some((
+                index,
+                Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring(), populate: own.populate },
+            ))
         };
         let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
         Lowering {

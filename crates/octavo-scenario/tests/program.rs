@@ -137,6 +137,8 @@ fn prefetch_is_for_memory_that_moves_and_names_processors_of_the_node() {
     assert!(error.contains("expected one of host, gpu0, gpu1, gpu2, gpu3, found `gpu4`; did you mean"), "{error}");
     let error = refusal(&["program.kind=managed", &set("prefetch_before=each-launch")]);
     assert!(error.contains(&format!("prefetch_before`: needs `program.buffers.{name}.prefetch`")), "{error}");
+    let error = refusal(&["program.kind=explicit", &set("populate=true")]);
+    assert!(error.contains("populate is for memory that moves: expected managed or system, found device"), "{error}");
     let each = [set("prefetch=gpu0"), set("prefetch_before=each-launch")];
     assert!(program(&["program.kind=managed", &each[0], &each[1]]).is_ok());
 }

@@ -320,7 +320,7 @@ def grace_hopper(
             watch,
         )
         for name, described in grace_hopper_parts.chosen(study, [str(one.value) for one in part or []]).items():
-            found = described.run(study)
+            found = described(study)
             _show_values(sink, found.title, found.shown)
             frames[name] = found.points
             documents[name] = found.to_dict()

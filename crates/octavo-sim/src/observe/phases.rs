@@ -20,6 +20,9 @@ pub struct Phases {
     pub host_results_ps: u64,
     /// Freeing buffers.
     pub deallocation_ps: u64,
+    /// Creating the context, where that takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_ps: Option<u64>,
 }
 
 /// The actions of whole programs, in the order in which they ended.
@@ -78,6 +81,7 @@ impl Phases {
             Phase::Kernel => &mut self.kernels_ps,
             Phase::HostResults => &mut self.host_results_ps,
             Phase::Deallocation => &mut self.deallocation_ps,
+            Phase::Context => self.context_ps.get_or_insert_default(),
             Phase::Other => return,
         };
         *sum += row.ended - row.began;

@@ -228,6 +228,39 @@ fn pages_that_a_gpu_is_advised_to_access_stay_on_the_host() {
     assert!(actions(&result).iter().any(|(phase, _, time)| phase == "other" && *time == CALL), "the call costs");
 }
 
+/// The first call that needs a GPU takes the longer: an allocation, or the first launch where memory is `malloc`'s.
+#[test]
+fn a_context_is_created_where_a_kind_of_memory_first_needs_it() {
+    // Whole cycles and whole turns of the links, so that what follows is only later.
+    const CONTEXT: u64 = (1 << 20) * 1_000_000;
+    let workload = kernel("fir");
+    for (kind, before, after) in [
+        (ProgramKind::Explicit, "host-initialisation", "allocation"),
+        (ProgramKind::Managed, "", "allocation"),
+        (ProgramKind::Pinned, "", "allocation"),
+        (ProgramKind::System, "host-initialisation", "kernel"),
+    ] {
+        let program = lowered(workload.as_ref(), kind);
+        let job = || [Job::alone(workload.as_ref(), Some(&program))];
+        let mut node = roomy(1);
+        let run = |node: &octavo_node::NodeConfig| {
+            simulate_jobs(node, &memory("on-touch"), &job(), RunOptions::default()).unwrap()
+        };
+        let plain = run(&node);
+        node.host.costs.context = octavo_units::Time(CONTEXT);
+        let with = run(&node);
+        assert_eq!(with.summary.time_ps, plain.summary.time_ps + CONTEXT, "{}", kind.name());
+        assert_eq!(plain.summary.phases.unwrap().context_ps, None);
+        assert_eq!(with.summary.phases.unwrap().context_ps, Some(CONTEXT));
+        let mut rows = actions(&with);
+        let place = rows.iter().position(|(phase, ..)| phase == "context").unwrap();
+        assert_eq!(place.checked_sub(1).map_or("", |before| &rows[before].0), before, "{}", kind.name());
+        assert_eq!(rows[place + 1].0, after, "{}", kind.name());
+        rows.remove(place);
+        assert_eq!(rows, actions(&plain), "nothing else takes longer: {}", kind.name());
+    }
+}
+
 /// The chain of a program's actions without those that make or free a buffer.
 fn without_lifetimes(program: &Program) -> Program {
     let kept =

@@ -153,6 +153,29 @@ fn a_buffer_is_brought_before_the_first_launch_or_before_each() {
 }
 
 #[test]
+fn a_populated_buffer_is_touched_every_4_kib_before_anything_is_written() {
+    let workload = build("stencil2d", 0.003);
+    let exception = Exception { populate: true, ..Exception::default() };
+    let lowering = Lowering { kind: ProgramKind::System, exceptions: [(1, exception)].into(), ..Lowering::default() };
+    let program = lower(workload.as_ref(), &lowering).unwrap();
+    let phases: Vec<_> = program
+        .actions()
+        .iter()
+        .filter_map(|ordered| match &ordered.action {
+            Action::Host(phase) => Some(phase),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(phases.iter().map(|phase| &*phase.name).take(2).collect::<Vec<_>>(), ["populate", "initialise"]);
+    let touched: Vec<_> = phases[0].pieces(0).collect();
+    let [piece] = &touched[..] else { panic!("one buffer: {touched:?}") };
+    assert_eq!((piece.buffer.index(), piece.access), (1, Access::Write));
+    let bytes = workload.buffers()[1].bytes;
+    let expected: Vec<_> = (0..bytes.div_ceil(4096)).map(|page| page * 4096..bytes.min(page * 4096 + 8)).collect();
+    assert_eq!(piece.accesses().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn what_launches_read_was_written_before() {
     for name in WORKLOADS.names() {
         let workload = build(name, 0.003);

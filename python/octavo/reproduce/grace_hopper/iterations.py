@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import systems
+from octavo.reproduce.grace_hopper.described import part
 from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
 from octavo.runs import pictures
 
@@ -31,6 +32,7 @@ LEVELS: Mapping[str, str] = {"L1-L2": "l1_l2", "HBM": "hbm", "CPU to GPU": "to_g
 """Levels of traffic, and what measures of them begin with."""
 
 
+@part("srad", programs=(PROGRAM,), kinds=WITHOUT_COPIES)
 def srad(study: Study) -> Part:
     """Both kinds without copies, with 64 KiB pages as published, and an image written by the GPU or by the CPU."""
     kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]

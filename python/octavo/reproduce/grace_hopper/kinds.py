@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
+from octavo.reproduce.grace_hopper.described import part
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ BASES = {"explicit": "explicit copies", "managed": "managed memory", "system": "
 WITHOUT, WITH = "computation", "with allocation"
 
 
+@part("kinds")
 def relative(study: Study) -> Part:
     """Every program under every kind."""
     wanted: dict[Key, tuple[str, ...]] = {

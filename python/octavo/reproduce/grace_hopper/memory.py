@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import systems
+from octavo.reproduce.grace_hopper.described import part
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ TITLE = "Memory in use over time"
 PROGRAMS = ("hotspot", "quantum-volume")
 
 
+@part("memory", programs=PROGRAMS)
 def over_time(study: Study) -> Part:
     """The programs of the published figure under every kind."""
     programs = [name for name in PROGRAMS if name in study.programs]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
+from octavo.reproduce.grace_hopper.described import part
 from octavo.reproduce.grace_hopper.study import CHUNK, WITHOUT_COPIES
 from octavo.runs import pictures
 
@@ -34,6 +35,7 @@ SHARED = {
 small arrays: both are left out."""
 
 
+@part("oversubscription", programs=SHARED, kinds=WITHOUT_COPIES)
 def sweep(study: Study) -> Part:
     """Managed and system memory of 4 KiB pages, as published, with less and less memory."""
     programs = [name for name in study.programs if name in SHARED]
@@ -43,7 +45,7 @@ def sweep(study: Study) -> Part:
         (program, kind, str(ratio)): (
             *systems.counters(study.coherent, kind, on=False),
             *systems.page(systems.SMALL),
-            *systems.left_free(_left(study.peak(program), ratio)),
+            *systems.left_free(left(study.peak(program), ratio)),
         )
         for program in programs
         for kind in kinds
@@ -52,7 +54,7 @@ def sweep(study: Study) -> Part:
     runs = study.run("oversubscription", wanted)
     rows = [
         {"program": key[0], "kind": key[1], "asked": float(key[2])}
-        | {"ratio": round(study.peak(key[0]) / _left(study.peak(key[0]), float(key[2])), 2)}
+        | {"ratio": round(study.peak(key[0]) / left(study.peak(key[0]), float(key[2])), 2)}
         | phases.times(result)
         | phases.moved(result)
         for key, result in runs.results.items()
@@ -74,13 +76,14 @@ def sweep(study: Study) -> Part:
     return runs.part(SWEEP, points, shown, draw)
 
 
+@part("prefetch", programs=SHARED, kinds=(RESCUED,))
 def rescue(study: Study) -> Part:
     """Managed memory that lacks a quarter of its need: no prefetch, one before the first launch, one before each."""
     programs = [name for name in study.programs if name in SHARED]
     page = systems.page(systems.SMALL)
     wanted: dict[Key, tuple[str, ...]] = {}
     for program in programs:
-        memory = systems.left_free(_left(study.peak(program), RESCUE_RATIO))
+        memory = systems.left_free(left(study.peak(program), RESCUE_RATIO))
         wanted[program, RESCUED, "enough memory"] = page
         wanted[program, RESCUED, "no prefetch"] = (*page, *memory)
         for label, before in (("before the first launch", "first-launch"), ("before each launch", "each-launch")):
@@ -101,6 +104,6 @@ def rescue(study: Study) -> Part:
     return runs.part(RESCUE, points, shown, draw)
 
 
-def _left(peak: int, ratio: float) -> int:
+def left(peak: int, ratio: float) -> int:
     """Memory that is left free: whole chunks, at least two."""
     return max(2, int(peak / ratio / CHUNK)) * CHUNK

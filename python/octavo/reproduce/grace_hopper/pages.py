@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
+from octavo.reproduce.grace_hopper.described import part
 from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
 from octavo.runs import pictures
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 TITLE = "By the size of system pages, access counters off"
 
 
+@part("page-sizes", kinds=WITHOUT_COPIES)
 def sizes(study: Study) -> Part:
     """Every program under system and managed memory with small and large pages."""
     kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]
@@ -40,7 +42,7 @@ def sizes(study: Study) -> Part:
     )
 
     def draw(root: Path) -> None:
-        for name in ("computation", "deallocation"):
+        for name in ("allocation", "computation", "deallocation"):
             bars = points.select(
                 pl.format("{} ({})", "program", "kind").alias("program"), "pages", pl.col(f"{name}_ps").truediv(1e9)
             )

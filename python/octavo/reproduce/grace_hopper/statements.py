@@ -194,6 +194,18 @@ def _prefetch(points: pl.DataFrame) -> Verdict | None:
     return _some(speed > 1 for speed in best.values()), f"speed over no prefetch: {_listed(speeds)}", faults
 
 
+def _populated(points: pl.DataFrame) -> Verdict | None:
+    tried = points.filter(pl.col("remedy") != "none")
+    speeds = {f"{row['program']} {row['pages']} {row['remedy']}": row["speed"] for row in tried.to_dicts()}
+    best = tried.group_by("program", "pages").agg(pl.col("speed").max())["speed"].to_list()
+    why = "; ".join(
+        f"{row['program']} {row['pages']} {row['remedy']}: {row['before_ps'] / 1e9:.2f} ms before the first launch, "
+        f"{row['initialise_ps'] / 1e9:.2f} in it, {row['remote_lines']} remote lines"
+        for row in points.to_dicts()
+    )
+    return _some(speed > 1 for speed in best), f"speed over no remedy: {_listed(speeds)}", why
+
+
 def _all(speeds: Mapping[str, float]) -> bool | None:
     return _some(speed > 1 for speed in speeds.values())
 
@@ -219,5 +231,6 @@ _JUDGES: Mapping[str, tuple[str, Callable[[pl.DataFrame], Verdict | None]]] = {
     "large-pages-hurt": ("page-sizes", _pages_hurt),
     "deallocation": ("page-sizes", _deallocation),
     "prefetch": ("prefetch", _prefetch),
+    "populated": ("remedies", _populated),
 }
 """The part that says something about a statement, and what it says."""

@@ -25,6 +25,9 @@ impl<L: Listen> Node<'_, L> {
 
     pub(in crate::machine) fn begin_action(&mut self, number: u32) {
         let ((job, id), now) = (self.programs.who(number), self.hardware.clock.now());
+        if let Some(ready) = self.context_awaited((job, id)) {
+            return self.hardware.clock.schedule(ready, EventKind::Action, number);
+        }
         let whole = self.programs.of(job);
         let program = whole.program;
         whole.progress[id.index()].began = now;

@@ -1,6 +1,7 @@
 //! Whole programs in execution: which of their actions are under way, and what each does.
 
 mod actions;
+mod context;
 mod copies;
 pub(super) mod costs;
 mod host;
@@ -8,6 +9,7 @@ mod host;
 use octavo_program::{Action, ActionId, Order, Program};
 
 use crate::cpu::thread::Thread;
+use crate::machine::program::context::Context;
 use crate::machine::program::copies::Copies;
 use octavo_driver::FaultId;
 use octavo_driver::slab::Slab;
@@ -21,6 +23,8 @@ type Doing = (usize, ActionId);
 /// What a phase of a program is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// The first call that needs a GPU creates what it needs.
+    Context,
     Allocation,
     HostInitialisation,
     CopyIn,
@@ -36,6 +40,7 @@ impl Phase {
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Context => "context",
             Self::Allocation => "allocation",
             Self::HostInitialisation => "host-initialisation",
             Self::CopyIn => "copy-in",
@@ -74,6 +79,7 @@ pub(crate) struct Whole<'a> {
     progress: Vec<Progress>,
     /// The launch that runs.
     launching: Option<ActionId>,
+    context: Context,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -136,12 +142,13 @@ impl<'a> Whole<'a> {
             left: program.actions().len(),
             progress: vec![Progress::default(); program.actions().len()],
             launching: None,
+            context: Context::None,
         }
     }
 
-    /// None of its actions is done.
+    /// None of its actions is done; its process, and what that has created, goes on.
     fn begin_anew(&mut self) {
-        *self = Self::new(self.program, self.first);
+        *self = Self { context: self.context, ..Self::new(self.program, self.first) };
     }
 
     /// The number of an action in events.

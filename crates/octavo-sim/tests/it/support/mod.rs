@@ -360,6 +360,7 @@ fn host() -> HostConfig {
             unmap_page: Time(200_000),
             copy_call: Time(5_000_000),
             advice_call: Time(1_000_000),
+            context: Time(0),
         },
     }
 }
