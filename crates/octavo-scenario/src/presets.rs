@@ -25,6 +25,7 @@ const NODES: Presets = &[
     ("gh200-cdmm", include_str!("../../../presets/nodes/gh200-cdmm.toml")),
     ("gb200", include_str!("../../../presets/nodes/gb200.toml")),
     ("x86-h100-hmm", include_str!("../../../presets/nodes/x86-h100-hmm.toml")),
+    ("mi300a", include_str!("../../../presets/nodes/mi300a.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
@@ -36,11 +37,13 @@ const DRIVERS: Presets = &[
 const HOSTS: Presets = &[
     (DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml")),
     ("grace", include_str!("../../../presets/hosts/grace.toml")),
+    ("mi300a", include_str!("../../../presets/hosts/mi300a.toml")),
 ];
 const MEMORIES: Presets = &[
     ("stock-driver", include_str!("../../../presets/memory/stock-driver.toml")),
     ("uvmsmart", include_str!("../../../presets/memory/uvmsmart.toml")),
     ("grace-hopper", include_str!("../../../presets/memory/grace-hopper.toml")),
+    ("one-memory", include_str!("../../../presets/memory/one-memory.toml")),
 ];
 /// The node of a scenario that names none, as on the command line.
 const DEFAULT_NODE: &str = "grit-4gpu";

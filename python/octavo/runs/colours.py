@@ -24,6 +24,7 @@ PLACEMENTS: Mapping[str, str] = {
     "ideal": "#d1e36e",
     "interleaved": "#9b6526",
     "coherent": "#6541f5",
+    "fault-and-count": "#141414",
 }
 """Of each placement, and of the schemes that are called like one."""
 

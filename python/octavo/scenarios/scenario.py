@@ -133,14 +133,18 @@ class Recipe:
             raise ScenarioError(f"cannot read scenario {path}: {reason}") from error
 
     @classmethod
-    def from_names(cls, workload: str, placement: str = "on-touch", node: str = DEFAULT_NODE) -> Recipe:
-        """A workload, a placement and a node (a preset, or a file that holds one) by name."""
-        return cls("", "arguments", (f"workload={workload}", f"memory.placement={placement}", f"node.preset={node}"))
+    def from_names(cls, workload: str, placement: str | None = None, node: str = DEFAULT_NODE) -> Recipe:
+        """A workload, a placement and a node (a preset, or a file that holds one) by name.
+
+        Without a placement, memory is as the node has it, or on-touch on nodes that say nothing of it.
+        """
+        placed = _own_memory(node) if placement is None else (f"memory.placement={placement}",)
+        return cls("", "arguments", (f"workload={workload}", *placed, f"node.preset={node}"))
 
     @classmethod
     def from_jobs(cls, jobs: Sequence[Mapping[str, object]], node: str = DEFAULT_NODE) -> Recipe:
-        """Jobs, each a table as in a scenario file, under on-touch on a node."""
-        return cls("", "arguments", (*overrides_of({"job": jobs}), "memory.placement=on-touch", f"node.preset={node}"))
+        """Jobs, each a table as in a scenario file, on a node, with its memory or on-touch."""
+        return cls("", "arguments", (*overrides_of({"job": jobs}), *_own_memory(node), f"node.preset={node}"))
 
     def with_overrides(self, overrides: Iterable[str]) -> Recipe:
         """The same with further overrides, which win over earlier ones."""
@@ -213,3 +217,12 @@ def _check_levels(key: str) -> None:
         raise ScenarioError(
             f"--set {key[:40]}…: expected a key of at most {_MOST_LEVELS} levels, found {key.count('.') + 1}"
         )
+
+
+def _own_memory(node: str) -> tuple[str, ...]:
+    """Nothing where a node names its memory system, and on-touch elsewhere, where a scenario needs a placement."""
+    try:
+        Recipe("", "arguments", ("workload.name=fir", f"node.preset={node}")).resolve()
+    except ScenarioError:
+        return ("memory.placement=on-touch",)
+    return ()

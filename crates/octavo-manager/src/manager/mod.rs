@@ -214,7 +214,7 @@ impl Manager {
             physical: None,
             evictors,
             sharing: None,
-            demotion: Box::new(Host),
+            demotion: Box::<Host>::default(),
             guard: None,
             statistics: Statistics::default(),
             victims: Vec::new(),

@@ -1,5 +1,6 @@
 //! A page leaves a full memory: a sole copy is written to another one, a replica is dropped.
 
+use super::accessors;
 use super::unsubscribe::end_broadcast;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::masks::ProcessorMask;
@@ -41,6 +42,9 @@ fn write_to(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, to: MemoryId
         let (memory, count) = room.expect("the host was found to have room for the victims");
         let (part, beyond) = run.split(count);
         tx.relocate(part, from, memory, Cause::Eviction);
+        if tx.memory.demotion.stays_mapped() {
+            accessors::map_for(tx, part, ProcessorMask::only(from.processor()));
+        }
         rest = beyond;
     }
     tx.memory.statistics.evictions_written += u64::from(run.count);

@@ -2,8 +2,8 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, Event, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, Mode, PageId, PageRun, Plan, PlanClass,
-    Topology,
+    Access, CounterNotification, CounterSpec, Event, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, Mode,
+    PageId, PageRun, Plan, PlanClass, ProcessorId, Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -298,4 +298,49 @@ fn what_lies_on_the_host_comes_ahead_to_a_neighbour_and_what_lies_there_comes_on
     assert!(staged.mode == Mode::Spare && staged.backed() && staged.owner == MemoryId::gpu(1));
     // The neighbour can remove it at once, as the host has it still. A fault finds it there.
     assert_eq!(batch(&mut manager, &[32])[0][0], "copy 32 gpu1 gpu0 migration");
+}
+
+#[test]
+fn what_leaves_for_the_host_stays_mapped_and_comes_back_when_it_is_used_often() {
+    let config = MemoryConfig {
+        page_size: Bytes(64 << 10),
+        placement: choice("fault-and-count", "{}"),
+        demotion: choice("host", r#"{"stays_mapped": true}"#),
+        ..MemoryConfig::default()
+    };
+    let mut manager = allocated(Manager::new(&config, &Topology::of(vec![2])).unwrap());
+    write(&mut manager, 0);
+    write(&mut manager, 1);
+    // Page 0 leaves: the GPU maps it where it is, and page 1 all the same.
+    let plans = write(&mut manager, 2);
+    assert_eq!(shown(&plans, "eviction"), ["copy 0 gpu0 host eviction"]);
+    assert_eq!(shown(&plans, "map gpu0 0"), ["map gpu0 0 -> host rw"]);
+    for page in 0..3 {
+        assert!(manager.believes_mapped(&fault(0, page, Access::Write)), "no fault on page {page}");
+    }
+    // It is used often, and comes back; page 1 leaves for it, mapped as well.
+    let mut plans = Vec::new();
+    let notification = CounterNotification { processor: ProcessorId::gpu(0), page: PageId(0) };
+    handle(&mut manager, Event::Counter(notification), &mut plans);
+    assert_eq!(shown(&plans, "copy"), ["copy 1 gpu0 host eviction", "copy 0 host gpu0 migration"]);
+    assert_eq!(shown(&plans, "map gpu0"), ["map gpu0 1 -> host rw", "map gpu0 0 -> gpu0 rw"]);
+    let plan = plans.remove(0);
+    complete(&mut manager, &plan, &mut plans);
+    // Without it, the next access is a fault.
+    let plain = MemoryConfig { demotion: choice("host", "{}"), ..config };
+    let mut manager = allocated(Manager::new(&plain, &Topology::of(vec![2])).unwrap());
+    (0..3).for_each(|page| _ = write(&mut manager, page));
+    assert!(!manager.believes_mapped(&fault(0, 0, Access::Write)));
+}
+
+#[test]
+fn counters_tell_nothing_of_small_pages() {
+    let needs = |size, options| {
+        let placement = choice("fault-and-count", options);
+        let config = MemoryConfig { page_size: Bytes(size), placement, ..MemoryConfig::default() };
+        Manager::new(&config, &Topology::of(vec![2])).unwrap().needs().counters
+    };
+    assert_eq!(needs(64 << 10, "{}"), Some(CounterSpec { threshold: 256, group_pages: 1 }));
+    assert_eq!(needs(64 << 10, r#"{"migration": false}"#), None);
+    assert_eq!(needs(4 << 10, "{}"), None);
 }

@@ -77,8 +77,7 @@ def _settings(study: Study, program: str, size: str) -> Iterator[tuple[str, tupl
     if size == systems.LARGE and study.coherent:
         on = systems.counters(study.coherent, KIND, on=True)
         for threshold in (DEFAULT_THRESHOLD,) if study.fewer else THRESHOLDS:
-            asked = f"memory.system.placement.threshold={threshold}"
-            yield named(f"{LOOP}, threshold {threshold}"), (*on, asked, *loop)
+            yield named(f"{LOOP}, threshold {threshold}"), (*on, *systems.threshold(threshold), *loop)
 
 
 def _row(key: Key, result: RunResult) -> dict[str, object]:

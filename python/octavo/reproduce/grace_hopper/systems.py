@@ -12,10 +12,17 @@ def page(size: str) -> tuple[str, ...]:
 
 
 def counters(coherent: bool, kind: str, *, on: bool) -> tuple[str, ...]:
-    """Migration by access counters, which only system memory of a coherent node has."""
-    if kind != "system" or not coherent:
+    """Migration by access counters of a coherent node: one switch of the driver for managed and system memory."""
+    if kind == "explicit" or not coherent:
         return ()
-    return ("memory.system.placement.name=coherent", f"memory.system.placement.migration={str(on).lower()}")
+    migration = str(on).lower()
+    system = ("memory.system.placement.name=coherent", f"memory.system.placement.migration={migration}")
+    return (f"memory.placement.migration={migration}", *(system if kind == "system" else ()))
+
+
+def threshold(lines: int) -> tuple[str, ...]:
+    """Lines after which counters move pages: one parameter of the driver as well."""
+    return (f"memory.placement.threshold={lines}", f"memory.system.placement.threshold={lines}")
 
 
 def left_free(bytes_: int) -> tuple[str, ...]:

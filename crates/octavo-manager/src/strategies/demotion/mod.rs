@@ -57,6 +57,11 @@ pub trait Demotion: Send {
         false
     }
 
+    /// Whether the GPU that a page leaves for the host maps it there.
+    fn stays_mapped(&self) -> bool {
+        false
+    }
+
     /// Whether more GPUs use idle memory of others than lend theirs: then nothing is prefetched by way of lenders.
     fn crowded(&self) -> bool {
         false

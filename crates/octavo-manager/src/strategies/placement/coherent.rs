@@ -132,7 +132,9 @@ impl Placement for Coherent {
             Moves::SubRegion => self.pages(SUB_REGION),
             Moves::Region => self.pages(self.options.region.0),
         };
-        page.on_host().then_some(PageRun { first: PageId(notification.page.0 / count * count), count })
+        // Counters may be on for what another placement decides about.
+        let comes = self.options.migration && page.on_host();
+        comes.then_some(PageRun { first: PageId(notification.page.0 / count * count), count })
     }
 
     /// Pages that are somewhere stay there (`skip_mapped`).

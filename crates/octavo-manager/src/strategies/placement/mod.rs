@@ -4,6 +4,7 @@ mod access_counter;
 mod coherent;
 mod counters;
 mod duplication;
+mod fault_and_count;
 mod first_touch;
 mod gps;
 mod griffin;
@@ -41,6 +42,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
         &ideal::ENTRY,
         &interleaved::ENTRY,
         &coherent::ENTRY,
+        &fault_and_count::ENTRY,
     ],
 );
 
