@@ -102,3 +102,61 @@ def test_nobody_searches_for_a_time_where_there_is_none():
     plan = {"scenario": {**SCENARIO, "executor": {"kind": "instant"}}, "grid": {"seed": [1, 2]}}
     with pytest.raises(ScenarioError, match="without time"):
         octavo.sweep(plan, best="time_ps", trials=2)
+
+
+JOBS = [
+    {"name": "train", "workload": "fir", "repetitions": 2},
+    {"name": "graph", "workload": "spmv", "gpus": [1], "share": 0.25, "until": "train"},
+]
+
+
+@pytest.fixture(scope="module")
+def jobs():
+    return octavo.run(jobs=JOBS, node="grit-2gpu", executor="instant", scale=SMALL)
+
+
+def test_jobs_run_without_time(jobs):
+    assert "_ps" not in json.dumps(jobs.summary)
+    train, graph = jobs.summary["jobs"]
+    assert (train["repetitions"], graph["gpus"], graph["units"]) == (2, [1], [16])
+    accesses = jobs.summary["accesses"]
+    lines = accesses["local_lines"] + accesses["remote_gpu_lines"] + accesses["remote_host_lines"]
+    assert train["lines"] + graph["lines"] == lines
+    assert train["faults"] + graph["faults"] == jobs.summary["accesses"]["faults"]
+    table = jobs.table("jobs")
+    assert table.filter(job="train")["complete"].to_list() == [1, 1]
+    assert table["ended_lines"].max() == train["lines"] + graph["lines"]
+
+
+def test_jobs_on_gpus_of_their_own_have_the_places_of_simulated_time():
+    apart = [{"name": "a", "workload": "fir", "gpus": [0]}, {"name": "b", "workload": "stencil2d", "gpus": [1]}]
+    apart = [{**job, "repetitions": 1} for job in apart]
+    both = {
+        executor: octavo.run(jobs=apart, node="grit-2gpu", placement="first-touch", executor=executor, scale=SMALL)
+        for executor in ("simulated", "instant")
+    }
+    counts = {
+        executor: [(job["name"], job["migrations"], job["evictions"]) for job in result.summary["jobs"]]
+        for executor, result in both.items()
+    }
+    assert counts["simulated"] == counts["instant"]
+    homes = {(placed["allocation"][0], placed["memory"]) for placed in both["instant"].summary["placement"]}
+    assert {home for home in homes if home[1] != "host"} == {("a", "gpu0"), ("b", "gpu1")}
+
+
+def test_what_jobs_need_time_for_is_refused(tmp_path):
+    late = [JOBS[0], {**JOBS[1], "start": "1us"}]
+    with pytest.raises(ScenarioError, match=r"job\[1\]\.start.*expected 0ns, found 1us"):
+        octavo.run(jobs=late, node="grit-2gpu", executor="instant", scale=SMALL)
+    with pytest.raises(ScenarioError, match="no slow-down without time"):
+        octavo.compare(jobs=JOBS, node="grit-2gpu", executor="instant", scale=SMALL, alone=True, output=tmp_path / "c")
+
+
+def test_the_command_line_lists_jobs_without_time(cli):
+    words = ["-w", "fir+spmv", "--executor", "instant", "--scale", str(SMALL)]
+    done = cli("run", *words)
+    assert "line accesses" in done.stdout
+    assert "first end" not in done.stdout
+    assert "has none" in cli("run", *words, "--chart", "c.png").stderr
+    compared = cli("compare", *words, "-p", "on-touch,first-touch", "-o", "out")
+    assert "without time" in compared.stdout

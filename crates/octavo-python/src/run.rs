@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Progress, Repeat, RunOptions, SimError, Table, run_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Progress, Repeat, RunOptions, SimError, Table, run_jobs_at_once,
+    simulate_jobs,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -45,7 +46,7 @@ pub fn run(
     let outcome = py.detach(|| match &scenario.executor {
         ExecutorChoice::Simulated(_) => in_time(&scenario, &parts, timeline, &mut telling),
         ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
-        ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts[0], &mut telling),
+        ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
     });
     match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
@@ -83,7 +84,7 @@ fn in_time(
 fn at_once(
     scenario: &Scenario,
     choice: &InstantChoice,
-    part: &Part,
+    parts: &[Part],
     telling: &mut Telling,
 ) -> Result<Results, SimError> {
     let mut report = |state: InstantProgress| telling.tell(state.groups_done, state.groups, 0);
@@ -91,10 +92,10 @@ fn at_once(
         turn: choice.turn,
         report_lines: choice.report_lines,
         record_events: scenario.record.events,
-        program: part.program.as_ref(),
         progress: Some(&mut report),
     };
-    let result = run_at_once(&scenario.node, &scenario.memory, part.workload.as_ref(), options)?;
+    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
+    let result = run_jobs_at_once(&scenario.node, &scenario.memory, &jobs, options)?;
     Ok((json(&result.summary), result.tables))
 }
 

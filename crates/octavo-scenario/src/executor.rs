@@ -65,14 +65,13 @@ pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.executor.is_default() {
         return Ok(());
     }
-    let needs_time = |key: &str, what: &str| {
-        Err(Problem::new(key, format!("executor.kind `instant` has no time: expected no {what}, found some")))
-    };
-    if !scenario.job.is_empty() {
-        return needs_time("job", "jobs side by side");
+    if let Some((number, late)) = scenario.job.iter().enumerate().find(|(_, job)| job.start > Time::ZERO) {
+        let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", late.start);
+        return Err(Problem::new(format!("job[{number}].start"), message));
     }
     if !scenario.node.capacity.change.is_empty() {
-        return needs_time("node.capacity.change", "memory that changes at a time");
+        let message = "executor.kind `instant` has no time: expected no memory that changes at a time, found some";
+        return Err(Problem::new("node.capacity.change", message));
     }
     if scenario.record.interval == Time::ZERO {
         return Ok(());

@@ -44,6 +44,10 @@ fn what_has_no_meaning_is_refused() {
     assert!(turn.contains("executor.turn"), "{turn}");
     let unknown = refused(&["executor.kind=instant", "executor.turns=2"]);
     assert!(unknown.contains("did you mean `executor.turn`?") || unknown.contains("`turn`"), "{unknown}");
+    let jobs = BASE.replace("workload = \"fir\"\n", "");
+    let jobs = jobs + "[[job]]\nname = \"late\"\nworkload = \"fir\"\nstart = \"1us\"\n";
+    let late = resolved(&jobs, &["executor.kind=instant"]).unwrap_err();
+    assert!(late.contains("job[0].start") && late.contains("expected 0ns, found 1us"), "{late}");
     let zero = refused(&["executor.kind=instant", "executor.turn=0"]);
     assert!(zero.contains("executor.turn") && zero.contains("from 1"), "{zero}");
 }

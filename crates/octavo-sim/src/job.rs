@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{NodeConfig, divide_units};
-use octavo_program::{Program, WholeWorkload, Workload};
+use octavo_program::{Mix, Program, WholeWorkload, Workload};
 use octavo_units::Time;
 
 use crate::error::SimError;
@@ -72,7 +72,7 @@ impl<'a> Job<'a> {
     }
 
     /// The workload with all buffers of its whole program, if it has one.
-    pub(crate) fn whole_workload(&self) -> Option<WholeWorkload<'a>> {
+    fn whole_workload(&self) -> Option<WholeWorkload<'a>> {
         self.program.map(|program| WholeWorkload::new(self.workload, program))
     }
 
@@ -81,6 +81,33 @@ impl<'a> Job<'a> {
         let own = |gpu: &usize| self.gpus.is_empty() || self.gpus.contains(ProcessorId::gpu(*gpu));
         (0..node.gpus as usize).filter(own).collect()
     }
+}
+
+/// Lays jobs beside one another, but for one alone, which has no name and lies where it is; then does something with
+/// what holds all of them and, by job, the whole program there.
+pub(crate) fn side_by_side<R>(jobs: &[Job<'_>], then: impl FnOnce(&dyn Workload, &[Option<Program>]) -> R) -> R {
+    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().map(Job::whole_workload).collect();
+    let mut workloads = jobs.iter().zip(&wholes).map(|(job, whole)| match whole {
+        Some(whole) => whole as &dyn Workload,
+        None => job.workload,
+    });
+    if let [alone] = jobs
+        && alone.name.is_empty()
+    {
+        return then(workloads.next().unwrap_or(alone.workload), &[alone.program.cloned()]);
+    }
+    let mix = Mix::new(jobs.iter().map(|job| job.name.clone()).zip(workloads));
+    let moved = |(number, job): (usize, &Job<'_>)| {
+        let (address, launch) = mix.place(number);
+        job.program.map(|program| program.moved(address, launch))
+    };
+    let programs: Vec<Option<Program>> = jobs.iter().enumerate().map(moved).collect();
+    then(&mix, &programs)
+}
+
+/// By job: what holds for its memory alone, under its name.
+pub(crate) fn spaces(jobs: &[Job<'_>]) -> Vec<SpaceConfig> {
+    jobs.iter().map(|job| SpaceConfig { name: job.name.clone(), ..job.memory.clone() }).collect()
 }
 
 /// Refuses jobs that cannot run beside one another on this node.

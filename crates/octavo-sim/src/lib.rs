@@ -12,16 +12,18 @@ mod failure;
 mod functional;
 mod gpu;
 mod job;
+mod lot;
 mod machine;
 mod observe;
+mod rounds;
 mod simulate;
 
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
 pub use failure::StrategyFailure;
 pub use functional::{
-    HostLines, InstantAccesses, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved, Placed,
-    run_at_once,
+    HostLines, InstantAccesses, InstantJob, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved,
+    Placed, run_at_once, run_jobs_at_once,
 };
 pub use gpu::counts::Accesses;
 pub use job::{Job, Repeat};

@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId, SpaceConfig};
+use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId};
 use octavo_node::NodeConfig;
-use octavo_program::{Action, Mix, Program, WholeWorkload, Workload, pages_of};
+use octavo_program::{Action, Program, Workload, pages_of};
 use octavo_units::Time;
 
 use crate::error::{MAX_BYTES, SimError, When};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
-use crate::job::{Job, check_jobs, divide_node};
+use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
@@ -86,24 +86,7 @@ pub fn simulate_jobs(
 ) -> Result<RunResult, SimError> {
     node.validate()?;
     check_jobs(node, jobs)?;
-    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().map(Job::whole_workload).collect();
-    let mut workloads = jobs.iter().zip(&wholes).map(|(job, whole)| match whole {
-        Some(whole) => whole as &dyn Workload,
-        None => job.workload,
-    });
-    if let [alone] = jobs
-        && alone.name.is_empty()
-    {
-        let (workload, programs) = (workloads.next().unwrap_or(alone.workload), [alone.program.cloned()]);
-        return run_jobs(node, memory, jobs, (workload, &programs), options);
-    }
-    let mix = Mix::new(jobs.iter().map(|job| job.name.clone()).zip(workloads));
-    let moved = |(number, job): (usize, &Job<'_>)| {
-        let (address, launch) = mix.place(number);
-        job.program.map(|program| program.moved(address, launch))
-    };
-    let programs: Vec<Option<Program>> = jobs.iter().enumerate().map(moved).collect();
-    run_jobs(node, memory, jobs, (&mix, &programs), options)
+    side_by_side(jobs, |workload, programs| run_jobs(node, memory, jobs, (workload, programs), options))
 }
 
 /// Runs jobs that lie beside one another in `workload`; by job, the whole program there.
@@ -119,14 +102,10 @@ fn run_jobs(
     let capacity = node.capacity_pages(page_bytes, footprint)?;
     let changes = node.capacity_changes(page_bytes, footprint)?;
     check_size(workload)?;
-    for job in jobs {
-        job.program.map_or(Ok(()), |program| check_program(job.gpus(node).len(), program, page_bytes))?;
-    }
+    check_programs(node, jobs, page_bytes)?;
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
-    let spaces: Vec<SpaceConfig> =
-        jobs.iter().map(|job| SpaceConfig { name: job.name.clone(), ..job.memory.clone() }).collect();
-    let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces)?;
+    let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
     let running = Jobs::new(jobs, units, workload, node);
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     if !changes.is_empty() {
@@ -239,8 +218,14 @@ pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
     if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
 }
 
+/// Refuses what whole programs cannot do on the GPUs of their jobs.
+pub(crate) fn check_programs(node: &NodeConfig, jobs: &[Job<'_>], page_bytes: u64) -> Result<(), SimError> {
+    let mut wholes = jobs.iter().filter_map(|job| Some((job, job.program?)));
+    wholes.try_for_each(|(job, program)| check_program(job.gpus(node).len(), program, page_bytes))
+}
+
 /// Refuses what a whole program cannot do on so many GPUs.
-pub(crate) fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
+fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
     for buffer in program.buffers() {
         if usize::from(buffer.buffer.gpu) > gpus {

@@ -111,6 +111,10 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     """Make sure that the jobs can be drawn, before they run."""
     if not scenario.jobs:
         raise ScenarioError("--chart draws jobs, and the scenario has none", "write [[job]] tables")
+    if scenario.executor == "instant":
+        raise ScenarioError(
+            "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out"
+        )
     check_format(chart)
     check_file(chart)
 
@@ -168,17 +172,24 @@ def _show_jobs(sink: Sink, result: RunResult) -> None:
         (
             job["name"],
             " ".join(f"{gpu}:{units}" for gpu, units in zip(job["gpus"], job["units"], strict=True)),
-            milliseconds(job["start_ps"]),
-            "never" if job["first_end_ps"] is None else milliseconds(job["first_end_ps"]),
-            "" if job["time_ps"] is None else milliseconds(job["time_ps"]),
+            *(_times(job) if result.has_time else [f"{job['lines']:,}"]),
             str(job["repetitions"]),
             *(f"{job[count]:,}" for count in counts),
         )
         for job in jobs
     ]
     names = [count.replace("_", " ") for count in counts]
-    sink.table("Jobs", ["job", "GPUs: units", "start", "first end", "time", "ends", *names], rows)
+    when = ["start", "first end", "time"] if result.has_time else ["line accesses"]
+    sink.table("Jobs", ["job", "GPUs: units", *when, "ends", *names], rows)
     show_own_strategies(sink, result.scenario)
+
+
+def _times(job: dict[str, Any]) -> list[str]:
+    return [
+        milliseconds(job["start_ps"]),
+        "never" if job["first_end_ps"] is None else milliseconds(job["first_end_ps"]),
+        "" if job["time_ps"] is None else milliseconds(job["time_ps"]),
+    ]
 
 
 def show_own_strategies(sink: Sink, scenario: Scenario) -> None:

@@ -182,18 +182,23 @@ impl Places {
     }
 }
 
-/// Who runs what of a launch: a queue for each GPU, or one for all.
+/// Who runs what of a launch: a queue for each GPU of its job, or one for all.
 pub(super) struct Queues(Vec<Range<u32>>);
 
 impl Queues {
+    /// No work-group waits.
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+
     /// As the ranges say; one for all if there are none.
     pub fn new(launch: &Launch, ranges: Option<Vec<Range<u32>>>) -> Self {
         Self(ranges.unwrap_or_else(|| std::iter::once(0..launch.work_groups).collect()))
     }
 
-    /// The work-group that `gpu` begins next.
-    pub fn take(&mut self, gpu: usize) -> Option<u32> {
-        let queue = gpu.min(self.0.len() - 1);
+    /// The work-group that the GPU with that place among those of its job begins next.
+    pub fn take(&mut self, place: usize) -> Option<u32> {
+        let queue = place.min(self.0.len() - 1);
         self.0[queue].next()
     }
 }

@@ -1,36 +1,52 @@
 //! Phases in which the host computes: its threads take turns, a page of each.
 
 use octavo_manager::{Access, Fault, HOST, PageId};
-use octavo_program::{ActionId, HostPhase, LINE_BYTES, Program};
+use octavo_program::{ActionId, HostPhase, LINE_BYTES};
 
-use crate::cpu::thread::Thread;
-use crate::functional::run::{Running, Stop};
+use crate::cpu::thread::{Chunk, Thread};
+use crate::functional::job::Doing;
+use crate::functional::run::{Run, Stop};
 use crate::machine::happening::Listen;
 
-impl<L: Listen> Running<'_, L> {
-    /// Runs a phase to its end.
-    pub fn host_phase(&mut self, id: ActionId, phase: &HostPhase, program: &Program) -> Result<(), Stop> {
-        let threads = 0..phase.threads;
-        let mut threads: Vec<Thread> =
-            threads.map(|number| Thread::new((0, id), phase, number, 0, program.buffers())).collect();
-        let page_shift = self.machine.page_line_shift + LINE_BYTES.trailing_zeros();
-        while !threads.is_empty() {
-            let mut stopped = Ok(());
-            threads.retain_mut(|thread| {
-                let Some((chunk, next)) = thread.next(page_shift) else { return false };
-                if stopped.is_ok() {
-                    stopped = self.touch(PageId(chunk.page), chunk.write, chunk.lines);
-                    thread.go_on(next);
-                }
-                true
-            });
-            stopped?;
-        }
-        self.report()
+impl<L: Listen> Run<'_, L> {
+    /// The threads of a phase of a job begin.
+    pub fn begin_host_phase(&mut self, job: usize, id: ActionId, phase: &HostPhase) {
+        let Some(whole) = &self.jobs[job].whole else { return };
+        let buffers = whole.program.buffers();
+        let thread = |number| Thread::new((job, id), phase, number, 0, buffers);
+        self.jobs[job].doing = Doing::Host((0..phase.threads).map(thread).collect());
     }
 
-    fn touch(&mut self, page: PageId, write: bool, lines: u64) -> Result<(), Stop> {
-        let access = if write { Access::Write } else { Access::Read };
+    /// Each thread of each job touches a page; whether there was any.
+    pub fn host_turns(&mut self) -> Result<bool, Stop> {
+        let mut any = false;
+        for job in 0..self.jobs.len() {
+            if let Doing::Host(threads) = &mut self.jobs[job].doing {
+                let mut threads = std::mem::take(threads);
+                any = true;
+                self.turn_of_threads(&mut threads)?;
+                self.jobs[job].doing = Doing::Host(threads);
+            }
+        }
+        Ok(any)
+    }
+
+    fn turn_of_threads(&mut self, threads: &mut Vec<Thread>) -> Result<(), Stop> {
+        let page_shift = self.machine.page_line_shift + LINE_BYTES.trailing_zeros();
+        let mut stopped = Ok(());
+        threads.retain_mut(|thread| {
+            let Some((chunk, next)) = thread.next(page_shift) else { return false };
+            if stopped.is_ok() {
+                stopped = self.touch(chunk);
+                thread.go_on(next);
+            }
+            true
+        });
+        stopped
+    }
+
+    fn touch(&mut self, Chunk { page, lines, write }: Chunk) -> Result<(), Stop> {
+        let (page, access) = (PageId(page), if write { Access::Write } else { Access::Read });
         let count = if write { &mut self.host.store_lines } else { &mut self.host.load_lines };
         *count += lines;
         if !self.machine.tables.entries.entry(HOST, page).allows(access) {

@@ -1,58 +1,39 @@
-//! Launches, one after another, and the turns of the GPUs in each.
+//! Launches: which work-groups belong to which GPU, and how many of them are in flight.
 
-use octavo_manager::{KernelEnd, ProcessorMask, SpaceId};
+use octavo_manager::{KernelEnd, SpaceId};
 
 use crate::functional::group::Queues;
-use crate::functional::run::{Running, Stop};
-use crate::functional::turns::Streams;
+use crate::functional::job::Doing;
+use crate::functional::run::Run;
 use crate::gpu::units::occupancy::Occupancy;
 use crate::machine::happening::{Happening, Listen};
 
-/// Turns between looks at the progress callback: a few milliseconds of work.
-const TURNS_BETWEEN_REPORTS: u32 = 1 << 12;
-
-impl<L: Listen> Running<'_, L> {
-    /// Runs a launch to its end.
-    pub fn launch(&mut self, launch: u32) -> Result<(), Stop> {
+impl<L: Listen> Run<'_, L> {
+    /// Splits a launch of a job over its GPUs and fills their compute units.
+    pub fn begin_launch(&mut self, job: usize, launch: u32) {
+        let (state, compute) = (&mut self.jobs[job], &self.config.compute);
         let shape = self.workload.launch(launch);
-        let compute = &self.config.compute;
-        let ranges = self.config.dispatch.ranges(shape.work_groups, self.config.gpus, compute.units);
-        let mut queues = Queues::new(&shape, ranges);
+        let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
+        state.queues = Queues::new(&shape, self.config.dispatch.ranges(shape.work_groups, gpus, units));
         let occupancy = Occupancy::new(compute, self.workload.resources(launch));
-        let room = occupancy.groups_at_once(shape.wavefronts_per_group) as usize * compute.units as usize;
-        for turns in &mut self.turns {
-            turns.begin(room, shape.wavefronts_per_group, &mut queues);
-        }
-        let began = self.machine.tables.lines;
-        let streams = Streams { workload: self.workload, launch, turn: self.turn };
-        self.take_turns(streams, &mut queues)?;
-        let ended = self.machine.tables.lines;
-        self.machine.tables.say(Happening::Kernel { name: &shape.kernel, began, ended });
-        self.end_launch();
-        Ok(())
-    }
-
-    fn take_turns(&mut self, streams: Streams<'_>, queues: &mut Queues) -> Result<(), Stop> {
-        let mut taken = 0;
-        while !self.turns.iter().all(|turns| turns.is_over()) {
-            for turns in self.turns.iter_mut().filter(|turns| !turns.is_over()) {
-                self.groups_done += u64::from(turns.next(&mut self.machine, streams, queues));
-                taken += 1;
-                if self.machine.halted() {
-                    return Err(Stop::Halted);
-                }
-            }
-            if taken >= TURNS_BETWEEN_REPORTS {
-                taken = 0;
-                self.report()?;
+        let groups = occupancy.groups_at_once(shape.wavefronts_per_group) as usize;
+        for (ring, units) in self.rings.iter_mut().zip(&state.lot.units) {
+            if let Some(turns) = ring.of(job) {
+                turns.begin(groups * units.len(), shape.wavefronts_per_group, &mut state.queues);
             }
         }
-        Ok(())
+        state.launch_began = state.lines;
+        (state.launch, state.shape, state.doing) = (launch, shape, Doing::Launch);
     }
 
-    fn end_launch(&mut self) {
+    /// All work-groups of a job's launch have ended.
+    pub fn end_launch(&mut self, job: usize) {
+        let state = &mut self.jobs[job];
+        let (name, began, ended) = (&state.shape.kernel, state.launch_began, state.lines);
+        self.machine.tables.say(Happening::Kernel { name, began, ended });
+        state.launch += 1;
         self.launches_done += 1;
-        let end = KernelEnd { space: SpaceId::default(), gpus: ProcessorMask::all_gpus(self.turns.len()) };
+        let end = KernelEnd { space: SpaceId(job as u16), gpus: state.lot.gpu_mask() };
         self.machine.drive(|driver, now, tables| driver.kernel_end(now, end, tables));
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
             let used = self.machine.memory_use(gpu);

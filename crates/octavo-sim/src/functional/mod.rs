@@ -9,6 +9,11 @@
 //! its next few memory instructions ([`InstantOptions::turn`](crate::InstantOptions)), unless it waits at a barrier.
 //! Whole programs do one action after another: of those that could begin, the one that became ready first.
 //!
+//! Several jobs go on in rounds ([`rounds`]): each that has nothing under way does what comes next, each thread of the host
+//! touches a page, and each GPU has a turn. On a GPU, all work-groups in flight of one job have their turns, then those of
+//! the next: a job has as many turns as its share of the compute units holds work-groups. A job that has ended begins
+//! anew in the next round, if it has to.
+//!
 //! So all wavefronts in flight go on alike, whatever they compute and whatever their accesses cost. Who touches a page
 //! first among GPUs that race for it, and what is evicted by whom, depends on that order; what one GPU alone decides does
 //! not.
@@ -26,17 +31,20 @@ mod counts;
 mod executor;
 mod group;
 mod host;
+mod job;
 mod launch;
 mod machine;
 mod pace;
 mod placement;
 mod program;
 mod result;
+mod ring;
+mod rounds;
 mod run;
 #[cfg(test)]
 mod tests;
 mod turns;
 
 pub use placement::Placed;
-pub use result::{HostLines, InstantAccesses, InstantResult, InstantSummary, Moved};
-pub use run::{InstantOptions, InstantProgress, run_at_once};
+pub use result::{HostLines, InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
+pub use run::{InstantOptions, InstantProgress, run_at_once, run_jobs_at_once};

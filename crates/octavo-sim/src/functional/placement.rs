@@ -47,6 +47,14 @@ impl Placement {
         Self { page_bytes, groups: BTreeMap::new() }
     }
 
+    /// Forgets what was noted of the buffers of a job, which shares no group with others.
+    pub fn forget<'b>(&mut self, buffers: impl Iterator<Item = &'b Buffer>) {
+        for buffer in buffers {
+            let (first, end) = (buffer.base / GROUP_BYTES, (buffer.base + buffer.bytes).div_ceil(GROUP_BYTES));
+            self.groups.retain(|(group, _), _| !(first..end).contains(group));
+        }
+    }
+
     /// Notes where pages of a buffer are now, once for each buffer.
     pub fn note(&mut self, run: PageRun, manager: &Manager) {
         let mut next = run.first.0;

@@ -1,39 +1,27 @@
-//! The actions of a whole program, one after another.
+//! The actions of whole programs.
 
-use std::collections::VecDeque;
+use octavo_manager::{Allocation, PageRun, SpaceId};
+use octavo_program::{Action, ActionId, ProgramBuffer, Span};
 
-use octavo_manager::{Allocation, PageRun, ProcessorId};
-use octavo_program::{Action, ActionId, Program, ProgramBuffer, Span};
-
-use crate::functional::run::{Running, Stop};
+use crate::functional::job::Doing;
+use crate::functional::run::Run;
 use crate::machine::happening::Listen;
 
-impl<L: Listen> Running<'_, L> {
-    /// Does all actions; of those that wait for none any more, the one that has been ready for longest.
-    pub fn whole(&mut self, program: &Program) -> Result<(), Stop> {
-        program.loaded().for_each(|buffer| self.allocate_buffer(buffer));
-        let mut order = program.order();
-        let mut waiting: VecDeque<ActionId> = order.ready().collect();
-        let mut ready = Vec::new();
-        while let Some(id) = waiting.pop_front() {
-            self.act(id, program)?;
-            if self.machine.halted() || self.machine.driver.manager().starving().is_some() {
-                return Err(Stop::Halted);
-            }
-            order.done(id, &mut ready);
-            waiting.extend(ready.drain(..));
-        }
-        Ok(())
-    }
-
-    fn act(&mut self, id: ActionId, program: &Program) -> Result<(), Stop> {
+impl<L: Listen> Run<'_, L> {
+    /// A job's program does an action, or begins it.
+    pub fn act(&mut self, job: usize, id: ActionId) {
+        let Some(whole) = &self.jobs[job].whole else { return };
+        let program = whole.program;
         let buffers = program.buffers();
         match &program.actions()[id.index()].action {
-            Action::Allocate(buffer) => self.allocate_buffer(&buffers[buffer.index()]),
-            Action::Host(phase) => return self.host_phase(id, phase, program),
+            Action::Allocate(buffer) => {
+                let run = self.allocate_buffer(job, &buffers[buffer.index()]);
+                self.jobs[job].doing = Doing::Frames(run);
+            }
+            Action::Host(phase) => self.begin_host_phase(job, id, phase),
             // As many bytes as it takes; they lie where they are.
             Action::Copy { to, .. } => self.copied_bytes += to.len(),
-            Action::Launch { launch, .. } => return self.launch(*launch),
+            Action::Launch { launch, .. } => self.begin_launch(job, *launch),
             Action::Free(buffer) => {
                 let run = self.pages_of_buffer(&buffers[buffer.index()]);
                 self.machine.drive(|driver, now, tables| driver.free(now, run, 0, tables));
@@ -48,13 +36,15 @@ impl<L: Listen> Running<'_, L> {
             }
             Action::Synchronise => {}
         }
-        Ok(())
     }
 
-    fn allocate_buffer(&mut self, buffer: &ProgramBuffer) {
-        let gpu = usize::from(buffer.buffer.gpu).checked_sub(1).map(ProcessorId::gpu);
+    /// A buffer of a job comes into being: its pages.
+    pub fn allocate_buffer(&mut self, job: usize, buffer: &ProgramBuffer) -> PageRun {
+        let (space, lot) = (SpaceId(job as u16), &self.jobs[job].lot);
+        let (gpu, gpus) = (lot.gpu_of(buffer.buffer.gpu), lot.gpu_mask());
         let (run, kind, spread) = (self.pages_of_buffer(buffer), buffer.kind, buffer.spread);
-        self.allocate(Allocation { gpu, kind, spread, populated: false, ..run.into() });
+        self.allocate(Allocation { space, gpu, gpus, kind, spread, populated: false, ..run.into() });
+        run
     }
 
     fn pages_of(&self, buffers: &[ProgramBuffer], span: &Span) -> PageRun {
@@ -62,7 +52,7 @@ impl<L: Listen> Running<'_, L> {
         self.machine.pages_between(base + span.bytes.start, base + span.bytes.end)
     }
 
-    fn pages_of_buffer(&self, buffer: &ProgramBuffer) -> PageRun {
+    pub fn pages_of_buffer(&self, buffer: &ProgramBuffer) -> PageRun {
         self.machine.pages_between(buffer.buffer.base, buffer.buffer.base + buffer.buffer.bytes)
     }
 }

@@ -4,19 +4,23 @@ use octavo_manager::{Cause, MemoryUse, Statistics};
 use serde::Serialize;
 
 use crate::functional::counts::Kind;
+use crate::functional::job::Running;
 use crate::functional::machine::Machine;
 use crate::functional::placement::Placed;
-use crate::functional::run::Running;
+use crate::functional::run::Run;
+use crate::observe::jobs::JobCounts;
 use crate::observe::record::Recorder;
 use crate::observe::result::FrameUse;
 use crate::observe::table::Table;
+use crate::rounds::Rounds;
 
 /// A run's results: one summary and the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantResult {
     /// Totals.
     pub summary: InstantSummary,
-    /// `allocations`, `page_groups`, `placement`, `accesses`, `kernels`, and `events` when recorded.
+    /// `allocations`, `page_groups`, `placement`, `accesses`, `kernels`, `events` when recorded, and `jobs` of runs whose
+    /// jobs have names.
     pub tables: Vec<Table>,
 }
 
@@ -48,6 +52,27 @@ pub struct InstantSummary {
     /// What the host did in a whole program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLines>,
+    /// What each job did; empty for a program alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<InstantJob>,
+}
+
+/// A job of a run without time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InstantJob {
+    /// Its name.
+    pub name: String,
+    /// The GPUs that it ran on.
+    pub gpus: Vec<u32>,
+    /// Its compute units on each of them.
+    pub units: Vec<u32>,
+    /// How often it ended.
+    pub repetitions: u32,
+    /// Lines that its wavefronts and scalar units loaded and stored in all repetitions.
+    pub lines: u64,
+    /// What happened to its pages, in the repetition that the end of the run cut off, too.
+    #[serde(flatten)]
+    pub counts: JobCounts,
 }
 
 /// What the wavefronts accessed. Lines are 64 bytes.
@@ -104,9 +129,10 @@ pub struct HostLines {
 
 impl InstantResult {
     /// The results of a run that has ended.
-    pub(super) fn of(running: Running<'_, Recorder>, is_whole: bool, capacity_bytes: Option<u64>) -> Self {
-        let Running { workload, mut machine, launches_done, host, copied_bytes, most_used, .. } = running;
+    pub(super) fn of(run: Run<'_, Recorder>, is_whole: bool, capacity_bytes: Option<u64>) -> Self {
+        let Run { workload, mut machine, jobs, rounds, launches_done, host, copied_bytes, most_used, .. } = run;
         let buffers = workload.buffers();
+        machine.tables.listeners.end(machine.tables.lines);
         machine.tables.placed.note_rest(buffers, machine.driver.manager());
         let manager = machine.driver.manager();
         let summary = InstantSummary {
@@ -121,12 +147,29 @@ impl InstantResult {
             placement: machine.tables.placed.summed_up(buffers),
             memory_use: most_used.iter().flatten().map(|used: &MemoryUse| FrameUse::of(used, manager)).collect(),
             host: is_whole.then_some(host),
+            jobs: jobs_of(&machine.tables.listeners, &jobs, &rounds),
         };
         let own = [machine.tables.placed.table(buffers), machine.counts.table()];
         let mut tables = machine.tables.listeners.tables_without_time(workload);
         tables.extend(own);
         Self { summary, tables }
     }
+}
+
+/// What each job did, if they have names.
+fn jobs_of(recorder: &Recorder, jobs: &[Running<'_>], rounds: &Rounds) -> Vec<InstantJob> {
+    let of = |(number, ((name, counts), running)): (usize, ((&str, JobCounts), &Running<'_>))| {
+        let (gpus, units) = running.lot.listed();
+        InstantJob {
+            name: name.to_owned(),
+            gpus,
+            units,
+            repetitions: rounds.ended(number),
+            lines: running.lines,
+            counts,
+        }
+    };
+    recorder.counts_by_job().zip(jobs).enumerate().map(of).collect()
 }
 
 fn accesses(machine: &Machine<Recorder>) -> InstantAccesses {

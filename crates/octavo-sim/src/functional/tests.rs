@@ -94,8 +94,9 @@ fn in_time(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity
 }
 
 fn at_once(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity: Option<u32>) -> Vec<Plan> {
-    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, program: None, progress: None };
-    let running = run(node, memory, (workload, capacity), options, Plans::default());
+    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+    let (jobs, programs) = ([Job::alone(workload, None)], [None]);
+    let running = run(node, memory, (&jobs, workload, &programs), capacity, options, Plans::default());
     running.unwrap_or_else(|error| panic!("{error}")).machine.tables.listeners.0
 }
 

@@ -1,4 +1,4 @@
-//! Turns of work-groups on one GPU.
+//! Turns of the work-groups of one job on one GPU.
 
 use octavo_program::Workload;
 use octavo_program::{Op, OpKind};
@@ -8,10 +8,13 @@ use crate::functional::group::{Next, Places, Queues};
 use crate::functional::machine::Machine;
 use crate::machine::happening::Listen;
 
-/// The work-groups of one GPU in a launch.
+/// The work-groups of one GPU in a launch of a job.
 #[derive(Default)]
 pub(super) struct Turns {
+    pub job: usize,
     gpu: usize,
+    /// Its place among the GPUs of the job.
+    own: usize,
     places: Places,
     /// Places with a work-group that has not ended, in order.
     order: Vec<u32>,
@@ -28,8 +31,9 @@ pub(super) struct Streams<'a> {
 }
 
 impl Turns {
-    pub fn of(gpu: usize) -> Self {
-        Self { gpu, ..Self::default() }
+    /// Of a job on a GPU that has that place among those of the job.
+    pub fn of(job: usize, gpu: usize, own: usize) -> Self {
+        Self { job, gpu, own, ..Self::default() }
     }
 
     /// Takes work-groups of so many wavefronts, at most `room`, from the queue.
@@ -37,7 +41,7 @@ impl Turns {
         self.places.clear(wavefronts);
         self.turn = 0;
         while self.places.len() < room
-            && let Some(group) = queues.take(self.gpu)
+            && let Some(group) = queues.take(self.own)
         {
             self.places.begin(self.places.len(), group);
         }
@@ -50,11 +54,18 @@ impl Turns {
         self.order.is_empty()
     }
 
-    /// The next work-group has its turn; whether it ended.
+    /// Whether each work-group in flight has had its turn in this round.
+    pub fn has_had_all(&self) -> bool {
+        self.turn >= self.order.len()
+    }
+
+    /// All work-groups in flight have a turn again.
+    pub fn begin_round(&mut self) {
+        self.turn = 0;
+    }
+
+    /// The next work-group has its turn, which not [all](Self::has_had_all) have had; whether it ended.
     pub fn next<L: Listen>(&mut self, machine: &mut Machine<L>, streams: Streams<'_>, queues: &mut Queues) -> bool {
-        if self.turn >= self.order.len() {
-            self.turn = 0;
-        }
         let place = self.order[self.turn] as usize;
         for wave in self.places.waves_of(place) {
             if self.places.can_run(wave) {
@@ -66,7 +77,7 @@ impl Turns {
             self.hint();
             return false;
         }
-        match queues.take(self.gpu) {
+        match queues.take(self.own) {
             Some(group) => {
                 self.places.begin(place, group);
                 self.turn += 1;

@@ -29,7 +29,7 @@ impl<L: Listen> Node<'_, L> {
         let state = &mut self.jobs.running[application];
         state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
-        let (gpus, units) = (state.gpus.len() as u32, state.fewest_units() as u32);
+        let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
         match self.hardware.config.dispatch.ranges(groups, gpus, units) {
             Some(ranges) => state.queues = ranges,
             None => state.queues = std::iter::once(0..groups).collect(),
@@ -37,11 +37,11 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
         let state = &self.jobs.running[application];
         self.hardware.empty_caches(state, self.workload.flushed_before(launch));
-        for place in 0..state.gpus.len() {
+        for place in 0..state.lot.gpus.len() {
             let state = &mut self.jobs.running[application];
-            let gpu = state.gpus[place];
+            let gpu = state.lot.gpus[place];
             if !self.hardware.config.compute.dispatch_goes_on {
-                state.next_unit[gpu] = state.units[gpu].start;
+                state.next_unit[gpu] = state.lot.units[gpu].start;
             }
             self.fill_gpu(application, gpu);
         }
@@ -52,7 +52,7 @@ impl<L: Listen> Node<'_, L> {
     fn fill_gpu(&mut self, application: usize, gpu: usize) {
         let (mut started, mut count) = (true, 0);
         let state = &self.jobs.running[application];
-        let (units, first) = (state.units[gpu].clone(), state.next_unit[gpu]);
+        let (units, first) = (state.lot.units[gpu].clone(), state.next_unit[gpu]);
         while started {
             started = false;
             for unit in (first..units.end).chain(units.start..first) {
@@ -74,7 +74,7 @@ impl<L: Listen> Node<'_, L> {
         if running.queues[queue].is_empty() || !state.fits(&running.occupancy, wavefronts) {
             return false;
         }
-        let own = &running.units[gpu];
+        let own = &running.lot.units[gpu];
         running.next_unit[gpu] = if unit + 1 == own.end { own.start } else { unit + 1 };
         running.groups += 1;
         let group = running.queues[queue].start;
@@ -112,7 +112,7 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.launch_ends(application);
         state.launch += 1;
         self.jobs.launches_done += 1;
-        let kernel = KernelEnd { space: SpaceId(application as u16), gpus: state.gpu_mask() };
+        let kernel = KernelEnd { space: SpaceId(application as u16), gpus: state.lot.gpu_mask() };
         self.drive(|driver, now, hardware| driver.kernel_end(now, kernel, hardware));
         self.hardware.clock.schedule(ended, Kind::Launch, application as u32);
     }
@@ -122,14 +122,14 @@ impl<L: Listen> Hardware<'_, L> {
     /// Empties what a launch of a job finds empty: the first level of its own units, or all caches of its GPUs.
     fn empty_caches(&mut self, job: &Running, flushed: bool) {
         if flushed {
-            self.flush_caches(&job.gpus);
+            self.flush_caches(&job.lot.gpus);
         }
         if !flushed && self.config.launch_discards == LaunchDiscards::None {
             return;
         }
         let shared = self.config.scalar.units as usize;
-        for &gpu in &job.gpus {
-            self.gpus[gpu].discard_first_level(&job.units[gpu], shared);
+        for &gpu in &job.lot.gpus {
+            self.gpus[gpu].discard_first_level(&job.lot.units[gpu], shared);
         }
     }
 

@@ -11,6 +11,7 @@ use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
 use crate::machine::node::Node;
+use crate::rounds::Rounds;
 
 /// What a run leaves.
 pub(crate) struct Outcome {
@@ -24,6 +25,7 @@ pub(crate) struct Outcome {
     pub driver: Driver,
     pub links: Vec<LinkUse>,
     pub programs: Vec<Running>,
+    pub rounds: Rounds,
     /// By GPU: how its memory was used when it held most at the end of a program.
     pub most_used: Vec<Option<MemoryUse>>,
 }
@@ -93,6 +95,7 @@ impl<L: Listen> Node<'_, L> {
             driver: self.driver,
             links: hardware.links.usage(),
             programs: self.jobs.running,
+            rounds: self.jobs.rounds,
             most_used: self.jobs.most_used,
         };
         (outcome, hardware.listeners)

@@ -143,35 +143,44 @@ impl JobLog {
         (0..self.open.len()).filter(|&job| self.open[job].is_some()).collect()
     }
 
-    /// The whole log of a job; `phases` are those of its program.
-    pub fn summary(&self, job: usize, state: &Running, phases: Option<Phases>) -> JobSummary {
-        let own = || self.rows.iter().filter(|row| row.job == job);
+    /// What happened to the pages of a job in all repetitions.
+    pub fn counts(&self, job: usize) -> JobCounts {
         let mut counts = JobCounts::default();
-        own().for_each(|row| counts.each(&row.counts, |sum, count| *sum += count));
-        let first = own().find(|row| row.complete);
+        self.rows_of(job).for_each(|row| counts.each(&row.counts, |sum, count| *sum += count));
+        counts
+    }
+
+    /// The whole log of a job that has ended so often; `phases` are those of its program.
+    pub fn summary(&self, job: usize, state: &Running, repetitions: u32, phases: Option<Phases>) -> JobSummary {
+        let (gpus, units) = state.lot.listed();
+        let first = self.rows_of(job).find(|row| row.complete);
         JobSummary {
             name: self.names[job].clone(),
-            gpus: state.gpus.iter().map(|&gpu| gpu as u32).collect(),
-            units: state.gpus.iter().map(|&gpu| state.units[gpu].len() as u32).collect(),
+            gpus,
+            units,
             start_ps: state.start,
             first_end_ps: state.finished,
             time_ps: first.map(|row| row.ended - row.began),
-            repetitions: state.rounds,
-            counts,
+            repetitions,
+            counts: self.counts(job),
             phases,
         }
     }
 
-    /// A row for each repetition.
-    pub fn table(&self) -> Table {
+    fn rows_of(&self, job: usize) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.job == job)
+    }
+
+    /// A row for each repetition; `when` names the columns of its beginning and its end.
+    pub fn table(&self, when: [&'static str; 2]) -> Table {
         let column = |name, value: fn(&Row) -> u64| Column::u64(name, self.rows.iter().map(value).collect());
         Table::new(
             "jobs",
             vec![
                 Column::text("job", self.rows.iter().map(|row| self.names[row.job].clone()).collect()),
                 column("repetition", |row| row.repetition),
-                column("began_ps", |row| row.began),
-                column("ended_ps", |row| row.ended),
+                column(when[0], |row| row.began),
+                column(when[1], |row| row.ended),
                 column("complete", |row| row.complete.into()),
                 column("faults", |row| row.counts.faults),
                 column("counters", |row| row.counts.counters),

@@ -127,7 +127,7 @@ impl RunResult {
     ) -> Self {
         let manager = outcome.driver.manager();
         recorder.end(outcome.ended);
-        let jobs = recorder.jobs(&outcome.programs);
+        let jobs = recorder.jobs(&outcome.programs, &outcome.rounds);
         let summary = Summary {
             time_ps: outcome.ended,
             launches: outcome.launches,

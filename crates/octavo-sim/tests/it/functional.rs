@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::support::{Script, combinations, compute, line, load, memory, node, store};
 
 pub fn options<'a>() -> InstantOptions<'a> {
-    InstantOptions { turn: 1, report_lines: None, record_events: true, program: None, progress: None }
+    InstantOptions { turn: 1, report_lines: None, record_events: true, progress: None }
 }
 
 fn at_once(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> InstantResult {
@@ -33,7 +33,7 @@ fn without_time(tables: &[Table], name: &str) -> Vec<(&'static str, Values)> {
 
 /// Rows of the table of events: kind, address, pages, from and to. Either those that tell of steps, or those that tell of
 /// what placements note about pages: these come before a plan's first step where steps take time, else behind its last.
-fn rows(tables: &[Table], of_steps: bool) -> Vec<(&'static str, [u64; 4])> {
+pub fn rows(tables: &[Table], of_steps: bool) -> Vec<(&'static str, [u64; 4])> {
     let columns = without_time(tables, "events");
     let Values::Category { codes, names } = &columns[0].1 else { panic!("kinds are names") };
     let numbers = |column: usize, row: usize| match &columns[column].1 {
@@ -54,7 +54,7 @@ struct Step {
     launch: bool,
 }
 
-const PAGES: u64 = 40;
+pub const PAGES: u64 = 40;
 /// Accesses of one launch: each has lines of its own, for lines that are accessed again can be in a cache.
 const STEPS: usize = 16;
 
@@ -85,13 +85,13 @@ fn step(gpus: usize) -> impl Strategy<Value = Step> {
     })
 }
 
-fn half_the_memory(mut node: NodeConfig) -> NodeConfig {
+pub fn half_the_memory(mut node: NodeConfig) -> NodeConfig {
     node.capacity = CapacityConfig { footprint_percent: 50, scope: CapacityScope::Total, ..node.capacity };
     node
 }
 
 /// Combinations whose decisions do not depend on when reports come, nor on how soon one fault follows another.
-fn without_time_of_their_own() -> Vec<MemoryConfig> {
+pub fn without_time_of_their_own() -> Vec<MemoryConfig> {
     let combinations = combinations().filter(|memory| memory.placement.name != "griffin-dpc");
     combinations.map(|memory| MemoryConfig { guard: Choice::named("none"), ..memory }).collect()
 }
@@ -122,7 +122,13 @@ proptest! {
 
 /// Who holds each page in the end, the host being 0, as the events tell.
 fn holders(tables: &[Table]) -> BTreeMap<u64, BTreeSet<u64>> {
-    let mut holders: BTreeMap<u64, BTreeSet<u64>> = (0..PAGES).map(|page| (page, BTreeSet::from([0]))).collect();
+    holders_of(tables, &[0])
+}
+
+/// The same of buffers at these addresses.
+pub fn holders_of(tables: &[Table], buffers: &[u64]) -> BTreeMap<u64, BTreeSet<u64>> {
+    let pages = buffers.iter().flat_map(|address| (0..PAGES).map(move |page| address / 4096 + page));
+    let mut holders: BTreeMap<u64, BTreeSet<u64>> = pages.map(|page| (page, BTreeSet::from([0]))).collect();
     for (kind, [address, pages, from, to]) in rows(tables, true) {
         for page in address / 4096..address / 4096 + pages {
             let held = holders.get_mut(&page).expect("a page of the program");
@@ -132,7 +138,8 @@ fn holders(tables: &[Table]) -> BTreeMap<u64, BTreeSet<u64>> {
                     held.insert(to);
                 }
                 "duplication" => _ = held.insert(to),
-                "discard" => _ = held.remove(&from),
+                // Pages that are given back stay where they were for this.
+                "discard" if held.len() > 1 => _ = held.remove(&from),
                 _ => {}
             }
         }

@@ -13,6 +13,7 @@ mod deadlines;
 mod drain;
 mod failure;
 mod functional;
+mod functional_jobs;
 mod gps;
 mod host_memories;
 mod instructions;

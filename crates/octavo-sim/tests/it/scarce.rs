@@ -5,7 +5,7 @@ use std::sync::Arc;
 use octavo_manager::{Kind, MemoryConfig, Spread};
 use octavo_node::NodeConfig;
 use octavo_program::{Action, BufferId, Op, Program, ProgramBuilder, Workload};
-use octavo_sim::{InstantOptions, Job, RunOptions, SimError, run_at_once, simulate_jobs};
+use octavo_sim::{InstantOptions, Job, RunOptions, SimError, run_jobs_at_once, simulate_jobs};
 use octavo_units::Bytes;
 
 use crate::support::*;
@@ -63,9 +63,8 @@ fn a_host_without_room_for_what_an_idle_gpu_keeps_is_named() {
     let program = program(&script, &[Kind::Managed]);
     let job = Job::alone(&script, Some(&program));
     let timed = simulate_jobs(&node, &lending(), &[job], RunOptions::default()).unwrap_err();
-    let options =
-        InstantOptions { turn: 1, report_lines: None, record_events: false, program: Some(&program), progress: None };
-    let instant = run_at_once(&node, &lending(), &script, options).unwrap_err();
+    let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+    let instant = run_jobs_at_once(&node, &lending(), &[Job::alone(&script, Some(&program))], options).unwrap_err();
     for error in [timed, instant] {
         assert!(matches!(error, SimError::HostFullForKept { gpu: 1, kept: 8, .. }), "{error}");
         let message = error.to_string();

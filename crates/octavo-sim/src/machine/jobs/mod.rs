@@ -5,25 +5,21 @@ mod rounds;
 
 use std::ops::Range;
 
-use octavo_manager::{Manager, MemoryId, MemoryUse, ProcessorId, ProcessorMask};
+use octavo_manager::{Manager, MemoryId, MemoryUse};
 use octavo_node::NodeConfig;
 use octavo_program::{Application, Launch, Resources, Workload};
 
 use crate::gpu::units::occupancy::Occupancy;
-use crate::job::{Job, Repeat, Units};
+use crate::job::{Job, Units};
+use crate::lot::Lot;
+use crate::rounds::Rounds;
 
 /// A job in execution.
 pub(crate) struct Running {
     pub program: Application,
-    /// The GPUs that it runs on, ascending.
-    pub gpus: Vec<usize>,
-    /// By GPU: its compute units there.
-    pub units: Vec<Range<usize>>,
+    pub lot: Lot,
     /// When it begins for the first time.
     pub start: u64,
-    pub repeat: Repeat,
-    /// It never begins.
-    pub idle: bool,
     /// The launch that runs, or runs next.
     pub launch: u32,
     pub shape: Launch,
@@ -39,8 +35,6 @@ pub(crate) struct Running {
     pub launch_began: u64,
     /// When it ended for the first time.
     pub finished: Option<u64>,
-    /// How often it has ended.
-    pub rounds: u32,
     /// It has ended and has not begun anew.
     pub resting: bool,
 }
@@ -49,6 +43,7 @@ pub(crate) struct Running {
 pub(crate) struct Jobs {
     /// The jobs, mostly one.
     pub(super) running: Vec<Running>,
+    pub(super) rounds: Rounds,
     /// By GPU: how its memory was used when it held most at the end of a program.
     pub(super) most_used: Vec<Option<MemoryUse>>,
     /// Launches and work-groups that have ended, of all jobs.
@@ -64,6 +59,7 @@ impl Jobs {
         let programs = jobs.iter().zip(units).zip(workload.applications());
         Self {
             running: programs.map(|((job, units), program)| Running::new(job, units, program, node)).collect(),
+            rounds: Rounds::new(jobs),
             most_used: vec![None; node.gpus as usize],
             launches_done: 0,
             groups_done: 0,
@@ -92,36 +88,22 @@ impl Jobs {
 
 impl Running {
     fn new(job: &Job<'_>, units: Vec<Range<usize>>, program: Application, node: &NodeConfig) -> Self {
-        let gpus = job.gpus(node);
-        let place = |gpu: usize| gpus.iter().position(|own| *own == gpu).unwrap_or_default();
+        let lot = Lot::new(job, units, node);
+        let place = |gpu: usize| lot.gpus.iter().position(|own| *own == gpu).unwrap_or_default();
         Self {
             launch: program.launches.start,
             program,
             start: job.start.0,
-            repeat: job.repeat,
-            idle: job.idle,
             shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },
             occupancy: Occupancy::new(&node.compute, Resources::default()),
             queues: Vec::new(),
             groups: 0,
-            queue_of: (0..units.len()).map(place).collect(),
-            next_unit: units.iter().map(|units| units.start).collect(),
-            units,
-            gpus,
+            queue_of: (0..lot.units.len()).map(place).collect(),
+            next_unit: lot.units.iter().map(|units| units.start).collect(),
+            lot,
             launch_began: 0,
             finished: None,
-            rounds: 0,
             resting: false,
         }
-    }
-
-    /// Its compute units on the GPU on which it has fewest.
-    pub fn fewest_units(&self) -> usize {
-        self.gpus.iter().map(|&gpu| self.units[gpu].len()).min().unwrap_or_default()
-    }
-
-    /// The GPUs that it runs on.
-    pub fn gpu_mask(&self) -> ProcessorMask {
-        self.gpus.iter().fold(ProcessorMask::EMPTY, |mask, &gpu| mask.with(ProcessorId::gpu(gpu)))
     }
 }

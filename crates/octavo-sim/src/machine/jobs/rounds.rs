@@ -1,44 +1,18 @@
 //! When jobs begin, end, and begin anew.
 
 use crate::engine::event::Kind;
-use crate::job::Repeat;
 use crate::machine::happening::{Happening, Listen};
-use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
 
 /// How long a job that has ended waits for plans that hold its pages before it looks again whether all are free:
 /// a microsecond. Jobs that run once never wait.
 const BUSY_PAUSE: u64 = 1_000_000;
 
-impl Jobs {
-    /// Whether a job has ended as often as it must. One that never begins has nothing to do.
-    fn has_done_enough(&self, job: usize) -> bool {
-        let state = &self.running[job];
-        let least = if let Repeat::Times(times) = state.repeat { times } else { 1 };
-        state.idle || state.rounds >= least
-    }
-
-    fn all_have_done_enough(&self) -> bool {
-        (0..self.running.len()).all(|job| self.has_done_enough(job))
-    }
-
-    /// Whether a job that has ended runs no more.
-    fn is_over(&self, job: usize) -> bool {
-        let enough = self.has_done_enough(job);
-        match self.running[job].repeat {
-            Repeat::Times(_) => enough,
-            Repeat::UntilAll => self.all_have_done_enough(),
-            Repeat::Until(other) => enough && self.is_over(other),
-        }
-    }
-}
-
 impl<L: Listen> Node<'_, L> {
     /// The jobs that start at once do, the others later.
     pub(in crate::machine) fn begin_jobs(&mut self) {
         for job in 0..self.jobs.running.len() {
-            let state = &self.jobs.running[job];
-            match (state.idle, state.start) {
+            match (self.jobs.rounds.is_idle(job), self.jobs.running[job].start) {
                 (true, _) => {}
                 (false, 0) => self.begin_job(job),
                 (false, start) => self.hardware.clock.schedule(start, Kind::JobBegins, job as u32),
@@ -49,7 +23,7 @@ impl<L: Listen> Node<'_, L> {
     /// A job begins, for the first time or anew, as a process with memory of its own.
     pub(in crate::machine) fn begin_job(&mut self, job: usize) {
         let now = self.hardware.clock.now();
-        if self.programs.is_whole(job) && self.jobs.running[job].rounds > 0 && !self.free_what_is_kept(job) {
+        if self.programs.is_whole(job) && self.jobs.rounds.ended(job) > 0 && !self.free_what_is_kept(job) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, Kind::JobBegins, job as u32);
         }
         self.hardware.say(Happening::JobBegins { job });
@@ -60,7 +34,7 @@ impl<L: Listen> Node<'_, L> {
         self.allocate(job);
         let state = &mut self.jobs.running[job];
         state.launch = state.program.launches.start;
-        if state.rounds > 0 {
+        if self.jobs.rounds.ended(job) > 0 {
             return self.begin_launch(job);
         }
         self.hardware.clock.schedule(now, Kind::Launch, job as u32);
@@ -96,14 +70,14 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.say(Happening::JobEnds { job });
         let state = &mut self.jobs.running[job];
         state.finished.get_or_insert(self.hardware.clock.now());
-        state.rounds += 1;
         state.resting = true;
-        self.finished |= self.jobs.all_have_done_enough();
+        self.jobs.rounds.note_end(job);
+        self.finished |= self.jobs.rounds.are_enough();
     }
 
     /// A job that is not over runs again.
     fn begin_anew(&mut self, job: usize) {
-        if !self.jobs.is_over(job) {
+        if !self.jobs.rounds.is_over(job) {
             self.begin_job(job);
         }
     }

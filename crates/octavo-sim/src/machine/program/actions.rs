@@ -85,8 +85,8 @@ impl<L: Listen> Node<'_, L> {
     }
 
     fn bring_into_being(&mut self, job: usize, buffer: &ProgramBuffer) {
-        let (space, gpus) = (SpaceId(job as u16), self.jobs.running[job].gpu_mask());
-        let gpu = self.gpu_of(job, buffer.buffer.gpu);
+        let (space, lot) = (SpaceId(job as u16), &self.jobs.running[job].lot);
+        let (gpu, gpus) = (lot.gpu_of(buffer.buffer.gpu), lot.gpu_mask());
         let (run, kind, spread) = (self.pages_of_buffer(buffer), buffer.kind, buffer.spread);
         let allocation = Allocation { space, gpu, gpus, kind, spread, populated: false, ..run.into() };
         if let Some(system) = self.hardware.system.as_mut().filter(|_| kind == Kind::System) {

@@ -19,6 +19,7 @@ use crate::machine::jobs::Running;
 use crate::observe::jobs::{JobCounts, JobLog, JobSummary};
 use crate::observe::phases::{PhaseLog, Phases};
 use crate::observe::table::{Column, Table};
+use crate::rounds::Rounds;
 
 /// Names of the kinds of rows in the `events` table, by code.
 #[must_use]
@@ -168,10 +169,16 @@ impl Recorder {
     }
 
     /// What each job did, if they have names.
-    pub fn jobs(&self, running: &[Running]) -> Vec<JobSummary> {
+    pub fn jobs(&self, running: &[Running], rounds: &Rounds) -> Vec<JobSummary> {
         let Some(log) = &self.jobs else { return Vec::new() };
-        let summary = |(job, state)| log.summary(job, state, self.phases(job));
+        let summary = |(job, state)| log.summary(job, state, rounds.ended(job), self.phases(job));
         running.iter().enumerate().map(summary).collect()
+    }
+
+    /// What happened to the pages of each job, if they have names, and these.
+    pub fn counts_by_job(&self) -> impl Iterator<Item = (&str, JobCounts)> {
+        let logs = self.jobs.iter();
+        logs.flat_map(|log| log.names().iter().enumerate().map(|(job, name)| (name.as_str(), log.counts(job))))
     }
 
     fn job_begins(&mut self, job: usize, now: u64) {
@@ -210,7 +217,7 @@ impl Recorder {
         if !self.capacity.is_empty() {
             tables.push(capacity_table(&self.capacity, self.page_bytes));
         }
-        tables.extend(self.jobs.map(|log| log.table()));
+        tables.extend(self.jobs.map(|log| log.table(["began_ps", "ended_ps"])));
         tables
     }
 
@@ -219,6 +226,7 @@ impl Recorder {
         let buffers = workload.buffers();
         let mut tables = vec![self.allocations(buffers), self.page_groups(buffers), lines_table(&self.kernels)];
         tables.extend(self.timeline.map(|timeline| timeline.table(self.page_bytes, "lines")));
+        tables.extend(self.jobs.map(|log| log.table(["began_lines", "ended_lines"])));
         tables
     }
 
