@@ -143,12 +143,18 @@ impl<'a> HostSideBuilder<'a> {
     /// As [`reads_before`](Self::reads_before), but only the first `bytes`.
     #[must_use]
     pub fn reads_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
-        self.exchange(launch, name, Some(bytes), false)
+        self.exchange(launch, name, Some(0..bytes), false)
     }
 
     /// As [`writes_before`](Self::writes_before), but only the first `bytes`.
     #[must_use]
     pub fn writes_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
+        self.exchange(launch, name, Some(0..bytes), true)
+    }
+
+    /// As [`writes_before`](Self::writes_before), but only those `bytes`.
+    #[must_use]
+    pub fn writes_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
         self.exchange(launch, name, Some(bytes), true)
     }
 
@@ -173,9 +179,9 @@ impl<'a> HostSideBuilder<'a> {
         self
     }
 
-    fn exchange(mut self, before: u32, name: &str, bytes: Option<u64>, writes: bool) -> Self {
+    fn exchange(mut self, before: u32, name: &str, bytes: Option<Range<u64>>, writes: bool) -> Self {
         let buffer = self.index(name);
-        let bytes = 0..bytes.unwrap_or(self.buffers[buffer].bytes);
+        let bytes = bytes.unwrap_or(0..self.buffers[buffer].bytes);
         self.side.exchanges.push(Exchange { before, buffer, bytes, writes });
         self
     }

@@ -1,13 +1,14 @@
 //! The programs that come with Octavo: the real algorithms as streams of accesses, at line level.
 //!
 //! [`WORKLOADS`] has them all by name. What a program is, is the contract of `octavo-program`; here are the
-//! [kernel models](kernels) and what they share.
+//! [kernel models](kernels), [networks] and what they share.
 #![forbid(unsafe_code)]
 
 pub mod emit;
 pub mod graphs;
 pub mod inputs;
 pub mod kernels;
+pub mod networks;
 pub mod quantum;
 pub mod random;
 mod registry;

@@ -3,10 +3,10 @@
 use octavo_program::{Size, Workload};
 use octavo_registry::{Former, Registry};
 
-use crate::kernels;
+use crate::{kernels, networks};
 
 /// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, graph
-/// analytics, further applications of the Grace Hopper study, then plain touches.
+/// analytics, further applications of the Grace Hopper study, plain touches, networks.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -52,6 +52,7 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::pathfinder::ENTRY,
         &kernels::quantum_volume::ENTRY,
         &kernels::touch::ENTRY,
+        &networks::entries::VGG16,
     ],
 )
 .with_former(FORMER);

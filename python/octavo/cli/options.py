@@ -13,7 +13,9 @@ Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scena
 Workload = Annotated[
     str | None,
     typer.Option(
-        "--workload", "-w", help="Workload by name, or folder of a trace; instead of or over a scenario file."
+        "--workload",
+        "-w",
+        help="Workload by name, folder of a trace, or file of a recorded step; instead of or over a scenario file.",
     ),
 ]
 Node = Annotated[

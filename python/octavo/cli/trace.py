@@ -103,6 +103,54 @@ def record(
     sink.say(f"{path} is a trace of {rows:,} rows")
 
 
+@app.command(
+    name="torch",
+    context_settings={"ignore_unknown_options": True},
+    epilog=options.examples(
+        "octavo trace torch train.py -o step.trace",
+        "octavo trace torch train.py resnet50 {batch} --batch 128 -o resnet50.step --python /usr/bin/python3",
+        "octavo run --workload resnet50.step --set workload.batch=32 --set workload.iterations=3",
+    ),
+)
+def torch_step(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A PyTorch program.", show_default=False)],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ARGUMENTS]", help="What the script is given; {batch} stands for a batch size.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step"),
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            "--batch",
+            min=1,
+            help="Samples of a batch that replays have unless they choose; the script is recorded with 2, 3 and 5 "
+            "for {batch}, and sizes follow.",
+        ),
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option("--python", help="The Python that has PyTorch; Octavo's own if left out.")
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Record a step of a PyTorch program, on the CPU or the meta device: operators, tensors and how long they live.
+
+    The step is the last that the script marks with `torch.profiler.record_function("octavo-step")`, else the last up to
+    the end of an `optimizer.step()`, else the last call of a model.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    step = trace.record_torch(script, output, arguments or [], batch=batch, python=python)
+    found = trace.facts(step)
+    sink.document({"file": str(output), **found})
+    rows = [
+        (key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)) for key, value in found.items()
+    ]
+    sink.table(str(output), ["what", "value"], rows)
+
+
 @app.command(epilog=options.examples("octavo trace convert kernelslist.g bfs.trace", "octavo trace convert --list"))
 def convert(
     source: Annotated[

@@ -11,6 +11,7 @@ from octavo.trace.converting import convert, formats
 from octavo.trace.reading import Trace, open  # noqa: A004 - meant to be called as octavo.trace.open
 from octavo.trace.recording import record
 from octavo.trace.sealing import seal
+from octavo.trace.steps import facts, record_torch
 from octavo.trace.writing import write
 
-__all__ = ["Trace", "convert", "formats", "open", "record", "seal", "write"]
+__all__ = ["Trace", "convert", "facts", "formats", "open", "record", "record_torch", "seal", "write"]

@@ -13,6 +13,7 @@ mod gemm;
 mod lanes;
 mod matrixmultiplication;
 mod mix;
+mod networks;
 mod programs;
 mod simpleconvolution;
 mod stencil2d;

@@ -1,0 +1,119 @@
+//! Networks by the names that users type.
+
+use std::path::Path;
+
+use octavo_program::{Size, Workload, WorkloadEntry};
+use octavo_registry::{OptionError, Options, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::digest::digest;
+use super::file::File;
+use super::replay::Replay;
+
+/// Most iterations.
+const MOST_ITERATIONS: u32 = 1000;
+
+/// Options of the networks that come with Octavo.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkOptions {
+    /// Samples of a batch, at most 2^20. Default: the published one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+    /// Steps, one after another, 1 to 1000. Default 1.
+    pub iterations: u32,
+}
+
+impl Default for NetworkOptions {
+    fn default() -> Self {
+        Self { batch: None, iterations: 1 }
+    }
+}
+
+/// Options of `step`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StepOptions {
+    /// File of the recorded step, relative to the working directory. No default: it must be given.
+    pub path: Option<String>,
+    /// Samples of a batch, at most 2^20, where they were recorded as what can be chosen. Default: as the file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+    /// Steps, one after another, 1 to 1000. Default 1.
+    pub iterations: u32,
+    /// Digest of the file, so that results are not taken for those of another one. Default: computed.
+    pub digest: Option<String>,
+}
+
+impl Default for StepOptions {
+    fn default() -> Self {
+        Self { path: None, batch: None, iterations: 1, digest: None }
+    }
+}
+
+fn replay(file: &File, batch: Option<u32>, iterations: u32, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
+    if !(1..=MOST_ITERATIONS).contains(&iterations) {
+        let message = format!("expected 1 to {MOST_ITERATIONS}, found {iterations}");
+        return Err(OptionError::new("iterations", message));
+    }
+    let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
+    Ok(Box::new(Replay::new(&step, iterations, size.scale)?))
+}
+
+fn shipped(bytes: &[u8], options: &Options, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
+    let NetworkOptions { batch, iterations } = typed::parse(options)?;
+    let file = File::parse(bytes).map_err(|why| OptionError::new("", why))?;
+    replay(&file, batch, iterations, size)
+}
+
+/// A network whose recorded step comes with Octavo.
+macro_rules! network {
+    ($entry:ident, $name:literal, $summary:literal, $source:literal) => {
+        #[doc = $summary]
+        pub static $entry: WorkloadEntry = WorkloadEntry {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            schema: typed::schema::<NetworkOptions>,
+            resolve: typed::resolve::<NetworkOptions>,
+            build: |options, size: &Size| shipped(include_bytes!(concat!("recorded/", $name, ".step")), options, size),
+        };
+    };
+}
+
+network!(VGG16, "vgg16", "VGG16, a training step: 138 million parameters, large activations", "arXiv 1409.1556, D");
+
+/// A recorded step in a file.
+pub static STEP: WorkloadEntry = WorkloadEntry {
+    name: "step",
+    summary: "A recorded step of a PyTorch program, replayed: `workload.path` names the file",
+    source: "docs/networks.md",
+    schema: typed::schema::<StepOptions>,
+    resolve: |options| {
+        let mut parsed: StepOptions = typed::parse(options)?;
+        // A scenario with a digest is a resolved one: it stays what it is, wherever its file has gone.
+        if parsed.digest.is_none() {
+            parsed.digest = Some(open(&parsed)?.1);
+        }
+        let mut resolved = typed::resolve::<StepOptions>(options)?;
+        resolved.insert("digest".to_owned(), parsed.digest.into());
+        Ok(resolved)
+    },
+    build: |options, size: &Size| {
+        let options: StepOptions = typed::parse(options)?;
+        let (file, found) = open(&options)?;
+        if let Some(expected) = options.digest.filter(|expected| *expected != found) {
+            let message = format!("another file than the scenario is about: {found}, expected {expected}");
+            return Err(OptionError::new("digest", message));
+        }
+        replay(&file, options.batch, options.iterations, size)
+    },
+};
+
+fn open(options: &StepOptions) -> Result<(File, String), OptionError> {
+    let missing = || OptionError::new("path", "missing; expected the file of a recorded step");
+    let path = options.path.as_ref().ok_or_else(missing)?;
+    let (file, bytes) = File::open(Path::new(path)).map_err(|why| OptionError::new("path", why))?;
+    Ok((file, digest(&bytes)))
+}

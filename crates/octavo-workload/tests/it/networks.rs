@@ -1,0 +1,166 @@
+//! Recorded steps: files, sums by hand, and the networks that come with Octavo.
+
+use octavo_program::{Buffer, LINE_BYTES, OpKind, Size, Workload};
+use octavo_registry::Choice;
+use octavo_workload::WORKLOADS;
+use octavo_workload::networks::file::File;
+use octavo_workload::networks::replay::Replay;
+use octavo_workload::networks::step::Role;
+
+use crate::lanes::{stream, wavefronts};
+
+/// y = x w for a batch, then w += g, where g is made in the step and given back in the next.
+const TOY: &str = r#"{
+    "octavo_step": 1, "source": "by hand", "command": "", "parameters": 1024, "batch": 4,
+    "tensors": [["parameter", [4096, 0]], ["input", [0, 1024]], ["temporary", [0, 640]], ["temporary", [4096, 0]]],
+    "operators": [
+        {"name": "mm", "flops": [0, 2048], "reads": [1, 0], "writes": [2], "allocates": [2], "frees": [3]},
+        {"name": "empty", "allocates": [3]},
+        {"name": "mm", "flops": [0, 2048], "reads": [1, [2, [0, 0], [0, 320]]], "writes": [3]},
+        {"name": "add_", "reads": [0, 3], "writes": [0], "frees": [2]}
+    ]
+}"#;
+
+fn toy(batch: Option<u32>, iterations: u32, scale: f64) -> Replay {
+    let step = File::parse(TOY.as_bytes()).unwrap().step(batch).unwrap();
+    Replay::new(&step, iterations, scale).unwrap()
+}
+
+/// Lines read, lines written and vector instructions of a launch.
+fn sums(workload: &dyn Workload, launch: u32) -> [u64; 3] {
+    let mut sums = [0; 3];
+    for (group, wavefront) in wavefronts(workload, launch) {
+        for op in stream(workload, launch, group, wavefront, 512) {
+            let place = match op.kind() {
+                OpKind::Load => 0,
+                OpKind::Store => 1,
+                OpKind::Compute => 2,
+                _ => continue,
+            };
+            sums[place] += u64::from(op.count());
+        }
+    }
+    sums
+}
+
+#[test]
+fn a_toy_step_touches_what_its_operators_name() {
+    let toy = toy(None, 2, 1.0);
+    let names: Vec<_> = (0..toy.launches()).map(|launch| toy.launch(launch).kernel).collect();
+    assert_eq!(names, ["mm", "mm", "add_", "mm", "mm", "add_"], "what only makes a tensor is no launch");
+    // 4096 bytes are 64 lines, 4 samples of 1024 bytes 64, of 640 bytes 40, of 320 bytes 20. Instructions: one for 128 operations
+    // of a product, and one for 4 lines.
+    for iteration in [0, 3] {
+        assert_eq!(sums(&toy, iteration), [64 + 64, 40, 4 * 2048 / 128 + (64 + 64 + 40) / 4]);
+        assert_eq!(sums(&toy, iteration + 1), [64 + 20, 64, 64 + (64 + 20 + 64) / 4]);
+        assert_eq!(sums(&toy, iteration + 2), [64 + 64, 64, (64 + 64 + 64) / 4]);
+    }
+    assert_eq!(toy.footprint(), 2 << 20, "one segment of small blocks");
+}
+
+#[test]
+fn batch_and_scale_change_sizes() {
+    assert_eq!(sums(&toy(Some(8), 1, 1.0), 0), [128 + 64, 80, 8 * 16 + (128 + 64 + 80) / 4]);
+    let half = toy(None, 1, 0.5);
+    assert_eq!(sums(&half, 0), [32 + 32, 20, 32 + 84 / 4]);
+    assert_eq!(half.footprint(), 1 << 20);
+}
+
+/// Addresses of the lines that launches write, by launch.
+fn first_written(workload: &dyn Workload, launch: u32) -> u64 {
+    let ops =
+        wavefronts(workload, launch).flat_map(|(group, wavefront)| stream(workload, launch, group, wavefront, 512));
+    ops.filter(|op| op.is_store()).map(|op| op.line() * LINE_BYTES).min().unwrap()
+}
+
+#[test]
+fn a_tensor_that_the_next_step_gives_back_moves_as_the_allocator_says() {
+    let toy = toy(None, 2, 1.0);
+    // Parameter and input of 4096 bytes, then the gradient of the step before. It goes, 2560 bytes take the first of its
+    // place, and the new gradient lies behind them; what was free is one block again when the next step begins.
+    assert_eq!([0, 1, 2].map(|launch| first_written(&toy, launch)), [8192, 8192 + 2560, 0]);
+    assert_eq!([3, 4, 5].map(|launch| first_written(&toy, launch)), [8192, 8192 + 2560, 0]);
+}
+
+#[test]
+fn the_host_writes_parameters_once_and_samples_each_time() {
+    let toy = toy(None, 2, 1.0);
+    let side = toy.host_side();
+    let written: Vec<_> = side.exchanges().iter().map(|one| (one.before, one.bytes.clone(), one.writes)).collect();
+    assert_eq!(written, [(0, 0..8192, true), (3, 4096..8192, true)]);
+}
+
+#[test]
+fn wrong_files_are_refused_in_words() {
+    let why = |text: &str| match File::parse(text.as_bytes()) {
+        Ok(file) => file.step(None).expect_err("it is wrong"),
+        Err(why) => why,
+    };
+    for (old, new, expected) in [
+        (r#""octavo_step": 1"#, r#""octavo_step": 2"#, "expected version 1 of recorded steps, found 2"),
+        (r#""reads": [1, 0]"#, r#""reads": [1, 9]"#, "operator 0 (mm): there is no tensor 9, expected less than 4"),
+        (r#""reads": [0, 3]"#, r#""reads": [0, 2]"#, "operator 3 (add_): tensor 2 is not there"),
+        (r#""allocates": [3]"#, r#""allocates": [2]"#, "operator 1 (empty): tensor 2 begins twice"),
+        (r#""frees": [2]"#, r#""frees": [0]"#, "tensor 0: expected that only temporary tensors are given back"),
+        ("[0, 320]]]", "[0, 700]]]", "bytes 0 to 2800 of tensor 2, expected at least one of its 2560"),
+        (r#"["input", [0, 1024]]"#, r#"["input", [0, 0]]"#, "tensor 1: expected at least one byte"),
+        (r#""source""#, r#""sauce""#, "found something else: unknown field `sauce`"),
+    ] {
+        let found = why(&TOY.replace(old, new));
+        assert!(found.contains(expected), "{found}");
+    }
+    assert!(File::parse(&[0x1f, 0x8b, 1]).unwrap_err().contains("cut off or damaged"));
+    let fixed = TOY.replace(r#""batch": 4"#, r#""batch": null"#);
+    assert!(File::parse(fixed.as_bytes()).unwrap().step(Some(2)).unwrap_err().contains("one batch size"));
+}
+
+/// Parameters as published, and what a batch of the published size takes at once: parameters, gradients, momentum,
+/// activations.
+const NETWORKS: &[(&str, &[u8], f64)] =
+    &[("vgg16", include_bytes!("../../src/networks/recorded/vgg16.step"), 138.36e6)];
+
+#[test]
+fn networks_have_their_published_parameters() {
+    for &(name, bytes, published) in NETWORKS {
+        let file = File::parse(bytes).unwrap();
+        let step = file.step(None).unwrap();
+        let off = (file.parameters as f64 - published).abs() / published;
+        assert!(off < 0.001, "{name} has {} parameters", file.parameters);
+        let bytes: u64 =
+            step.tensors.iter().filter(|tensor| tensor.role == Role::Parameter).map(|tensor| tensor.bytes).sum();
+        assert_eq!(bytes, 4 * file.parameters, "{name}");
+    }
+}
+
+#[test]
+fn a_network_grows_with_its_batch() {
+    let bytes = |batch: u32| {
+        let mut choice = Choice::named("vgg16");
+        choice.options.insert("batch".to_owned(), batch.into());
+        WORKLOADS.build(&choice, &Size { scale: 0.01, seed: 0 }).unwrap().footprint() as f64 / f64::from(1 << 20)
+            * 100.0
+    };
+    // Parameters, gradients and momentum are 1583 MiB; 64 samples more have 64 times 73 MB of activations and more beside.
+    let (few, many) = (bytes(64), bytes(128));
+    assert!(few > 1583.0 && many - few > 64.0 * 73.0e6 / f64::from(1 << 20), "{few} {many}");
+}
+
+#[test]
+fn impossible_options_are_refused_by_name() {
+    for (key, value) in [("batch", 0), ("batch", 1 << 21), ("iterations", 0), ("iterations", 1001)] {
+        let mut choice = Choice::named("vgg16");
+        choice.options.insert(key.to_owned(), value.into());
+        let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err();
+        assert_eq!(error.map(|error| error.key).as_deref(), Some(key), "{value}");
+    }
+}
+
+/// Buffers are apart whatever the scale.
+#[test]
+fn one_buffer_for_each_pool() {
+    let names =
+        |workload: &dyn Workload| workload.buffers().iter().map(|one: &Buffer| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&toy(None, 1, 1.0)), ["small-segments"]);
+    let vgg = WORKLOADS.build(&Choice::named("vgg16"), &Size { scale: 0.001, seed: 0 }).unwrap();
+    assert_eq!(names(&*vgg), ["small-segments", "large-segments"]);
+}
