@@ -63,6 +63,18 @@ def test_a_node_says_where_each_constant_comes_from(h100):
     assert pool.system.by_lines == pytest.approx(16 * 64 / pool.system.latency)
 
 
+def test_the_way_to_the_host_has_a_bandwidth_of_its_own_where_the_node_has():
+    both = systems.from_node("grit-4gpu").system
+    assert (both.copy_back, both.on_demand_back) == (both.copy, both.on_demand)
+    found = systems.from_node("gh200")
+    assert (found.system.on_demand, found.system.on_demand_back) == (375e9, 297e9)
+    assert found.system.copy == found.system.copy_back == 243e9, "half of what LPDDR5X gives is less than the link"
+    assert found.origins["on_demand_back"].where == "node.host_link.to_host"
+    link = replace(both, copy=20e9, copy_back=10e9)
+    output = replace(SIXTEEN, copied_in=0, copied_out=PAGE * 16, copies=1)
+    assert model.penalty(link, output).copy == pytest.approx(PAGE * 16 / 10e9 + link.copy_call)
+
+
 def test_a_machine_file_of_another_version_is_refused(tmp_path):
     path = tmp_path / "machine.toml"
     path.write_text('format = 2\n[machine]\ngpu = "x"\n')

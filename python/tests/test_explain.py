@@ -20,6 +20,7 @@ from octavo.explain.facts import facts, pairs, split
 from octavo.explain.what_if import Remedy
 from octavo.measured.imports import import_nsys
 from octavo.runs.result import RunResult
+from octavo.scenarios.scenario import Recipe
 
 SYSTEM = {"workload": "stencil2d", "scale": SMALL}
 
@@ -91,6 +92,20 @@ def test_remedies_are_runs_of_what_they_say(explained, on_touch, runs):
     assert [one.override for one in explained.remedies if one.bound] == ["memory.placement=ideal"]
     assert "memory.placement=on-touch" not in by_override
     assert "memory.prefetch=tree" in by_override
+
+
+def test_a_host_link_is_twice_as_fast_in_both_directions():
+    node = {
+        "placement": "on-touch",
+        "overrides": {"node.host_link.to_host": "20GB/s", "node.host_link.bandwidth": "30GB/s"},
+    }
+    scenario = octavo.scenario(workload="vectoradd", scale=SMALL, **node)
+    changes = dict(what_if._changes(Recipe(scenario.toml, "scenario"), scenario))
+    override, changed = changes["host links twice as fast"]
+    assert override == "node.host_link.bandwidth=60GB/s --set node.host_link.to_host=40GB/s"
+    link = changed.values["node"]["host_link"]
+    assert (link["bandwidth"], link["to_host"]) == ("60GB/s", "40GB/s")
+    assert changes["GPU links twice as fast"][0].count("=") == 1
 
 
 def test_remedies_are_kept_like_any_run(explained, on_touch, runs):

@@ -14,6 +14,7 @@ const NODES: Presets = &[
     ("grit-16gpu", include_str!("../../../presets/nodes/grit-16gpu.toml")),
     ("r9nano", include_str!("../../../presets/nodes/r9nano.toml")),
     ("r9nano-4", include_str!("../../../presets/nodes/r9nano-4.toml")),
+    ("cuda-sm60", include_str!("../../../presets/nodes/cuda-sm60.toml")),
     ("cuda-sm70", include_str!("../../../presets/nodes/cuda-sm70.toml")),
     ("cuda-sm80", include_str!("../../../presets/nodes/cuda-sm80.toml")),
     ("cuda-sm90", include_str!("../../../presets/nodes/cuda-sm90.toml")),
@@ -26,6 +27,8 @@ const NODES: Presets = &[
     ("gb200", include_str!("../../../presets/nodes/gb200.toml")),
     ("x86-h100-hmm", include_str!("../../../presets/nodes/x86-h100-hmm.toml")),
     ("mi300a", include_str!("../../../presets/nodes/mi300a.toml")),
+    ("x86-p100-pcie3", include_str!("../../../presets/nodes/x86-p100-pcie3.toml")),
+    ("power8-p100", include_str!("../../../presets/nodes/power8-p100.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),
@@ -38,6 +41,7 @@ const HOSTS: Presets = &[
     (DEFAULT_HOST, include_str!("../../../presets/hosts/x86-server.toml")),
     ("grace", include_str!("../../../presets/hosts/grace.toml")),
     ("mi300a", include_str!("../../../presets/hosts/mi300a.toml")),
+    ("power8", include_str!("../../../presets/hosts/power8.toml")),
 ];
 const MEMORIES: Presets = &[
     ("stock-driver", include_str!("../../../presets/memory/stock-driver.toml")),

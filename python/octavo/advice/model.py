@@ -32,7 +32,11 @@ class System:
     on_demand: float
     """Bandwidth at which pages come over the interconnect."""
     copy: float
-    """Bandwidth of bulk copies."""
+    """Bandwidth of bulk copies to the device."""
+    copy_back: float
+    """Bandwidth of bulk copies to the host."""
+    on_demand_back: float
+    """Bandwidth at which pages come back at faults of the host."""
     by_lines: float
     """Bandwidth, useful bytes a second, at which lines of pinned memory come."""
     multiprocessors: int
@@ -79,6 +83,7 @@ class System:
                 **{name: _bandwidth(getattr(self, name)) for name in ("device", "on_demand", "copy")},
             },
             "by_lines": _bandwidth(self.by_lines),
+            "back": {"copy": _bandwidth(self.copy_back), "on_demand": _bandwidth(self.on_demand_back)},
             **{name: getattr(self, name) for name in ("multiprocessors", "warp", "warps")},
             **{name: _bytes(getattr(self, name)) for name in ("line", "page", "capacity")},
             "latency": _time(self.latency),

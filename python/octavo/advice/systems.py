@@ -40,6 +40,7 @@ _MEASURED = {
     "device": ("roofline_bandwidth_device", "stream_bandwidth_triad"),
     "on_demand": ("managed_touch_bandwidth",),
     "copy": ("copy_bandwidth_h2d_pinned",),
+    "copy_back": ("copy_bandwidth_d2h_pinned",),
     "by_lines": ("zero_copy_bandwidth_read_sequential",),
     "latency": ("zero_copy_round_trip_read",),
     "fault_group": ("managed_fault_group_to_gpu",),
@@ -49,6 +50,8 @@ _MEASURED = {
     "copy_call": ("copy_overhead_h2d_pinned",),
 }
 """Constants that a machine file may have measured, by the names of the values, the first that is there."""
+_BACK = {"copy_back": "copy", "on_demand_back": "on_demand"}
+"""Constants of the way to the host, and those of the way to the device."""
 
 Certainty = Literal["measured", "given", "derived"]
 
@@ -123,6 +126,10 @@ def from_scenario(
             taken: dict[str, Any] = {constant: value.value}
             system = replace(system, **taken)
             origins[constant] = Origin("measured", f"{name}: measured.{value.name}")
+    for constant, there in _BACK.items() if node["host_link"].get("to_host") is None else ():
+        if origins[constant].certainty != "measured":  # One number for both ways, wherever it comes from.
+            system = replace(system, **{constant: getattr(system, there)})
+            origins[constant] = origins[there]
     return SystemConstants(name, system, origins, int(node["gpus"]))
 
 
@@ -131,6 +138,8 @@ _WHERE = {
     "device": "node.dram: banks, 64B every line_cycles, clock",
     "on_demand": "node.host_link.bandwidth",
     "copy": "node.host_link.bandwidth, at most half of node.host.cpu.memory_bandwidth",
+    "copy_back": "node.host_link.to_host, at most half of node.host.cpu.memory_bandwidth",
+    "on_demand_back": "node.host_link.to_host",
     "by_lines": "node.host_link.bandwidth, 64B beside node.remote.header; node.remote.lines_in_flight",
     "multiprocessors": "node.compute.units",
     "warp": "64 lanes of a wavefront",
@@ -153,7 +162,7 @@ _WHERE = {
     "zeroing": "node.host.costs.zeroing",
     "unmap": "node.host.costs.unmap_page",
 }
-_DERIVED = {"peak", "device", "copy", "by_lines", "latency", "fault_group", "fault", "made", "host_fault"}
+_DERIVED = {"peak", "device", "copy", "copy_back", "by_lines", "latency", "fault_group", "fault", "made", "host_fault"}
 
 
 class _System:
@@ -168,12 +177,16 @@ class _System:
         """All of them."""
         compute, costs = self.node["compute"], self.node["host"]["costs"]
         link = self.number(self.node["host_link"]["bandwidth"], "B/s")
+        back = self.number(self.node["host_link"].get("to_host") or self.node["host_link"]["bandwidth"], "B/s")
+        copied = self.number(self.node["host"]["cpu"]["memory_bandwidth"], "B/s") / 2
         service = _service(self)
         return System(
             peak=compute["units"] * compute["simds_per_unit"] * _LANES / self.time(compute["vector_alu"]["occupancy"]),
             device=self.node["dram"]["banks"] * _LINE / self.time(self.node["dram"]["line_cycles"]),
             on_demand=link,
-            copy=min(link, self.number(self.node["host"]["cpu"]["memory_bandwidth"], "B/s") / 2),
+            copy=min(link, copied),
+            copy_back=min(back, copied),
+            on_demand_back=back,
             by_lines=self.by_lines(link),
             multiprocessors=compute["units"],
             warp=_LANES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octavo.cli import options
+from octavo.cli import memmap, options
 from octavo.cli.compare import show_speedups
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
@@ -258,6 +258,8 @@ def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
     pages = found.pages.filter(case=name).drop("case")
     _show_counts(sink, f"Case {name}: pages", pages)
 
+
+app.command(epilog=memmap.EXAMPLES)(memmap.memmap)
 
 GraceHopperParts = Enum("GraceHopperParts", {name: name for name in grace_hopper_parts.PARTS}, type=str)  # type: ignore[misc]
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from octavo.scenarios.scenario import Scenario
 
 _SCALED = (
-    ("driver service halved", "node.driver.service.service", 0.5),
-    ("GPU links twice as fast", "node.gpu_link.bandwidth", 2),
-    ("host links twice as fast", "node.host_link.bandwidth", 2),
-    ("twice the walkers of each GPU", "node.walker.walkers", 2),
-    ("twice the second-level TLB", "node.l2_tlb.entries", 2),
-    ("twice the remote lines in flight", "node.remote.lines_in_flight", 2),
+    ("driver service halved", ("node.driver.service.service",), 0.5),
+    ("GPU links twice as fast", ("node.gpu_link.bandwidth",), 2),
+    ("host links twice as fast", ("node.host_link.bandwidth", "node.host_link.to_host"), 2),
+    ("twice the walkers of each GPU", ("node.walker.walkers",), 2),
+    ("twice the second-level TLB", ("node.l2_tlb.entries",), 2),
+    ("twice the remote lines in flight", ("node.remote.lines_in_flight",), 2),
 )
-"""Values that are tried at another size: what it is called, its key, and the factor; chosen."""
+"""Values that are tried at another size: what it is called, those of its keys that are there, the factor; chosen."""
 BOUND = "ideal"
 """The placement that no other can beat."""
 _NOT_MANAGED = "interleaved"
@@ -42,7 +42,7 @@ class Remedy:
 
     label: str
     override: str
-    """As `--set` takes it."""
+    """As `--set` takes it; with ` --set ` between values that change together."""
     time_ps: int
     change: float
     """Time relative to the run as it was, minus 1: -0.48 is 48 % less."""
@@ -112,18 +112,19 @@ def _changes(recipe: Recipe, scenario: Scenario) -> Iterator[tuple[str, tuple[st
     """Every change that makes another scenario of this one: its name, and how it is written."""
     values = scenario.values
     others = [name for name in catalogue.names("placements") if name not in (scenario.placement, _NOT_MANAGED)]
-    written = {label: _scaled(values, key, factor) for label, key, factor in _SCALED}
-    written |= {f"`{name}` instead of `{scenario.placement}`": f"memory.placement={name}" for name in others}
+    written = {label: [_scaled(values, key, factor) for key in keys] for label, keys, factor in _SCALED}
+    written |= {f"`{name}` instead of `{scenario.placement}`": [f"memory.placement={name}"] for name in others}
     if values["memory"].get("prefetch", {}).get("name") == "none":
-        written["the `tree` prefetcher"] = "memory.prefetch=tree"
-    for label, override in written.items():
-        if override is None:
+        written["the `tree` prefetcher"] = ["memory.prefetch=tree"]
+    for label, found in written.items():
+        overrides = [each for each in found if each is not None]
+        if not overrides:
             continue
         try:
-            changed = recipe.with_overrides([override, "record.events=false"]).resolve()
+            changed = recipe.with_overrides([*overrides, "record.events=false"]).resolve()
         except ScenarioError:
             continue
-        yield label, (override, changed)
+        yield label, (" --set ".join(overrides), changed)
 
 
 def _scaled(values: dict[str, Any], key: str, factor: float) -> str | None:

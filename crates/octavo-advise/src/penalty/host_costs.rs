@@ -10,7 +10,7 @@ const CHUNK: u64 = 2 << 20;
 pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
     let share = structure.copied_out.0 as f64 / structure.size.0 as f64 * structure.sigma.get();
     let bytes = structure.size.0 as f64 * share;
-    structure.host_faults as f64 * share * system.faults.host.seconds() + bytes / system.roofline.on_demand.0 as f64
+    structure.host_faults as f64 * share * system.faults.host.seconds() + bytes / system.back.on_demand.0 as f64
 }
 
 /// Seconds that memory of this kind costs to have beyond what device memory does, which needs memory of the host

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
 pub use structure::{HostPlacement, Structure, Toucher};
-pub use system::{CallCosts, FaultCosts, System};
+pub use system::{Back, CallCosts, FaultCosts, System};
 
 use crate::roofline::positive;
 use crate::{QuantityError, Roofline, Seconds};
@@ -218,11 +218,11 @@ fn served(system: &System, structure: &Structure, faults: f64, each: Time, readi
 
 /// Seconds of the copies of device placement.
 fn copy(system: &System, structure: &Structure, readings: &Readings) -> Result<f64, QuantityError> {
-    let bandwidth = positive(system.roofline.copy)?;
+    let (there, back) = (positive(system.roofline.copy)?, positive(system.back.copy)?);
     let calls = structure.copies as f64 * system.calls.copy.seconds();
     Ok(calls
         + match readings.copy {
-            Copying::Product => structure.size.0 as f64 * bandwidth,
-            Copying::Quotient => (structure.copied_in.0 + structure.copied_out.0) as f64 / bandwidth,
+            Copying::Product => structure.size.0 as f64 * there,
+            Copying::Quotient => structure.copied_in.0 as f64 / there + structure.copied_out.0 as f64 / back,
         })
 }

@@ -14,6 +14,8 @@ pub struct System {
     pub roofline: Machine,
     /// Bandwidth, useful bytes a second, of loads that reach host memory line by line (pinned memory).
     pub by_lines: Bandwidth,
+    /// Bandwidths of the way back to the host.
+    pub back: Back,
     /// Multiprocessors (compute units).
     pub multiprocessors: u32,
     /// Lanes of a warp, |w|.
@@ -32,6 +34,16 @@ pub struct System {
     pub calls: CallCosts,
     /// Memory of the device.
     pub capacity: Bytes,
+}
+
+/// Bandwidths from the device to the host, which a link may have apart from those to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Back {
+    /// Of bulk copies.
+    pub copy: Bandwidth,
+    /// Of pages that come back at faults of the host.
+    pub on_demand: Bandwidth,
 }
 
 /// What serving page faults of the device costs, `groups × group + faults × fault`, and those of the host.
@@ -77,7 +89,9 @@ impl System {
     /// A bandwidth, a count or a size is 0.
     pub(super) fn check(&self) -> Result<(), QuantityError> {
         Roofline::of(&self.roofline)?;
-        positive(self.by_lines)?;
+        for bandwidth in [self.by_lines, self.back.copy, self.back.on_demand] {
+            positive(bandwidth)?;
+        }
         positive(self.calls.zeroing)?;
         let counts = [
             ("at least 1 multiprocessor", u64::from(self.multiprocessors)),

@@ -1,7 +1,7 @@
 //! The penalty term by term, against values calculated by hand.
 
 use octavo_advise::penalty::{
-    CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency, Operations, Prefetching,
+    Back, CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency, Operations, Prefetching,
     Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
@@ -21,6 +21,7 @@ fn system() -> System {
             copy: Bandwidth(20_000_000_000),
         },
         by_lines: Bandwidth(5_000_000_000),
+        back: Back { copy: Bandwidth(20_000_000_000), on_demand: Bandwidth(10_000_000_000) },
         multiprocessors: 10,
         warp: 32,
         warps: 64,
@@ -232,4 +233,16 @@ fn readings_are_named_in_text() {
     let some: Readings = serde_json::from_str(r#"{"copy": "product"}"#).unwrap();
     assert_eq!(some, Readings { copy: Copying::Product, ..Readings::SOUND });
     assert!(serde_json::from_str::<Readings>(r#"{"copie": "product"}"#).is_err());
+}
+
+#[test]
+fn what_goes_to_the_host_has_the_bandwidth_of_that_way() {
+    let back = Back { copy: Bandwidth(10_000_000_000), on_demand: Bandwidth(5_000_000_000) };
+    let slow = System { back, ..system() };
+    let output = Structure { copied_in: Bytes(PAGE * 100), copied_out: Bytes(PAGE * 200), copies: 2, ..structure() };
+    let penalty = Penalty::of(&slow, &output, HostPlacement::OnDemand, &Readings::SOUND).unwrap();
+    close(penalty.copy.0, 2.0 * 6e-6 + 100.0 * PAGE as f64 / 20e9 + 200.0 * PAGE as f64 / 10e9);
+    let pages_back = 200.0 * 0.25;
+    let faults = output.host_faults as f64 * pages_back / PAGES as f64 * 0.5e-6;
+    close(penalty.returned.0, faults + pages_back * PAGE as f64 / 5e9);
 }

@@ -1,6 +1,6 @@
 //! What holds of the penalty on every machine and for every structure.
 
-use octavo_advise::penalty::{CallCosts, FaultCosts, HostPlacement, Toucher};
+use octavo_advise::penalty::{Back, CallCosts, FaultCosts, HostPlacement, Toucher};
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
 use proptest::prelude::*;
@@ -38,6 +38,7 @@ fn systems() -> impl Strategy<Value = System> {
     (roofline, bandwidths(), faults, calls, sizes).prop_map(|(roofline, by_lines, faults, calls, sizes)| System {
         roofline,
         by_lines,
+        back: Back { copy: roofline.copy, on_demand: roofline.on_demand },
         multiprocessors: sizes.0,
         warp: sizes.1,
         warps: sizes.2,

@@ -2,6 +2,7 @@
 
 from octavo.runs.pictures.agreement import agreement
 from octavo.runs.pictures.bars import bars, shares
+from octavo.runs.pictures.boxes import boxes
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
 from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_format, tidy, time_unit, write
@@ -14,6 +15,7 @@ __all__ = [
     "Picture",
     "agreement",
     "bars",
+    "boxes",
     "breakdown",
     "check_format",
     "heat_map",

@@ -1,0 +1,32 @@
+"""The applications of the study that are there as whole programs, by the study's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Application:
+    """A program of the study, and what it is here."""
+
+    workload: str
+    pattern: str
+    """The study's design pattern."""
+    scale: float
+    """Of the workload, at scale 1 of the study; chosen such that footprints are 30 to 100 MB."""
+    differs: str = ""
+    """What our program is, where it is not the study's."""
+    on_graphs: bool = False
+    """Whether its input is a graph that is drawn: results are averages over several."""
+
+
+APPLICATIONS = {
+    "FIR": Application("fir", "C2GI", 1 / 2, "one launch"),
+    "HIST": Application("histo", "C2G", 4.0),
+    "BS": Application("blk", "WP", 1.0, "the GPU's part alone (C2G)"),
+    "KNN": Application("nearestneighbor", "WP", 1.0, "distances on the GPU, the nearest on the CPU (C2G)"),
+    "PR": Application("pagerank", "C2GI", 1 / 64, on_graphs=True),
+    "BFS": Application("bfs-balanced", "C&GI", 1 / 64, "all levels on the GPU", on_graphs=True),
+    "SSSP": Application("sssp", "C&GI", 1 / 64, "all rounds on the GPU", on_graphs=True),
+}
+"""Missing: AES, background extraction, BST insertion, evolutionary program, gene alignment, k-means, MST."""

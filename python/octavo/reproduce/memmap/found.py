@@ -1,0 +1,85 @@
+"""What the study found, beside the publication, as tables and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from octavo.files import parquet
+from octavo.reproduce.memmap import systems
+from octavo.reproduce.memmap.published import published
+from octavo.reproduce.memmap.tables import geometric
+from octavo.runs import folder, pictures
+from octavo.runs.comparison import save_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+STRUCTURES_FILE = "structures.parquet"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the study found."""
+
+    root: Path
+    points: pl.DataFrame
+    """One row for each application, input and placement (`placements`: a letter a buffer, d or m): `seconds`,
+    `relative` to all on the device, `regret` over the fastest, `is_advice`."""
+    systems: pl.DataFrame
+    """One row for each application, geometric means over its inputs: speed-ups over all on the device under each of
+    `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's regret."""
+    structures: pl.DataFrame
+    """One row for each application, input and data structure: placements, σ and ρ estimated and measured, faults."""
+
+    def means(self) -> dict[str, float]:
+        """Geometric means over applications, by system."""
+        return {name: geometric(self.systems[name]) for name in systems.SYSTEMS}
+
+    def compared(self) -> list[dict[str, Any]]:
+        """The model's speed-ups beside the published ones."""
+        reported = published()
+        means, table = self.means(), self.systems
+        rows = (
+            ("average speed-up of the model", means[systems.MODEL], reported.average_speedup),
+            ("largest speed-up of the model", table[systems.MODEL].max(), reported.largest_speedup),
+            ("average speed-up of the optimum", means[systems.OPTIMUM], None),
+            ("largest speed-up of the optimum", table[systems.OPTIMUM].max(), None),
+        )
+        return [{"what": what, "found": found, "published": printed} for what, found, printed in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as JSON holds it."""
+        return {
+            "compared": self.compared(),
+            "means": self.means(),
+            "systems": self.systems.to_dicts(),
+            "structures": self.structures.to_dicts(),
+        }
+
+
+def save(found: Found, key: str) -> None:
+    """Write tables and pictures into the study's folder, which is open."""
+    _draw(found)
+    folder.write_bytes(found.root / STRUCTURES_FILE, parquet.encoded(found.structures))
+    save_report(found.root, key, found.points, found.to_dict())
+
+
+def _draw(found: Found) -> None:
+    names = [name for name in systems.SYSTEMS if name != systems.DEVICE]
+    wide = found.systems.select("application", *names).rename({name: systems.SYSTEMS[name] for name in names})
+    title = "Speed over all on the device"
+    pictures.bars(found.root / "speed.png", wide, xlabel="relative speed", title=title, line_at=1.0)
+    boxes = {
+        str(name[0]): rows["relative"].to_list()
+        for name, rows in found.points.group_by("application", maintain_order=True)
+    }
+    pictures.boxes(
+        found.root / "sensitivity.png",
+        boxes,
+        ylabel="time over all on the device",
+        title="Times of all placements",
+        line_at=1.0,
+    )

@@ -1,0 +1,113 @@
+"""The MemMap study end to end, small: every placement, the tables by hand, what is left on disk."""
+
+from __future__ import annotations
+
+import json
+from math import prod
+
+import polars as pl
+import pytest
+
+from octavo.advice import programs
+from octavo.advice import systems as constants
+from octavo.errors import ScenarioError
+from octavo.reproduce.memmap import systems
+from octavo.reproduce.memmap.applications import APPLICATIONS
+from octavo.reproduce.memmap.published import published
+from octavo.reproduce.memmap.study import Study, reproduce
+from octavo.reproduce.memmap.tables import geometric
+
+CHOSEN = ("FIR", "BFS")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("memmap") / "study"
+
+
+@pytest.fixture(scope="module")
+def found(root):
+    return reproduce(Study(root, applications=CHOSEN, scale=1 / 64, graphs=2))
+
+
+def test_every_placement_of_every_input_is_there(found):
+    counts = {row[:2]: row[2] for row in found.points.group_by("application", "seed").len().rows()}
+    assert counts == {("FIR", 0): 16, ("BFS", 0): 64, ("BFS", 1): 64}
+    for (name, seed), rows in found.points.group_by("application", "seed"):
+        assert rows["placements"].n_unique() == rows.height
+        assert rows["is_advice"].sum() == 1, (name, seed)
+        assert rows["regret"].min() == 0
+        on_device = rows.filter(pl.col("placements").str.contains("m").not_())
+        assert on_device["relative"].to_list() == [1.0]
+
+
+def test_speeds_are_geometric_means_over_the_graphs(found):
+    rows = {row["application"]: row for row in found.systems.to_dicts()}
+    assert list(rows) == list(CHOSEN)
+    fastest = found.points.filter(pl.col("application") == "BFS").group_by("seed").agg(pl.col("relative").min())
+    assert rows["BFS"]["optimum"] == pytest.approx(prod(fastest["relative"].to_list()) ** -0.5)
+    for row in rows.values():
+        assert row["device"] == 1
+        assert row["optimum"] >= max(row[name] for name in ("device", "managed", "model")), "none is faster than it"
+        assert row["model_over_optimum"] == pytest.approx(row["optimum"] / row["model"])
+        assert row["spread"] >= row["optimum"]
+    assert found.means()["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
+
+
+def test_structures_have_what_is_estimated_beside_what_is_measured(found):
+    fir = {row["structure"]: row for row in found.structures.filter(application="FIR").to_dicts()}
+    assert set(fir) == {"history", "input", "output", "filter"}
+    assert fir["input"]["sigma"] == fir["input"]["sigma_estimated"] == 1
+    assert fir["output"]["model"] in systems.PLACEMENTS
+    assert 0 < fir["input"]["faults_per_page"] <= 1
+    assert found.structures.filter(application="BFS")["seed"].unique().to_list() == [0, 1]
+
+
+def test_what_is_left_can_be_read_and_is_resumed(found, root):
+    report = json.loads((root / "report.json").read_text())
+    assert [row["published"] for row in report["compared"]][:2] == [1.85, 5.0]
+    assert pl.read_parquet(root / "points.parquet").equals(found.points)
+    for picture in ("speed.png", "sensitivity.png"):
+        assert (root / picture).stat().st_size > 5000
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("summary.json")}
+    again = reproduce(Study(root, applications=CHOSEN, scale=1 / 64, graphs=2))
+    assert again.points.equals(found.points)
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("summary.json")} == before
+
+
+def test_hints_follow_the_use_of_each_buffer():
+    scenario = Study(applications=("BFS",), scale=1 / 64, graphs=1).scenarios()["BFS", 0]
+    buffers = programs.buffers(scenario, constants.from_scenario(scenario).system)
+    said = systems.hints(buffers, {each.name for each in buffers} - {"offsets", "neighbours"})
+    assert 'program.buffers."neighbours".read_mostly=true' in said
+    assert 'program.buffers."levels".preferred=gpu0' in said
+    shared = next(each.name for each in buffers if each.write_shared)
+    assert f'program.buffers."{shared}".accessed_by=["gpu0"]' in said
+
+
+def test_the_study_is_of_one_p100_on_nvlink():
+    values = Study().scenarios()["FIR", 0].values
+    assert values["node"]["gpus"] == 1
+    assert values["node"]["host_link"]["bandwidth"] == "33200MB/s"
+    assert len(Study().scenarios()) == 4 + 3 * 20
+
+
+def test_applications_are_among_the_published_ones():
+    assert set(APPLICATIONS) <= set(published().placements)
+
+
+def test_a_geometric_mean():
+    assert geometric([1.0, 4.0]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ({"applications": ("XYZ",)}, "application `XYZ`: expected one of FIR"),
+        ({"overrides": ("workload.scale=2",)}, "workload.scale=2: the study sets that itself"),
+        ({"overrides": ("program.kind=pinned",)}, "program.kind=pinned: the study sets that itself"),
+    ],
+)
+def test_what_the_study_sets_is_refused(study, message):
+    with pytest.raises(ScenarioError, match=message):
+        Study(**study)
