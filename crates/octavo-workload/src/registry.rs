@@ -6,7 +6,7 @@ use octavo_registry::{Former, Registry};
 use crate::{kernels, networks};
 
 /// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, graph
-/// analytics, further applications of the Grace Hopper study, plain touches, networks.
+/// analytics, further applications of the Grace Hopper study and of MemMap, plain touches, networks.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -51,6 +51,7 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::analytics::sssp::ENTRY,
         &kernels::pathfinder::ENTRY,
         &kernels::quantum_volume::ENTRY,
+        &kernels::aes::ENTRY,
         &kernels::touch::ENTRY,
         &networks::entries::VGG16,
     ],

@@ -5,6 +5,7 @@
 //! [`emit`](crate::emit) for what lanes touch, [`scale`](crate::scale) for dimensions and
 //! [`random`](crate::random) for data.
 
+pub mod aes;
 pub mod analytics;
 pub mod bfs_rodinia;
 pub mod bfs_shoc;

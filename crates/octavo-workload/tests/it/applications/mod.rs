@@ -1,5 +1,6 @@
 //! Mosaic's applications and those of the Grace Hopper study against lane-by-lane models of their kernels, and against counts derived by hand.
 
+mod aes;
 mod bfs_rodinia;
 mod blk;
 mod bp;
