@@ -89,7 +89,7 @@ def test_the_study_is_of_one_p100_on_nvlink():
     values = Study().scenarios()["FIR", 0].values
     assert values["node"]["gpus"] == 1
     assert values["node"]["host_link"]["bandwidth"] == "33200MB/s"
-    assert len(Study().scenarios()) == 4 + 3 * 20
+    assert len(Study().scenarios()) == 5 + 3 * 20
 
 
 def test_applications_are_among_the_published_ones():
@@ -103,7 +103,7 @@ def test_a_geometric_mean():
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        ({"applications": ("XYZ",)}, "application `XYZ`: expected one of FIR"),
+        ({"applications": ("XYZ",)}, "application `XYZ`: expected one of AES"),
         ({"overrides": ("workload.scale=2",)}, "workload.scale=2: the study sets that itself"),
         ({"overrides": ("program.kind=pinned",)}, "program.kind=pinned: the study sets that itself"),
     ],

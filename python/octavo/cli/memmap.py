@@ -78,7 +78,7 @@ def _show_memmap(sink: Sink, found: Found) -> None:
         [
             row["application"],
             row["pattern"],
-            f"{row['placements']:.0f}",
+            str(row["placements"]),
             f"{row['milliseconds']:.3f} ms",
             *(f"{row[name]:.2f}" for name in SYSTEMS),
             f"{row['model_over_optimum'] - 1:.1%}",

@@ -28,8 +28,6 @@ const GROUP: u64 = 256;
 const BLOCK_BYTES: u64 = BLOCK as u64;
 /// Bytes of the table of substitutes.
 const TABLE: u64 = 256;
-/// Lookups of a thread.
-const LOOKUPS: u32 = (ROUNDS * BLOCK) as u32;
 /// Blocks at scale 1, and at most.
 const USUAL_BLOCKS: u64 = 32 * scale::MEGABYTE / BLOCK_BYTES;
 const MOST_BLOCKS: u64 = 1 << 32;
@@ -110,10 +108,10 @@ struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    /// Blocks from `first` on before a step of their wavefront.
+    /// Blocks from `first` on before a step of their wavefront: a round each, but for the first and the last.
     fn at(all: &'a Aes, first: u64, step: u32) -> Self {
         let count = LANES.min(all.blocks - first);
-        let rounds = (step.saturating_sub(1) as usize / BLOCK).min(ROUNDS);
+        let rounds = (step.saturating_sub(1) as usize).min(ROUNDS);
         let state = |lane: usize| {
             let state = all.cipher.started(all.block(first + lane as u64));
             (1..=rounds).fold(state, |state, round| all.cipher.round(state, round))
@@ -133,18 +131,17 @@ impl<'a> Lanes<'a> {
         push_all(out, &[Op::WAIT, cost::START]);
     }
 
-    /// One byte of the state of each lane, and with the last one the rest of the round.
-    fn look_up(&mut self, lookup: u32, out: &mut OpSink<'_>) {
-        let (round, byte) = (lookup as usize / BLOCK + 1, lookup as usize % BLOCK);
-        out.push(cost::BEFORE_LOOKUP);
-        let states = &self.states[..self.count as usize];
-        load_lanes(out, states.iter().map(|state| self.all.table.base + u64::from(state[byte])));
-        if byte + 1 == BLOCK {
-            load_scalar(out, self.all.keys.at(round as u64, BLOCK_BYTES));
-            push_all(out, &[Op::WAIT, if round == ROUNDS { cost::LAST } else { cost::MIX }]);
-            for state in &mut self.states {
-                *state = self.all.cipher.round(*state, round);
-            }
+    /// Each byte of the states, at most four lines, and what the round makes of them: at most 83 operations.
+    fn round(&mut self, round: usize, out: &mut OpSink<'_>) {
+        let states = &mut self.states[..self.count as usize];
+        for byte in 0..BLOCK {
+            out.push(cost::BEFORE_LOOKUP);
+            load_lanes(out, states.iter().map(|state| self.all.table.base + u64::from(state[byte])));
+        }
+        load_scalar(out, self.all.keys.at(round as u64, BLOCK_BYTES));
+        push_all(out, &[Op::WAIT, if round == ROUNDS { cost::LAST } else { cost::MIX }]);
+        for state in states {
+            *state = self.all.cipher.round(*state, round);
         }
     }
 
@@ -177,16 +174,16 @@ impl Workload for Aes {
         Resources { vector_registers: 28, scalar_registers: 20, local_data_bytes: 0 }
     }
 
-    /// Steps: the block; each lookup; the result.
+    /// Steps: the block; each round; the result.
     fn fill(&self, _launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
         if first >= self.blocks {
             return push_all(out, &[Op::WAIT, cost::LOCATE, Op::END]);
         }
         let mut lanes = Lanes::at(self, first, cursor.0[0]);
-        steps(cursor, out, LOOKUPS + 2, |step, out| match step {
+        steps(cursor, out, ROUNDS as u32 + 2, |step, out| match step as usize {
             0 => lanes.start(out),
-            step if step <= LOOKUPS => lanes.look_up(step - 1, out),
+            round if round <= ROUNDS => lanes.round(round, out),
             _ => lanes.store(out),
         });
     }

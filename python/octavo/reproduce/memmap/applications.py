@@ -21,6 +21,7 @@ class Application:
 
 
 APPLICATIONS = {
+    "AES": Application("aes", "C2G", 1.0),
     "FIR": Application("fir", "C2GI", 1 / 2, "one launch"),
     "HIST": Application("histo", "C2G", 4.0),
     "BS": Application("blk", "WP", 1.0, "the GPU's part alone (C2G)"),
@@ -29,4 +30,4 @@ APPLICATIONS = {
     "BFS": Application("bfs-balanced", "C&GI", 1 / 64, "all levels on the GPU", on_graphs=True),
     "SSSP": Application("sssp", "C&GI", 1 / 64, "all rounds on the GPU", on_graphs=True),
 }
-"""Missing: AES, background extraction, BST insertion, evolutionary program, gene alignment, k-means, MST."""
+"""Missing: background extraction, BST insertion, evolutionary program, gene alignment, k-means, MST."""

@@ -80,8 +80,13 @@ def _systems(cases: Sequence[Case]) -> pl.DataFrame:
     for name in dict.fromkeys(case.application for case in cases):
         speeds = [_speeds(case) for case in cases if case.application == name]
         average = {system: geometric(each[system] for each in speeds) for system in speeds[0]}
-        rows.append({"application": name, "pattern": APPLICATIONS[name].pattern, "inputs": len(speeds), **average})
+        what = {"application": name, "pattern": APPLICATIONS[name].pattern, "inputs": len(speeds)}
+        rows.append({**what, "placements": _points(_first(cases, name)).height, **average})
     return pl.DataFrame(rows)
+
+
+def _first(cases: Sequence[Case], name: str) -> Case:
+    return next(case for case in cases if case.application == name)
 
 
 def _speeds(case: Case) -> dict[str, float]:
@@ -91,7 +96,6 @@ def _speeds(case: Case) -> dict[str, float]:
     device, best = _seconds_of(case, "d"), float(every.best["seconds"])
     model = float(every.points.filter("is_advice")["seconds"][0])
     return {
-        "placements": float(every.points.height),
         "milliseconds": device * 1e3,
         systems.DEVICE: 1.0,
         systems.MANAGED: device / _seconds_of(case, "m"),
