@@ -49,6 +49,7 @@ def recipe(source: str | Path | Scenario | None = None, **arguments: Unpack[Argu
         "seed": arguments.get("seed"),
         "program.kind": arguments.get("kind"),
         "executor.kind": arguments.get("executor"),
+        "node.fidelity": arguments.get("fidelity"),
     }
     # Options of a strategy follow its name; the other arguments win over `overrides`.
     changes = [*_given(named), *overrides_of(arguments.get("overrides")), *_given(others)]
@@ -78,7 +79,7 @@ def scenario(source: str | Path | Scenario | None = None, **arguments: Unpack[Ar
     Args:
         source: a TOML file, or a scenario to change.
         **arguments: `workload`, `jobs`, `node`, `placement`, `prefetch`, `eviction`, `demotion`, `sharing`, `guard`,
-            `kind`, `executor`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
+            `kind`, `executor`, `fidelity`, `scale`, `seed`, `overrides`: see `octavo.arguments.Arguments`.
 
     Raises:
         ScenarioError: something in it cannot be used.

@@ -41,6 +41,8 @@ class Arguments(TypedDict, total=False):
     or as a trace `recorded` them."""
     executor: str | None
     """`simulated`, or `instant` for decisions and counts without time."""
+    fidelity: str | None
+    """`line`, or `page` to settle accesses to a GPU's own memory without cache tags."""
     node: str | Path | None
     """A preset, or a TOML file with a `[node]`, such as a machine file."""
     scale: float | None

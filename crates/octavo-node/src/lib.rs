@@ -1,12 +1,14 @@
 //! A node is data: processors, memories, links, translation, compute units and a driver model.
 //!
 //! Every value carries its unit in its type. Values and their sources live in the preset files of `octavo-scenario`;
-//! nothing here has a default, so that no number hides in code. Cycles are cycles of the GPU clock.
+//! nothing here has a default but what stands for caches at fidelity `page`, so that no number hides in code. Cycles are
+//! cycles of the GPU clock.
 #![forbid(unsafe_code)]
 
 mod coherence;
 mod driver;
 mod fabric;
+mod fidelity;
 mod gpu;
 mod host;
 mod memory;
@@ -19,6 +21,7 @@ mod wiring;
 pub use coherence::{CoherenceConfig, GpuMemory, SystemMemory};
 pub use driver::{DrainScope, DriverConfig, TransFwConfig};
 pub use fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, LinkSharing, PairConfig, RemoteConfig, SwitchConfig};
+pub use fidelity::{Fidelity, SettledConfig};
 pub use gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, InstructionConfig, L2Config, LargeTlbConfig, LineSize,
     ScalarConfig, TlbConfig, WalkerConfig, WalkerScope,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::coherence::{CoherenceConfig, SystemMemory};
 use crate::driver::DriverConfig;
 use crate::fabric::{CopyEngineConfig, HostSwitchConfig, LinkConfig, PairConfig, RemoteConfig, SwitchConfig};
+use crate::fidelity::{Fidelity, SettledConfig};
 use crate::gpu::{
     CacheConfig, ComputeConfig, DramConfig, FetchConfig, L2Config, ScalarConfig, TlbConfig, WalkerConfig, is_false,
 };
@@ -32,6 +33,12 @@ pub struct NodeConfig {
     pub gpus: u32,
     /// Clock of the GPUs' compute units, caches and translation.
     pub clock: Frequency,
+    /// How closely accesses to a GPU's own memory are followed; `line` unless said otherwise.
+    #[serde(default, skip_serializing_if = "Fidelity::is_line")]
+    pub fidelity: Fidelity,
+    /// What stands for cache tags at fidelity `page`.
+    #[serde(default, skip_serializing_if = "SettledConfig::is_default")]
+    pub settled: SettledConfig,
     /// Which work-groups of a launch run on which GPU.
     pub dispatch: Dispatch,
     /// Compute units of one GPU.
@@ -91,4 +98,12 @@ pub struct NodeConfig {
     pub driver: DriverConfig,
     /// Memory of one GPU available to the workload.
     pub capacity: CapacityConfig,
+}
+
+impl NodeConfig {
+    /// What stands for cache tags, if something does.
+    #[must_use]
+    pub fn settles(&self) -> Option<&SettledConfig> {
+        (self.fidelity == Fidelity::Page).then_some(&self.settled)
+    }
 }

@@ -2,9 +2,10 @@
 
 use octavo_driver::config::ServiceModel;
 use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 use crate::coherence::SystemMemory;
+use crate::fidelity::Fidelity;
 use crate::gpu::LineSize;
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
@@ -18,6 +19,9 @@ pub struct NodeError {
     /// What was expected and found.
     pub message: String,
 }
+
+/// Beyond it the node is not booked: what lies further ahead of the clock waits for an event.
+const MAX_AHEAD: Time = Time(2_000_000);
 
 /// Ways are numbered in eight bits.
 const MAX_TLB_WAYS: u32 = 256;
@@ -36,6 +40,7 @@ impl NodeConfig {
         if self.clock.0 == 0 || self.clock.0 > 1_000_000_000_000 {
             return Err(error("clock", format!("expected more than 0Hz and at most 1000GHz, found {}", self.clock)));
         }
+        self.validate_fidelity()?;
         self.validate_compute()?;
         self.validate_caches()?;
         self.validate_translation()?;
@@ -44,6 +49,25 @@ impl NodeConfig {
         self.validate_coherence()?;
         self.validate_driver()?;
         validate_capacity(&self.capacity, self.gpus)
+    }
+
+    fn validate_fidelity(&self) -> Result<(), NodeError> {
+        in_range("settled.l1_hits_percent", self.settled.l1_hits_percent, 0, 100)?;
+        in_range("settled.l2_hits_percent", self.settled.l2_hits_percent, 0, 100)?;
+        if self.settled.ahead > MAX_AHEAD {
+            let message = format!("expected at most {MAX_AHEAD}, found {}", self.settled.ahead);
+            return Err(error("settled.ahead", message));
+        }
+        if self.fidelity == Fidelity::Line {
+            return Ok(());
+        }
+        for (key, is_set) in [("l1.in_order", self.l1.in_order), ("walker.in_memory", self.walker.in_memory)] {
+            if is_set {
+                let message = format!("expected line where `{key}` is true, found page: it has no cache tags");
+                return Err(error("fidelity", message));
+            }
+        }
+        Ok(())
     }
 
     fn validate_compute(&self) -> Result<(), NodeError> {

@@ -69,6 +69,10 @@ pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
         let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", late.start);
         return Err(Problem::new(format!("job[{number}].start"), message));
     }
+    if !scenario.node.fidelity.is_line() {
+        let message = "executor.kind `instant` has no caches: expected line, found page";
+        return Err(Problem::new("node.fidelity", message.to_owned()));
+    }
     if !scenario.node.capacity.change.is_empty() {
         let message = "executor.kind `instant` has no time: expected no memory that changes at a time, found some";
         return Err(Problem::new("node.capacity.change", message));

@@ -63,6 +63,13 @@ Executor = Annotated[
         "counts without time.",
     ),
 ]
+Fidelity = Annotated[
+    str | None,
+    typer.Option(
+        "--fidelity",
+        help="How closely accesses to a GPU's own memory are followed: line, or page, without cache tags.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change one value by dotted key; may be repeated."),
@@ -126,10 +133,16 @@ def require_source(scenario: Path | None, workload: str | list[str] | None) -> N
 
 
 def overrides(
-    assignments: list[str] | None, scale: float | None = None, seed: int | None = None, kind: str | None = None
+    assignments: list[str] | None,
+    scale: float | None = None,
+    seed: int | None = None,
+    kind: str | None = None,
+    fidelity: str | None = None,
 ) -> list[str]:
-    """All changes as `key=value`; `--scale`, `--seed` and `--kind` win over `--set`."""
+    """All changes as `key=value`; options of their own win over `--set`."""
     changes = list(assignments or [])
+    if fidelity is not None:
+        changes.append(f"node.fidelity={fidelity}")
     if kind is not None:
         changes.append(f"program.kind={kind}")
     if scale is not None:

@@ -18,6 +18,7 @@ from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
 from octavo.runs.pictures import check_format
 from octavo.runs.progress import watching
+from octavo.scenarios.scenario import BY_LINE
 
 if TYPE_CHECKING:
     from octavo.runs.result import RunResult
@@ -31,6 +32,7 @@ EXAMPLES = options.examples(
     "octavo run --workload stencil2d --placement my_policy.py --set memory.placement.moves=4",
     "octavo run --workload fir --node cuda-sm90 --kind managed --scale 0.0625",
     "octavo run --workload stencil2d --placement grit --executor instant",
+    "octavo run --workload stencil2d --placement grit --fidelity page",
     "octavo run jobs.toml --chart jobs.png",
     "octavo run scenario.toml --set node.gpu_link.bandwidth=600GB/s -o runs/fast-links",
 )
@@ -61,6 +63,7 @@ def run(
     guard: options.Guard = None,
     kind: options.Kind = None,
     executor: options.Executor = None,
+    fidelity: options.Fidelity = None,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -87,6 +90,7 @@ def run(
         guard=guard,
         kind=kind,
         executor=executor,
+        fidelity=fidelity,
         node=node,
         scale=scale,
         seed=seed,
@@ -128,6 +132,7 @@ def _show(sink: Sink, result: RunResult) -> None:
     rows = [
         *([("simulated time", milliseconds(point["time_ps"]))] if result.has_time else []),
         *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
+        *([] if scenario.fidelity == BY_LINE else [("fidelity", scenario.fidelity)]),
         ("line accesses", f"{point['lines']:,}"),
         *((name.replace("_", " "), f"{point[name]:,}") for name in ("far_faults", "protection_faults", "migrations")),
         *([] if result.has_time else _moved(point)),

@@ -77,6 +77,7 @@ def sweep(
     assignments: options.Set = None,
     scale: options.Scale = None,
     kind: options.Kind = None,
+    fidelity: options.Fidelity = None,
     on: On = "local",
     workers: options.Workers = None,
     _jobs: options.Jobs = None,
@@ -92,7 +93,8 @@ def sweep(
     again. A failed point does not stop the others. Results do not depend on where or how many at a time they ran.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    planned = prepare(file, best, trials, direction, seed, options.overrides(assignments, scale, kind=kind))
+    changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
+    planned = prepare(file, best, trials, direction, seed, changes)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)

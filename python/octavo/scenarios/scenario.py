@@ -28,6 +28,9 @@ LAUNCHES = "launches"
 SIMULATED = "simulated"
 """The executor of a run in simulated time."""
 
+BY_LINE = "line"
+"""The fidelity of a run that says nothing of it."""
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -97,11 +100,15 @@ class Scenario:
         return str(self.values.get("executor", {}).get("kind", SIMULATED))
 
     @property
+    def fidelity(self) -> str:
+        """How closely accesses to a GPU's own memory are followed: `line` or `page`."""
+        return str(self.values["node"].get("fidelity", BY_LINE))
+
+    @property
     def system(self) -> str:
-        """The placement strategy, behind what is not the default of executor and kind of the whole program."""
-        executor, kind = self.executor, self.kind
-        before = [*([] if executor == SIMULATED else [executor]), *([] if kind == LAUNCHES else [kind])]
-        return " ".join([*before, self.placement])
+        """The placement strategy, behind what is not the default of executor, fidelity and kind of program."""
+        usual = ((self.executor, SIMULATED), (self.fidelity, BY_LINE), (self.kind, LAUNCHES))
+        return " ".join([*(found for found, default in usual if found != default), self.placement])
 
     @property
     def digest(self) -> str:

@@ -1,5 +1,6 @@
 //! Simulated time: what happens next, and what is booked until when.
 
+pub(crate) mod backlog;
 mod calendar;
 pub(crate) mod clock;
 pub(crate) mod costs;
@@ -8,4 +9,5 @@ pub(crate) mod horizon;
 pub(crate) mod lane;
 pub(crate) mod lru;
 pub(crate) mod pool;
+pub(crate) mod share;
 pub(crate) mod slots;

@@ -7,6 +7,7 @@ pub(crate) mod counts;
 pub(crate) mod path;
 pub(crate) mod reports;
 pub(crate) mod run;
+pub(crate) mod settling;
 pub(crate) mod state;
 pub(crate) mod translate;
 pub(crate) mod units;

@@ -36,6 +36,12 @@ impl Run {
         Self(self.0.over(line, count))
     }
 
+    /// Whether a store leaves bytes of its lines as they were.
+    #[inline]
+    pub const fn is_partial(self) -> bool {
+        self.0.is_partial()
+    }
+
     /// What is done to each of its lines.
     #[inline]
     pub const fn line_access(self) -> LineAccess {

@@ -52,8 +52,11 @@ impl Gpu {
                 &entries_for(&node.scalar.tlb, page_bytes),
                 units.div_ceil(node.scalar.units as usize),
             ),
-            l2: SecondLevelCache::new(&node.l2, node.dram.interleave, costs.cycle),
-            dram: Dram::new(&node.dram, costs.cycle),
+            l2: SecondLevelCache::new(&node.l2, node.dram.interleave, costs.cycle, node.settles()),
+            dram: match node.settles() {
+                Some(_) => Dram::merged(&node.dram, costs.cycle),
+                None => Dram::new(&node.dram, costs.cycle),
+            },
             l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),
             l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),
             large: block_shift.and_then(|shift| LargePages::new(node, pages, shift)),

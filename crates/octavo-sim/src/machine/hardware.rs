@@ -15,6 +15,7 @@ use crate::gpu::counters::Counters;
 use crate::gpu::counts::Accesses;
 use crate::gpu::path::lookup::Walks;
 use crate::gpu::reports::Reports;
+use crate::gpu::settling::Settling;
 use crate::gpu::state::Gpu;
 use crate::gpu::translate::table_lines::TableLines;
 use crate::gpu::translate::walker::{TableShape, Walker};
@@ -53,6 +54,10 @@ pub(crate) struct Hardware<'a, L> {
     /// The page table that coherent GPUs share with the host.
     pub(super) system: Option<SystemTable>,
     pub(super) walks: Walks,
+    /// What fidelity `page` has in place of first-level caches and pipelines.
+    pub(super) settling: Option<Settling>,
+    /// Lines are served in order, or without tags.
+    pub(super) serves_specially: bool,
     /// Who has heard what of the plans under way.
     pub(super) told: Told,
 
@@ -101,6 +106,8 @@ impl<'a, L: Listen> Hardware<'a, L> {
                 shared: (config.walker.scope == WalkerScope::Node)
                     .then(|| Walker::new(&config.walker, &config.l2_tlb, shape, costs.cycle)),
             },
+            settling: config.settles().map(|settled| Settling::new(config, settled)),
+            serves_specially: config.l1.in_order || config.settles().is_some(),
             told: Told::default(),
             accesses: Accesses::default(),
             listeners,

@@ -11,18 +11,29 @@ use crate::machine::node::Node;
 
 /// How far ahead of the clock a wavefront may issue before it gives way. Reservations tolerate this much disorder;
 /// page tables and faults see accesses this much too early at most.
-const AHEAD: u64 = 64_000;
+pub(super) const AHEAD: u64 = 64_000;
 
 impl<L: Listen> Node<'_, L> {
     /// Runs the wavefront in `slot` from operation `op` on until it waits, ends or is too far ahead of the clock.
     pub(super) fn run_wave(&mut self, slot: usize, op: u16) {
+        self.run_wave_by(slot, op, Self::issue);
+    }
+
+    /// As above; `issue` says how.
+    #[inline(always)]
+    pub(super) fn run_wave_by(
+        &mut self,
+        slot: usize,
+        op: u16,
+        issue: impl FnOnce(&mut Self, (usize, usize), usize, &mut Next) -> Stop,
+    ) {
         let (gpu, unit) = self.hardware.waves.place(slot);
         let goes_on = self.hardware.issue_time(gpu, unit);
         if goes_on > self.hardware.clock.now() {
             return self.hardware.schedule_wave(goes_on, slot);
         }
         let mut next = self.hardware.waves.next(slot, op);
-        let stop = self.issue((gpu, unit), slot, &mut next);
+        let stop = issue(self, (gpu, unit), slot, &mut next);
         self.hardware.waves.stop_at(slot, next);
         match stop {
             Stop::Asleep => {}
@@ -70,7 +81,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Fetches the next operations of a wavefront from the workload.
     #[inline(never)]
-    fn refill(&mut self, slot: usize) -> Next {
+    pub(super) fn refill(&mut self, slot: usize) -> Next {
         let Self { hardware, jobs, workload, .. } = self;
         hardware.waves.refill(slot, |program, (group, number), cursor, sink| {
             workload.fill(jobs.running[program].launch, group, number, cursor, sink);
@@ -78,7 +89,7 @@ impl<L: Listen> Node<'_, L> {
     }
 
     #[inline]
-    fn wait(&mut self, slot: usize, time: u64, youngest: u32) -> Option<Stop> {
+    pub(super) fn wait(&mut self, slot: usize, time: u64, youngest: u32) -> Option<Stop> {
         self.hardware.waves.wait_for_memory(slot, self.hardware.clock.now(), time, youngest)
     }
 
@@ -119,7 +130,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// The wavefront runs on into lines of code; returns when it has the last.
     #[inline]
-    fn run_on(&mut self, slot: usize, time: u64, op: Op) -> u64 {
+    pub(super) fn run_on(&mut self, slot: usize, time: u64, op: Op) -> u64 {
         self.fetch.run_on(self.waves.fetcher(slot), time, op.line(), op.count(), &mut self.accesses)
     }
 

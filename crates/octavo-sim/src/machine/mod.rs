@@ -19,5 +19,6 @@ pub(crate) mod outcome;
 pub(crate) mod program;
 mod remote;
 mod serve;
+mod settle;
 mod step;
 mod system;

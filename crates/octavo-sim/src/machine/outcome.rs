@@ -2,7 +2,7 @@
 
 use octavo_driver::Driver;
 use octavo_manager::{Manager, MemoryUse};
-use octavo_node::NodeConfig;
+use octavo_node::{Fidelity, NodeConfig};
 
 use crate::cpu::cores::{Cpu, HostAccesses};
 use crate::fabric::links::LinkUse;
@@ -15,6 +15,8 @@ use crate::rounds::Rounds;
 
 /// What a run leaves.
 pub(crate) struct Outcome {
+    /// How closely accesses to GPUs' own memory were followed.
+    pub fidelity: Fidelity,
     /// When the last kernel ended.
     pub ended: u64,
     /// Launches that have ended, of all programs.
@@ -88,6 +90,7 @@ impl<L: Listen> Node<'_, L> {
         }
         let hardware = self.hardware;
         let outcome = Outcome {
+            fidelity: hardware.config.fidelity,
             ended: self.jobs.ended,
             launches: self.jobs.launches_done,
             accesses: hardware.accesses,

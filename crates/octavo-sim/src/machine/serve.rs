@@ -13,8 +13,8 @@ impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page whose translation is there at `time`.
     #[inline(always)]
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
-        let done = if self.config.l1.in_order || run.is_write() && entry.is_broadcast() {
-            self.serve_specially(gpu, unit, entry, run, time)
+        let done = if self.serves_specially || run.is_write() && entry.is_broadcast() {
+            self.serve_specially(gpu, unit, slot, entry, run, time)
         } else if entry.target() == MemoryId::gpu(gpu) {
             self.serve_local(gpu, unit, entry, run, time)
         } else {
@@ -23,15 +23,31 @@ impl<L: Listen> Hardware<'_, L> {
         self.note_done(gpu, unit, slot, done);
     }
 
-    /// Lines of caches that serve in order, and stores that go to every replica of their page.
+    /// Lines of caches that serve in order or have no tags, and stores that go to every replica of their page.
     #[inline(never)]
-    fn serve_specially(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
-        if !(run.is_write() && entry.is_broadcast()) {
+    fn serve_specially(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        let local = entry.target() == MemoryId::gpu(gpu);
+        if run.is_write() && entry.is_broadcast() {
+            let done = if local { self.serve_own(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
+            return self.broadcast_stores(gpu, run, done);
+        }
+        if self.config.l1.in_order {
             return self.serve_in_order(gpu, unit, entry, run, time);
         }
-        let local = entry.target() == MemoryId::gpu(gpu);
-        let done = if local { self.serve_local(gpu, unit, entry, run, time) } else { time + self.costs.l1_lookup };
-        self.broadcast_stores(gpu, run, done)
+        if local {
+            self.serve_own(gpu, unit, entry, run, time)
+        } else {
+            self.serve_remote(gpu, unit, slot, entry, run, time)
+        }
+    }
+
+    /// Lines of the own memory, with or without tags.
+    fn serve_own(&mut self, gpu: usize, unit: usize, entry: Entry, run: Run, time: u64) -> u64 {
+        if self.settling.is_some() {
+            self.settle_local(gpu, run, time)
+        } else {
+            self.serve_local(gpu, unit, entry, run, time)
+        }
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@ impl<L: Listen> Node<'_, L> {
         }
         let Some(event) = self.hardware.next_event() else { return false };
         match event.kind {
+            Kind::Wave if self.hardware.settling.is_some() => self.settle_wave(event.index as usize, event.op),
             Kind::Wave => self.run_wave(event.index as usize, event.op),
             Kind::FaultArrives => self.fault_arrives(event.index),
             Kind::FaultServed => self.alarm(Alarm::FaultServed(event.index)),

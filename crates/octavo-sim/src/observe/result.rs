@@ -1,7 +1,7 @@
 //! What a run leaves behind.
 
 use octavo_manager::{HOST_MEMORY, Manager, MemoryId, MemoryUse, Statistics};
-use octavo_node::{FurtherMemoryKind, NodeConfig};
+use octavo_node::{Fidelity, FurtherMemoryKind, NodeConfig};
 use octavo_program::Workload;
 use octavo_units::Bytes;
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct RunResult {
 /// Totals of a run. Times are picoseconds of simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// How closely accesses to GPUs' own memory were followed; not listed if line by line.
+    #[serde(skip_serializing_if = "Fidelity::is_line")]
+    pub fidelity: Fidelity,
     /// From time zero to the end of the last kernel; of a whole program, to the end of its last action; of several jobs,
     /// until each has ended as often as it must.
     pub time_ps: u64,
@@ -129,6 +132,7 @@ impl RunResult {
         recorder.end(outcome.ended);
         let jobs = recorder.jobs(&outcome.programs, &outcome.rounds);
         let summary = Summary {
+            fidelity: outcome.fidelity,
             time_ps: outcome.ended,
             launches: outcome.launches,
             footprint_bytes: workload.footprint(),

@@ -12,6 +12,7 @@ mod counters;
 mod deadlines;
 mod drain;
 mod failure;
+mod fidelity;
 mod functional;
 mod functional_jobs;
 mod gps;

@@ -25,6 +25,16 @@ impl Dram {
         }
     }
 
+    /// All banks as one that is as fast as all of them: where addresses of single lines are not known.
+    pub fn merged(config: &DramConfig, cycle: u64) -> Self {
+        Self {
+            banks: vec![Lane::new(BUCKET_SHIFT)],
+            interleave: Interleave::new(config.interleave.0, 1),
+            latency: config.latency.0 * cycle,
+            line_cost: (config.line_cycles.0 * cycle / u64::from(config.banks)).max(1),
+        }
+    }
+
     /// Reads or writes `lines` lines that lie on one bank; returns when the last has arrived.
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, lines: u64) -> u64 {

@@ -1,13 +1,14 @@
 //! Caches of a GPU whose lines have 64 bytes, or 128 in two parts. Which it is is known when the node is: each has code of
 //! its own, so that smaller lines pay nothing for larger ones.
 
-use octavo_node::{CacheConfig, L2Config, LineSize};
+use octavo_node::{CacheConfig, L2Config, LineSize, SettledConfig};
 use octavo_units::Bytes;
 
 use crate::gpu::caches::dram::Dram;
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::caches::l2::L2Cache;
 use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::caches::settled::SettledL2;
 use crate::gpu::counts::Accesses;
 
 /// First-level caches of the compute units.
@@ -74,10 +75,15 @@ impl FirstLevelCaches {
 pub(crate) enum SecondLevelCache {
     Plain(L2Cache<1>),
     Sectored(L2Cache<2>),
+    /// Without tags.
+    Settled(SettledL2),
 }
 
 impl SecondLevelCache {
-    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64) -> Self {
+    pub fn new(config: &L2Config, interleave: Bytes, cycle: u64, settled: Option<&SettledConfig>) -> Self {
+        if let Some(settled) = settled {
+            return Self::Settled(SettledL2::new(config, settled, cycle));
+        }
         match config.line {
             LineSize::Bytes64 => Self::Plain(L2Cache::new(config, interleave, cycle)),
             LineSize::Bytes128 => Self::Sectored(L2Cache::new(config, interleave, cycle)),
@@ -95,32 +101,66 @@ impl SecondLevelCache {
         dram: &mut Dram,
         counts: &mut Accesses,
     ) -> u64 {
-        either!(self, cache => cache.access(now, time, line, access, dram, counts))
+        match self {
+            Self::Plain(cache) => cache.access(now, time, line, access, dram, counts),
+            Self::Sectored(cache) => cache.access(now, time, line, access, dram, counts),
+            Self::Settled(cache) => cache.access_one(now, time, line, access, dram, counts),
+        }
+    }
+
+    /// The one without tags.
+    ///
+    /// # Panics
+    /// Where there are tags: at fidelity `line`.
+    #[inline]
+    pub fn settled(&mut self) -> &mut SettledL2 {
+        let Self::Settled(cache) = self else { unreachable!("only fidelity `page` settles lines") };
+        cache
     }
 
     /// See [`L2Cache::hint`].
     #[inline(always)]
     pub fn hint(&self, line: u64) {
-        either!(self, cache => cache.hint(line));
+        match self {
+            Self::Plain(cache) => cache.hint(line),
+            Self::Sectored(cache) => cache.hint(line),
+            Self::Settled(_) => {}
+        }
     }
 
     /// See [`L2Cache::flush`].
     pub fn flush(&mut self) -> u64 {
-        either!(self, cache => cache.flush())
+        match self {
+            Self::Plain(cache) => cache.flush(),
+            Self::Sectored(cache) => cache.flush(),
+            Self::Settled(cache) => cache.flush(),
+        }
     }
 
     /// See [`L2Cache::drop_lines`].
     pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
-        either!(self, cache => cache.drop_lines(first, count))
+        match self {
+            Self::Plain(cache) => cache.drop_lines(first, count),
+            Self::Sectored(cache) => cache.drop_lines(first, count),
+            Self::Settled(cache) => cache.take_stored(first, count),
+        }
     }
 
     /// See [`L2Cache::clean_lines`].
     pub fn clean_lines(&mut self, first: u64, count: u64) -> u64 {
-        either!(self, cache => cache.clean_lines(first, count))
+        match self {
+            Self::Plain(cache) => cache.clean_lines(first, count),
+            Self::Sectored(cache) => cache.clean_lines(first, count),
+            Self::Settled(cache) => cache.take_stored(first, count),
+        }
     }
 
     /// See [`L2Cache::holds_any`].
     pub fn holds_any(&self, first: u64, count: u64) -> bool {
-        either!(self, cache => cache.holds_any(first, count))
+        match self {
+            Self::Plain(cache) => cache.holds_any(first, count),
+            Self::Sectored(cache) => cache.holds_any(first, count),
+            Self::Settled(_) => false,
+        }
     }
 }

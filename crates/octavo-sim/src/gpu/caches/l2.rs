@@ -14,7 +14,7 @@ use crate::gpu::caches::written::{STRETCH, Written};
 use crate::gpu::counts::Accesses;
 
 /// Cycles of a bank's input are booked in buckets of 16 ns.
-const BANK_BUCKET_SHIFT: u32 = 14;
+pub(super) const BANK_BUCKET_SHIFT: u32 = 14;
 
 /// A cache whose lines have so many parts of 64 bytes that come one by one: 1 or 2.
 pub(crate) struct L2Cache<const SECTORS: usize> {

@@ -9,4 +9,5 @@ pub(crate) mod l2;
 pub(crate) mod line_access;
 mod line_sets;
 mod sectors;
+pub(crate) mod settled;
 mod written;

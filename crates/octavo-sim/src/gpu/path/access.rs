@@ -2,6 +2,7 @@
 
 use crate::engine::costs::Costs;
 use crate::gpu::caches::line_access::LineAccess;
+use crate::gpu::caches::settled::Together;
 use crate::gpu::counts::Accesses;
 use crate::gpu::run::Run;
 use crate::gpu::state::Gpu;
@@ -66,6 +67,18 @@ impl Gpu {
         self.units[unit].misses.take(done);
         self.l1.insert(unit, line, version, done);
         done
+    }
+
+    /// Lines at a second-level cache without tags.
+    #[inline]
+    pub fn settle_lines(&mut self, now: u64, lines: Together, time: u64, accesses: &mut Accesses) -> u64 {
+        self.l2.settled().access(now, time, lines, &mut self.dram, accesses)
+    }
+
+    /// Lines of a page are stored to, at a second-level cache without tags.
+    #[inline]
+    pub fn note_stored(&mut self, line: u64, count: u32) {
+        self.l2.settled().note_stored(line, count);
     }
 
     /// One line at the second-level cache, whoever asks.

@@ -54,6 +54,12 @@ impl Gpu {
         None
     }
 
+    /// What the first-level TLB of a unit has of a page.
+    #[inline(always)]
+    pub fn first_level_hit(&mut self, unit: usize, page: u32) -> Option<TlbHit> {
+        self.l1_tlb.lookup(unit, page)
+    }
+
     #[inline(always)]
     fn first_level(&mut self, first: FirstLevel) -> (&mut Tlb, usize) {
         match first {

@@ -206,6 +206,12 @@ impl Waves {
         wave.ready = wave.ready.max(answered);
     }
 
+    /// Whether waits may leave instructions outstanding.
+    #[inline]
+    pub const fn keeps_history(&self) -> bool {
+        self.history.is_kept()
+    }
+
     /// It has issued an operation; an instruction may go on with the next.
     #[inline]
     pub fn note_issued(&mut self, slot: usize, op: Op) {

@@ -163,6 +163,8 @@ pub fn node(gpus: u32) -> NodeConfig {
     NodeConfig {
         gpus,
         clock: Frequency(1_000_000_000),
+        fidelity: Fidelity::Line,
+        settled: SettledConfig::default(),
         dispatch: Dispatch::EvenSplit,
         compute: ComputeConfig {
             units: 2,

@@ -1,0 +1,54 @@
+//! How closely accesses to a GPU's own memory are followed.
+
+use octavo_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How closely accesses to a GPU's own memory are followed. Faults, plans, page tables, TLBs, remote lines, waits and
+/// barriers are the same in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fidelity {
+    /// Line by line, with the tags of both levels of caches.
+    #[default]
+    Line,
+    /// Operation by operation, without tags: a constant share of lines hits each level (`settled`).
+    Page,
+}
+
+impl Fidelity {
+    /// Whether it is [`Line`](Self::Line).
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    #[must_use]
+    pub fn is_line(&self) -> bool {
+        *self == Self::Line
+    }
+}
+
+/// What stands for cache tags at fidelity `page`: the same shares for every workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettledConfig {
+    /// Loads of lines of the own memory that the first-level cache has, in percent. Default 35: the median of the eight
+    /// kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16.
+    #[schemars(range(max = 100))]
+    pub l1_hits_percent: u32,
+    /// Lines that the second-level cache has of those that it is asked for, in percent. Default 84: the same median.
+    #[schemars(range(max = 100))]
+    pub l2_hits_percent: u32,
+    /// How far ahead of the clock a wavefront goes on as long as it touches only pages of the own memory that never left
+    /// it. Default 1 us; ours.
+    pub ahead: Time,
+}
+
+impl Default for SettledConfig {
+    fn default() -> Self {
+        Self { l1_hits_percent: 35, l2_hits_percent: 84, ahead: Time(1_000_000) }
+    }
+}
+
+impl SettledConfig {
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,150 @@
+//! Fidelity `page`: what is exact, what is settled, and what every combination of strategies must do.
+
+use octavo_manager::{MemoryConfig, PLACEMENTS};
+use octavo_node::{Fidelity, NodeConfig};
+use octavo_program::{Op, Workload};
+use octavo_sim::{RunOptions, RunResult, simulate};
+use octavo_units::Time;
+
+use crate::support::{Script, combinations, compute, line, memory, node};
+
+fn run(node: &NodeConfig, memory: &MemoryConfig, workload: &dyn Workload) -> RunResult {
+    let options = RunOptions { record_events: true, interval: Time(10_000_000), ..RunOptions::default() };
+    simulate(node, memory, workload, options).unwrap_or_else(|error| panic!("{memory:?}: {error}"))
+}
+
+fn by_page(node: NodeConfig) -> NodeConfig {
+    NodeConfig { fidelity: Fidelity::Page, ..node }
+}
+
+/// Wavefronts of each GPU that load and store pages of their own.
+fn apart(gpus: u64) -> Script {
+    let wavefront = |gpu: u64| {
+        let pages = gpu * 16..gpu * 16 + 16;
+        let steps = pages.flat_map(|page| {
+            [
+                Op::load(line(page, 3), 4),
+                Op::compute(3),
+                Op::WAIT,
+                Op::store(line(page, 3), 4),
+                Op::load(line(page, 60), 8),
+            ]
+        });
+        steps.chain([Op::WAIT]).collect()
+    };
+    // The last load of each page goes on into the next one.
+    Script::one_group_per_gpu(16 * gpus + 1, (0..gpus).map(wavefront).collect())
+}
+
+/// GPUs that load and store the same pages in turns.
+fn together(gpus: u64) -> Script {
+    let wavefront = |gpu: u64| {
+        let steps = (0..200).flat_map(|step: u64| {
+            let page = (step * 7 + gpu * 3) % 24;
+            let op = if (step + gpu) % 3 == 0 {
+                Op::store(line(page, step % 60), 2)
+            } else {
+                Op::load(line(page, step % 60), 4)
+            };
+            [op, Op::WAIT]
+        });
+        steps.collect()
+    };
+    Script::one_group_per_gpu(24, (0..gpus).map(wavefront).collect())
+}
+
+#[test]
+fn where_nobody_contends_faults_pages_and_sums_are_those_of_lines() {
+    // The one page that two GPUs share is left out by giving each GPU one page more.
+    let script = apart(1);
+    for placement in PLACEMENTS.names() {
+        let (line, page) =
+            (run(&node(1), &memory(placement), &script), run(&by_page(node(1)), &memory(placement), &script));
+        let (lines, pages) = (&line.summary.accesses, &page.summary.accesses);
+        assert_eq!((lines.load_lines, lines.store_lines), (pages.load_lines, pages.store_lines), "{placement}");
+        assert_eq!((lines.load_lines, lines.store_lines), script.lines());
+        assert_eq!(lines.faults, pages.faults, "{placement}");
+        assert_eq!(line.summary.manager, page.summary.manager, "{placement}: what was decided");
+    }
+}
+
+#[test]
+fn every_combination_runs_at_page_fidelity_and_the_same_twice() {
+    for (number, memory) in combinations().enumerate() {
+        let node = by_page(node([1, 2, 4][number % 3]));
+        let script = together(node.gpus.into());
+        let result = run(&node, &memory, &script);
+        let accesses = &result.summary.accesses;
+        assert_eq!((accesses.load_lines, accesses.store_lines), script.lines(), "{memory:?}");
+        if number.is_multiple_of(7) {
+            assert!(result == run(&node, &memory, &script), "{memory:?}");
+        }
+    }
+}
+
+/// A page that was loaded before, and then so many loads of one line of it, each waited for.
+fn loads(count: usize) -> Script {
+    let first = [Op::load(line(0, 0), 1), Op::WAIT];
+    let ops = first.into_iter().chain((0..count).flat_map(|_| [Op::load(line(0, 0), 1), Op::WAIT])).collect();
+    Script::one_group_per_gpu(1, vec![ops])
+}
+
+#[test]
+fn a_constant_share_hits_each_level() {
+    let mut node = by_page(node(1));
+    (node.settled.l1_hits_percent, node.settled.l2_hits_percent) = (75, 40);
+    let accesses = run(&node, &memory("on-touch"), &loads(999)).summary.accesses;
+    // The first line is replayed after its fault, and is one of the thousand, too.
+    assert_eq!((accesses.load_lines, accesses.l1_hits), (1000, 750));
+    assert_eq!((accesses.l2_hits, accesses.dram_reads), (100, 150));
+}
+
+#[test]
+fn latencies_are_those_of_the_level_that_hits() {
+    let time = |l1, l2, count| {
+        let mut node = by_page(node(1));
+        (node.settled.l1_hits_percent, node.settled.l2_hits_percent) = (l1, l2);
+        run(&node, &memory("on-touch"), &loads(count)).summary.time_ps
+    };
+    let each = |l1, l2| (time(l1, l2, 40) - time(l1, l2, 20)) / 20;
+    // A line passes the pipeline (1 ns), its TLB (1) and: L1 (20); or that, the crossbar both ways (5 + 5) and L2 (10),
+    // whose eight banks take a line in 1/8 ns together; or memory (100), with 1/16 ns, too.
+    let cases = [each(100, 0), each(0, 100), each(0, 0)];
+    assert_eq!(cases, [22_000, 42_125, 142_187]);
+}
+
+/// GPU 1 takes a page while GPU 0 loads it again and again.
+#[test]
+fn nobody_goes_ahead_on_pages_that_have_left() {
+    let other = [compute(1), vec![Op::store(line(0, 1), 1), Op::WAIT]].concat();
+    let again = (0..4000).flat_map(|_| [Op::load(line(0, 0), 1), Op::WAIT]).collect();
+    let script = Script::one_group_per_gpu(1, vec![again, other]);
+    let faults = |ahead| {
+        let mut node = by_page(node(2));
+        node.settled.ahead = ahead;
+        run(&node, &memory("on-touch"), &script).summary.accesses.faults
+    };
+    assert_eq!(faults(Time(0)), faults(Time(1_000_000)));
+}
+
+#[test]
+fn dirty_lines_are_written_back_when_their_page_leaves() {
+    let store = |gpu: u64| vec![Op::store(line(0, gpu), 1), Op::WAIT];
+    let script = Script::on_gpus(1, vec![vec![store(0), vec![]], vec![vec![], store(1)]]);
+    let mut node = by_page(node(2));
+    node.settled.l2_hits_percent = 100;
+    let accesses = run(&node, &memory("on-touch"), &script).summary.accesses;
+    assert_eq!((accesses.faults, accesses.dram_writes), (2, 1));
+}
+
+#[test]
+fn caches_that_need_tags_are_refused() {
+    for change in
+        [|node: &mut NodeConfig| node.l1.in_order = true, |node: &mut NodeConfig| node.walker.in_memory = true]
+    {
+        let mut node = by_page(node(1));
+        change(&mut node);
+        let error = simulate(&node, &memory("on-touch"), &loads(1), RunOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("`fidelity`: expected line where"), "{error}");
+    }
+}
