@@ -31,8 +31,9 @@ def test_the_command_line_says_it_too(cli, tmp_path):
     assert len(report["points"]) == 2
 
 
-def test_sweeps_have_it_as_an_axis_and_as_an_option(cli, tmp_path):
-    scenario = {"node": {"preset": "grit-2gpu"}, "workload": {"name": "fir", "scale": SMALL}}
+def test_sweeps_have_it_as_an_axis(tmp_path):
+    memory, workload = {"placement": "on-touch"}, {"name": "fir", "scale": SMALL}
+    scenario = {"node": {"preset": "grit-2gpu"}, "memory": memory, "workload": workload}
     table = octavo.sweep({"scenario": scenario, "grid": {"node.fidelity": ["line", "page"]}}, output=tmp_path / "out")
     assert table["status"].to_list() == ["ok", "ok"]
     assert table["lines"].n_unique() == 1
@@ -43,7 +44,7 @@ def test_sweeps_have_it_as_an_axis_and_as_an_option(cli, tmp_path):
     [
         ({"executor.kind": "instant"}, "has no caches: expected line, found page"),
         ({"node.preset": "r9nano"}, "expected line where `l1.in_order` is true, found page"),
-        ({"node.settled.l1_hits_percent": 101}, "expected 0 to 100, found 101"),
+        ({"node.settled.l1_hits_percent": 101}, "from 0 to 100, found 101"),
         ({"node.settled.ahead": "3us"}, "settled.ahead"),
     ],
 )
