@@ -18,7 +18,6 @@ pub enum Fidelity {
 
 impl Fidelity {
     /// Whether it is [`Line`](Self::Line).
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
     #[must_use]
     pub fn is_line(&self) -> bool {
         *self == Self::Line
