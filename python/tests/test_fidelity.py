@@ -44,6 +44,7 @@ def test_sweeps_have_it_as_an_axis(tmp_path):
     [
         ({"executor.kind": "instant"}, "has no caches: expected line, found page"),
         ({"node.preset": "r9nano"}, "expected line where `l1.in_order` is true, found page"),
+        ({"node.preset": "gh200"}, "expected line where GPUs are coherent"),
         ({"node.settled.l1_hits_percent": 101}, "from 0 to 100, found 101"),
         ({"node.settled.ahead": "3us"}, "settled.ahead"),
     ],

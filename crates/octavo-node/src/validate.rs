@@ -61,13 +61,13 @@ impl NodeConfig {
         if self.fidelity == Fidelity::Line {
             return Ok(());
         }
-        for (key, is_set) in [("l1.in_order", self.l1.in_order), ("walker.in_memory", self.walker.in_memory)] {
-            if is_set {
-                let message = format!("expected line where `{key}` is true, found page: it has no cache tags");
-                return Err(error("fidelity", message));
-            }
-        }
-        Ok(())
+        let needs = [
+            ("`l1.in_order` is true", self.l1.in_order),
+            ("`walker.in_memory` is true", self.walker.in_memory),
+            ("GPUs are coherent (`coherence`), whose traffic is told by launch", self.coherence.is_some()),
+        ];
+        let Some((what, _)) = needs.into_iter().find(|(_, needs)| *needs) else { return Ok(()) };
+        Err(error("fidelity", format!("expected line where {what}, found page: it has no cache tags")))
     }
 
     fn validate_compute(&self) -> Result<(), NodeError> {
