@@ -62,7 +62,7 @@ fn mixed(state: &State) -> State {
 
 /// Times x modulo x^8 + x^4 + x^3 + x + 1.
 fn doubled(byte: u8) -> u8 {
-    byte << 1 ^ (byte >> 7) * 0x1B
+    (byte << 1) ^ ((byte >> 7) * 0x1B)
 }
 
 /// The substitute of each byte: its inverse, of which bits are mixed. Powers of 3 and of its inverse go side by side.
