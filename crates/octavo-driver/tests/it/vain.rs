@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use octavo_driver::{Driver, Instant, Service};
-use octavo_manager::{Access, Fault, Manager, MemoryConfig, PageId, PageRun, Prefix, Refusal, Topology, Why};
+use octavo_manager::{Access, Fault, Manager, MemoryConfig, MemoryId, PageId, PageRun, Prefix, Refusal, Topology, Why};
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
 
@@ -87,6 +87,50 @@ fn a_copy_in_the_background_that_is_always_refused_is_left_until_something_else_
         assert_eq!(lines(&mut to, "copy").len(), 2);
         assert!(driver.manager().page(PageId(1)).backed());
     }
+}
+
+/// One GPU with room for two pages, one of which it should have free.
+fn reserving(to: &mut Scripted) -> Driver {
+    let mut config = MemoryConfig { placement: Choice::named("on-touch"), ..MemoryConfig::default() };
+    config.demotion = Choice::named("reserve");
+    config.demotion.options.insert("free".to_owned(), config.page_size.to_string().into());
+    driver_of(&config, Service::at_once(), &[2], to)
+}
+
+#[test]
+fn an_eviction_ahead_of_need_that_is_always_refused_is_left_until_something_else_happens() {
+    // What comes from the host is drained nowhere.
+    let mut to = Scripted { never: Some(("drain", Why::Again)), ..Scripted::default() };
+    let mut driver = reserving(&mut to);
+    driver.faults(Time(0), &[write(0, 0), write(0, 1)], &mut to);
+    assert_eq!(lines(&mut to, "drain").len(), MOST);
+    assert!(driver.is_idle() && !driver.halted() && driver.outstanding().is_empty());
+    to.never = None;
+    driver.allocate(Time(2), PageRun::one(PageId(600)).into(), &mut to);
+    assert_eq!(lines(&mut to, "drain").len(), 1);
+}
+
+#[test]
+fn an_eviction_that_a_lower_capacity_demands_is_not_tried_for_ever() {
+    let mut to = Scripted { never: Some(("drain", Why::Again)), ..Scripted::default() };
+    let mut driver = driver(Service::at_once(), &[2], &mut to);
+    driver.faults(Time(0), &[write(0, 0), write(0, 1)], &mut to);
+    driver.capacity(Time(1), MemoryId::gpu(0), 1, &mut to);
+    assert_eq!(lines(&mut to, "drain").len(), MOST);
+    assert!(driver.is_idle() && !driver.halted());
+}
+
+#[test]
+fn nothing_is_evicted_ahead_of_need_while_a_free_waits() {
+    let mut to = Scripted { later: vec!["copy"], ..Scripted::default() };
+    let mut driver = reserving(&mut to);
+    driver.faults(Time(0), &[write(0, 0), write(0, 1)], &mut to);
+    driver.free(Time(1), PageRun::one(PageId(1)), 7, &mut to);
+    end_copy(&mut driver, Ok(()), &mut to);
+    assert_eq!(lines(&mut to, "drain"), [""; 0]);
+    end_copy(&mut driver, Ok(()), &mut to);
+    assert_eq!((lines(&mut to, "drain"), to.freed.as_slice()), (vec![], [7].as_slice()));
+    assert!(driver.is_idle() && driver.manager().frames_held(MemoryId::gpu(0)) == 1);
 }
 
 #[test]

@@ -15,7 +15,6 @@ impl Manager {
         assert!(!memory.on_host(), "the host's memories keep their size");
         assert!(memory.processor().index() < self.geometry().processors(), "{memory} is not in the node");
         self.set_capacity(memory, pages);
-        self.shrink(plans);
         self.retry_starved(plans);
     }
 
@@ -30,42 +29,47 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Does what nobody waits for: evicts ahead of need, if frames should be kept free, and writes back. To be called
-    /// when what happened has been told to the end, frees that waited for a plan included: pages that are written back
-    /// cannot be freed.
+    /// Does what nobody waits for: evicts what no longer fits since a capacity changed, or ahead of need if frames should
+    /// be kept free, and writes back. To be called when what happened has been told to the end, frees that waited for a
+    /// plan included: pages that leave or are written back cannot be freed. What is refused again and again is begun
+    /// again here and nowhere else.
     pub fn work_ahead(&mut self, now: Time, plans: &mut Vec<Plan>) {
-        let reserves = self.memory.demotion.reserve() > 0;
-        if !reserves && !self.memory.pages.spare().any_awaiting() {
+        let mut gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();
+        if !self.memory.pages.spare().any_awaiting() && !gpus.any(|memory| self.surplus(memory).frames > 0) {
             return;
         }
         self.begin(now);
-        if reserves {
-            self.shrink(plans);
-        }
+        self.shrink(plans);
         self.write_back(plans);
         self.settle();
     }
 
-    /// Evicts what no longer fits since a capacity changed, or should not take up the frames that are kept free.
-    pub(super) fn shrink(&mut self, plans: &mut Vec<Plan>) {
-        let free = self.memory.demotion.reserve();
+    /// What is busy now leaves once it is acknowledged.
+    fn shrink(&mut self, plans: &mut Vec<Plan>) {
         for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
-            let kept = self.memory.pages.spare().pages(memory);
-            let yields = self.memory.frames.excess(memory, 0);
-            let ahead = self.memory.frames.excess(memory, free).saturating_sub(kept);
-            if yields.max(ahead) > 0 {
-                let mut draft = self.unfinished.open_for(PlanClass::Background);
-                draft.cause = Some(Cause::Eviction);
-                let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
-                // What is busy now leaves when it is acknowledged.
-                let wanted = Wanted { frames: yields.max(ahead), all: false, yields };
-                let left = evict(&mut tx, memory, wanted, None);
-                if yields > 0 && left == Err(NoRoom::Frames(HOST_MEMORY)) {
-                    self.out_of_host_memory();
-                }
-                self.unfinished.commit(&mut self.memory, draft, plans);
+            let wanted = self.surplus(memory);
+            if wanted.frames == 0 {
+                continue;
             }
+            let mut draft = self.unfinished.open_for(PlanClass::Background);
+            draft.cause = Some(Cause::Eviction);
+            let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
+            let left = evict(&mut tx, memory, wanted, None);
+            if wanted.yields > 0 && left == Err(NoRoom::Frames(HOST_MEMORY)) {
+                self.out_of_host_memory();
+            }
+            self.unfinished.commit(&mut self.memory, draft, plans);
         }
+    }
+
+    /// What a GPU holds beyond its capacity, or in the frames that should be free. Those kept for others give way only
+    /// where the capacity demands it.
+    fn surplus(&self, memory: MemoryId) -> Wanted {
+        let frames = &self.memory.frames;
+        let yields = frames.excess(memory, 0);
+        let ahead = frames.excess(memory, self.memory.demotion.reserve());
+        let kept = self.memory.pages.spare().pages(memory);
+        Wanted { frames: yields.max(ahead.saturating_sub(kept)), all: false, yields }
     }
 
     /// What has to leave a GPU has nowhere to go.

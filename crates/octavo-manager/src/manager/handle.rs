@@ -36,7 +36,6 @@ impl Manager {
         self.memory.pages.spare_mut().end(slot);
         let waiting = std::mem::take(&mut flight.waiting);
         self.unfinished.flights.close(slot, flight);
-        self.shrink(plans);
         self.retry_starved(plans);
         self.serve(&waiting, plans);
         self.coalesce_postponed(plans);

@@ -42,7 +42,6 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
         let end = plans.get(made).map(|plan| plan.id);
         self.unfinished.flights.close(slot, flight);
-        self.shrink(plans);
         self.retry_starved(plans);
         self.coalesce_postponed(plans);
         self.settle();

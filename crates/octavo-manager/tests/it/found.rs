@@ -1,13 +1,13 @@
 //! Histories that once failed, as short as they could be made.
 
-use octavo_manager::{Kind, MemoryConfig, Topology};
+use octavo_manager::{Advice, Kind, MemoryConfig, ProcessorId, ProcessorMask, Topology};
 use octavo_units::Bytes;
 
 use crate::common::choice;
 use crate::differential::RESIZED;
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, Touch, World};
-use crate::reference::{Eviction, Placement, Rules};
+use crate::reference::{Eviction, Placement, Prefetch, Rules};
 
 const HOST: u8 = u8::MAX;
 
@@ -71,4 +71,28 @@ fn a_page_is_populated_again_elsewhere() {
             Op::Fail(0, 0, 0),
         ],
     );
+}
+
+/// A fault waited until its page had come to another GPU and was mapped there, as advised; it was woken by the plan of
+/// another of its batch, which took that page away to make room. The test took that for a service.
+#[test]
+fn a_page_mapped_elsewhere_leaves_for_others_of_its_batch() {
+    let rules = Rules {
+        capacity: vec![4, 1],
+        prefetch: Prefetch::SequentialLocal,
+        ..Rules::unlimited(1, Placement::FirstTouch)
+    };
+    let second = ProcessorId::gpu(1).memory();
+    let mapped = Advice { accessed_by: ProcessorMask::only(ProcessorId::gpu(0)), ..Advice::default() };
+    let ops = [
+        reads(1, &[0]),
+        Op::Advise { first: 0, pages: 1, advice: mapped },
+        Op::Settle,
+        reads(1, &[1]),
+        Op::Settle,
+        Op::Advise { first: 1, pages: 1, advice: Advice { preferred: Some(second), ..Advice::default() } },
+        reads(1, &[0]),
+        reads(0, &[0, 1]),
+    ];
+    play(&mut Harness::new(&rules), 2, &ops);
 }

@@ -46,14 +46,12 @@ impl Running {
     }
 
     /// Whether the plan does something for an access that it wakes. It does not if it only tells that nothing was to be
-    /// done, nor if, serving others together with that one, it takes the page away from under it.
+    /// done, nor if, serving others together with that one, it takes the page away to make room for theirs.
     #[must_use]
     pub fn serves(&self, access: &Fault) -> bool {
-        let taken =
-            |step: &Step| matches!(*step, Step::Release { memory, .. } if memory.processor() == access.processor);
-        let named = |step: &&Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
-        let mut steps = self.plan.steps.iter().filter(named).peekable();
-        !self.in_vain && steps.peek().is_some() && !steps.any(taken)
+        let names = |step: &Step| held(step).is_some_and(|pages| pages.iter().any(|page| page == access.page));
+        let (room, rest) = split_room(&self.plan);
+        !self.in_vain && rest.iter().any(names) && !room.iter().any(names)
     }
 
     /// Whom it wakes tries again, whatever it does for them.
@@ -73,11 +71,17 @@ impl Running {
     }
 }
 
+/// The steps that make room, and those behind them.
+fn split_room(plan: &Plan) -> (&[Step], &[Step]) {
+    let first = usize::from(matches!(plan.steps.first(), Some(Step::Consult { .. })));
+    plan.steps[first..].split_at(plan.room_steps as usize)
+}
+
 /// Evictions are among the steps that make room, and what leaves in those is not in the others.
 fn check_room(plan: &Plan) {
-    let first = usize::from(matches!(plan.steps.first(), Some(Step::Consult { .. })));
-    let (room, rest) = plan.steps[first..].split_at(plan.room_steps as usize);
-    assert!(room.is_empty() || plan.makes_room(first as u32) && !plan.makes_room(first as u32 + plan.room_steps));
+    let (room, rest) = split_room(plan);
+    let first = (plan.steps.len() - room.len() - rest.len()) as u32;
+    assert!(room.is_empty() || plan.makes_room(first) && !plan.makes_room(first + plan.room_steps));
     let evicts = |step: &Step| matches!(step, Step::Copy { cause: Cause::Eviction, .. });
     assert!(!rest.iter().any(evicts), "an eviction is not said to make room: {plan:?}");
     // Pages of a block that becomes a large page are held, but nothing is done to them.

@@ -194,7 +194,6 @@ impl Model {
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {
         self.rules.capacity[processor.gpu_index().expect("only GPUs have a limit")] = pages;
-        self.shrink();
         self.retry_starved();
         self.work_ahead();
     }
@@ -202,7 +201,6 @@ impl Model {
     /// The plan that names exactly `pages` was carried out.
     pub fn complete(&mut self, pages: &BTreeSet<u32>) {
         let waiting = self.take_flights(pages).into_iter().flat_map(|flight| flight.waiting).collect();
-        self.shrink();
         self.retry_starved();
         self.serve(waiting);
         self.work_ahead();
@@ -217,7 +215,6 @@ impl Model {
                 self.restore(*page, flight.before[page].clone());
             }
         }
-        self.shrink();
         self.retry_starved();
         self.work_ahead();
     }
@@ -229,11 +226,9 @@ impl Model {
         ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(back).for_each(|gpu| self.order.restored(gpu, page));
     }
 
-    /// Frames that are kept free become free.
+    /// What no longer fits leaves, and frames that are kept free become free.
     pub(super) fn work_ahead(&mut self) {
-        if self.rules.reserve > 0 {
-            self.shrink();
-        }
+        self.shrink();
     }
 
     pub fn busy(&self, page: u32) -> bool {
