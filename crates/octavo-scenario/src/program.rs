@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
+use octavo_node::SystemMemory;
 use octavo_program::{
     Action, Before, Bring, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of,
 };
@@ -153,6 +154,17 @@ pub enum ProgramRefused {
     /// The workload is no recording of a whole program.
     #[error("`program.kind`: a whole program was not recorded, expected a trace with actions for `recorded`")]
     NotRecorded,
+    /// A recorded program has memory of a kind that the node lacks.
+    #[error(
+        "`{place}program.kind`: buffer `{buffer}` of the recorded program is memory of the operating system, which GPUs \
+         of this node cannot use (`node.system_memory`): expected device, managed or pinned memory, found system"
+    )]
+    NotOffered {
+        /// What keys of the program begin with.
+        place: String,
+        /// The first such buffer.
+        buffer: String,
+    },
     /// A phase of a recorded host has more threads than the host has cores.
     #[error("`node.host.cpu.cores`: phase `{name}` of the recorded program has {threads} threads, found {cores} cores")]
     TooManyThreads {
@@ -202,6 +214,10 @@ impl Scenario {
         workload: &dyn Workload,
     ) -> Result<Program, ProgramRefused> {
         let program = workload.program().ok_or(ProgramRefused::NotRecorded)?;
+        let system = program.buffers().iter().find(|buffer| buffer.kind == Kind::System);
+        if let (Some(system), SystemMemory::None) = (system, self.node.system_memory) {
+            return Err(ProgramRefused::NotOffered { place: place.key.into(), buffer: system.buffer.name.clone() });
+        }
         let buffers: Vec<Buffer> = program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect();
         self.check_room(&buffers, |index| program.buffers()[index].kind, choice, place)?;
         let cores = self.node.host.cpu.cores;

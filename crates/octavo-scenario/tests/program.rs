@@ -152,20 +152,20 @@ fn device_memory_beyond_all_gpus_memory_is_refused_before_the_run() {
     assert!(program(&["program.kind=explicit"]).is_ok());
 }
 
-/// A trace of vectoradd as an explicit program whose host has three threads, or of its launches alone.
-fn trace(name: &str, whole: bool) -> (std::path::PathBuf, Program) {
+/// A trace of vectoradd as a program of this kind whose host has three threads, or of its launches alone.
+fn trace(name: &str, whole: Option<ProgramKind>) -> (std::path::PathBuf, Program) {
     let path = std::env::temp_dir().join(format!("octavo-recorded-{}-{name}.trace", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
     let workload = WORKLOADS.build(&Choice::named("vectoradd"), &Size { scale: 0.001, seed: 1 }).unwrap();
-    let lowering = Lowering { kind: ProgramKind::Explicit, host_threads: 3, ..Lowering::default() };
+    let lowering = Lowering { kind: whole.unwrap_or(ProgramKind::Explicit), host_threads: 3, ..Lowering::default() };
     let program = lower(workload.as_ref(), &lowering).unwrap();
-    octavo_trace::record(&path, workload.as_ref(), whole.then_some(&program), "test", "none").unwrap();
+    octavo_trace::record(&path, workload.as_ref(), whole.map(|_| &program), "test", "none").unwrap();
     (path, program)
 }
 
 #[test]
 fn a_trace_of_a_whole_program_runs_as_it_was_recorded_unless_something_else_is_asked_for() {
-    let (path, recorded) = trace("whole", true);
+    let (path, recorded) = trace("whole", Some(ProgramKind::Explicit));
     let named = format!("workload={}", path.display());
     let plain = [named.as_str(), "workload.scale=1"];
     let chosen = resolved(&plain).unwrap();
@@ -188,7 +188,7 @@ fn a_trace_of_a_whole_program_runs_as_it_was_recorded_unless_something_else_is_a
 
 #[test]
 fn launches_alone_are_no_recorded_program() {
-    let (path, _) = trace("launches", false);
+    let (path, _) = trace("launches", None);
     let plain = [&format!("workload={}", path.display()), "workload.scale=1"];
     assert_eq!(resolved(&plain).unwrap().scenario.program.kind, RunKind::Launches);
     let error = refusal(&[plain[0], plain[1], "program.kind=recorded"]);
@@ -254,4 +254,17 @@ fn a_kind_that_the_node_cannot_offer_is_refused() {
     let one = refusal(&[none, "program.kind=managed", &buffer]);
     assert!(one.contains(&format!("program.buffers.{}.kind", first())), "{one}");
     assert!(refusal(&["node.preset=gh200", none]).contains("node.system_memory"));
+}
+
+#[test]
+fn a_recorded_program_of_memory_that_the_node_cannot_offer_is_refused() {
+    let (path, recorded) = trace("system", Some(ProgramKind::System));
+    let plain = [&format!("workload={}", path.display()), "workload.scale=1"];
+    assert_eq!(program(&plain).unwrap().as_ref(), Some(&recorded));
+    let error = program(&[plain[0], plain[1], "node.system_memory=none"]).unwrap_err();
+    let (name, system) =
+        (&recorded.buffers()[0].buffer.name, "expected device, managed or pinned memory, found system");
+    assert!(error.starts_with(&format!("`program.kind`: buffer `{name}` of the recorded program")), "{error}");
+    assert!(error.contains("`node.system_memory`") && error.ends_with(system), "{error}");
+    std::fs::remove_dir_all(&path).unwrap();
 }

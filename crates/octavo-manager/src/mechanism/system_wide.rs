@@ -24,7 +24,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
         return bring(tx, run, fault.processor.memory());
     }
     map_for_good(tx, run, page.owner);
-    tx.memory.statistics.remote_maps += 1;
+    tx.memory.statistics.remote_maps += u64::from(fault.processor != page.owner.processor());
     Ok(Cause::RemoteMap)
 }
 

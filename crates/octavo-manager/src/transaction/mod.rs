@@ -42,9 +42,12 @@ impl Transaction<'_> {
         }
     }
 
-    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike.
+    /// The longest run at the head of `pages` whose pages are ascending neighbours and alike; of one address space, where
+    /// these are told apart.
     fn uniform_run(&self, pages: &[PageId]) -> PageRun {
-        let state = |page| (self.memory.pages.slot(page), self.state(page));
+        let apart = self.memory.sharing.is_some();
+        let whose = |page| apart.then(|| self.memory.pages.space(page));
+        let state = |page| (self.memory.pages.slot(page), self.state(page), whose(page));
         let first = state(pages[0]);
         let alike = |(offset, &page): (usize, &PageId)| {
             page.0 == pages[0].0 + offset as u32 && (offset == 0 || state(page) == first)

@@ -93,6 +93,23 @@ pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Val
     })
 }
 
+/// A placement that keeps nothing of its own.
+fn plain() -> impl Strategy<Value = Placement> {
+    prop_oneof![Just(Placement::OnTouch), Just(Placement::FirstTouch), Just(Placement::Duplication)]
+}
+
+/// The same where the two applications may have shares of each memory, and the second a placement of its own.
+pub fn shared(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
+    let share = || prop_oneof![2 => Just(None), 3 => (1u32..=8).prop_map(Some)];
+    let quota = prop_oneof![1 => Just(None), 1 => (share(), share()).prop_map(|(one, two)| Some([one, two]))];
+    let own = prop_oneof![2 => Just(None), 1 => plain().prop_map(Some)];
+    (rules, quota, own).prop_map(|(rules, quota, own)| {
+        // The bound needs no room, and the machine is told so for all pages or none.
+        let second_placement = own.filter(|_| rules.placement != Placement::Ideal);
+        Rules { quota, second_placement, ..rules }
+    })
+}
+
 /// The same with a host of several memories, the last of which has room for every page.
 fn on_small_hosts(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let small = prop_oneof![1 => Just(Vec::new()), 3 => vec(1u32..25, 1..4), 1 => vec(1u32..9, 7)];
@@ -168,8 +185,9 @@ pub fn registered() -> impl Strategy<Value = MemoryConfig> {
 pub fn spoken(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rules> {
     let kind = prop_oneof![3 => Just(Kind::Managed), 2 => Just(Kind::System), 1 => Just(Kind::Device), 1 => Just(Kind::Pinned)];
     let reserve = prop_oneof![3 => Just(0u32), 1 => 1u32..8];
-    (on_small_hosts(rules), kind, advice(), reserve, any::<bool>()).prop_map(|(rules, kind, advice, reserve, hosts)| {
-        let mut rules = Rules { second_kind: kind, reserve, ..rules };
+    let others = (kind, advice(), reserve, any::<bool>(), plain());
+    (on_small_hosts(rules), others).prop_map(|(rules, (kind, advice, reserve, hosts, system))| {
+        let mut rules = Rules { second_kind: kind, reserve, system, ..rules };
         if kind == Kind::Managed {
             rules.second_advice = World { gpus: rules.gpus(), pages: (0, 0) }.sensible(advice);
         }

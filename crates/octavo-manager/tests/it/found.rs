@@ -7,6 +7,7 @@ use crate::common::choice;
 use crate::differential::RESIZED;
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, Touch, World};
+use crate::reference::rules::Remote;
 use crate::reference::{Eviction, Placement, Prefetch, Rules};
 
 const HOST: u8 = u8::MAX;
@@ -93,6 +94,26 @@ fn a_page_mapped_elsewhere_leaves_for_others_of_its_batch() {
         Op::Advise { first: 1, pages: 1, advice: Advice { preferred: Some(second), ..Advice::default() } },
         reads(1, &[0]),
         reads(0, &[0, 1]),
+    ];
+    play(&mut Harness::new(&rules), 2, &ops);
+}
+
+/// Pages of two address spaces that have shares lay in one group of 64 KiB and moved together. The evictor of the first
+/// was told of both, and those of the second could never be evicted.
+#[test]
+fn a_group_of_two_address_spaces_moves_as_two() {
+    let remote = Remote { map_host: true, moves_group: true };
+    let rules = Rules {
+        capacity: vec![20, 20],
+        quota: Some([None, None]),
+        ..Rules::unlimited(1, Placement::AccessCounter(remote))
+    };
+    let ops = [
+        reads(HOST, &[40]),
+        Op::Settle,
+        Op::Counter { gpu: 0, page: 40 },
+        Op::Settle,
+        Op::Counter { gpu: 1, page: 39 },
     ];
     play(&mut Harness::new(&rules), 2, &ops);
 }

@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 use crate::differential::{
-    RESIZED, SPEAKING, THINNED, any_placement, cramped, registered, sized, spoken, with_prefetch,
+    RESIZED, SPEAKING, THINNED, any_placement, cramped, registered, shared, sized, spoken, with_prefetch,
 };
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, op};
@@ -41,14 +41,14 @@ enum Part {
 impl Part {
     fn draw(number: u64, runner: &mut TestRunner) -> Self {
         match number % 5 {
-            0 => Self::Modelled(draw(runner, cramped(any_placement()))),
-            1 => Self::Modelled(draw(runner, with_prefetch(cramped(any_placement())))),
+            0 => Self::Modelled(draw(runner, shared(cramped(any_placement())))),
+            1 => Self::Modelled(draw(runner, shared(with_prefetch(cramped(any_placement()))))),
             2 => {
                 let kind = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned][(number / 5) as usize % 4];
                 Self::Any(draw(runner, registered()), topology(runner, 8..40), kind)
             }
             3 => Self::Sized(draw(runner, sized(1..=3)), topology(runner, 6..60)),
-            _ => Self::Spoken(draw(runner, spoken(with_prefetch(cramped(any_placement()))))),
+            _ => Self::Spoken(draw(runner, spoken(shared(with_prefetch(cramped(any_placement())))))),
         }
     }
 

@@ -4,9 +4,9 @@
 use crate::common::{Node, choice};
 use octavo_manager::{
     Access, Allocation, CounterNotification, CounterSpec, Event, Fault, HOST, HOST_MEMORY, Kind, MemoryConfig,
-    MemoryId, PageId, PageRun, ProcessorId, SpaceId, SystemConfig, SystemTable, Topology,
+    MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, SpaceId, SystemConfig, SystemTable, Topology, Why,
 };
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Time};
 
 /// 64 pages of 64 KiB: two blocks of 2 MiB.
 const PAGES: PageRun = PageRun { first: PageId(3072), count: 64 };
@@ -135,4 +135,23 @@ fn a_quota_is_of_what_can_be_made_to_leave() {
     // Four of ten frames hold what can leave, all of the first space's: it gives up one for the other.
     let lines = touch(&mut node, gpu, 4224);
     assert!(lines.contains(&"copy 4096 gpu0 host eviction".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn a_page_that_is_mapped_again_where_it_is_near_is_no_remote_mapping() {
+    let mut node = node(&Topology::unlimited(2).coherent());
+    let lines = ["map host+gpu0+gpu1 3072 -> gpu0 rw", "wake gpu0 3072"];
+    let fault = Fault { processor: ProcessorId::gpu(0), page: PageId(3072), access: Access::Write };
+    let mut plans = Vec::new();
+    node.manager.handle(Time::ZERO, Event::Faults(&[fault]), &mut plans);
+    // It came into being, and its mapping was refused.
+    let refusal = Refusal { done: Prefix { steps: 1, pages: 0 }, why: Why::Again };
+    let plan = plans.remove(0);
+    node.manager.fail(Time::ZERO, &plan, refusal, &mut plans);
+    while let Some(plan) = plans.pop() {
+        node.manager.complete(Time::ZERO, plan.id, &mut plans);
+    }
+    assert_eq!(owner(&node, 3072), MemoryId::gpu(0));
+    assert_eq!(touch(&mut node, ProcessorId::gpu(0), 3072), lines);
+    assert_eq!(node.manager.statistics().remote_maps, 0);
 }

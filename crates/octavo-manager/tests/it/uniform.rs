@@ -180,6 +180,7 @@ fn plans_say_which_of_their_steps_make_room() {
     let mut room = |event: Event<'_>| {
         let mut plans = Vec::new();
         manager.handle(Time::ZERO, event, &mut plans);
+        manager.work_ahead(Time::ZERO, &mut plans);
         let Plan { id, room_steps, ref steps, .. } = plans[0];
         manager.complete(Time::ZERO, id, &mut Vec::new());
         steps[..room_steps as usize].iter().map(crate::common::show).collect::<Vec<_>>()

@@ -60,7 +60,7 @@ pub fn prefetch_replay(
     let mut prefetcher: Box<dyn Prefetcher> = match name {
         "none" => Box::new(OnlyFaults),
         "doubling" => Box::new(Doubling::default()),
-        "tree" => Box::new(Tree::new(Bytes(page_bytes), threshold).map_err(refused)?),
+        "tree" => Box::new(Tree::new(Bytes(page_bytes), threshold, pages.0..pages.1).map_err(refused)?),
         _ => return Err(PyValueError::new_err(format!("prefetcher: expected none, doubling or tree, found {name}"))),
     };
     let found = replay(touches, &(pages.0..pages.1), prefetcher.as_mut());

@@ -83,6 +83,7 @@ impl Harness {
             ("prefetched", found.prefetched, expected.prefetched),
             ("populated", found.populated, expected.populated),
             ("evictions_written", found.evictions_written, expected.evictions_written),
+            ("evictions_for_others", found.evictions_for_others, expected.evictions_for_others),
             ("evictions_dropped", found.evictions_dropped, expected.evictions_dropped),
         ];
         compare_pairs(&pairs);

@@ -49,6 +49,10 @@ pub struct Harness {
 impl Harness {
     pub fn new(rules: &Rules) -> Self {
         let mut harness = Self::without_model(&rules.config(), &rules.topology(), rules.placement == Placement::Ideal);
+        if rules.quota.is_some() || rules.second_placement.is_some() {
+            let named = harness.manager.with_spaces(&rules.config(), &rules.spaces());
+            harness.manager = named.expect("the applications are valid");
+        }
         harness.model = Some(Model::new(rules));
         (harness.second_kind, harness.second_advice) = (rules.second_kind, rules.second_advice);
         harness

@@ -52,14 +52,13 @@ pub enum Action {
 impl Model {
     /// Asked once about each fault; a fault that finds no room keeps its verdict.
     pub(super) fn decide(&mut self, flight: u64, pending: &Pending) -> Verdict {
-        if !self.is_managed(pending.page()) {
-            return Verdict::Migrate;
-        }
-        if let Some(verdict) = self.advised(pending) {
+        if self.is_managed(pending.page())
+            && let Some(verdict) = self.advised(pending)
+        {
             return verdict;
         }
         let on_host = self.on_host(pending.page());
-        match self.rules.placement {
+        match self.placement(pending.page()) {
             Placement::OnTouch => Verdict::Migrate,
             Placement::FirstTouch if on_host => Verdict::Migrate,
             Placement::FirstTouch => Verdict::Map,
@@ -161,7 +160,7 @@ impl Model {
         if self.said(page).preferred.is_some_and(|preferred| preferred.processor() != to) {
             return false;
         }
-        match self.rules.placement {
+        match self.placement(page) {
             Placement::OnTouch => true,
             Placement::Grit(_) if self.groups.schemes[&page] == Scheme::OnTouch => true,
             _ => self.on_host(page),

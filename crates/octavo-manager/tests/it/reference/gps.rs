@@ -42,6 +42,9 @@ impl Model {
     /// A kernel of an address space ended: replicas that nobody is known to read go, unless they are busy.
     pub fn kernel_end(&mut self, space: u16) {
         let Placement::Gps(profiled) = self.rules.placement else { return };
+        if space == 1 && self.rules.second_placement.is_some() {
+            return;
+        }
         let ended = self.subscriptions.kernels.entry(space).or_default();
         *ended += 1;
         if *ended != profiled {

@@ -35,7 +35,11 @@ impl Model {
     /// The periodic report, sorted by page and GPU. Only pages in it are looked at.
     pub fn report(&mut self, counts: &[AccessCount]) {
         let Placement::Griffin(griffin) = self.rules.placement else { return };
-        let counts: Vec<AccessCount> = counts.iter().filter(|count| self.is_managed(count.page.0)).copied().collect();
+        let counts: Vec<AccessCount> = counts
+            .iter()
+            .filter(|count| self.is_managed(count.page.0) && self.placement(count.page.0) == self.rules.placement)
+            .copied()
+            .collect();
         let counts = &counts[..];
         self.accesses.period(counts, hundredths(griffin.smoothing));
         let mut pages: Vec<u32> = counts.iter().map(|count| count.page.0).collect();

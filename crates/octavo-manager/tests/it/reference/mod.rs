@@ -20,6 +20,7 @@ pub mod prefetch;
 pub mod room;
 pub mod rules;
 pub mod serve;
+mod sharing;
 pub mod tree;
 
 pub use model::Model;

@@ -35,6 +35,7 @@ pub struct Counts {
     pub populated: u64,
     pub evictions_written: u64,
     pub evictions_dropped: u64,
+    pub evictions_for_others: u64,
     pub report_migrations: u64,
     pub unsubscribed: u64,
 }
@@ -55,8 +56,8 @@ pub struct Model {
     pub(super) advice: BTreeMap<u32, Advice>,
     /// Pages of device memory that were dealt out.
     pub(super) laid_out: u32,
-    /// Who leaves next.
-    pub(super) order: Order,
+    /// Who leaves next, of all pages or of each address space.
+    pub(super) orders: Vec<Order>,
     /// GPS.
     pub(super) subscriptions: Subscriptions,
     /// Griffin.
@@ -88,7 +89,7 @@ impl Model {
             kinds: BTreeMap::new(),
             advice: BTreeMap::new(),
             laid_out: 0,
-            order: Order::new(rules),
+            orders: vec![Order::new(rules), Order::new(rules)],
             subscriptions: Subscriptions::default(),
             accesses: Accesses::default(),
             homes: BTreeMap::new(),
@@ -115,10 +116,10 @@ impl Model {
             if kind != Kind::Managed {
                 continue;
             }
-            if let Placement::Interleaved(first) = self.rules.placement {
+            if let Placement::Interleaved(first) = self.placement(page.0) {
                 self.deal(page.0, first);
             }
-            if matches!(self.rules.placement, Placement::Grit(_)) {
+            if matches!(self.placement(page.0), Placement::Grit(_)) {
                 self.groups.schemes.insert(page.0, Scheme::OnTouch);
             }
         }
@@ -168,7 +169,7 @@ impl Model {
     pub fn counter(&mut self, notification: CounterNotification) {
         let (to, page) = (notification.processor, notification.page.0);
         let group = page - page % self.rules.big_page();
-        let moves_group = self.remote().is_some_and(|remote| remote.moves_group);
+        let moves_group = self.remote(page).is_some_and(|remote| remote.moves_group);
         let candidates = if moves_group { group..group + self.rules.big_page() } else { page..page + 1 };
         if self.busy(page) || self.pages[&page].holds(to) || !self.is_managed(page) {
             return;
@@ -184,8 +185,8 @@ impl Model {
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
         let Some(state) = self.pages.get(&page) else { return false };
-        self.remote().is_some()
-            && self.is_managed(page)
+        self.is_managed(page)
+            && self.remote(page).is_some()
             && !self.busy(page)
             && state.populated
             && !state.replicated()
@@ -223,7 +224,10 @@ impl Model {
     fn restore(&mut self, page: u32, before: Page) {
         let planned = self.pages.insert(page, before.clone()).expect("it is allocated");
         let back = |gpu: &ProcessorId| before.fills(*gpu) && !planned.fills(*gpu);
-        ProcessorMask::all_gpus(self.rules.gpus()).iter().filter(back).for_each(|gpu| self.order.restored(gpu, page));
+        ProcessorMask::all_gpus(self.rules.gpus())
+            .iter()
+            .filter(back)
+            .for_each(|gpu| self.order(page).restored(gpu, page));
     }
 
     /// What no longer fits leaves, and frames that are kept free become free.
@@ -261,8 +265,14 @@ impl Model {
         processor.gpu_index().map_or(u32::MAX, |gpu| self.rules.capacity[gpu])
     }
 
-    pub(super) fn remote(&self) -> Option<Remote> {
-        match self.rules.placement {
+    /// Who decides about a page that moves.
+    pub(super) fn placement(&self, page: u32) -> Placement {
+        let own = self.rules.second_placement.filter(|_| self.spaces[&page] == 1);
+        if self.is_managed(page) { own.unwrap_or(self.rules.placement) } else { self.rules.system }
+    }
+
+    fn remote(&self, page: u32) -> Option<Remote> {
+        match self.placement(page) {
             Placement::AccessCounter(remote) | Placement::Grit(super::Grit { remote, .. }) => Some(remote),
             _ => None,
         }

@@ -4,9 +4,9 @@ use octavo_manager::{HOST, MemoryId, ProcessorId, ProcessorMask};
 
 use super::flight::Flight;
 use super::kinds::Moves;
-use super::leaving::Look;
 use super::model::Model;
 use super::page::Page;
+use super::sharing::Need;
 
 impl Model {
     pub(super) fn open_flight(&mut self) -> u64 {
@@ -27,7 +27,7 @@ impl Model {
         change(&mut after);
         let comes = |gpu: &ProcessorId| after.fills(*gpu) && !self.pages[&page].fills(*gpu);
         let taker = ProcessorMask::all_gpus(self.rules.gpus()).iter().find(comes);
-        if taker.is_some_and(|gpu| !self.make_room(flight, gpu, 1)) {
+        if taker.is_some_and(|gpu| !self.make_room(flight, gpu, 1, page)) {
             return false;
         }
         self.record(flight, page, after);
@@ -40,7 +40,7 @@ impl Model {
         after.move_to(to);
         self.record(flight, page, after);
         if to != HOST {
-            self.order.used(to, page);
+            self.order(page).used(to, page);
         }
         self.map_accessors(flight, page);
     }
@@ -72,7 +72,7 @@ impl Model {
             let count = self.alike(rest);
             let (run, others) = rest.split_at(count);
             rest = others;
-            if !self.busy(first) && self.make_room(flight, to, run.len()) {
+            if !self.busy(first) && self.make_room(flight, to, run.len(), first) {
                 run.iter().for_each(|&page| self.bring(flight, page, to));
                 moved += run.len() as u64;
             }
@@ -85,7 +85,10 @@ impl Model {
         let first = pages[0];
         let alike = |(offset, page): &(usize, &u32)| {
             let next = **page == first + *offset as u32;
-            next && self.busy(**page) == self.busy(first) && self.pages[*page] == self.pages[&first]
+            let whose = |page: u32| self.rules.quota.map(|_| self.spaces[&page]);
+            next && self.busy(**page) == self.busy(first)
+                && self.pages[*page] == self.pages[&first]
+                && whose(**page) == whose(first)
         };
         pages.iter().enumerate().take_while(alike).count()
     }
@@ -103,8 +106,8 @@ impl Model {
         hosts.chain((0..self.rules.gpus()).map(MemoryId::gpu)).collect()
     }
 
-    /// Evicts until this many more pages fit; if that is impossible for now, nobody leaves.
-    fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize) -> bool {
+    /// Evicts until this many more pages fit, the first of which is named; if that is impossible for now, nobody leaves.
+    fn make_room(&mut self, flight: u64, processor: ProcessorId, pages: usize, first: u32) -> bool {
         let capacity = self.capacity(processor) as usize;
         if capacity == u32::MAX as usize {
             return true; // a short cut past looking at every page
@@ -115,18 +118,14 @@ impl Model {
         }
         let held = self.held_beside(processor.memory(), Some(flight)) as usize;
         let missing = (held + pages).saturating_sub(capacity);
-        let victims = self.victims(processor, missing);
+        // Memory that stays takes frames from all.
+        let asking = Some(self.spaces[&first]).filter(|_| self.kind(first).moves());
+        let victims = self.choose(processor, Need { pages: missing, all: true, asking });
         if victims.len() < missing {
             return false;
         }
         victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
         true
-    }
-
-    fn victims(&self, processor: ProcessorId, wanted: usize) -> Vec<u32> {
-        let here = |page| self.pages.get(&page).is_some_and(|state| state.fills(processor) && self.kind(page).moves());
-        let extent = |page| self.extent(page);
-        self.order.victims(processor, wanted, &Look { here: &here, busy: &|page| self.busy(page), extent: &extent })
     }
 
     fn evict(&mut self, flight: u64, from: ProcessorId, victim: u32) {
@@ -137,7 +136,6 @@ impl Model {
             self.counts.evictions_written += 1;
         }
         after.leave(from);
-        self.order.left(from, victim);
         self.record(flight, victim, after);
     }
 
@@ -155,7 +153,7 @@ impl Model {
         let capacity = self.capacity(processor);
         let room = if capacity == u32::MAX { capacity } else { capacity - self.rules.reserve.min(capacity / 2) };
         let excess = self.resident(processor.memory()).saturating_sub(room) as usize;
-        let victims = self.victims(processor, excess);
+        let victims = self.choose(processor, Need { pages: excess, all: false, asking: None });
         victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
     }
 }

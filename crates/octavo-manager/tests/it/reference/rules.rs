@@ -1,9 +1,16 @@
 //! Which memory system the model plays, and the manager's configuration for the same one.
 
-use octavo_manager::{Advice, Kind, MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, Topology};
+use std::collections::BTreeMap;
+
+use octavo_manager::{
+    Advice, Kind, MemoryConfig, MemoryId, MemorySpec, PrefetchPlan, SpaceConfig, SystemConfig, Topology,
+};
 use octavo_registry::Choice;
 use octavo_units::Bytes;
 use serde_json::{Value, json};
+
+/// What the applications are called.
+const NAMES: [&str; 2] = ["one", "two"];
 
 /// A node and its memory system.
 #[derive(Clone, Debug)]
@@ -20,6 +27,13 @@ pub struct Rules {
     /// What is prefetched comes by a plan of its own, behind that of the faults.
     pub own_plan: bool,
     pub eviction: Eviction,
+    /// Eighths of each GPU's memory that the two applications are guaranteed, of each that asks for a share; nobody is
+    /// told apart if there are none.
+    pub quota: Option<[Option<u32>; 2]>,
+    /// Who decides about the operating system's memory: one that keeps nothing of its own.
+    pub system: Placement,
+    /// Who decides about managed pages of the second application, if not `placement`: likewise.
+    pub second_placement: Option<Placement>,
     /// What the second application asks for.
     pub second_kind: Kind,
     /// What it says about it.
@@ -117,6 +131,9 @@ impl Rules {
             prefetch: Prefetch::Nothing,
             own_plan: false,
             eviction: Eviction::LruPage,
+            quota: None,
+            system: Placement::OnTouch,
+            second_placement: None,
             second_kind: Kind::Managed,
             second_advice: Advice::default(),
         }
@@ -145,6 +162,17 @@ impl Rules {
         topology
     }
 
+    /// The two applications, by name.
+    pub fn spaces(&self) -> Vec<SpaceConfig> {
+        let own = [None, self.second_placement.map(Placement::choice)];
+        let named = |(name, placement): (&str, Option<Choice>)| SpaceConfig {
+            name: name.to_owned(),
+            placement,
+            ..SpaceConfig::default()
+        };
+        NAMES.into_iter().zip(own).map(named).collect()
+    }
+
     pub fn config(&self) -> MemoryConfig {
         let free = format!("{}B", u64::from(self.reserve) * self.page_size);
         let demotion =
@@ -156,9 +184,16 @@ impl Rules {
             prefetch: self.prefetch.choice(),
             prefetch_plan: if self.own_plan { PrefetchPlan::Own } else { PrefetchPlan::Shared },
             eviction: self.eviction.choice(),
+            system: SystemConfig { placement: self.system.choice(), ..SystemConfig::default() },
+            sharing: self.quota.map_or_else(|| choice("free-for-all", json!({})), shares),
             ..MemoryConfig::default()
         }
     }
+}
+
+fn shares(eighths: [Option<u32>; 2]) -> Choice {
+    let said = NAMES.into_iter().zip(eighths).filter_map(|(name, part)| Some((name, f64::from(part?) / 8.0)));
+    choice("quota", json!({ "shares": said.collect::<BTreeMap<_, _>>() }))
 }
 
 impl Prefetch {

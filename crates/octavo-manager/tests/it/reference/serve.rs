@@ -152,7 +152,7 @@ impl Model {
         let alone = matches!(action, Action::Subscribe | Action::Map) && state.fills(toucher);
         let users = if alone { vec![toucher] } else { vec![toucher, state.owner] };
         let gpus: Vec<ProcessorId> = users.into_iter().filter(|&user| user != HOST && state.fills(user)).collect();
-        gpus.into_iter().for_each(|gpu| self.order.used(gpu, page));
+        gpus.into_iter().for_each(|gpu| self.order(page).used(gpu, page));
     }
 
     fn prefetch(&mut self, flight: u64, to: ProcessorId, faulted: &BTreeSet<u32>, extent: Range<u32>) {
