@@ -477,6 +477,12 @@ class Memory:
     def can_map(self, processor: int, memory: int) -> bool:
         """Whether a processor can map another's memory; its own it always can."""
 
+    def is_fast(self, processor: int, memory: int) -> bool:
+        """Whether a processor can map another's memory and reaches it by a fast link.
+
+        Between GPUs it is one that carries more than theirs to the host; any link of a coherent node is.
+        """
+
     def page(self, number: int) -> Page:
         """Everything known about a page; ValueError if it is not part of an allocation."""
 

@@ -36,7 +36,7 @@ pub use contract::masks::{MemoryMask, ProcessorMask};
 pub use contract::page::{Mode, PageView};
 pub use contract::plan::{Cause, Compaction, MappingMode, Permission, Plan, PlanClass, PlanId, Step};
 pub use contract::refusal::{Prefix, Refusal, Why};
-pub use contract::topology::{MemorySpec, Reach, SystemTable, Topology};
+pub use contract::topology::{FastLinks, MemorySpec, Reach, SystemTable, Topology};
 pub use manager::Manager;
 pub use manager::check::Violation;
 pub use memories::fragmentation::Fragmentation;

@@ -1,6 +1,6 @@
 //! What the memory manager is told of a node.
 
-use octavo_manager::{MemoryId, MemorySpec, SystemTable, Topology};
+use octavo_manager::{FastLinks, MemoryId, MemoryMask, MemorySpec, SystemTable, Topology};
 use octavo_units::Bytes;
 
 use crate::coherence::GpuMemory;
@@ -119,9 +119,12 @@ impl NodeConfig {
     pub fn topology(&self, capacity: Option<u32>, page_bytes: u64) -> Result<Topology, NodeError> {
         let mut topology = Topology::of(vec![capacity.unwrap_or(u32::MAX); self.gpus as usize]);
         topology = match self.coherence.as_ref().map(|coherence| coherence.gpu_memory) {
-            None => topology,
+            None => Topology { fast: self.fast_links(), ..topology },
             Some(GpuMemory::Numa) => topology.coherent(),
-            Some(GpuMemory::Cdmm) => Topology { system: SystemTable::Shared { on_gpus: false }, ..topology },
+            Some(GpuMemory::Cdmm) => {
+                let fast = FastLinks::all(self.gpus as usize);
+                Topology { fast, system: SystemTable::Shared { on_gpus: false }, ..topology }
+            }
         };
         let first = self.host.memory.capacity;
         if first.0 > 0 {
@@ -132,6 +135,25 @@ impl NodeConfig {
             topology.memories.push(MemorySpec { id, capacity_pages: pages_of(&key, memory.capacity, page_bytes)? });
         }
         Ok(topology)
+    }
+}
+
+impl NodeConfig {
+    /// Links between GPUs that carry more than the link of one of them to the host are fast; nothing is behind PCIe.
+    fn fast_links(&self) -> FastLinks {
+        let faster = |gpu: u32, other: u32| self.bandwidth_between(gpu, other) > self.host_link.bandwidth.0;
+        let of = |gpu: u32| {
+            let others = (0..self.gpus).filter(|&other| other != gpu && faster(gpu, other));
+            others.fold(MemoryMask::EMPTY, |mask, other| mask.with(MemoryId::gpu(other as usize)))
+        };
+        FastLinks::new(std::iter::once(MemoryMask::EMPTY).chain((0..self.gpus).map(of)).collect())
+    }
+
+    /// Bytes a second that two GPUs send each other by links of their own; 0 where what they send goes through the host.
+    fn bandwidth_between(&self, gpu: u32, other: u32) -> u64 {
+        let Some(pairs) = &self.links else { return self.gpu_link.bandwidth.0 };
+        let own = pairs.iter().filter(|pair| pair.gpus == [gpu, other] || pair.gpus == [other, gpu]);
+        own.map(|pair| u64::from(pair.count) * self.gpu_link.bandwidth.0).sum()
     }
 }
 

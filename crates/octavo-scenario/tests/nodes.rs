@@ -1,5 +1,6 @@
 //! Nodes in files: what a user writes into them, and how they are named.
 
+use octavo_manager::{HOST, HOST_MEMORY, MemoryId, ProcessorId};
 use octavo_scenario::{Resolved, ScenarioError, Source, resolve, resolve_with};
 
 const MACHINE: &str = r#"
@@ -168,4 +169,24 @@ fn changes_of_capacity_are_spelled_out_or_refused_where_they_stand() {
         unknown.starts_with("s.toml:5: `node.capacity.change[0].from`: unknown key, expected one of at, gpus"),
         "{unknown}"
     );
+}
+
+/// Of a preset of so many GPUs: whether GPU 0 reaches GPU 3 by a fast link, the host, and the host GPU 0.
+fn fast(preset: &str, gpus: u32, more: &str) -> [bool; 3] {
+    let text = format!("{SCENARIO}node.preset = \"{preset}\"\nnode.gpus = {gpus}\n{more}");
+    let resolved = resolve(Source { name: "s.toml", text: &text }, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let links = resolved.scenario.node.topology(None, 4096).unwrap().fast;
+    let (gpu, other) = (ProcessorId::gpu(0), MemoryId::gpu(3));
+    [links.lead(gpu, other), links.lead(gpu, HOST_MEMORY), links.lead(HOST, MemoryId::gpu(0))]
+}
+
+#[test]
+fn links_that_carry_more_than_those_to_the_host_are_fast() {
+    assert_eq!(fast("grit-4gpu", 4, ""), [true, false, false], "NVLink beside PCIe");
+    assert_eq!(fast("r9nano-4", 4, ""), [false; 3], "PCIe for all");
+    assert_eq!(fast("gh200", 4, ""), [true; 3], "a coherent node");
+    assert_eq!(fast("gh200-cdmm", 4, ""), [true; 3], "the same links");
+    assert_eq!(fast("dgx-v100-4", 4, ""), [true, false, false]);
+    let pairs = "node.links = [{ gpus = [1, 3], count = 6 }, { gpus = [0, 2], count = 1 }]\n";
+    assert_eq!(fast("dgx-v100-4", 4, pairs), [false; 3], "what they send each other goes through the host");
 }

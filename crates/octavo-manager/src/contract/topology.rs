@@ -21,6 +21,8 @@ pub struct Topology {
     pub memories: Vec<MemorySpec>,
     /// Which processor can map which memory.
     pub reach: Reach,
+    /// Which memory a processor reaches by a fast link.
+    pub fast: FastLinks,
     /// Whose page table leads GPUs to memory of the operating system.
     pub system: SystemTable,
 }
@@ -41,8 +43,8 @@ pub enum SystemTable {
 }
 
 impl Topology {
-    /// GPUs with so many pages each, which reach each other's memory and the host's. The host's has no limit, and the
-    /// host does not reach theirs, as behind PCIe (`uvm-driver.md` section 1).
+    /// GPUs with so many pages each, which reach each other's memory by fast links, and the host's. The host's has no
+    /// limit, and the host does not reach theirs, as behind PCIe (`uvm-driver.md` section 1).
     ///
     /// ```
     /// use octavo_manager::{HOST, MemoryId, ProcessorId, Topology};
@@ -53,11 +55,11 @@ impl Topology {
     /// ```
     #[must_use]
     pub fn of(gpu_pages: Vec<u32>) -> Self {
-        let reach = Reach::behind_pcie(gpu_pages.len());
+        let (reach, fast) = (Reach::behind_pcie(gpu_pages.len()), FastLinks::between_gpus(gpu_pages.len()));
         let host = MemorySpec { id: HOST_MEMORY, capacity_pages: u32::MAX };
         let gpus =
             gpu_pages.into_iter().zip(1..).map(|(capacity_pages, id)| MemorySpec { id: MemoryId(id), capacity_pages });
-        Self { memories: std::iter::once(host).chain(gpus).collect(), reach, system: SystemTable::Own }
+        Self { memories: std::iter::once(host).chain(gpus).collect(), reach, fast, system: SystemTable::Own }
     }
 
     /// Such GPUs that hold as much as is asked of them.
@@ -72,7 +74,7 @@ impl Topology {
     pub fn coherent(self) -> Self {
         let everything = MemoryMask::all_gpus(self.gpus()).union(MemoryMask::HOSTS);
         let reach = Reach::new(vec![everything; self.gpus() + 1]);
-        Self { reach, system: SystemTable::Shared { on_gpus: true }, ..self }
+        Self { reach, fast: FastLinks::all(self.gpus()), system: SystemTable::Shared { on_gpus: true }, ..self }
     }
 
     /// GPUs in the node.
@@ -99,6 +101,10 @@ impl Topology {
         if self.reach.0.len() != gpus + 1 {
             let found = self.reach.0.len();
             return refuse("reach", format!("expected one for the host and each of {gpus} GPUs, found {found}"));
+        }
+        if self.fast.0.len() != gpus + 1 {
+            let found = self.fast.0.len();
+            return refuse("fast", format!("expected one for the host and each of {gpus} GPUs, found {found}"));
         }
         let blind = |&gpu: &ProcessorId| !self.reach.can_map(gpu, HOST_MEMORY);
         if let Some(gpu) = ProcessorMask::all_gpus(gpus).iter().find(blind) {
@@ -151,6 +157,46 @@ impl Reach {
     pub(crate) fn who_can_map(&self, memory: MemoryId, processors: ProcessorMask) -> ProcessorMask {
         let able = processors.iter().filter(|&processor| self.can_map(processor, memory));
         able.fold(ProcessorMask::EMPTY, ProcessorMask::with)
+    }
+}
+
+/// Which memories a processor reaches by links with atomics that are faster than the way to a host behind PCIe: `NVLink`
+/// between GPUs, links of coherent hosts. What is near a processor needs none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FastLinks(Vec<MemoryMask>);
+
+impl FastLinks {
+    /// By processor, the host first: the memories that it reaches by fast links.
+    #[must_use]
+    pub fn new(memories: Vec<MemoryMask>) -> Self {
+        Self(memories)
+    }
+
+    /// None: GPUs and host behind PCIe.
+    #[must_use]
+    pub fn none(gpus: usize) -> Self {
+        Self(vec![MemoryMask::EMPTY; gpus + 1])
+    }
+
+    /// GPUs each other's, and nobody the host.
+    #[must_use]
+    pub fn between_gpus(gpus: usize) -> Self {
+        let mut fast = Self(vec![MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)); gpus + 1]);
+        fast.0[HOST.index()] = MemoryMask::EMPTY;
+        fast
+    }
+
+    /// Everyone everything.
+    #[must_use]
+    pub fn all(gpus: usize) -> Self {
+        let everything = MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)).union(MemoryMask::HOSTS);
+        Self(vec![everything; gpus + 1])
+    }
+
+    /// Whether `processor` reaches `memory` by a fast link.
+    #[must_use]
+    pub fn lead(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        self.0[processor.index()].contains(memory)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::contract::page::Mode;
 use crate::manager::Manager;
 use crate::pages::state::PageState;
 use crate::strategies::context::{Charges, Context};
+use crate::transaction::state::Memory;
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -170,10 +171,11 @@ impl Manager {
     fn check_placement(&self) -> Result<(), Violation> {
         // The context is for reading only; strategies get copies of what they could write.
         let mut pages = self.memory.pages.clone();
-        let (now, frames, reach) = (self.memory.now, &self.memory.frames, &self.memory.reach);
+        let Memory { now, frames, reach, fast, .. } = &self.memory;
         self.policies.placements().try_for_each(|(decider, placement)| {
             let (pages, charges) = (&mut pages, &mut Charges::default());
-            placement.check(&Context { now, decider: Some(decider), pages, frames, reach, charges }).map_err(Violation)
+            let context = Context { now: *now, decider: Some(decider), pages, frames, reach, fast, charges };
+            placement.check(&context).map_err(Violation)
         })
     }
 }

@@ -210,6 +210,7 @@ impl Manager {
             pages,
             frames,
             reach: topology.reach.clone(),
+            fast: topology.fast.clone(),
             system: topology.system,
             physical: None,
             evictors,

@@ -6,7 +6,7 @@ use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::Advice;
 use crate::contract::page::PageView;
-use crate::contract::topology::Reach;
+use crate::contract::topology::{FastLinks, Reach};
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::pages::attributes::Attribute;
@@ -35,6 +35,7 @@ pub struct Context<'a> {
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
     pub(crate) reach: &'a Reach,
+    pub(crate) fast: &'a FastLinks,
     pub(crate) charges: &'a mut Charges,
 }
 
@@ -105,6 +106,12 @@ impl Context<'_> {
     #[must_use]
     pub fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
         self.reach.can_map(processor, memory)
+    }
+
+    /// Whether a processor can have a mapping to a memory, and reaches it by a fast link.
+    #[must_use]
+    pub fn is_fast(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        self.fast.lead(processor, memory) && self.can_map(processor, memory)
     }
 
     /// Frames of a memory in use, including those that unfinished plans will fill.

@@ -5,7 +5,7 @@ use octavo_units::Time;
 use crate::contract::counts::Statistics;
 use crate::contract::ids::{MemoryId, PageId};
 use crate::contract::kind::Kind;
-use crate::contract::topology::{Reach, SystemTable};
+use crate::contract::topology::{FastLinks, Reach, SystemTable};
 use crate::memories::frames::Frames;
 use crate::pages::Pages;
 use crate::strategies::demotion::Demotion;
@@ -20,6 +20,8 @@ pub(crate) struct Memory {
     pub pages: Pages,
     pub frames: Frames,
     pub reach: Reach,
+    /// Which memory a processor reaches by a fast link.
+    pub fast: FastLinks,
     /// Whose page table leads GPUs to memory of the operating system.
     pub system: SystemTable,
     /// Which frames hold what, if anyone cares.

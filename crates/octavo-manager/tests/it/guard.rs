@@ -2,7 +2,9 @@
 //! a page from each other.
 
 use crate::common::{choice, fault, show};
-use octavo_manager::{Access, Event, HOST, HOST_MEMORY, Manager, MemoryConfig, MemoryId, PageId, PageRun, Topology};
+use octavo_manager::{
+    Access, Event, FastLinks, HOST, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, PageId, PageRun, Topology,
+};
 use octavo_units::Time;
 
 const US: u64 = 1_000_000;
@@ -16,8 +18,12 @@ struct Fight {
 
 impl Fight {
     fn new(options: &str) -> Self {
+        Self::on(&Topology::unlimited(2), options)
+    }
+
+    fn on(topology: &Topology, options: &str) -> Self {
         let config = MemoryConfig { guard: choice("stock-driver", options), ..MemoryConfig::default() };
-        let mut manager = Manager::new(&config, &Topology::unlimited(2)).unwrap();
+        let mut manager = Manager::new(&config, topology).unwrap();
         let run = PageRun { first: PageId(0), count: 1024 };
         manager.handle(Time::ZERO, Event::Allocate(run.into()), &mut Vec::new());
         Self { manager, woken: Vec::new() }
@@ -105,6 +111,27 @@ fn gpus_without_fast_links_take_turns_until_the_page_is_pinned() {
     assert_eq!((fight.count("pinned_pages"), fight.deadline_us()), (1, Some(151_500)));
     assert_eq!(fight.store(1600, 0), GPU[1], "nobody has to fault");
     assert_eq!(fight.manager.statistics().stale_faults, 1);
+}
+
+/// Which links are fast is the node's to say. With a link of one direction, the page is pinned as soon as it is at its end.
+#[test]
+fn links_are_as_fast_as_the_node_says() {
+    let one_way = FastLinks::new(vec![MemoryMask::EMPTY, MemoryMask::only(GPU[1]), MemoryMask::EMPTY]);
+    let expected = [
+        (FastLinks::none(2), (0, 1, GPU[1])),
+        (one_way, (1, 0, GPU[1])),
+        (FastLinks::between_gpus(2), (1, 0, GPU[0])),
+        (FastLinks::all(2), (1, 0, GPU[0])),
+    ];
+    for (fast, expected) in expected {
+        let topology = Topology { fast, ..Topology::unlimited(2) };
+        let mut fight = Fight::on(&topology, r#"{"adaptive_lapse": false}"#);
+        five_moves(&mut fight);
+        fight.store(500, 1);
+        fight.store(600, 0);
+        let found = (fight.count("pinned_pages"), fight.count("throttled_faults"), fight.owner());
+        assert_eq!(found, expected, "{topology:?}");
+    }
 }
 
 /// The favoured processor comes back within its own period: nobody is favoured for a moment, so it is again.

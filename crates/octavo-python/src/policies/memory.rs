@@ -21,6 +21,7 @@ pub trait Lent {
     fn held(&self, processor: ProcessorId) -> u32;
     fn now(&self) -> Time;
     fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool;
+    fn is_fast(&self, processor: ProcessorId, memory: MemoryId) -> bool;
     fn decides(&self, page: PageId) -> bool;
     fn set_scheme(&mut self, page: PageId, scheme: Scheme);
     fn charge(&mut self, metadata: u32, overlapped: u32);
@@ -49,6 +50,10 @@ impl Lent for Context<'_> {
 
     fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
         self.can_map(processor, memory)
+    }
+
+    fn is_fast(&self, processor: ProcessorId, memory: MemoryId) -> bool {
+        self.is_fast(processor, memory)
     }
 
     fn decides(&self, page: PageId) -> bool {
@@ -155,6 +160,15 @@ impl Memory {
         Self::with(|lent| {
             let gpus = lent.geometry().gpus;
             Ok(lent.can_map(existing(processor, gpus)?, existing(memory, gpus)?.memory()))
+        })
+    }
+
+    /// Whether a processor can map another's memory and reaches it by a fast link: between GPUs one that carries more than
+    /// theirs to the host, and any of a coherent node.
+    fn is_fast(&self, processor: i64, memory: i64) -> PyResult<bool> {
+        Self::with(|lent| {
+            let gpus = lent.geometry().gpus;
+            Ok(lent.is_fast(existing(processor, gpus)?, existing(memory, gpus)?.memory()))
         })
     }
 

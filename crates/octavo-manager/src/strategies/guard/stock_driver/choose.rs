@@ -1,6 +1,6 @@
 //! What is done about a page that processors fight over: the driver's rules, in their order.
 
-use super::options::FastLinks;
+use super::options::LinksThere;
 use super::page::Fight;
 use crate::contract::ids::{HOST, MemoryId, ProcessorId};
 use crate::contract::masks::ProcessorMask;
@@ -23,7 +23,7 @@ pub(super) struct Situation<'a, 'c> {
     pub preferred: Option<MemoryId>,
     pub fight: &'a Fight,
     pub pin_threshold: u8,
-    pub links: FastLinks,
+    pub links: LinksThere,
     pub context: &'a Context<'c>,
 }
 
@@ -93,9 +93,10 @@ impl Situation<'_, '_> {
 
     fn is_fast(&self, processor: ProcessorId, place: MemoryId) -> bool {
         let linked = match self.links {
-            FastLinks::None => false,
-            FastLinks::Gpus => processor != HOST && !place.on_host(),
-            FastLinks::All => true,
+            LinksThere::Node => self.context.is_fast(processor, place),
+            LinksThere::None => false,
+            LinksThere::Gpus => processor != HOST && !place.on_host(),
+            LinksThere::All => true,
         };
         linked && self.context.can_map(processor, place)
     }

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 const US: u64 = 1_000_000;
 
-/// Which memories processors map by a fast link with atomics.
+/// Which memories processors map by a fast link with atomics, if not those that the node says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum FastLinks {
+pub(super) enum LinksThere {
+    /// As the node's links are.
+    Node,
     /// None but its own: GPUs and host behind PCIe.
     None,
     /// GPUs each other's: `NVLink` between GPUs, PCIe to the host.
@@ -46,9 +48,9 @@ pub(super) struct Options {
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
     /// Which memories processors map by a fast link with atomics, so that a page that is fought over is pinned there at
-    /// once, without throttling: `gpus` (default, `NVLink` between GPUs), `none` (PCIe) or `all` (a coherent host too).
-    /// The driver reads it from the hardware.
-    pub fast_links: FastLinks,
+    /// once, without throttling: those of the `node` (default; the driver reads it from the hardware, too), or whatever
+    /// it has, `gpus` (`NVLink` between GPUs), `none` (PCIe) or `all` (a coherent host too).
+    pub fast_links: LinksThere,
 }
 
 impl Default for Options {
@@ -62,7 +64,7 @@ impl Default for Options {
             pin: Time(150_000 * US),
             epoch: Time(1_000_000 * US),
             max_resets: 4,
-            fast_links: FastLinks::Gpus,
+            fast_links: LinksThere::Node,
         }
     }
 }
