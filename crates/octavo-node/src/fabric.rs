@@ -64,6 +64,14 @@ pub struct HostSwitchConfig {
 pub struct CopyEngineConfig {
     /// Time from the command to a copy's first byte. It passes while an engine is busy with the copy before.
     pub setup: Time,
+    /// Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub piece: Time,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_no_time(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 /// Cache-line access to another processor's memory.

@@ -110,7 +110,8 @@ pub struct HostCosts {
     pub call: Time,
     /// Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`).
     pub device_chunk: Time,
-    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted.
+    /// Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted; and
+    /// each frame, of whatever size, that the driver makes for what leaves a GPU (`memory.host_frames`).
     pub pin: Time,
     /// A fault of a core at its first touch of a page, zeroing not counted.
     pub minor_fault: Time,

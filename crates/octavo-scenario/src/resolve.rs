@@ -293,6 +293,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         system: SystemConfig { placement: set(memory.system.placement), prefetch: set(memory.system.prefetch) },
         eviction: set(memory.eviction),
         demotion: set(memory.demotion),
+        host_frames: memory.host_frames,
         sharing: set(memory.sharing),
         guard: set(memory.guard),
         allocator: set(memory.allocator),

@@ -45,6 +45,7 @@ use crate::strategies::demotion::Demotion;
 use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::evictors::Evictors;
+use crate::strategies::host_frames::HostFrames;
 use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
@@ -77,6 +78,7 @@ pub struct Manager {
     memory: Memory,
     policies: Policies,
     prefetch_plan: PrefetchPlan,
+    host_frames: HostFrames,
     /// Deals device memory out to the GPUs.
     dealer: Dealer,
     unfinished: Unfinished,
@@ -118,6 +120,7 @@ impl Manager {
             Composition::new(config, topology.gpus())?;
         let mut manager = Self::of(geometry, topology, Policies::new(managed, system)?, evictors)?;
         manager.prefetch_plan = config.prefetch_plan;
+        manager.host_frames = config.host_frames;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
@@ -225,6 +228,7 @@ impl Manager {
             memory,
             policies,
             prefetch_plan: PrefetchPlan::default(),
+            host_frames: HostFrames::default(),
             dealer: Dealer::new(0),
             unfinished: Unfinished::default(),
             starved,

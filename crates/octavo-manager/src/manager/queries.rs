@@ -11,6 +11,7 @@ use crate::memories::usage::{MemoryUse, OutOfMemory};
 use crate::pages::attributes::AttributeChange;
 use crate::pages::census::Census;
 use crate::pages::deciders::Decider;
+use crate::strategies::host_frames::HostFrames;
 use crate::strategies::sizing::Coalescing;
 use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
@@ -28,6 +29,12 @@ impl Manager {
         let pages = &self.memory.pages;
         let decider = pages.allocated(page).then(|| pages.decider(page)).flatten();
         decider.map_or_else(Needs::default, |decider| self.policies.needs_of(decider))
+    }
+
+    /// Which frames of the host hold what leaves the GPUs.
+    #[must_use]
+    pub fn host_frames(&self) -> HostFrames {
+        self.host_frames
     }
 
     /// Sizes of the node and its pages.

@@ -12,6 +12,7 @@ use crate::strategies::allocator::ALLOCATORS;
 use crate::strategies::demotion::DEMOTIONS;
 use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
+use crate::strategies::host_frames::HostFrames;
 use crate::strategies::needs;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
@@ -60,6 +61,9 @@ pub struct MemoryConfig {
     /// Where evicted pages go, and which leave ahead of need; `host` unless said otherwise.
     #[serde(skip_serializing_if = "goes_to_host")]
     pub demotion: Choice,
+    /// Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then.
+    #[serde(skip_serializing_if = "HostFrames::are_ready")]
+    pub host_frames: HostFrames,
     /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "is_free_for_all")]
     pub sharing: Choice,
@@ -84,6 +88,7 @@ impl Default for MemoryConfig {
             system: SystemConfig::default(),
             eviction: Choice::named("lru-page"),
             demotion: Choice::named("host"),
+            host_frames: HostFrames::default(),
             sharing: Choice::named("free-for-all"),
             guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
@@ -109,6 +114,7 @@ impl MemoryConfig {
             system: self.system.resolve(&geometry)?,
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
+            host_frames: self.host_frames,
             sharing: resolved(&SHARINGS, &self.sharing, &geometry)?,
             guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,

@@ -11,6 +11,7 @@ pub(crate) mod demotion;
 pub(crate) mod eviction;
 pub(crate) mod evictors;
 pub(crate) mod guard;
+pub(crate) mod host_frames;
 mod needs;
 pub(crate) mod placement;
 pub(crate) mod policies;

@@ -6,6 +6,7 @@ use octavo_manager::Manager;
 use octavo_program::{LINE_BYTES, Workload};
 
 use crate::cpu::cores::Cpu;
+use crate::cpu::frames::HostFrames;
 use crate::cpu::system_table::SystemTable;
 use crate::cpu::walkers::HostWalkers;
 use crate::engine::clock::Clock;
@@ -53,6 +54,8 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) cpu: Option<Cpu>,
     /// The page table that coherent GPUs share with the host.
     pub(super) system: Option<SystemTable>,
+    /// Which frames of the host hold what came from GPUs, if that makes a difference.
+    pub(super) host_frames: Option<HostFrames>,
     pub(super) walks: Walks,
     /// What fidelity `page` has in place of first-level caches and pipelines.
     pub(super) settling: Option<Settling>,
@@ -100,6 +103,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
             system: config.coherence.as_ref().map(|coherence| SystemTable::new(coherence, pages)),
             cpu: host_computes.then(|| Cpu::new(&config.host.cpu, pages)),
+            host_frames: HostFrames::of(manager, pages),
             walks: Walks {
                 in_memory: config.walker.in_memory,
                 tables: table_lines(workload, page_bytes),

@@ -111,7 +111,7 @@ fn gpus_without_a_link_send_through_the_host() {
 fn copies_commanded_together_are_set_up_together() {
     let with = preset("dgx-v100-4");
     let mut without = with.clone();
-    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO });
+    without.copy_engines = Some(CopyEngineConfig { setup: Time::ZERO, piece: Time::ZERO });
     for chunks in [1, 4] {
         let [with, without] = [&with, &without].map(|node| moving(node, chunks, FROM_HOST));
         assert_near(with - without, 6.0, 0.02);

@@ -16,6 +16,7 @@ mod fidelity;
 mod functional;
 mod functional_jobs;
 mod gps;
+mod host_frames;
 mod host_memories;
 mod instructions;
 mod jobs;

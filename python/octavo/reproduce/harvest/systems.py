@@ -7,7 +7,13 @@ from octavo.runs.experiment import Variant
 STOCK = "stock driver"
 """What all others are compared with: victims go to the host when a page needs their room."""
 
-_COMMON = ("memory.preset=stock-driver", "memory.placement=on-touch", "memory.prefetch.threshold=1")
+_COMMON = (
+    "memory.preset=stock-driver",
+    "memory.placement=on-touch",
+    "memory.prefetch.threshold=1",
+    "memory.host_frames=base",
+)
+"""The driver of the publication, of 2021: a block that it evicted comes back whole, and its host pages are of 4 KiB."""
 
 
 def ladder(reserve: int, blocks: int) -> list[Variant]:
@@ -21,7 +27,8 @@ def ladder(reserve: int, blocks: int) -> list[Variant]:
     spare = ("memory.demotion.name=spare-memory", f"memory.demotion.reserve={reserve}B")
     early = ("memory.demotion.name=reserve", f"memory.demotion.free={reserve}B")
     pre_evicted = (*_COMMON, *spare, "memory.demotion.pre_eviction=true")
-    parallel = (*pre_evicted, "memory.demotion.parallel_fetch=true")
+    large = (*pre_evicted, "memory.host_frames=large")
+    parallel = (*large, "memory.demotion.parallel_fetch=true")
 
     def path(name: str) -> str:
         return f'memory.prefetch={{name="{name}",blocks={blocks}}}'
@@ -33,7 +40,8 @@ def ladder(reserve: int, blocks: int) -> list[Variant]:
         Variant("H", (*_COMMON, *spare)),
         Variant("H, fewest pending", (*_COMMON, *spare, "memory.demotion.neighbour=fewest-pending")),
         Variant("H+PE", pre_evicted),
-        Variant("H+PE+PLF", parallel),
-        Variant("H+PE+PLF+LPF", (*parallel, path("local-path"))),
-        Variant("H+PE+PLF+MPF", (*parallel, path("multi-path"))),
+        Variant("H+PE+LP", large),
+        Variant("H+PE+LP+PLF", parallel),
+        Variant("H+PE+LP+PLF+LPF", (*parallel, path("local-path"))),
+        Variant("H+PE+LP+PLF+MPF", (*parallel, path("multi-path"))),
     ]

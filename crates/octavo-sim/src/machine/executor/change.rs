@@ -64,6 +64,9 @@ impl<L: Listen> Hardware<'_, L> {
     pub(super) fn release(&mut self, memory: MemoryId, pages: PageRun) {
         self.say(Happening::Discarded { pages, memory });
         self.drop_lines(memory, pages);
+        if memory.on_host() {
+            self.host_frames.iter_mut().for_each(|frames| frames.give_up(pages));
+        }
     }
 
     pub(super) fn drop_lines(&mut self, memory: MemoryId, pages: PageRun) {
@@ -98,6 +101,7 @@ impl<L: Listen> Hardware<'_, L> {
         }
         self.withdraw(ProcessorMask::only(HOST), run, false);
         self.counters.clear(run);
+        self.host_frames.iter_mut().for_each(|frames| frames.free(run));
         self.system.iter_mut().for_each(|system| system.free(run));
     }
 

@@ -13,16 +13,31 @@ impl<L: Listen> Hardware<'_, L> {
         self.say(Happening::Copied { pages, from, to, cause });
         let (_, lines) = self.lines(pages);
         let path = (from.processor(), to.processor());
-        let command = self.message();
-        let Some(setup) = self.config.copy_engines.as_ref().map(|engines| engines.setup.0) else {
+        let (made, pieces) = self.host_frames_of(pages, from, to, cause);
+        let command = self.message() + u64::from(made) * self.config.host.costs.pin.0;
+        let Some(engines) = &self.config.copy_engines else {
             let read = self.read(command, pages, from, cause);
             let arrived = self.links.send(self.clock.now(), read, path, lines * 64, Traffic::of(cause));
             return self.write(arrived, pages, to, cause);
         };
-        let begins = command + setup;
+        let begins = command + engines.setup.0;
+        let gaps = u64::from(pieces - 1) * engines.piece.0;
         let read = self.read(begins, pages, from, cause);
         let arrived = self.links.send(self.clock.now(), begins, path, lines * 64, Traffic::of(cause));
-        read.max(arrived).max(self.write(begins, pages, to, cause))
+        read.max(arrived).max(self.write(begins, pages, to, cause)) + gaps
+    }
+
+    /// How many frames the host makes for a copy, and of how many pieces it is. The operating system's pages are its own
+    /// business.
+    fn host_frames_of(&mut self, pages: PageRun, from: MemoryId, to: MemoryId, cause: Cause) -> (u32, u32) {
+        let system = self.is_system(pages);
+        let Some(frames) = self.host_frames.as_mut().filter(|_| !system) else { return (0, 1) };
+        let made = if to.on_host() { frames.receive(pages) } else { 0 };
+        let pieces = if from.on_host() || to.on_host() { frames.pieces(pages) } else { 1 };
+        if from.on_host() && !to.on_host() && !cause.keeps_source() {
+            frames.give_up(pages);
+        }
+        (made, pieces)
     }
 
     /// Pages are read from `time` on, dirty lines of caches being in memory before; when the last line is there.

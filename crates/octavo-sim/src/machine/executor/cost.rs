@@ -105,6 +105,9 @@ impl<L: Listen> Hardware<'_, L> {
     /// Pages get frames: the host commands a GPU to clear them, and clears its own.
     fn populate(&mut self, pages: PageRun, memory: MemoryId, zeroed: bool) -> u64 {
         self.say(Happening::Placed { pages, from: memory, to: memory });
+        if memory.on_host() {
+            self.host_frames.iter_mut().for_each(|frames| frames.put(pages));
+        }
         let (first, count) = self.lines(pages);
         match memory.gpu_index().filter(|_| zeroed) {
             Some(gpu) => {

@@ -12,6 +12,7 @@ impl<L: Listen> Node<'_, L> {
         for (run, gpu) in self.runs(job) {
             let lot = &self.jobs.running[job].lot;
             let (gpu, gpus) = (lot.gpu_of(gpu), lot.gpu_mask());
+            self.hardware.host_frames.iter_mut().for_each(|frames| frames.put(run));
             let allocation = Allocation { space: SpaceId(job as u16), gpu, gpus, ..run.into() };
             self.drive(|driver, now, hardware| driver.allocate(now, allocation, hardware));
         }
