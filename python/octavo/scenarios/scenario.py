@@ -145,13 +145,13 @@ class Recipe:
 
         Without a placement, memory is as the node has it, or on-touch on nodes that say nothing of it.
         """
-        placed = _own_memory(node) if placement is None else (f"memory.placement={placement}",)
+        placed = () if placement is None else (f"memory.placement={placement}",)
         return cls("", "arguments", (f"workload={workload}", *placed, f"node.preset={node}"))
 
     @classmethod
     def from_jobs(cls, jobs: Sequence[Mapping[str, object]], node: str = DEFAULT_NODE) -> Recipe:
         """Jobs, each a table as in a scenario file, on a node, with its memory or on-touch."""
-        return cls("", "arguments", (*overrides_of({"job": jobs}), *_own_memory(node), f"node.preset={node}"))
+        return cls("", "arguments", (*overrides_of({"job": jobs}), f"node.preset={node}"))
 
     def with_overrides(self, overrides: Iterable[str]) -> Recipe:
         """The same with further overrides, which win over earlier ones."""
@@ -224,12 +224,3 @@ def _check_levels(key: str) -> None:
         raise ScenarioError(
             f"--set {key[:40]}…: expected a key of at most {_MOST_LEVELS} levels, found {key.count('.') + 1}"
         )
-
-
-def _own_memory(node: str) -> tuple[str, ...]:
-    """Nothing where a node names its memory system, and on-touch elsewhere, where a scenario needs a placement."""
-    try:
-        Recipe("", "arguments", ("workload.name=fir", f"node.preset={node}")).resolve()
-    except ScenarioError:
-        return ("memory.placement=on-touch",)
-    return ()

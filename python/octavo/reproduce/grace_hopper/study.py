@@ -14,7 +14,7 @@ from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.runs.comparison import experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, slug
-from octavo.scenarios.scenario import Recipe, Scenario, digest
+from octavo.scenarios.scenario import DEFAULT_NODE, Recipe, Scenario, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -88,12 +88,11 @@ class Study:
     @cached_property
     def memory(self) -> tuple[str, ...]:
         """The memory system: the node's own, or the stock driver's where it names none."""
-        own = Recipe("", "arguments", (f"node.preset={self.node}", "workload.name=hs"))
-        try:
-            own.resolve()
-        except ScenarioError:
-            return ("memory.preset=stock-driver",)
-        return ()
+        own, plain = (
+            Recipe("", "arguments", (f"node.preset={node}", "workload.name=hs")).resolve().values["memory"]
+            for node in (self.node, DEFAULT_NODE)
+        )
+        return ("memory.preset=stock-driver",) if own == plain else ()
 
     def recipe(self, key: Key, extra: Iterable[str] = ()) -> Recipe:
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
