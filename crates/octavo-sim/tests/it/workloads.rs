@@ -11,12 +11,14 @@ use octavo_workload::WORKLOADS;
 const SCALE: f64 = 0.003;
 /// Bytes of the largest: published footprints differ by a thousand.
 const MOST_BYTES: f64 = 5e5;
+/// Networks have no smaller scale.
+const LEAST_SCALE: f64 = 1e-4;
 
 fn small(name: &str) -> Box<dyn Workload> {
     let build = |scale| WORKLOADS.build(&Choice::named(name), &Size { scale, seed: 7 }).unwrap();
     let workload = build(SCALE);
     let part = MOST_BYTES / workload.footprint() as f64;
-    if part < 1.0 { build(SCALE * part) } else { workload }
+    if part < 1.0 { build((SCALE * part).max(LEAST_SCALE)) } else { workload }
 }
 
 #[test]
