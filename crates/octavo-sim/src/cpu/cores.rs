@@ -47,7 +47,7 @@ pub(crate) trait Beyond {
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkLine {
     pub page: u32,
-    /// How many before it were touched of the page.
+    /// How many lines of the page lie before it.
     pub index: u64,
     pub write: bool,
 }
@@ -170,7 +170,7 @@ impl Cpu {
             self.accesses.walks += 1;
             next += self.walk;
         }
-        let line = |index| ChunkLine { page: chunk.page, index, write: chunk.write };
+        let line = |index| ChunkLine { page: chunk.page, index: chunk.first + index, write: chunk.write };
         let cost = (line(0).passes() * LINE_BYTES * self.byte) >> 16;
         let mut done = next;
         for index in 0..chunk.lines {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn page(number: u32, write: bool) -> Chunk {
-        Chunk { page: number, lines: 64, write }
+        Chunk { page: number, first: 0, lines: 64, write }
     }
 
     #[test]
@@ -246,6 +246,24 @@ mod tests {
         let alone = 850_000;
         assert!((2_048_000..2_048_000 + alone).contains(&time(false)), "{}", time(false));
         assert!((4_096_000..4_096_000 + alone).contains(&time(true)), "{}", time(true));
+    }
+
+    /// Notes which lines of pages are touched.
+    struct Noted(Vec<(u32, u64)>);
+
+    impl Beyond for Noted {
+        fn line(&mut self, _now: u64, time: u64, _memory: MemoryId, line: ChunkLine) -> u64 {
+            self.0.push((line.page, line.index));
+            time
+        }
+    }
+
+    #[test]
+    fn lines_in_the_memory_of_a_gpu_are_those_that_are_touched() {
+        let (mut cpu, mut noted) = (cpu(1), Noted(Vec::new()));
+        cpu.map(PageRun::one(PageId(5)), MemoryId::gpu(0), true);
+        cpu.touch(0, 0, 0, &Chunk { page: 5, first: 61, lines: 3, write: false }, &mut noted);
+        assert_eq!(noted.0, [(5, 61), (5, 62), (5, 63)]);
     }
 
     #[test]

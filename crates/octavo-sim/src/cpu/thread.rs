@@ -3,10 +3,13 @@
 use octavo_manager::Access;
 use octavo_program::{ActionId, HostPhase, LINE_BYTES, Piece, ProgramBuffer};
 
-/// Lines of one page that a thread touches one after another.
+/// Lines of one page that a thread touches one after another. Those of accesses that lie apart are taken to follow one
+/// another from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub page: u32,
+    /// The first of them, counted from the page's first.
+    pub first: u64,
     pub lines: u64,
     pub write: bool,
 }
@@ -65,7 +68,8 @@ impl Thread {
         } else {
             self.scattered(piece, end)
         };
-        Some((Chunk { page: page as u32, lines, write: piece.write }, next))
+        let first = (self.at - (page << page_shift)) / LINE_BYTES;
+        Some((Chunk { page: page as u32, first, lines, write: piece.write }, next))
     }
 
     /// Lines of accesses that begin before `end`, a line that follows itself counted once.
@@ -97,14 +101,14 @@ mod tests {
 
     use super::*;
 
-    fn chunks(sweeps: Vec<Sweep>) -> Vec<(u32, u64, bool)> {
+    fn chunks(sweeps: Vec<Sweep>) -> Vec<(u32, u64, u64, bool)> {
         let buffer = Buffer { name: "b".into(), base: 8192, bytes: 20_000, gpu: 0 };
         let buffers = [ProgramBuffer { buffer, kind: Kind::Managed, spread: Spread::Interleaved }];
         let phase = HostPhase { name: "test".into(), threads: 1, sweeps };
         let mut thread = Thread::new((0, ActionId(0)), &phase, 0, 0, &buffers);
         let mut all = Vec::new();
         while let Some((chunk, next)) = thread.next(12) {
-            all.push((chunk.page, chunk.lines, chunk.write));
+            all.push((chunk.page, chunk.first, chunk.lines, chunk.write));
             thread.go_on(next);
         }
         all
@@ -115,8 +119,8 @@ mod tests {
         let span = Span { buffer: BufferId(0), bytes: 100..8300 };
         let read = Sweep::over(span.clone(), Access::Read);
         let write = Sweep::over(span, Access::Write);
-        let once = [(2, 63, false), (3, 64, false), (4, 2, false)];
-        let again = once.map(|(page, lines, _)| (page, lines, true));
+        let once = [(2, 1, 63, false), (3, 0, 64, false), (4, 0, 2, false)];
+        let again = once.map(|(page, first, lines, _)| (page, first, lines, true));
         assert_eq!(chunks(vec![read, write]), [once, again].concat());
     }
 
@@ -129,8 +133,8 @@ mod tests {
             stride,
             by: Threads::Shared,
         };
-        assert_eq!(chunks(vec![sweep(4, 1024)]), [(2, 4, false), (3, 4, false)]);
-        assert_eq!(chunks(vec![sweep(4, 16)]), [(2, 64, false), (3, 64, false)]);
-        assert_eq!(chunks(vec![sweep(128, 2048)]), [(2, 4, false), (3, 4, false)]);
+        assert_eq!(chunks(vec![sweep(4, 1024)]), [(2, 0, 4, false), (3, 0, 4, false)]);
+        assert_eq!(chunks(vec![sweep(4, 16)]), [(2, 0, 64, false), (3, 0, 64, false)]);
+        assert_eq!(chunks(vec![sweep(128, 2048)]), [(2, 0, 4, false), (3, 0, 4, false)]);
     }
 }

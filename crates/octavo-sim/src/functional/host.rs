@@ -45,7 +45,7 @@ impl<L: Listen> Run<'_, L> {
         stopped
     }
 
-    fn touch(&mut self, Chunk { page, lines, write }: Chunk) -> Result<(), Stop> {
+    fn touch(&mut self, Chunk { page, lines, write, .. }: Chunk) -> Result<(), Stop> {
         let (page, access) = (PageId(page), if write { Access::Write } else { Access::Read });
         let count = if write { &mut self.host.store_lines } else { &mut self.host.load_lines };
         *count += lines;

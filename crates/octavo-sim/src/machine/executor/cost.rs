@@ -92,7 +92,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Removes (or write-protects) entries and translations; the answers come back to the host.
     fn shoot_down(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
         if self.is_system(pages) {
-            return self.unmap_by_kernel(processors, pages, protect);
+            return self.unmap_by_kernel(slot, processors, pages, protect);
         }
         if processors == ProcessorMask::only(HOST) {
             return self.unmap_on_host(pages, protect);
@@ -144,12 +144,14 @@ impl<L: Listen> Hardware<'_, L> {
         self.populate(pages, memory, zeroed) + (made - now)
     }
 
-    /// The kernel takes entries of the shared page table back, and the GPUs give up translations made from them.
-    fn unmap_by_kernel(&mut self, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+    /// The kernel takes entries of the shared page table back, and the GPUs, told by now if they were drained, give up
+    /// translations made from them.
+    fn unmap_by_kernel(&mut self, slot: u32, processors: ProcessorMask, pages: PageRun, protect: bool) -> u64 {
+        let message = if self.told.forget(slot, processors.without(HOST)) { 0 } else { self.costs.host_link };
         let (now, work) = (self.clock.now(), u64::from(pages.count) * self.config.host.costs.unmap_page.0);
         self.withdraw(processors, pages, protect);
         let unmapped = self.system.as_mut().map_or(now + work, |system| system.work(now, work));
-        unmapped + 2 * self.costs.host_link + self.costs.shootdown
+        unmapped + message + self.costs.shootdown + self.costs.host_link
     }
 
     /// The host's own entries change at once, for so much a page.

@@ -10,7 +10,7 @@ use octavo_manager::{
     Allocation, Fault, HOST, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun, Permission,
     Plan, ProcessorId, ProcessorMask, Step, Topology,
 };
-use octavo_node::NodeConfig;
+use octavo_node::{CoherenceConfig, GpuMemory, NodeConfig};
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Workload};
 use octavo_scenario::{Source, resolve};
 use octavo_units::Time;
@@ -56,16 +56,20 @@ impl Simulated {
 }
 
 fn simulated(topology: &Topology) -> Simulated {
+    Simulated(Prompt::new(hardware(topology, None)))
+}
+
+fn hardware(topology: &Topology, coherence: Option<CoherenceConfig>) -> Hardware<'static, Nobody> {
     let settings = ["workload=fir", "memory.placement=on-touch", "node.preset=grit-4gpu"].map(str::to_owned);
     let scenario = resolve(Source { name: "test", text: "" }, &settings).expect("the scenario is valid").scenario;
-    let node = NodeConfig { gpus: topology.gpus() as u32, ..scenario.node };
+    let node = NodeConfig { gpus: topology.gpus() as u32, coherence, ..scenario.node };
     // For as long as the tests run.
     let node: &'static NodeConfig = Box::leak(Box::new(node));
     let mut space = AddressSpace::default();
     space.allocate("data", PAGES * 4096);
     let workload = Idle(space.buffers().to_vec());
     let manager = Manager::new(&MemoryConfig::default(), topology).expect("the defaults are valid");
-    Simulated(Prompt::new(Hardware::new(node, &manager, 4096, (&workload, false), Nobody)))
+    Hardware::new(node, &manager, 4096, (&workload, false), Nobody)
 }
 
 impl Executor for Simulated {
@@ -140,4 +144,27 @@ fn the_simulated_node_decides_like_an_instant_one() {
     for placement in PLACEMENTS.names() {
         decides_alike(simulated, &composition(placement, "tree", "lru-block"), 1, 100);
     }
+}
+
+#[test]
+fn a_gpu_that_was_told_to_drain_is_not_told_again_by_the_kernel() {
+    let coherence = CoherenceConfig {
+        gpu_memory: GpuMemory::Numa,
+        walk: Time(200_000),
+        walkers: 1,
+        first_touch: Time(0),
+        // As many as the kernel takes entries back here: none waits for another.
+        first_touch_cores: 3,
+        cpu_latency: Time(0),
+    };
+    let mut hardware = hardware(&Topology::unlimited(1), Some(coherence));
+    let (pages, gpu) = (PageRun::one(PageId(3)), ProcessorMask::only(ProcessorId::gpu(0)));
+    hardware.system.as_mut().expect("the node is coherent").allocate(pages);
+    hardware.told.begin(0);
+    let unmap = Step::Invalidate { processors: gpu.with(HOST), pages };
+    let untold = hardware.carry_out(0, &unmap);
+    assert!(!hardware.told.tell(0, gpu), "the message travels");
+    let told = hardware.carry_out(0, &unmap);
+    assert_eq!(untold - told, hardware.costs.host_link);
+    assert_eq!(hardware.carry_out(0, &unmap), untold, "it has served its purpose");
 }
