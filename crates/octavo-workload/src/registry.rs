@@ -54,6 +54,10 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::aes::ENTRY,
         &kernels::touch::ENTRY,
         &networks::entries::VGG16,
+        &networks::entries::RESNET18,
+        &networks::entries::RESNET50,
+        &networks::entries::RESNET101,
+        &networks::entries::MOBILENET_V3_LARGE,
     ],
 )
 .with_former(FORMER);

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::digest;
 use super::file::File;
-use super::replay::Replay;
+use super::replay::{Extent, Replay};
 
 /// Most iterations.
 const MOST_ITERATIONS: u32 = 1000;
+/// Most replicas.
+const MOST_REPLICAS: u32 = 64;
 
 /// Options of the networks that come with Octavo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,11 +25,13 @@ pub struct NetworkOptions {
     pub batch: Option<u32>,
     /// Steps, one after another, 1 to 1000. Default 1.
     pub iterations: u32,
+    /// Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1.
+    pub replicas: u32,
 }
 
 impl Default for NetworkOptions {
     fn default() -> Self {
-        Self { batch: None, iterations: 1 }
+        Self { batch: None, iterations: 1, replicas: 1 }
     }
 }
 
@@ -42,29 +46,34 @@ pub struct StepOptions {
     pub batch: Option<u32>,
     /// Steps, one after another, 1 to 1000. Default 1.
     pub iterations: u32,
+    /// Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1.
+    pub replicas: u32,
     /// Digest of the file, so that results are not taken for those of another one. Default: computed.
     pub digest: Option<String>,
 }
 
 impl Default for StepOptions {
     fn default() -> Self {
-        Self { path: None, batch: None, iterations: 1, digest: None }
+        Self { path: None, batch: None, iterations: 1, replicas: 1, digest: None }
     }
 }
 
-fn replay(file: &File, batch: Option<u32>, iterations: u32, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
-    if !(1..=MOST_ITERATIONS).contains(&iterations) {
-        let message = format!("expected 1 to {MOST_ITERATIONS}, found {iterations}");
-        return Err(OptionError::new("iterations", message));
+fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Workload>, OptionError> {
+    for (key, most, found) in
+        [("iterations", MOST_ITERATIONS, extent.iterations), ("replicas", MOST_REPLICAS, extent.replicas)]
+    {
+        if !(1..=most).contains(&found) {
+            return Err(OptionError::new(key, format!("expected 1 to {most}, found {found}")));
+        }
     }
     let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
-    Ok(Box::new(Replay::new(&step, iterations, size.scale)?))
+    Ok(Box::new(Replay::new(&step, extent)?))
 }
 
 fn shipped(bytes: &[u8], options: &Options, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
-    let NetworkOptions { batch, iterations } = typed::parse(options)?;
+    let NetworkOptions { batch, iterations, replicas } = typed::parse(options)?;
     let file = File::parse(bytes).map_err(|why| OptionError::new("", why))?;
-    replay(&file, batch, iterations, size)
+    replay(&file, batch, Extent { iterations, replicas, scale: size.scale })
 }
 
 /// A network whose recorded step comes with Octavo.
@@ -83,6 +92,20 @@ macro_rules! network {
 }
 
 network!(VGG16, "vgg16", "VGG16, a training step: 138 million parameters, large activations", "arXiv 1409.1556, D");
+network!(RESNET18, "resnet18", "ResNet18, a training step: 12 million parameters", "arXiv 1512.03385, table 1");
+network!(RESNET50, "resnet50", "ResNet50, a training step: 26 million parameters", "arXiv 1512.03385, table 1");
+network!(
+    RESNET101,
+    "resnet101",
+    "ResNet101, a training step: 45 million parameters, many operators",
+    "arXiv 1512.03385, table 1"
+);
+network!(
+    MOBILENET_V3_LARGE,
+    "mobilenet_v3_large",
+    "MobileNetV3-large, a training step: 5 million parameters, small operators",
+    "arXiv 1905.02244, table 1"
+);
 
 /// A recorded step in a file.
 pub static STEP: WorkloadEntry = WorkloadEntry {
@@ -107,7 +130,8 @@ pub static STEP: WorkloadEntry = WorkloadEntry {
             let message = format!("another file than the scenario is about: {found}, expected {expected}");
             return Err(OptionError::new("digest", message));
         }
-        replay(&file, options.batch, options.iterations, size)
+        let StepOptions { batch, iterations, replicas, .. } = options;
+        replay(&file, batch, Extent { iterations, replicas, scale: size.scale })
     },
 };
 

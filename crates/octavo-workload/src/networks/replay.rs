@@ -3,6 +3,9 @@
 //! Each operand is touched once, in equal contiguous shares of the wavefronts, a few lines at a time: loads of all that is
 //! read, arithmetic, stores of all that is written. Caches and registers inside an operator are taken to be perfect:
 //! nothing is read twice.
+//!
+//! Replicas (data parallelism) are the same step over memory of their own, one behind another in addresses and in the
+//! work-groups of each launch: split evenly over as many GPUs, each GPU runs one. They exchange nothing.
 
 use std::ops::Range;
 
@@ -28,9 +31,23 @@ const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
 /// Smallest scale: a segment of 2 MiB has two lines left.
 const LEAST_SCALE: f64 = 1e-4;
 
+/// How much of a step is replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Steps, one after another; at least one.
+    pub iterations: u32,
+    /// Copies of the network, side by side; at least one.
+    pub replicas: u32,
+    /// Size of everything relative to the recorded one.
+    pub scale: f64,
+}
+
 /// A step, so many times.
 pub struct Replay {
     buffers: Vec<Buffer>,
+    replicas: u32,
+    /// Lines from the memory of one replica to that of the next.
+    apart: u64,
     side: HostSide,
     launches: Vec<Planned>,
 }
@@ -38,6 +55,7 @@ pub struct Replay {
 /// A launch, ready to be streamed.
 struct Planned {
     kernel: String,
+    /// Work-groups of each replica.
     groups: u32,
     /// How often each wavefront loads, computes and stores.
     steps: u32,
@@ -49,24 +67,25 @@ struct Planned {
 }
 
 impl Replay {
-    /// `iterations` (at least one) of `step`, at a scale.
+    /// `step`, as often and as large as `extent` says.
     ///
     /// # Errors
     /// A scale that leaves nothing, or too much.
-    pub fn new(step: &Step, iterations: u32, scale: f64) -> Result<Self, OptionError> {
+    pub fn new(step: &Step, extent: Extent) -> Result<Self, OptionError> {
+        let Extent { iterations, replicas, scale } = extent;
         let scale = crate::scale::checked(scale)?;
         let places = Places::new(step, iterations);
         let reserved = [Pool::Small, Pool::Large].map(|pool| places.reserved(pool));
-        let lines = reserved.iter().sum::<u64>() as f64 * scale / LINE_BYTES as f64;
+        let lines = reserved.iter().sum::<u64>() as f64 * f64::from(replicas) * scale / LINE_BYTES as f64;
         if scale < LEAST_SCALE || lines >= MOST_LINES {
             let message = format!("expected {LEAST_SCALE} to what makes it 64 TiB, found {scale}");
             return Err(OptionError::new("scale", message));
         }
-        let map = Map::new(&places, Shrink::new(scale), reserved);
+        let map = Map::new(&places, Shrink::new(scale), reserved, replicas);
         let launches: Vec<_> =
             (0..iterations).flat_map(|iteration| map.iteration(step, iteration).collect::<Vec<_>>()).collect();
         let side = map.host_side(step, iterations, launches.len() as u32 / iterations);
-        Ok(Self { buffers: map.buffers, side, launches })
+        Ok(Self { buffers: map.buffers, replicas, apart: map.apart, side, launches })
     }
 }
 
@@ -77,23 +96,31 @@ struct Map<'a> {
     reserved: [u64; 2],
     /// By pool: its buffer, if it has one.
     of_pool: [Option<usize>; 2],
+    /// Of all replicas, one after another.
     buffers: Vec<Buffer>,
+    replicas: u32,
+    apart: u64,
 }
 
 impl<'a> Map<'a> {
-    fn new(places: &'a Places, shrink: Shrink, reserved: [u64; 2]) -> Self {
+    fn new(places: &'a Places, shrink: Shrink, reserved: [u64; 2], replicas: u32) -> Self {
         let mut space = AddressSpace::default();
         let mut of_pool = [None; 2];
-        for (pool, name) in ["small-segments", "large-segments"].into_iter().enumerate() {
-            if reserved[pool] > 0 {
-                of_pool[pool] = Some(space.buffers().len());
-                space.allocate(name, shrink.lines(reserved[pool]) * LINE_BYTES);
+        let mut apart = 0;
+        for replica in 0..replicas {
+            for (pool, name) in ["small-segments", "large-segments"].into_iter().enumerate() {
+                if reserved[pool] > 0 {
+                    of_pool[pool].get_or_insert(space.buffers().len());
+                    let name = if replicas == 1 { name.to_owned() } else { format!("{name}-{replica}") };
+                    space.allocate(&name, shrink.lines(reserved[pool]) * LINE_BYTES);
+                }
             }
+            apart = if replica == 0 { space.end() / LINE_BYTES } else { apart };
         }
-        Self { places, shrink, reserved, of_pool, buffers: space.buffers().to_vec() }
+        Self { places, shrink, reserved, of_pool, buffers: space.buffers().to_vec(), replicas, apart }
     }
 
-    /// The buffer, and the lines from its first, of bytes of a place.
+    /// The buffer of the first replica, and the lines from its first, of bytes of a place.
     fn span(&self, place: super::allocator::Place, bytes: &Range<u64>) -> (usize, Range<u64>) {
         let pool = place.pool as usize;
         let bytes = place.address + bytes.start..place.address + bytes.end;
@@ -135,11 +162,14 @@ impl<'a> Map<'a> {
     /// The host writes parameters and constants before the first launch, samples before each iteration.
     fn host_side(&self, step: &Step, iterations: u32, launches: u32) -> HostSide {
         let mut side = HostSide::of(&self.buffers).scratch(self.buffers.iter().map(|buffer| buffer.name.as_str()));
+        let each = self.buffers.len() / self.replicas as usize;
         for iteration in 0..iterations {
             let written = |role| role == Role::Input || role == Role::Parameter && iteration == 0;
             for (buffer, lines) in self.written(step, written) {
                 let bytes = lines.start * LINE_BYTES..lines.end * LINE_BYTES;
-                side = side.writes_bytes_before(iteration * launches, &self.buffers[buffer].name, bytes);
+                for of_replica in self.buffers[buffer..].iter().step_by(each) {
+                    side = side.writes_bytes_before(iteration * launches, &of_replica.name, bytes.clone());
+                }
             }
         }
         side.build()
@@ -167,8 +197,9 @@ impl<'a> Map<'a> {
 }
 
 impl Planned {
-    /// What is pushed as part `number` of a wavefront: loads and stores of one operand each, with arithmetic between.
-    fn part(&self, wavefront: u64, number: u32, out: &mut OpSink<'_>) {
+    /// What is pushed as part `number` of a wavefront of a replica whose memory lies `behind` lines further on: loads and
+    /// stores of one operand each, with arithmetic between.
+    fn part(&self, wavefront: u64, behind: u64, number: u32, out: &mut OpSink<'_>) {
         let parts = self.spans.len() as u32 + 1;
         let (step, part) = (u64::from(number / parts), (number % parts) as usize);
         let shares = u64::from(self.groups) * u64::from(WAVEFRONTS) * u64::from(self.steps);
@@ -186,7 +217,7 @@ impl Planned {
         let span = &self.spans[part - usize::from(part > self.reads)];
         let lines = share(span.end - span.start);
         if !lines.is_empty() {
-            let (first, count) = (span.start + lines.start, (lines.end - lines.start) as u32);
+            let (first, count) = (behind + span.start + lines.start, (lines.end - lines.start) as u32);
             out.push(if part < self.reads { Op::load(first, count) } else { Op::store(first, count) });
         }
     }
@@ -213,13 +244,14 @@ impl Workload for Replay {
 
     fn launch(&self, index: u32) -> Launch {
         let Planned { kernel, groups, .. } = &self.launches[index as usize];
-        Launch { kernel: kernel.clone().into(), work_groups: *groups, wavefronts_per_group: WAVEFRONTS }
+        Launch { kernel: kernel.clone().into(), work_groups: groups * self.replicas, wavefronts_per_group: WAVEFRONTS }
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         let planned = &self.launches[launch as usize];
-        let wavefront = u64::from(group) * u64::from(WAVEFRONTS) + u64::from(wavefront);
+        let (replica, group) = (u64::from(group / planned.groups), u64::from(group % planned.groups));
+        let wavefront = group * u64::from(WAVEFRONTS) + u64::from(wavefront);
         let parts = planned.steps * (planned.spans.len() as u32 + 1);
-        steps(cursor, out, parts, |number, out| planned.part(wavefront, number, out));
+        steps(cursor, out, parts, |number, out| planned.part(wavefront, replica * self.apart, number, out));
     }
 }

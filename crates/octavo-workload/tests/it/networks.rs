@@ -4,7 +4,7 @@ use octavo_program::{Buffer, LINE_BYTES, OpKind, Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use octavo_workload::networks::file::File;
-use octavo_workload::networks::replay::Replay;
+use octavo_workload::networks::replay::{Extent, Replay};
 use octavo_workload::networks::step::Role;
 
 use crate::lanes::{stream, wavefronts};
@@ -23,7 +23,7 @@ const TOY: &str = r#"{
 
 fn toy(batch: Option<u32>, iterations: u32, scale: f64) -> Replay {
     let step = File::parse(TOY.as_bytes()).unwrap().step(batch).unwrap();
-    Replay::new(&step, iterations, scale).unwrap()
+    Replay::new(&step, Extent { iterations, replicas: 1, scale }).unwrap()
 }
 
 /// Lines read, lines written and vector instructions of a launch.
@@ -116,8 +116,13 @@ fn wrong_files_are_refused_in_words() {
 
 /// Parameters as published, and what a batch of the published size takes at once: parameters, gradients, momentum,
 /// activations.
-const NETWORKS: &[(&str, &[u8], f64)] =
-    &[("vgg16", include_bytes!("../../src/networks/recorded/vgg16.step"), 138.36e6)];
+const NETWORKS: &[(&str, &[u8], f64)] = &[
+    ("vgg16", include_bytes!("../../src/networks/recorded/vgg16.step"), 138.36e6),
+    ("resnet18", include_bytes!("../../src/networks/recorded/resnet18.step"), 11.69e6),
+    ("resnet50", include_bytes!("../../src/networks/recorded/resnet50.step"), 25.56e6),
+    ("resnet101", include_bytes!("../../src/networks/recorded/resnet101.step"), 44.55e6),
+    ("mobilenet_v3_large", include_bytes!("../../src/networks/recorded/mobilenet_v3_large.step"), 5.48e6),
+];
 
 #[test]
 fn networks_have_their_published_parameters() {
@@ -147,12 +152,36 @@ fn a_network_grows_with_its_batch() {
 
 #[test]
 fn impossible_options_are_refused_by_name() {
-    for (key, value) in [("batch", 0), ("batch", 1 << 21), ("iterations", 0), ("iterations", 1001)] {
+    for (key, value) in
+        [("batch", 0), ("batch", 1 << 21), ("iterations", 0), ("iterations", 1001), ("replicas", 0), ("replicas", 65)]
+    {
         let mut choice = Choice::named("vgg16");
         choice.options.insert(key.to_owned(), value.into());
         let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err();
         assert_eq!(error.map(|error| error.key).as_deref(), Some(key), "{value}");
     }
+}
+
+#[test]
+fn replicas_do_the_same_in_memory_of_their_own() {
+    let step = File::parse(TOY.as_bytes()).unwrap().step(None).unwrap();
+    let [alone, twice] =
+        [1, 2].map(|replicas| Replay::new(&step, Extent { iterations: 2, replicas, scale: 1.0 }).unwrap());
+    assert_eq!((twice.footprint(), twice.launches()), (2 * alone.footprint(), alone.launches()));
+    for launch in 0..alone.launches() {
+        let groups = alone.launch(launch).work_groups;
+        assert_eq!(twice.launch(launch).work_groups, 2 * groups);
+        assert_eq!(sums(&twice, launch), sums(&alone, launch).map(|sum| 2 * sum));
+        let lines = |workload: &dyn Workload, group| {
+            let ops = stream(workload, launch, group, 1, 512).into_iter();
+            ops.filter(|op| matches!(op.kind(), OpKind::Load | OpKind::Store)).map(|op| op.line()).collect::<Vec<_>>()
+        };
+        let (first, second) = (lines(&twice, 0), lines(&twice, groups));
+        assert_eq!(first, lines(&alone, 0));
+        assert_eq!(second, first.iter().map(|line| line + (2 << 20) / LINE_BYTES).collect::<Vec<_>>());
+    }
+    let written: Vec<_> = twice.host_side().exchanges().iter().map(|one| (one.before, one.buffer)).collect();
+    assert_eq!(written, [(0, 0), (0, 1), (3, 0), (3, 1)]);
 }
 
 /// Buffers are apart whatever the scale.
