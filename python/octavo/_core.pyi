@@ -113,6 +113,9 @@ def inspect_workload(resolved: str) -> str:
 def workload_program(resolved: str, kind: str, spread: str, threads: int) -> str:
     """The workload of a resolved scenario as a whole program of that kind, as JSON."""
 
+def workload_result(resolved: str) -> str:
+    """What the workload of a resolved scenario computes, and what from, as JSON; ScenarioError if that is nothing."""
+
 def quantum_volume(qubits: int, depth: int, seed: int) -> str:
     """The circuit that the workload `quantum-volume` simulates with that seed, and its amplitudes, as JSON."""
 

@@ -320,6 +320,27 @@ def quantum_volume(qubits: int, *, depth: int | None = None, seed: int = 0) -> d
     return circuit
 
 
+def workload_result(source: Scenario) -> dict[str, Any]:
+    """What a scenario's workload computes: ranks, levels, distances or components of a graph.
+
+    Returns:
+        `result`, the name of a list with one number for each vertex (none where no path leads), that list, and the
+        graph as rows: `offsets`, `neighbours`, and `weights` where there are some. Rows hold where edges lead for
+        `bfs-balanced`, where they come from for `pagerank` and `sssp`, and both for components and communities.
+
+    Raises:
+        ScenarioError: the workload cannot be built, or computes nothing of this kind.
+
+    """
+    try:
+        found: dict[str, Any] = json.loads(_core.workload_result(source.toml))
+    except _core.SimulationError as error:
+        raise ScenarioError(error.args[0]) from None
+    except _core.ScenarioError as error:
+        raise ScenarioError(*error.args) from None
+    return found
+
+
 def workload_program(
     source: Scenario, kind: str = "managed", *, spread: str = "interleaved", threads: int = 1
 ) -> dict[str, Any]:

@@ -111,6 +111,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// What it computes, if it does so for real, and then what from: named lists of numbers. What is infinite was not
+    /// reached.
+    fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
+        Vec::new()
+    }
+
     /// Sum of the buffers' sizes in bytes.
     fn footprint(&self) -> u64 {
         self.buffers().iter().map(|buffer| buffer.bytes).sum()

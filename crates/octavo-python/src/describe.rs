@@ -45,6 +45,21 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))
 }
 
+/// What the workload of a resolved scenario computes, and what from, as JSON: lists of numbers by name, `result` being the
+/// name of the first. What was not reached is null.
+#[pyfunction]
+pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
+    let numbers = py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result())))?;
+    let Some((result, _)) = numbers.first() else {
+        let message = "this workload computes nothing that can be shown; programs on graphs do";
+        return Err(ScenarioError::new_err((message, None::<String>)));
+    };
+    let mut found: serde_json::Map<String, serde_json::Value> =
+        [("result".to_owned(), (*result).into())].into_iter().collect();
+    found.extend(numbers.into_iter().map(|(name, values)| (name.to_owned(), values.into())));
+    Ok(serde_json::Value::from(found).to_string())
+}
+
 /// The workload of a resolved scenario as a whole program, as JSON: its buffers, of that kind, and its actions; or the
 /// program that it recorded, if the kind is `recorded`.
 ///

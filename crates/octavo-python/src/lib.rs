@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::convert::{trace_convert, trace_formats};
     #[pymodule_export]
-    use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program};
+    use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program, workload_result};
     #[pymodule_export]
     use crate::errors::{
         GpuError, Interrupted, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,

@@ -49,6 +49,7 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::analytics::bfs::ENTRY,
         &kernels::analytics::wcc::ENTRY,
         &kernels::analytics::sssp::ENTRY,
+        &kernels::analytics::louvain::ENTRY,
         &kernels::pathfinder::ENTRY,
         &kernels::quantum_volume::ENTRY,
         &kernels::aes::ENTRY,

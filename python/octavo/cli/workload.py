@@ -35,6 +35,12 @@ CIRCUIT_EXAMPLES = options.examples(
 )
 
 
+RESULT_EXAMPLES = options.examples(
+    "octavo workload result pagerank --scale 0.0001",
+    "octavo workload result wcc --set workload.graph=mine.mtx --json",
+)
+
+
 class Kind(Enum):
     """Which memory the buffers of a whole program are in."""
 
@@ -104,6 +110,25 @@ def program(
     sink.table(f"{name}, {kind.value}: buffers", ["buffer", "size", "kind"], buffers)
     actions = [_action(number, action) for number, action in enumerate(found["actions"])]
     sink.table("actions", ["", "action", "what", "buffers", "size", "after"], actions)
+
+
+@app.command(epilog=RESULT_EXAMPLES)
+def result(
+    name: Annotated[str, typer.Argument(help="A program on graphs.", show_default=False)],
+    assignments: options.Set = None,
+    scale: options.Scale = None,
+    seed: options.Seed = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print what a program computes, its largest values; as JSON all of them, and the graph."""
+    sink = Sink(as_json=as_json)
+    found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
+    sink.document(found)
+    values = found[found["result"]]
+    reached = [(value, vertex) for vertex, value in enumerate(values) if value is not None]
+    rows = [[str(vertex), f"{value:g}"] for value, vertex in sorted(reached, key=lambda one: (-one[0], one[1]))[:10]]
+    title = f"{name}: largest {found['result']} of {len(values):,} vertices, {len(reached):,} of them reached"
+    sink.table(title, ["vertex", found["result"]], rows)
 
 
 @app.command(epilog=CIRCUIT_EXAMPLES)

@@ -10,9 +10,10 @@ use octavo_workload::graphs::choice::GraphChoice;
 use octavo_workload::graphs::edges::{Edges, List, Rows};
 use octavo_workload::graphs::graph::Graph;
 use octavo_workload::kernels::analytics::bfs::{BfsBalanced, BfsOptions};
+use octavo_workload::kernels::analytics::louvain::{Louvain, LouvainOptions};
 use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
 use octavo_workload::kernels::analytics::sssp::{Sssp, SsspOptions, UNREACHED, weight};
-use octavo_workload::kernels::analytics::wcc::Wcc;
+use octavo_workload::kernels::analytics::wcc::{Algorithm, Wcc, WccOptions};
 use serde_json::json;
 
 /// Rows and edges of a wavefront.
@@ -114,6 +115,10 @@ fn relaxed(edges: &Edges, source: usize, weight: impl Fn(u32, u32) -> u32) -> Ve
     }
 }
 
+fn components(edges: &Edges, algorithm: Algorithm) -> Wcc {
+    Wcc::new(&WccOptions { algorithm, ..WccOptions::default() }, edges).expect("labels")
+}
+
 #[test]
 fn labels_are_the_least_of_what_is_joined() {
     for edges in graphs() {
@@ -122,7 +127,29 @@ fn labels_are_the_least_of_what_is_joined() {
             let [one, other] = [expected[one as usize], expected[other as usize]];
             expected.iter_mut().filter(|label| **label == one.max(other)).for_each(|label| *label = one.min(other));
         }
-        assert_eq!(Wcc::new(&edges).expect("labels").labels(), expected);
+        for algorithm in [Algorithm::LabelPropagation, Algorithm::Afforest] {
+            assert_eq!(components(&edges, algorithm).labels(), expected, "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn communities_have_the_modularity_that_is_said_and_it_is_better_than_alone() {
+    for edges in graphs() {
+        let found =
+            Louvain::new(&LouvainOptions { threshold: 0.0, ..LouvainOptions::default() }, &edges).expect("labels");
+        let arcs: Vec<(u32, u32)> = arcs(&Edges { directed: false, ..edges.clone() });
+        let modularity = |labels: &[u32]| {
+            let inside = arcs.iter().filter(|(one, other)| labels[*one as usize] == labels[*other as usize]).count();
+            let mut totals = vec![0.0; labels.len()];
+            arcs.iter().for_each(|(one, _)| totals[labels[*one as usize] as usize] += 1.0);
+            let all = arcs.len() as f64;
+            inside as f64 / all - totals.iter().map(|total: &f64| (total / all).powi(2)).sum::<f64>()
+        };
+        let alone: Vec<u32> = (0..edges.vertices).collect();
+        let reached = modularity(found.labels());
+        assert!((reached - found.modularity()).abs() < 1e-9);
+        assert!(reached > modularity(&alone) + 0.05, "{reached}");
     }
 }
 
@@ -221,7 +248,7 @@ fn each_level_is_stored_in_the_launch_that_reaches_it() {
 #[test]
 fn labels_are_stored_in_the_round_in_which_they_change() {
     let path = Edges { vertices: 5, directed: false, list: List::Here(vec![(0, 1), (1, 2), (2, 3), (3, 4)]) };
-    let labels = Wcc::new(&path).expect("labels");
+    let labels = components(&path, Algorithm::LabelPropagation);
     assert_eq!(labels.launches(), 11, "four rounds along the path, and one that finds nothing");
     let stored = |round: u32| lines_of(&labels, 2 + 2 * round, "labels", true).len();
     assert_eq!([0, 3, 4].map(stored), [1, 1, 0]);

@@ -17,6 +17,10 @@ fn each(mut check: impl FnMut(&str, &dyn Workload)) {
             check(name, &*build(name, scale, 11));
         }
     }
+    let mut sampled = Choice::named("wcc");
+    sampled.options.insert("algorithm".to_owned(), "afforest".into());
+    let sampled = WORKLOADS.build(&sampled, &Size { scale: SCALES[0], seed: 11 });
+    check("wcc by sampling", &*sampled.expect("a valid choice"));
 }
 
 fn build(name: &str, scale: f64, seed: u64) -> Box<dyn Workload> {

@@ -60,9 +60,9 @@ CASES = {
         "",
     ),
     "4": Case(
-        (_graph("wcc", "soc-twitter-2010", 0),),
+        (_graph("wcc", "soc-twitter-2010", 0), _graph("louvain", "web-uk-2005", 1, 2)),
         (),
-        "Louvain on GPUs 1 and 2, which harvests, and ResNet101 on GPU 3",
+        "ResNet101 on GPU 3",
     ),
 }
 """The inter-job cases of the publication, by its numbers."""

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
+use super::result::{Numbers, of_vertices, reached};
 use super::source::chosen;
 use crate::emit::{load_lanes, load_span, parts, push_all, steps, store_lanes, store_span};
 use crate::graphs::choice::GraphChoice;
@@ -306,6 +307,10 @@ impl Workload for BfsBalanced {
             _ if launch % 2 == 1 => self.advance(launch / 2, wavefront.into(), cursor, out),
             _ => steps(cursor, out, 1, |_, out| self.filter(launch / 2 - 1, &lanes, out)),
         }
+    }
+
+    fn result(&self) -> Numbers {
+        of_vertices("levels", reached(&self.levels_of), &self.graph)
     }
 }
 

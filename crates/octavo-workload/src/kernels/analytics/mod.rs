@@ -5,11 +5,15 @@
 //! one edge each are that, too (merge-based, as Merrill and Garland's product of a sparse matrix and a vector, SC 2016).
 //! Instructions between accesses are [chosen](cost): no compiled kernel was counted.
 
+mod afforest;
 mod balanced;
 pub mod bfs;
 mod cost;
+pub mod louvain;
 pub mod pagerank;
+mod result;
 mod source;
 pub mod sssp;
 mod sweep;
+mod walk;
 pub mod wcc;

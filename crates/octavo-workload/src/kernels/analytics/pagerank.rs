@@ -12,6 +12,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::result::{Numbers, of_vertices};
 use super::sweep::{Changes, Shape, Sweeps};
 use crate::graphs::choice::GraphChoice;
 use crate::graphs::edges::{Edges, Rows};
@@ -118,6 +119,9 @@ impl Workload for PageRank {
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         self.sweeps.fill(launch, group, wavefront, cursor, out);
+    }
+    fn result(&self) -> Numbers {
+        of_vertices("ranks", self.ranks.clone(), self.sweeps.graph())
     }
 }
 

@@ -9,6 +9,7 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::result::{Numbers, of_vertices, reached};
 use super::source::chosen;
 use super::sweep::{Bits, Changes, Shape, Sweeps};
 use crate::graphs::choice::GraphChoice;
@@ -50,6 +51,8 @@ impl Default for SsspOptions {
 pub struct Sssp {
     sweeps: Sweeps,
     distances: Vec<u32>,
+    /// The largest weight, and the seed that weights are drawn from.
+    weights: (u32, u64),
 }
 
 impl Sssp {
@@ -66,7 +69,12 @@ impl Sssp {
         let graph = edges.rows(Rows::In);
         let source = chosen(options.source, &graph)?;
         let (distances, changes) = relax(&graph, source, |one, other| weight(one, other, largest, seed));
-        Ok(Self { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), distances })
+        Ok(Self { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), distances, weights: (largest, seed) })
+    }
+
+    fn weight(&self, one: u32, other: u32) -> u32 {
+        let (largest, seed) = self.weights;
+        weight(one, other, largest, seed)
     }
 
     /// The distance of each vertex, or [`UNREACHED`].
@@ -121,6 +129,13 @@ impl Workload for Sssp {
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
         self.sweeps.fill(launch, group, wavefront, cursor, out);
+    }
+    fn result(&self) -> Numbers {
+        let graph = self.sweeps.graph();
+        let row = |vertex: u32| graph.targets(vertex).iter().map(move |&from| f64::from(self.weight(from, vertex)));
+        let mut found = of_vertices("distances", reached(&self.distances), graph);
+        found.push(("weights", (0..graph.nodes()).flat_map(row).collect()));
+        found
     }
 }
 

@@ -10,7 +10,8 @@ use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink}
 
 use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
-use crate::emit::{load_lanes, load_span, parts, push_all, steps, store_lanes, store_span};
+use super::walk::{Visit, walk};
+use crate::emit::{load_lanes, load_span, push_all, steps, store_lanes, store_span};
 use crate::graphs::graph::Graph;
 
 /// Bytes of a number of a vertex, of a neighbour, of an end of a row.
@@ -102,6 +103,11 @@ impl Sweeps {
         &self.buffers
     }
 
+    /// The rows that are gathered from.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
     pub fn launches(&self) -> u32 {
         1 + 2 * self.rounds()
     }
@@ -132,7 +138,7 @@ impl Sweeps {
         let lanes = first..self.graph.nodes().min(first.saturating_add(LANES)).max(first);
         match kernel_of(launch) {
             0 => steps(cursor, out, 1, |_, out| self.start(&lanes, out)),
-            1 => self.gather(wavefront.into(), cursor, out),
+            1 => walk((Parts::new(&self.graph.offsets), &self.offsets), wavefront, cursor, out, self),
             _ => {
                 let round = (launch - 2) / 2;
                 steps(cursor, out, 1, |_, out| self.apply(round, &lanes, out));
@@ -148,66 +154,6 @@ impl Sweeps {
         push_all(out, &[Op::WAIT, cost::VERTEX]);
         for buffer in self.kept.iter().chain([&self.sums]) {
             store_span(out, buffer.at(lanes.start.into(), WORD), span(lanes));
-        }
-    }
-
-    /// The share is found, looked up once and kept in the cursor.
-    fn gather(&self, wavefront: u64, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let all = Parts::new(&self.graph.offsets);
-        if cursor.0[0] == 0 {
-            let Share { rows, edges } = all.share(wavefront);
-            cursor.0[1..].copy_from_slice(&[rows.start, rows.end, edges.start]);
-        }
-        let share = all.rest_of(cursor.0[1]..cursor.0[2], cursor.0[3]);
-        let search = all.search_steps();
-        let turns = (share.edges.len() as u32).div_ceil(LANES);
-        parts(cursor, out, |part, out| match part {
-            _ if share.rows.is_empty() && share.edges.is_empty() => out.push(Op::END),
-            part if part < search => self.search(all, wavefront, part, out),
-            part if part == search => self.look_at_rows(&share, out),
-            part if part - search <= turns => self.gather_edges(&share, part - search - 1, out),
-            part if part - search == turns + 1 => self.close(all, &share, out),
-            _ => out.push(Op::END),
-        });
-    }
-
-    fn search(&self, all: Parts<'_>, wavefront: u64, step: u32, out: &mut OpSink<'_>) {
-        let looked_at = all.looked_at(wavefront, step).map(|row| self.offsets.at(u64::from(row) + 1, WORD));
-        let before = out.len();
-        load_lanes(out, looked_at);
-        if out.len() > before {
-            push_all(out, &[Op::WAIT, cost::SEARCH]);
-        }
-    }
-
-    fn look_at_rows(&self, Share { rows, .. }: &Share, out: &mut OpSink<'_>) {
-        out.push(cost::SET_UP);
-        let ends = (u64::from(rows.end) + 1).min(self.graph.nodes().into()) - u64::from(rows.start);
-        load_span(out, self.offsets.at(rows.start.into(), WORD), (ends + 1) * WORD);
-        out.push(Op::WAIT);
-    }
-
-    fn gather_edges(&self, Share { edges, .. }: &Share, turn: u32, out: &mut OpSink<'_>) {
-        let first = edges.start + turn * LANES;
-        let lanes = first..edges.end.min(first + LANES);
-        for buffer in self.edges.iter().chain([&self.neighbours]) {
-            load_span(out, buffer.at(first.into(), WORD), span(&lanes));
-        }
-        push_all(out, &[Op::WAIT, cost::ADDRESS]);
-        let neighbours = &self.graph.edges[lanes.start as usize..lanes.end as usize];
-        let gathered = &self.kept[self.shape.gathered];
-        load_lanes(out, neighbours.iter().map(|&vertex| gathered.at(vertex.into(), WORD)));
-        push_all(out, &[Op::WAIT, cost::REDUCE]);
-    }
-
-    /// Rows that end here are stored in a row; what there is of the one behind them joins it.
-    fn close(&self, all: Parts<'_>, Share { rows, edges }: &Share, out: &mut OpSink<'_>) {
-        out.push(cost::CLOSE);
-        if !rows.is_empty() {
-            store_span(out, self.sums.at(rows.start.into(), WORD), span(rows));
-        }
-        if rows.end < all.rows() && edges.end > all.first(rows.end) && !edges.is_empty() {
-            store_lanes(out, [self.sums.at(rows.end.into(), WORD)], WORD);
         }
     }
 
@@ -230,6 +176,40 @@ impl Sweeps {
         store_span(out, self.sums.at(lanes.start.into(), WORD), span(lanes));
         if who.clone().next().is_some() {
             push_all(out, &[cost::SUM, Op::store(self.state.base / octavo_program::LINE_BYTES, 1).partial()]);
+        }
+    }
+}
+
+impl Visit for Sweeps {
+    const PARTS: u32 = 1;
+
+    fn rows(&self, Share { rows, .. }: &Share, out: &mut OpSink<'_>) {
+        out.push(cost::SET_UP);
+        let ends = (u64::from(rows.end) + 1).min(self.graph.nodes().into()) - u64::from(rows.start);
+        load_span(out, self.offsets.at(rows.start.into(), WORD), (ends + 1) * WORD);
+        out.push(Op::WAIT);
+    }
+
+    fn edges(&self, _from: u32, lanes: std::ops::Range<u32>, _part: u32, out: &mut OpSink<'_>) {
+        for buffer in self.edges.iter().chain([&self.neighbours]) {
+            load_span(out, buffer.at(lanes.start.into(), WORD), span(&lanes));
+        }
+        push_all(out, &[Op::WAIT, cost::ADDRESS]);
+        let neighbours = &self.graph.edges[lanes.start as usize..lanes.end as usize];
+        let gathered = &self.kept[self.shape.gathered];
+        load_lanes(out, neighbours.iter().map(|&vertex| gathered.at(vertex.into(), WORD)));
+        push_all(out, &[Op::WAIT, cost::REDUCE]);
+    }
+
+    /// Rows that end here are stored in a row; what there is of the one behind them joins it.
+    fn close(&self, Share { rows, edges }: &Share, out: &mut OpSink<'_>) {
+        let all = Parts::new(&self.graph.offsets);
+        out.push(cost::CLOSE);
+        if !rows.is_empty() {
+            store_span(out, self.sums.at(rows.start.into(), WORD), span(rows));
+        }
+        if rows.end < all.rows() && edges.end > all.first(rows.end) && !edges.is_empty() {
+            store_lanes(out, [self.sums.at(rows.end.into(), WORD)], WORD);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Weakly connected components by label propagation: each vertex takes the least label among its neighbours and itself, until
+//! Weakly connected components, by sampling ([`afforest`](super::afforest)) or by label propagation: each vertex takes the least label among its neighbours and itself, until
 //! none changes. Labels begin as the vertices' numbers. A round sees the labels of the round before, so that what is stored
 //! does not depend on the order of wavefronts. See [`sweep`](super::sweep) for the kernels.
 //!
@@ -9,6 +9,8 @@ use octavo_registry::{OptionError, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::afforest::Afforest;
+use super::result::{Numbers, numbers, of_vertices};
 use super::sweep::{Bits, Changes, Shape, Sweeps};
 use crate::graphs::choice::GraphChoice;
 use crate::graphs::edges::{Edges, Rows};
@@ -23,12 +25,30 @@ const SHAPE: Shape =
 pub struct WccOptions {
     /// The graph; edges count both ways. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3).
     pub graph: GraphChoice,
+    /// How. Default `label-propagation`.
+    pub algorithm: Algorithm,
+}
+
+/// How components are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// Each vertex takes the least label around it, round after round.
+    #[default]
+    LabelPropagation,
+    /// Vertices are linked with some neighbours first, and those of the largest component with no more (Sutton and others,
+    /// IPDPS 2018).
+    Afforest,
 }
 
 /// Components of one graph.
 pub struct Wcc {
-    sweeps: Sweeps,
-    labels: Vec<u32>,
+    program: Program,
+}
+
+enum Program {
+    Propagation { sweeps: Sweeps, labels: Vec<u32> },
+    Afforest(Afforest),
 }
 
 impl Wcc {
@@ -36,17 +56,26 @@ impl Wcc {
     ///
     /// # Errors
     /// Graphs of more arcs than can be numbered.
-    pub fn new(edges: &Edges) -> Result<Self, OptionError> {
+    pub fn new(options: &WccOptions, edges: &Edges) -> Result<Self, OptionError> {
         edges.few_enough(Rows::Both)?;
         let graph = edges.rows(Rows::Both);
-        let (labels, changes) = propagate(&graph);
-        Ok(Self { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), labels })
+        let program = match options.algorithm {
+            Algorithm::LabelPropagation => {
+                let (labels, changes) = propagate(&graph);
+                Program::Propagation { sweeps: Sweeps::new(SHAPE, graph, Changes::Some(changes)), labels }
+            }
+            Algorithm::Afforest => Program::Afforest(Afforest::new(graph)),
+        };
+        Ok(Self { program })
     }
 
     /// Of each vertex, the least number of its component.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
-        &self.labels
+        match &self.program {
+            Program::Propagation { labels, .. } => labels,
+            Program::Afforest(forest) => forest.labels(),
+        }
     }
 }
 
@@ -71,31 +100,53 @@ fn propagate(graph: &Graph) -> (Vec<u32>, Vec<Bits>) {
 
 impl Workload for Wcc {
     fn buffers(&self) -> &[Buffer] {
-        self.sweeps.buffers()
+        match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.buffers(),
+            Program::Afforest(forest) => forest.buffers(),
+        }
     }
     fn launches(&self) -> u32 {
-        self.sweeps.launches()
+        match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.launches(),
+            Program::Afforest(forest) => forest.launches(),
+        }
     }
     fn launch(&self, index: u32) -> Launch {
-        self.sweeps.launch(index)
+        match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.launch(index),
+            Program::Afforest(forest) => forest.launch(index),
+        }
     }
     fn host_side(&self) -> HostSide {
-        self.sweeps.host_side()
+        match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.host_side(),
+            Program::Afforest(forest) => forest.host_side(),
+        }
     }
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        self.sweeps.fill(launch, group, wavefront, cursor, out);
+        match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.fill(launch, group, wavefront, cursor, out),
+            Program::Afforest(forest) => forest.fill(launch, group, wavefront, cursor, out),
+        }
+    }
+    fn result(&self) -> Numbers {
+        let graph = match &self.program {
+            Program::Propagation { sweeps, .. } => sweeps.graph(),
+            Program::Afforest(forest) => forest.graph(),
+        };
+        of_vertices("labels", numbers(self.labels()), graph)
     }
 }
 
 /// The registered workload.
 pub static ENTRY: WorkloadEntry = WorkloadEntry {
     name: "wcc",
-    summary: "weakly connected components of a graph by label propagation, edge-balanced",
+    summary: "weakly connected components of a graph by label propagation or by sampling, edge-balanced",
     source: "label propagation as in libraries for GPUs; graphs from HUVM (USENIX ATC 2022)",
     schema: typed::schema::<WccOptions>,
     resolve: typed::resolve::<WccOptions>,
     build: |options, size: &Size| {
         let options: WccOptions = typed::parse(options)?;
-        Ok(Box::new(Wcc::new(&options.graph.edges(size)?)?))
+        Ok(Box::new(Wcc::new(&options, &options.graph.edges(size)?)?))
     },
 };
