@@ -43,8 +43,8 @@ lint-rust:
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 
 lint-python: $(VENV)/built $(VENV)/checks
-	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference
-	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference
+	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference tools/networks
+	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference tools/networks
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace, validate
     from octavo.advice.ask import Advice, advise
-    from octavo.api import compare, inspect_workload, run, scenario, workload_program
+    from octavo.api import compare, inspect_workload, run, scenario, workload_program, workload_result
     from octavo.errors import (
         AdviceError,
         CalibrationError,
@@ -71,6 +71,7 @@ __all__ = [
     "trace",
     "validate",
     "workload_program",
+    "workload_result",
 ]
 
 # Where the names are, for imports when they are first used: most programs use few.
@@ -82,6 +83,7 @@ _HOMES = {
         "run",
         "scenario",
         "workload_program",
+        "workload_result",
     ),
     "octavo.scenarios.catalogue": (
         "listing",

@@ -30,7 +30,7 @@ def computed(name, *overrides):
 
 
 def rows(offsets, neighbours, weights=None):
-    """The matrix of a graph: several edges between two vertices count once, with the least weight, or as often as they are."""
+    """The matrix of a graph: edges between the same two vertices count once, with the least weight, or all of them."""
     size = len(offsets) - 1
     row = np.repeat(np.arange(size), np.diff(offsets))
     if weights is None:

@@ -92,6 +92,12 @@ def test_the_study_is_of_one_p100_on_nvlink():
     assert len(Study().scenarios()) == 5 + 3 * 20
 
 
+@pytest.mark.parametrize("node", ["x86-p100-pcie3", "cuda-sm70", "dgx-v100-4"])
+def test_any_node_gives_its_study_one_gpu(node):
+    values = Study(node=node, applications=("FIR",)).scenarios()["FIR", 0].values["node"]
+    assert (values["gpus"], values.get("links") or []) == (1, [])
+
+
 def test_applications_are_among_the_published_ones():
     assert set(APPLICATIONS) <= set(published().placements)
 
@@ -106,6 +112,8 @@ def test_a_geometric_mean():
         ({"applications": ("XYZ",)}, "application `XYZ`: expected one of AES"),
         ({"overrides": ("workload.scale=2",)}, "workload.scale=2: the study sets that itself"),
         ({"overrides": ("program.kind=pinned",)}, "program.kind=pinned: the study sets that itself"),
+        ({"overrides": ("workload=fft",)}, "workload=fft: the study sets that itself"),
+        ({"overrides": ("node.preset=r9nano",)}, "node.preset=r9nano: the study sets that itself"),
     ],
 )
 def test_what_the_study_sets_is_refused(study, message):

@@ -59,7 +59,7 @@ def memmap(
             tuple(options.overrides(assignments, None, None)),
             chosen,
             node,
-            scale or least,
+            least if scale is None else scale,
             graphs or few,
             workers,
             force,

@@ -315,7 +315,7 @@ def grace_hopper(
             tuple(options.listed(program)) or default.programs,
             tuple(options.listed(kind)) or default.kinds,
             node,
-            scale or (grace_hopper_study.REDUCED_SCALE if reduced else default.scale),
+            scale if scale is not None else grace_hopper_study.REDUCED_SCALE if reduced else default.scale,
             reduced,
             workers,
             force,

@@ -107,7 +107,7 @@ def record(
     name="torch",
     context_settings={"ignore_unknown_options": True},
     epilog=options.examples(
-        "octavo trace torch train.py -o step.trace",
+        "octavo trace torch train.py -o train.step",
         "octavo trace torch train.py resnet50 {batch} --batch 128 -o resnet50.step --python /usr/bin/python3",
         "octavo run --workload resnet50.step --set workload.batch=32 --set workload.iterations=3",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,10 @@ RESULT_EXAMPLES = options.examples(
     "octavo workload result pagerank --scale 0.0001",
     "octavo workload result wcc --set workload.graph=mine.mtx --json",
 )
+
+
+_GROUPS = ("labels", "communities")
+"""Results that say which group a vertex belongs to."""
 
 
 class Kind(Enum):
@@ -124,11 +129,28 @@ def result(
     sink = Sink(as_json=as_json)
     found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
     sink.document(found)
-    values = found[found["result"]]
+    if found["result"] in _GROUPS:
+        _show_groups(sink, name, found["result"], found[found["result"]])
+    else:
+        _show_values(sink, name, found["result"], found[found["result"]])
+
+
+def _show_groups(sink: Sink, name: str, groups: str, of: list[int]) -> None:
+    """The largest groups of vertices."""
+    sizes = Counter(of)
+    rows = [
+        [f"{group:g}", f"{size:,}"] for group, size in sorted(sizes.items(), key=lambda one: (-one[1], one[0]))[:10]
+    ]
+    sink.table(f"{name}: largest of {len(sizes):,} {groups} of {len(of):,} vertices", [groups, "vertices"], rows)
+
+
+def _show_values(sink: Sink, name: str, of: str, values: list[float | None]) -> None:
+    """The largest values."""
     reached = [(value, vertex) for vertex, value in enumerate(values) if value is not None]
     rows = [[str(vertex), f"{value:g}"] for value, vertex in sorted(reached, key=lambda one: (-one[0], one[1]))[:10]]
-    title = f"{name}: largest {found['result']} of {len(values):,} vertices, {len(reached):,} of them reached"
-    sink.table(title, ["vertex", found["result"]], rows)
+    sink.table(
+        f"{name}: largest {of} of {len(values):,} vertices, {len(reached):,} of them reached", ["vertex", of], rows
+    )
 
 
 @app.command(epilog=CIRCUIT_EXAMPLES)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import TraceError
 from octavo.files.atomic import write_bytes
+from octavo.runs.folder import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,7 @@ def record_torch(
         What was recorded: the file's contents.
 
     Raises:
+        OutputError: the file cannot be written.
         TraceError: there is no PyTorch, the script fails, or no step was found; or steps with different batch sizes
             differ in more than sizes.
 
@@ -63,6 +65,9 @@ def record_torch(
         )
     if not script.is_file():
         raise TraceError(f"there is no script {script}")
+    check_file(output)
+    if output.exists() and output.samefile(script):
+        raise TraceError(f"cannot write {output}: it is the script", "name another file with -o, such as step.step")
     python = python or sys.executable
     recorded = [_record(python, script, arguments, size) for size in (TRIED if by_batch else (None,))]
     command = shlex.join([script.name, *arguments])
@@ -103,6 +108,8 @@ def _record(python: str, script: Path, arguments: Sequence[str], batch: int | No
         if ended.returncode:
             raise _failed(python, script, ended.stderr.decode(errors="replace").strip())
         sys.stderr.write(ended.stderr.decode(errors="replace"))
+        if not result.exists():
+            raise TraceError(f"{script} ended before its step was written")
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
 

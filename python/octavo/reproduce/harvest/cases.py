@@ -27,7 +27,7 @@ class Case:
     harvesting: tuple[Job, ...]
     yielding: tuple[Job, ...]
     idle: str
-    """Programs of the published case that are not modelled: their GPUs are idle here."""
+    """Programs of the published case that are not in it yet: their GPUs are idle here."""
 
     @property
     def jobs(self) -> list[dict[str, Any]]:

@@ -33,6 +33,21 @@ REDUCED_SCALE = 1 / 16
 REDUCED_GRAPHS = 2
 
 
+_OWN = {
+    "workload.name": "--application",
+    "workload.scale": "--scale",
+    "workload.seed": "--graphs",
+    "seed": "--graphs",
+    "program": "",
+    "executor": "",
+    "memory.preset": "",
+    "node.preset": "--node",
+    "node.gpus": "",
+    "node.links": "",
+}
+"""Keys that the study sets, and the option that changes them."""
+
+
 @dataclass(frozen=True)
 class Study:
     """How the study is run."""
@@ -61,10 +76,12 @@ class Study:
         unknown = [name for name in self.applications if name not in APPLICATIONS]
         if unknown:
             raise ScenarioError(f"application `{unknown[0]}`: expected one of {', '.join(APPLICATIONS)}")
-        for key, option in (("workload.scale", "--scale"), ("workload.seed", "--graphs"), ("program.", "")):
-            if named := [one for one in self.overrides if one.startswith(key)]:
-                hint = f"say {option} instead" if option else "leave it out"
-                raise ScenarioError(f"--set {named[0]}: the study sets that itself", hint)
+        for one in self.overrides:
+            written = one.partition("=")[0].strip()
+            for key, option in _OWN.items():
+                if written == key or written.startswith(f"{key}.") or key.startswith(f"{written}."):
+                    hint = f"say {option} instead" if option else "leave it out"
+                    raise ScenarioError(f"--set {one}: the study sets that itself", hint)
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:
         """Every application on every graph, all of it managed.
@@ -81,11 +98,12 @@ class Study:
 
     def _scenario(self, name: str, seed: int) -> Scenario:
         application = APPLICATIONS[name]
-        one_gpu = ("node.gpus=1", "node.links=[]")
         program = (f"workload.name={application.workload}", f"workload.scale={application.scale * self.scale}")
         quiet = (f"workload.seed={seed}", "program.kind=managed", "record.events=false", "record.interval=0ns")
-        named = (f"node.preset={self.node}", "memory.preset=stock-driver", *one_gpu, *program, *quiet)
-        return Recipe("", "arguments", (*named, *self.overrides)).resolve()
+        named = (f"node.preset={self.node}", "memory.preset=stock-driver", *program, *quiet)
+        recipe = Recipe("", "arguments", (*named, *self.overrides))
+        links = recipe.resolve().values["node"].get("links")
+        return recipe.with_overrides(("node.gpus=1", *(("node.links=[]",) if links else ()))).resolve()
 
 
 def reproduce(study: Study) -> Found:
