@@ -59,6 +59,7 @@ __all__ = [
     "trace_record",
     "trace_validate",
     "workload_program",
+    "workload_result",
 ]
 
 _Column = tuple[str, str, bytes | list[str], list[str]]

@@ -82,8 +82,8 @@ impl Replay {
             return Err(OptionError::new("scale", message));
         }
         let map = Map::new(&places, Shrink::new(scale), reserved, replicas);
-        let launches: Vec<_> =
-            (0..iterations).flat_map(|iteration| map.iteration(step, iteration).collect::<Vec<_>>()).collect();
+        let launches = (0..iterations).flat_map(|iteration| map.iteration(step, iteration).collect::<Vec<_>>());
+        let launches = launches.collect::<Result<Vec<_>, _>>()?;
         let side = map.host_side(step, iterations, launches.len() as u32 / iterations);
         Ok(Self { buffers: map.buffers, replicas, apart: map.apart, side, launches })
     }
@@ -128,12 +128,12 @@ impl<'a> Map<'a> {
         (buffer, self.shrink.span(bytes, self.reserved[pool]))
     }
 
-    fn iteration(&self, step: &'a Step, iteration: u32) -> impl Iterator<Item = Planned> {
+    fn iteration(&self, step: &'a Step, iteration: u32) -> impl Iterator<Item = Result<Planned, OptionError>> {
         let running = step.operators.iter().enumerate().filter(|(_, operator)| operator.runs());
         running.map(move |(index, operator)| self.planned(operator, index, iteration))
     }
 
-    fn planned(&self, operator: &Operator, index: usize, iteration: u32) -> Planned {
+    fn planned(&self, operator: &Operator, index: usize, iteration: u32) -> Result<Planned, OptionError> {
         let span = |operand: &Operand| {
             let (buffer, lines) = self.span(self.places.at(iteration, index, operand.tensor), &operand.bytes);
             let first = self.buffers[buffer].base / LINE_BYTES;
@@ -149,14 +149,19 @@ impl<'a> Map<'a> {
         let share = |amount: u64, most: u64| amount.div_ceil(wavefronts).div_ceil(most);
         let longest = lengths().max().unwrap_or(0);
         let steps = share(longest, LINES_AT_ONCE).max(share(instructions, u64::from(Op::MAX_COUNT)));
-        Planned {
+        let parts = steps.saturating_mul(spans.len() as u64 + 1);
+        if groups.saturating_mul(u64::from(self.replicas)).max(parts) > u64::from(u32::MAX) {
+            let message = format!("operator {index} ({}): too large for one launch", operator.name);
+            return Err(OptionError::new("scale", message));
+        }
+        Ok(Planned {
             kernel: operator.name.clone(),
             groups: groups as u32,
             steps: steps as u32,
             instructions,
             spans,
             reads: operator.reads.len(),
-        }
+        })
     }
 
     /// The host writes parameters and constants before the first launch, samples before each iteration.

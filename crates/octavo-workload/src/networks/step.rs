@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+/// Bytes of all tensors together at most: 64 TiB, chosen, far beyond what runs.
+const MOST_BYTES: u64 = 1 << 46;
+
 /// What a tensor is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -98,6 +101,10 @@ impl Step {
     pub fn check(&self) -> Result<(), String> {
         if !self.operators.iter().any(Operator::runs) {
             return Err("expected operators that read or write something, found none".to_owned());
+        }
+        let bytes = self.tensors.iter().try_fold(0u64, |sum, tensor| sum.checked_add(tensor.bytes));
+        if bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
+            return Err("expected tensors of at most 64 TiB together".to_owned());
         }
         self.check_names()?;
         let (begins, ends) = (self.begins(), self.ends());

@@ -104,6 +104,11 @@ fn wrong_files_are_refused_in_words() {
         (r#""frees": [2]"#, r#""frees": [0]"#, "tensor 0: expected that only temporary tensors are given back"),
         ("[0, 320]]]", "[0, 700]]]", "bytes 0 to 2800 of tensor 2, expected at least one of its 2560"),
         (r#"["input", [0, 1024]]"#, r#"["input", [0, 0]]"#, "tensor 1: expected at least one byte"),
+        (
+            r#"["input", [0, 1024]]"#,
+            r#"["input", [9223372036854775807, 0]]"#,
+            "expected tensors of at most 64 TiB together",
+        ),
         (r#""source""#, r#""sauce""#, "found something else: unknown field `sauce`"),
     ] {
         let found = why(&TOY.replace(old, new));
@@ -112,6 +117,15 @@ fn wrong_files_are_refused_in_words() {
     assert!(File::parse(&[0x1f, 0x8b, 1]).unwrap_err().contains("cut off or damaged"));
     let fixed = TOY.replace(r#""batch": 4"#, r#""batch": null"#);
     assert!(File::parse(fixed.as_bytes()).unwrap().step(Some(2)).unwrap_err().contains("one batch size"));
+}
+
+#[test]
+fn operators_too_large_for_a_launch_are_refused() {
+    let text =
+        TOY.replace(r#""flops": [0, 2048], "reads": [1, 0]"#, r#""flops": [900000000000000000, 0], "reads": [1, 0]"#);
+    let step = File::parse(text.as_bytes()).unwrap().step(None).unwrap();
+    let error = Replay::new(&step, Extent { iterations: 1, replicas: 1, scale: 1.0 }).err().expect("it is too large");
+    assert_eq!(error.message, "operator 0 (mm): too large for one launch");
 }
 
 /// Parameters as published, and what a batch of the published size takes at once: parameters, gradients, momentum,
