@@ -8,7 +8,7 @@ use crate::differential::RESIZED;
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, Touch, World};
 use crate::reference::rules::Remote;
-use crate::reference::{Eviction, Placement, Prefetch, Rules};
+use crate::reference::{Eviction, Grit, Placement, Prefetch, Rules};
 
 const HOST: u8 = u8::MAX;
 
@@ -114,6 +114,28 @@ fn a_group_of_two_address_spaces_moves_as_two() {
         Op::Counter { gpu: 0, page: 40 },
         Op::Settle,
         Op::Counter { gpu: 1, page: 39 },
+    ];
+    play(&mut Harness::new(&rules), 2, &ops);
+}
+
+/// A group of 64 pages, some of them of another placement: when these were freed, the model split it; when it was split,
+/// the model kept a part that held those alone.
+#[test]
+fn pages_of_another_placement_are_no_part_of_a_group() {
+    let grit = Grit { threshold: 1, ..Grit::default() };
+    let rules = Rules {
+        page_size: 2 << 20,
+        second_placement: Some(Placement::Duplication),
+        ..Rules::unlimited(2, Placement::Grit(grit))
+    };
+    let sweep = |gpu, first, pages, write| Op::Sweep { gpu, first, pages, write };
+    let ops = [
+        Op::Storm { gpu: 0, around: 0, level: 1, write: true },
+        sweep(0, 20, 17, true),
+        sweep(0, 1, 16, true),
+        Op::Settle,
+        Op::Renew,
+        sweep(1, 0, 6, false),
     ];
     play(&mut Harness::new(&rules), 2, &ops);
 }

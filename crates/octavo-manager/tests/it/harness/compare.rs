@@ -27,6 +27,8 @@ fn from_manager(view: &PageView) -> Seen {
 
 fn from_model(model: &Model, page: u32) -> Seen {
     let state = &model.pages[&page];
+    // What GRIT notes of groups whose pages are all another's is forgotten.
+    let own = matches!(model.placement(page), Placement::Grit(_));
     Seen {
         page,
         owner: if state.populated { state.memory(state.owner) } else { state.owner.memory() },
@@ -34,7 +36,7 @@ fn from_model(model: &Model, page: u32) -> Seen {
         mapped: state.mapped(),
         writable: state.writable(),
         scheme: model.groups.schemes.get(&page).copied(),
-        group: model.groups.size(page),
+        group: if own { model.groups.size(page) } else { 1 },
         busy: model.busy(page),
         touched: model.touched.contains(&page),
     }

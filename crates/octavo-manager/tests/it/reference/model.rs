@@ -134,6 +134,10 @@ impl Model {
         self.allocations.retain(|allocation| allocation.start != run.first.0);
         for page in run.iter().map(|page| page.0) {
             assert!(!self.busy(page), "page {page} is freed in the middle of a plan");
+            // A group keeps places where pages of another placement were.
+            if matches!(self.placement(page), Placement::Grit(_)) {
+                self.groups.isolate(page);
+            }
             self.pages.remove(&page);
             self.touched.remove(&page);
             self.spaces.remove(&page);
@@ -143,7 +147,6 @@ impl Model {
             self.accesses.forget(page);
             self.refused.retain(|(_, refused)| *refused != page);
             self.starved.values_mut().for_each(|queue| queue.retain(|pending| pending.page() != page));
-            self.groups.isolate(page);
             self.groups.schemes.remove(&page);
             self.attributes.forget(page, false);
         }
@@ -266,7 +269,7 @@ impl Model {
     }
 
     /// Who decides about a page that moves.
-    pub(super) fn placement(&self, page: u32) -> Placement {
+    pub fn placement(&self, page: u32) -> Placement {
         let own = self.rules.second_placement.filter(|_| self.spaces[&page] == 1);
         if self.is_managed(page) { own.unwrap_or(self.rules.placement) } else { self.rules.system }
     }
