@@ -38,8 +38,13 @@ class Sink:
         """Whether a person reads."""
         return not (self.as_json or self.quiet)
 
-    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table; columns after the first are numbers unless any cell of theirs is a word."""
+    def table(
+        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, unbroken: Sequence[str] = ()
+    ) -> None:
+        """A table; columns after the first are numbers unless any cell of theirs is a word.
+
+        Cells of the columns `unbroken` stay on one line.
+        """
         if not self.human:
             return
         rows = [[visible(cell) for cell in row] for row in rows]
@@ -51,11 +56,14 @@ class Sink:
             padding=(0, 1, 0, 0),
         )
         shown = [visible(name).replace("-", "-\n") if len(columns) > 8 else visible(name) for name in columns]
-        given = [_column(index, name, [row[index] for row in rows]) for index, name in enumerate(shown)]
+        given = [
+            _column(name, [row[index] for row in rows], one_word=index == 0 or columns[index] in unbroken)
+            for index, name in enumerate(shown)
+        ]
         beside = 2 * len(columns) + 1
         taken = widths(given, self._console.width - beside)
         for column, width in zip(given, taken, strict=True):
-            numeric = column.one_word and column is not given[0]
+            numeric = _numbers(column.cells) and column is not given[0]
             table.add_column(escape(column.name), justify="right" if numeric else "left", overflow="fold", width=width)
         for row in rows:
             table.add_row(*map(escape, row))
@@ -74,9 +82,13 @@ class Sink:
             print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def _column(index: int, name: str, cells: Sequence[str]) -> Column:
-    """A name stays whole, and so does a number with its unit."""
-    return Column(name, cells, one_word=index == 0 or all(cell[:1] in "0123456789+-–" for cell in cells))
+def _column(name: str, cells: Sequence[str], *, one_word: bool) -> Column:
+    """A number stays whole with its unit, and so does what is said to be one word."""
+    return Column(name, cells, one_word=one_word or _numbers(cells))
+
+
+def _numbers(cells: Sequence[str]) -> bool:
+    return all(cell[:1] in "0123456789+-–" for cell in cells)
 
 
 class Notes:

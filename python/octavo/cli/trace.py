@@ -53,7 +53,7 @@ def head(
     rows = trace.Trace(path).head(count, launch=launch, group=group, wavefront=wavefront)
     sink.document(rows)
     columns = ["row", "launch", "group", "wave", "sequence", "before", "instruction", "touches"]
-    sink.table(str(path), columns, [_row(row) for row in rows])
+    sink.table(str(path), columns, [_row(row) for row in rows], unbroken=["instruction"])
 
 
 @app.command(epilog=options.examples("octavo trace validate fir.trace"))
