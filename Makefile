@@ -3,7 +3,8 @@
 # make soak   random histories of the manager against its reference model, 10 million events; CONTRIBUTING.md has more
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
-# make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that
+# make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
+#             then installed into an empty environment, where it must run the demo
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
@@ -54,9 +55,14 @@ bench: $(VENV)/built
 	$(BIN)/python python/benchmarks/policies.py
 
 wheel: $(VENV)/tools
-	@command -v rustup > /dev/null || { echo "make wheel: needs rustup, for llvm-profdata of the compiler's version" >&2; exit 1; }
-	rustup component add llvm-tools
-	$(BIN)/maturin build --release --pgo --out dist
+	$(BIN)/python tools/wheel/vega.py
+	@if command -v rustup > /dev/null && rustup component add llvm-tools; then \
+	    $(BIN)/maturin build --release --pgo --out dist; \
+	else \
+	    echo "make wheel: no llvm-tools: built without watching typical work, which costs a few percent of speed" >&2; \
+	    $(BIN)/maturin build --release --out dist; \
+	fi
+	$(BIN)/python tools/wheel/try.py "$$(ls -t dist/octavo-*.whl | head -1)"
 
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet

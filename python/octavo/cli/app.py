@@ -19,6 +19,7 @@ app = typer.Typer(
     name="octavo",
     help="Decide where the pages of a GPU node's unified memory live, and see what every decision costs.",
     epilog=options.examples(
+        "octavo demo",
         "octavo compare --workload fir --scale 0.0625",
         "octavo run scenario.toml -o runs/first",
         "octavo report runs/first -o first.html",
@@ -26,7 +27,7 @@ app = typer.Typer(
         "octavo reproduce grit --scale 0.0625",
     ),
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -3,30 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-# Name to module and what it is in there: a function, beside which EXAMPLES (and SETTINGS) stand, or several commands.
+
+@dataclass(frozen=True)
+class Command:
+    """Where a command is, and what it does."""
+
+    module: str
+    attribute: str
+    """A function, beside which EXAMPLES (and SETTINGS) stand, or several commands."""
+    summary: str
+    """What `octavo --help` says of it, as its own help does: so that nothing has to be imported for the list."""
+
+
 COMMANDS = {
-    "run": ("run", "run"),
-    "compare": ("compare", "compare"),
-    "advise": ("advise", "advise"),
-    "sweep": ("sweep", "sweep"),
-    "report": ("report", "report"),
-    "explain": ("explain", "explain"),
-    "list": ("listing", "list_"),
-    "calibrate": ("calibrate", "app"),
-    "new": ("new", "app"),
-    "workload": ("workload", "app"),
-    "trace": ("trace", "app"),
-    "import": ("import_", "app"),
-    "profile": ("profile", "profile"),
-    "reproduce": ("reproduce", "app"),
-    "validate": ("validate", "app"),
-    "schema": ("schema", "schema"),
+    "run": Command(
+        "run", "run", "Run one scenario and leave its results in a folder: scenario, summary and Parquet tables."
+    ),
+    "compare": Command(
+        "compare",
+        "compare",
+        "Run placements, kinds of memory or ways to share it side by side: time, speed-up, faults, where time goes.",
+    ),
+    "advise": Command(
+        "advise",
+        "advise",
+        "Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.",
+    ),
+    "sweep": Command(
+        "sweep",
+        "sweep",
+        "Run a scenario under many values of some of its keys: a grid, lists that step together, random draws, "
+        "a search.",
+    ),
+    "report": Command(
+        "report",
+        "report",
+        "Write one self-contained page about runs: speed-ups, time by cause, traffic over time, a map of pages, "
+        "and more.",
+    ),
+    "explain": Command(
+        "explain",
+        "explain",
+        "Say what bound a run, which buffers cause it and what would help, or where two runs differ.",
+    ),
+    "demo": Command(
+        "demo", "demo", "Compare placements on a small kernel and open the report: a minute, and nothing to prepare."
+    ),
+    "list": Command(
+        "listing",
+        "list_",
+        "List presets of nodes and memory systems, workloads and strategies with their options and sources.",
+    ),
+    "calibrate": Command(
+        "calibrate", "app", "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost."
+    ),
+    "new": Command("new", "app", "Write a commented file to begin with."),
+    "workload": Command("workload", "app", "Look at workloads without a memory system."),
+    "trace": Command("trace", "app", "Look at, check and convert recorded traces."),
+    "import": Command("import_", "app", "Import profiles of real programs into the tables of simulated runs."),
+    "profile": Command(
+        "profile",
+        "profile",
+        "Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.",
+    ),
+    "reproduce": Command("reproduce", "app", "Run published studies again."),
+    "validate": Command("validate", "app", "Compare with other simulators, and with real GPUs that were measured."),
+    "schema": Command("schema", "schema", "Print the JSON schema of scenario files, for editors."),
 }
 
 
@@ -38,7 +87,7 @@ class Imported(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.known:
-            self.known[name] = load(name, *COMMANDS[name])
+            self.known[name] = load(name, COMMANDS[name])
         return self.known[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -59,12 +108,31 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes | {"commands": Imported()})
+        self._listing = False
+
+    def list_commands(self, _ctx: Any) -> list[str]:
+        """Their names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; for the list of all of them, its name and summary alone."""
+        if self._listing and cmd_name in COMMANDS:
+            return TyperCommand(cmd_name, help=COMMANDS[cmd_name].summary)
+        return super().get_command(ctx, cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help of the whole program."""
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
 
 
-def load(name: str, module: str, attribute: str) -> Any:
+def load(name: str, command: Command) -> Any:
     """Import a command."""
-    where = import_module(f"octavo.cli.{module}")
-    found = getattr(where, attribute)
+    where = import_module(f"octavo.cli.{command.module}")
+    found = getattr(where, command.attribute)
     owner = typer.Typer(rich_markup_mode="rich")
     if isinstance(found, typer.Typer):
         owner.add_typer(found, name=name)

@@ -11,6 +11,7 @@ import typer
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
+from octavo.cli.complete import names as complete
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
 from octavo.runs import measures
@@ -32,13 +33,20 @@ EXAMPLES = options.examples(
 )
 
 Workloads = Annotated[
-    list[str] | None, typer.Option("--workload", "-w", help="Workloads by name, repeated or separated by commas.")
+    list[str] | None,
+    typer.Option(
+        "--workload",
+        "-w",
+        autocompletion=complete("workloads"),
+        help="Workloads by name, repeated or separated by commas.",
+    ),
 ]
 Placements = Annotated[
     list[str] | None,
     typer.Option(
         "--placement",
         "-p",
+        autocompletion=complete("placements"),
         help="Placements by name, or Python files, repeated or separated by commas; "
         f"{','.join(api.DEFAULT_PLACEMENTS)} if left out. "
         "Beside --kind, of managed memory; the scenario's own if left out.",

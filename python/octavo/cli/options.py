@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from octavo.cli.complete import names
 from octavo.errors import ScenarioError
 
 Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scenario file (TOML).", show_default=False)]
@@ -15,6 +16,7 @@ Workload = Annotated[
     typer.Option(
         "--workload",
         "-w",
+        autocompletion=names("workloads"),
         help="Workload by name, folder of a trace, or file of a recorded step; instead of or over a scenario file.",
     ),
 ]
@@ -23,6 +25,7 @@ Node = Annotated[
     typer.Option(
         "--node",
         "-n",
+        autocompletion=names("nodes"),
         help="Node preset, or a TOML file with a \\[node], such as machine.toml; grit-4gpu without a scenario file.",
     ),
 ]

@@ -10,6 +10,7 @@ import typer
 from octavo import api
 from octavo.cli import dry_run as dry
 from octavo.cli import options
+from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import gantt, measures
@@ -48,7 +49,10 @@ Chart = Annotated[
     typer.Option("--chart", metavar="FILE", help="Also draw the jobs over time: a .png, .svg or .pdf file."),
 ]
 Placement = Annotated[
-    str | None, typer.Option("--placement", "-p", help="Placement strategy by name, or a Python file.")
+    str | None,
+    typer.Option(
+        "--placement", "-p", autocompletion=complete("placements"), help="Placement strategy by name, or a Python file."
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from octavo.errors import OutputError
 from octavo.report import charts
 from octavo.runs import colours
 
@@ -53,11 +54,27 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
     )
 
 
+BUNDLE = files("octavo").joinpath("report", "page", "vega.js")
+"""What a package that was built to be installed has: see `tools/wheel/vega.py`."""
+
+
 @cache
 def library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, as vl-convert bundles them."""
-    import vl_convert  # noqa: PLC0415 - importing it takes longer than most commands
+    """Vega, Vega-Lite and Vega-Embed in one script, as vl-convert bundles them.
 
+    Raises:
+        OutputError: this is no package, but its sources, and vl-convert is not installed.
+
+    """
+    if BUNDLE.is_file():
+        return BUNDLE.read_text(encoding="utf-8")
+    try:
+        import vl_convert  # noqa: PLC0415 - importing it takes longer than most commands
+    except ImportError:
+        raise OutputError(
+            "the charts library of reports is missing: this Octavo was built from a checkout",
+            "pip install vl-convert-python",
+        ) from None
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 

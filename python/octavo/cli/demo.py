@@ -1,0 +1,55 @@
+"""`octavo demo`."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octavo import api
+from octavo.cli import options
+from octavo.cli.compare import show
+from octavo.cli.sink import Sink
+from octavo.runs.progress import watching
+
+EXAMPLES = options.examples("octavo demo", "octavo demo -o demo --no-open", "octavo demo --scale 1/16")
+
+_WORKLOAD, _SCALE = "stencil2d", 1 / 64
+_PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit", "ideal")
+_REPORT = "report.html"
+
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results and the report.")]
+Open = Annotated[bool, typer.Option("--open/--no-open", help="Show the report in the browser, if there is one.")]
+
+
+def demo(
+    output: Output = Path("runs/demo"),
+    scale: options.Scale = None,
+    workers: options.Workers = None,
+    force: options.Force = False,
+    open_: Open = True,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare placements on a small kernel and open the report: a minute, and nothing to prepare."""
+    from octavo.report import report  # noqa: PLC0415 - slow to import
+
+    sink = Sink(as_json=as_json, quiet=quiet)
+    with watching(quiet=quiet) as watch:
+        comparison = api.compare(
+            workloads=[_WORKLOAD],
+            placements=_PLACEMENTS,
+            scale=_SCALE if scale is None else scale,
+            output=output,
+            workers=workers,
+            force=force,
+            watch=watch,
+        )
+    folders = [result.folder for result in comparison.results.values()]
+    page = report(folders, output / _REPORT).resolve()
+    sink.document({"folder": str(output), "report": str(page), **comparison.to_dict()})
+    show(sink, comparison)
+    shown = open_ and not as_json and webbrowser.open(page.as_uri())
+    sink.say(f"Report{', open in the browser' if shown else ''}: {page}")
