@@ -1,6 +1,7 @@
 # make demo   set everything up, compare placements on a real kernel, print a table, write pictures into demo/
 # make test   every test, Rust and Python
-# make soak   random histories of the manager against its reference model, 10 million events; CONTRIBUTING.md has more
+# make soak   random histories of the manager against its reference model, 10 million events; changed files for every
+#             reader, a minute each; property tests at ten times their size; CONTRIBUTING.md has more
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
@@ -33,8 +34,10 @@ test: $(VENV)/built $(VENV)/checks
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-soak:
+soak: $(VENV)/built $(VENV)/checks
 	cargo test --release --package octavo-manager --test it -- --ignored --nocapture very_many_histories
+	OCTAVO_FUZZ_SECONDS=60 $(BIN)/python -m pytest --numprocesses auto python/tests/test_fuzz_readers.py
+	PROPTEST_CASES=2560 cargo test --workspace --quiet
 
 # Two, so that `make --jobs 2 lint` has work for both while packages are installed.
 lint: lint-rust lint-python

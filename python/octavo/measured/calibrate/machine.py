@@ -165,7 +165,10 @@ def _number(entry: dict[str, Any], part: str, known: Value, path: str, key: str)
     found = entry.get(part)
     expected = quantities.EXPECTED[known.unit]
     if known.unit == "1" and isinstance(found, (int, float)) and not isinstance(found, bool):
-        return float(found)
+        try:
+            return float(found)
+        except OverflowError:
+            raise CalibrationError(f"{path}: key `{key}.{part}`: expected {expected}, found one beyond 1e308") from None
     if known.unit != "1" and isinstance(found, str):
         try:
             return quantities.number(found, known.unit)

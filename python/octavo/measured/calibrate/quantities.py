@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -66,7 +67,13 @@ def number(found: str, unit: Unit) -> float:
     match = re.fullmatch(r"\s*(-?[0-9_]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)\s*([A-Za-z/]*)\s*", found)
     if match is None or match[2] not in _MULTIPLES[unit]:
         raise ValueError(f"expected {EXPECTED[unit]}, found `{found}`")
-    return float(Decimal(match[1].replace("_", "")) * _MULTIPLES[unit][match[2]])
+    try:
+        value = float(Decimal(match[1].replace("_", "")) * _MULTIPLES[unit][match[2]])
+    except ArithmeticError:  # Nothing but underscores, or more than a decimal holds.
+        value = math.inf
+    if not math.isfinite(value):
+        raise ValueError(f"expected {EXPECTED[unit]}, found `{found}`")
+    return value
 
 
 def unit_of(found: str) -> Unit:

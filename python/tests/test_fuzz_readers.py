@@ -1,0 +1,291 @@
+"""Every reader of what users give, fed with changed files: an answer or one of our messages, never anything else.
+
+Each target takes real files, changes them by chance and reads them. A seed and a number name a case: the same case is
+the same bytes. `OCTAVO_FUZZ_SECONDS=60` goes on for so long with each target (`make soak`); a case that fails is
+kept in `OCTAVO_FUZZ_KEEP`, if that names a folder.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import SMALL, copied_without_manifest
+from nsys_exports import saxpy
+from test_activity import CPU, GPU_FAULT, HTOD, PAGE, A, record
+
+import octavo
+from octavo.measured.calibrate import machine, quantities
+from octavo.measured.calibrate.measured import Measured
+from octavo.measured.calibrate.values import VALUES
+from octavo.measured.imports.cupti import import_cupti
+from octavo.measured.imports.nsys import import_nsys
+from octavo.report.data import gather
+from octavo.report.runs import read
+from octavo.runs import measures
+from octavo.sweeps import plan
+from octavo.sweeps.spec import read as read_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "crates/octavo-trace/tests/data"
+SECONDS = float(os.environ.get("OCTAVO_FUZZ_SECONDS", "0"))
+CASES = 24
+"""Of each target, where no time is asked for."""
+PATIENCE = 30
+"""Seconds after which a reader that has not ended never will."""
+FIRST = int(os.environ.get("OCTAVO_FUZZ_FIRST", "0"))
+
+WORDS = [
+    *(b"[ ] { } = . , : ' \" # \\ \n \x00 \xff\xfe - + / * $ % ( ) < >".split(b" ")),
+    *(b"0 1 -1 65536 2147483647 2147483648 4294967295 9223372036854775807 18446744073709551616 1e308 nan inf".split()),
+    *(b"true false null 12:00:00 2026-01-01 1GiB 1TiB 5cycles 1ps 1s 1Hz 0B/s 1TB/s all end -".split()),
+    b"node.",
+    b"[[job]]\n",
+    b"[node]\n",
+    b"'''",
+    b"\xe2\x80\xae",
+    b"\x1b[31m",
+    b"[" * 3000,
+    b"9" * 400,
+]
+
+
+def changed(content: bytes, chance: random.Random) -> bytes:
+    """The content after one to four changes."""
+    bytes_ = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        at, end = sorted(chance.randrange(len(bytes_) + 1) for _ in range(2))
+        match chance.randrange(7):
+            case 0 if bytes_:
+                bytes_[at % len(bytes_)] ^= 1 << chance.randrange(8)
+            case 1:
+                bytes_[at : min(end, at + 64)] = b""
+            case 2:
+                bytes_[at:at] = bytes_[at : min(end, at + 256)]
+            case 3:
+                bytes_[at:at] = chance.choice(WORDS)
+            case 4:
+                bytes_[at : at + chance.randint(1, 8)] = chance.choice(WORDS)
+            case 5:
+                del bytes_[at:]
+            case _:
+                bytes_[at : at + 8] = chance.choice([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]).to_bytes(8, "little")
+    return bytes(bytes_)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader: the folder of a case holds what it reads."""
+
+    corpus: Callable[[Path], None]
+    """Writes the real files into a folder."""
+    read: Callable[[Path], object]
+
+
+def text(name: str, *contents: str) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        (folder / name).write_text("\n".join(contents))
+
+    return write
+
+
+def scenario(folder: Path) -> object:
+    return octavo.scenario(folder / "s.toml")
+
+
+def node(folder: Path) -> object:
+    return octavo.scenario(workload="fir", node=folder / "node.toml")
+
+
+def sweep(folder: Path) -> object:
+    return plan.points(read_sweep(folder / "sweep.toml"))
+
+
+def result(folder: Path) -> object:
+    gather(read([folder / "r"]), "on-touch")
+    found = octavo.RunResult.load(folder / "r")
+    for name in found.tables:
+        found.table(name)
+    return measures.row("fir", "on-touch", found)
+
+
+def trace(folder: Path) -> object:
+    found = octavo.trace.open(folder / "t.trace")
+    found.validate()
+    found.head(10)
+    return octavo.scenario(workload=folder / "t.trace")
+
+
+def machine_file(folder: Path) -> None:
+    """Some values of each unit."""
+    known = {value.unit: value for value in VALUES if not value.each_pair}
+    values = [value for value in VALUES[:8] if not value.each_pair] + list(known.values())
+    about = {"gpu": "a GPU", "gpus": 1, "uuid": "GPU-1", "effort": "quick"}
+    measured = {
+        one.name: Measured(one.name, value=100, low=90, high=110, unit=one.unit, repetitions=12, probe=one.probe)
+        for one in values
+    }
+    content = machine.machine_text(machine.Machine(about, measured, {"links": "one GPU"}), NODE)
+    (folder / "machine.toml").write_text(content)
+
+
+def result_of_a_run(folder: Path) -> None:
+    octavo.run(workload="fir", scale=SMALL / 4, output=folder / "whole")
+    copied_without_manifest(folder / "whole", folder / "r")
+    shutil.rmtree(folder / "whole")
+
+
+def recorded(folder: Path) -> None:
+    shutil.copytree(ROOT / "traces/nw-128.trace", folder / "t.trace")
+    (folder / "t.trace" / "octavo-manifest.json").unlink(missing_ok=True)
+
+
+def foreign(name: str, kind: str) -> Target:
+    def corpus(folder: Path) -> None:
+        source = DATA / name
+        if source.is_dir():
+            shutil.copytree(source, folder / "in")
+        else:
+            (folder / "in").mkdir()
+            shutil.copy(source, folder / "in")
+
+    def convert(folder: Path) -> object:
+        given = folder / "in" if (DATA / name).is_dir() else next((folder / "in").iterdir())
+        return octavo.trace.convert(given, folder / "out.trace", format=kind)
+
+    return Target(corpus, convert)
+
+
+def profile(folder: Path) -> None:
+    saxpy(folder / "p.sqlite")
+
+
+def records(folder: Path) -> None:
+    rows = [record(HTOD, 8 * PAGE, 1000, 1500, A, CPU, 1, 2), record(GPU_FAULT, 17, 1300, 1350, A + PAGE, 0, 0, 2)]
+    (folder / "records.bin").write_bytes(b"".join(rows * 8))
+
+
+SCENARIO = """\
+seed = 3
+workload = { name = "fir", scale = 0.015625 }
+node.preset = "grit-2gpu"
+node.gpu_link.bandwidth = "600GB/s"
+memory = { placement = { name = "grit" }, page_size = "64KiB" }
+record = { events = true, interval = "10us" }
+program.kind = "managed"
+"""
+JOBS = """\
+node.preset = "grit-4gpu"
+memory.placement = "grit"
+[[job]]
+name = "front"
+workload = { name = "fir", scale = 0.015625 }
+gpus = [0, 1]
+[[job]]
+name = "back"
+workload = { name = "stencil2d", scale = 0.015625 }
+start = "5us"
+repetitions = 2
+"""
+NODE = '[node]\nextends = "cuda-sm90"\ngpus = 2\nclock = "1GHz"\n[node.l2]\nsize = "50MiB"\nways = 25\n'
+SWEEP = """\
+[scenario]
+workload = { name = "fir", scale = 0.015625 }
+node.preset = "grit-2gpu"
+[grid]
+node.gpu_link.bandwidth = ["100GB/s", "600GB/s"]
+memory.placement = ["grit", "on-touch"]
+[zip]
+seed = [1, 2]
+"""
+RANDOM = """\
+[scenario]
+workload = { name = "fir", scale = 0.015625 }
+[random]
+points = 3
+seed = 4
+axes.memory.placement = ["grit", "on-touch"]
+axes.node.host_link.bandwidth = { low = "16GB/s", high = "64GB/s" }
+"""
+TARGETS: dict[str, Target] = {
+    "scenario": Target(text("s.toml", SCENARIO), scenario),
+    "jobs": Target(text("s.toml", JOBS), scenario),
+    "node": Target(text("node.toml", NODE), node),
+    "machine": Target(machine_file, lambda folder: machine.read(folder / "machine.toml")),
+    "sweep": Target(text("sweep.toml", SWEEP), sweep),
+    "random sweep": Target(text("sweep.toml", RANDOM), sweep),
+    "result": Target(result_of_a_run, result),
+    "trace": Target(recorded, trace),
+    "accel-sim": foreign("accel-sim", "accel-sim"),
+    "mem-trace": foreign("mem-trace/numbered.txt", "nvbit-mem-trace"),
+    "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
+    "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
+    "cupti": Target(records, lambda folder: import_cupti(folder / "records.bin", folder / "out")),
+}
+
+
+@pytest.mark.parametrize("text", ["___GB/s", "9e999999999GB/s", "9e400GB/s"])
+def test_a_quantity_that_is_no_number_is_refused(text):
+    with pytest.raises(ValueError, match="expected a bandwidth"):
+        quantities.number(text, "B/s")
+
+
+@contextmanager
+def an_end() -> Iterator[None]:
+    """What has not ended by then is an error here."""
+
+    def late(_number: int, _frame: object) -> None:
+        raise AssertionError(f"not read after {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def case(name: str, number: int, corpus: Path, folder: Path) -> None:
+    """Change one file of the corpus and read it all."""
+    chance = random.Random(f"{name} {number}")  # noqa: S311 - no secrets
+    shutil.copytree(corpus, folder)
+    file = chance.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
+    file.write_bytes(changed(file.read_bytes(), chance))
+    try:
+        with an_end():
+            TARGETS[name].read(folder)
+    except octavo.OctavoError:
+        pass
+    except BaseException as error:
+        keep = os.environ.get("OCTAVO_FUZZ_KEEP")
+        if keep:
+            shutil.copytree(folder, Path(keep) / f"{name}-{number}", dirs_exist_ok=True)
+        raise AssertionError(f"case {number} of {name}: {type(error).__name__}: {error}") from error
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.filterwarnings("ignore:.*no manifest")
+@pytest.mark.parametrize("name", TARGETS)
+def test_whatever_a_file_holds_it_is_read_or_refused(name, tmp_path):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    TARGETS[name].corpus(corpus)
+    TARGETS[name].read(shutil.copytree(corpus, tmp_path / "unchanged"))  # What is not changed can be read.
+    number, until = FIRST, time.monotonic() + SECONDS
+    while number < FIRST + CASES or time.monotonic() < until:
+        case(name, number, corpus, tmp_path / "case")
+        number += 1
+    print(f"{name}: {number - FIRST} cases")
