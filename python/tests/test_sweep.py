@@ -112,7 +112,9 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     landed = finished(tmp_path / "out")
     assert {"points/00000.parquet", "points/00001.parquet"} <= landed.keys()
     again = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    while not has_children(again.pid):  # The worker for the last point.
+        assert again.poll() is None
+        time.sleep(0.05)
     again.send_signal(signal.SIGINT)
     _, errors = again.communicate(timeout=30)
     assert again.returncode == 130
@@ -121,6 +123,10 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     assert pl.read_parquet(tmp_path / "out" / "points.parquet")["point"].to_list() == [0, 1]
     changed = {name: (tmp_path / "out" / name).read_bytes() for name in ("points.parquet", "octavo-manifest.json")}
     assert finished(tmp_path / "out") == landed | changed
+
+
+def has_children(pid):
+    return any(children.read_text() for children in Path(f"/proc/{pid}/task").glob("*/children"))
 
 
 def finished(folder):
