@@ -9,6 +9,7 @@
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
+# make runtime the library for C and C++ programs into PREFIX, /usr/local if left out
 # make traces record traces/ again (needs Go)
 # make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
 
@@ -22,7 +23,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak lint lint-rust lint-python bench wheel docs schema kernels traces validation clean
+.PHONY: demo test soak lint lint-rust lint-python bench wheel docs schema kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -84,6 +85,11 @@ kernels:
 	target/nvrtc/bin/python -m pip install --quiet nvidia-cuda-nvrtc-cu12==12.2.140
 	LD_LIBRARY_PATH="$$(echo "$(CURDIR)"/target/nvrtc/lib/python*/site-packages/nvidia/cuda_nvrtc/lib)" \
 	    cargo run --quiet --package octavo-gpu --example ptx -- crates/octavo-probe/kernels
+
+runtime: PREFIX ?= /usr/local
+runtime:
+	cargo build --release --package octavo-runtime
+	sh crates/octavo-runtime/install.sh target/release $(PREFIX)
 
 # The commands stand in the README of the traces.
 traces: $(VENV)/built

@@ -23,6 +23,7 @@ import pytest
         ["trace", "validate"],
         ["trace", "convert"],
         ["advise"],
+        ["constants"],
         ["import", "nsys"],
         ["import", "cupti"],
         ["reproduce", "grit"],

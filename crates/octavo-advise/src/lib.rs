@@ -7,6 +7,7 @@
 //! | [`prefetch`] | which pages come without a fault of their own |
 //! | [`sparsity`] | what of a graph a traversal touches |
 //! | [`budget`] | which structures get a limited device memory |
+//! | [`placement`] | where structures are to lie, all of this taken together |
 //!
 //! # The roofline with the interconnect
 //!
@@ -51,11 +52,13 @@
 
 pub mod budget;
 pub mod penalty;
+pub mod placement;
 pub mod prefetch;
 mod quantities;
 pub mod roofline;
 pub mod sparsity;
 
 pub use penalty::{Penalty, Readings, Structure, System};
+pub use placement::{Decision, Decisions, Placement, Question, Term, Undecided, decide};
 pub use quantities::{Intensity, Occupancy, QuantityError, Rate, Remigration, Seconds, Sparsity};
 pub use roofline::{Crossing, Machine, Roofline};

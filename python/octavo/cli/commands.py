@@ -36,6 +36,11 @@ COMMANDS = {
         "advise",
         "Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.",
     ),
+    "constants": Command(
+        "constants",
+        "constants",
+        "What `octavo advise` knows of a machine, and where it is from; with -o as a file for the runtime library.",
+    ),
     "sweep": Command(
         "sweep",
         "sweep",

@@ -1,0 +1,126 @@
+//! From what a program says of its data to what the model asks, with the estimates of `octavo advise` for the rest.
+
+use std::collections::BTreeSet;
+
+use octavo_advise::penalty::Toucher;
+use octavo_advise::prefetch::{Prefetcher, Tree};
+use octavo_advise::{Intensity, Occupancy, Question, Remigration, Sparsity, Structure, System};
+use octavo_units::{Bandwidth, Bytes, Time};
+
+use crate::abi::{DEVICE_FIRST, Data, SEEN_BY_HOST, SWEPT, WRITE_SHARED};
+
+/// Bytes of the word that a thread is taken to touch, side by side with its neighbours' (as in `octavo advise`).
+const WORD: f64 = 4.0;
+/// Bytes that the driver's tree stands over.
+const BLOCK: u64 = 2 << 20;
+/// Seconds that no program runs, below what a time can hold; chosen.
+const LONGEST: f64 = 1e6;
+
+/// What the model is asked; none if a number is outside its range.
+pub fn question(system: &System, data: &Data) -> Option<Question> {
+    let known = DEVICE_FIRST | WRITE_SHARED | SEEN_BY_HOST | SWEPT;
+    let times = [data.kernel_seconds, data.stalled_seconds];
+    if data.bytes == 0
+        || data.flags & !known != 0
+        || !times.iter().all(|time| (0.0..LONGEST).contains(time))
+        || data.operations < 0.0
+    {
+        return None;
+    }
+    let sigma = Sparsity::new(or(data.touched, 1.0)).ok()?;
+    let rho = Remigration::new(or(data.visits, 1.0)).ok()?;
+    let accessed = if data.accessed_bytes == 0 { data.bytes as f64 * sigma.get() } else { data.accessed_bytes as f64 };
+    let alpha = Intensity::new(if data.operations == 0.0 { 1.0 } else { data.operations / accessed }).ok()?;
+    let resident = resident_warps(system, data);
+    let fit = f64::from(system.multiprocessors) * f64::from(system.warps);
+    let pages = data.bytes.div_ceil(system.page.0);
+    let come = data.bytes as f64 * sigma.get() * rho.get();
+    let faults = swept_faults(system, pages);
+    let prefetched = if data.flags & SWEPT == 0 { 0.0 } else { 1.0 - faults as f64 / pages as f64 };
+    let directions = u64::from(data.copied_in > 0) + u64::from(data.copied_out > 0);
+    let structure = Structure {
+        size: Bytes(data.bytes),
+        sigma,
+        rho,
+        lines: Bytes(data.line_bytes),
+        alpha,
+        occupancy: Occupancy::new(resident.map_or(1.0, |warps| warps / fit)).ok()?,
+        required: required(system, data, come),
+        fault_concurrency: together(system, data, resident),
+        prefetched_pages: (prefetched * come / system.page.0 as f64).round_ties_even() as u64,
+        first: if data.flags & DEVICE_FIRST == 0 { Toucher::Host } else { Toucher::Device },
+        host_faults: faults,
+        write_shared: data.flags & WRITE_SHARED != 0,
+        thrashing: Time((data.stalled_seconds * 1e12).round() as u64),
+        copied_in: Bytes(data.copied_in),
+        copied_out: Bytes(data.copied_out),
+        copies: if data.copies == 0 { directions } else { data.copies },
+        seen_by_host: data.flags & SEEN_BY_HOST != 0 || directions > 0,
+    };
+    Some(Question { structure, lines_known: data.line_bytes > 0 })
+}
+
+fn or(value: f64, unknown: f64) -> f64 {
+    if value == 0.0 { unknown } else { value }
+}
+
+/// Warps of the launch that are on the device at once; none if it is not known.
+fn resident_warps(system: &System, data: &Data) -> Option<f64> {
+    if data.blocks == 0 || data.threads_per_block == 0 {
+        return None;
+    }
+    let warps = data.blocks as f64 * data.threads_per_block.div_ceil(u64::from(system.warp)) as f64;
+    Some(warps.min(f64::from(system.multiprocessors) * f64::from(system.warps)))
+}
+
+/// Bytes a second that a multiprocessor asks for in the time of the kernels.
+fn required(system: &System, data: &Data, come: f64) -> Option<Bandwidth> {
+    let each = come / data.kernel_seconds / f64::from(system.multiprocessors);
+    (data.kernel_seconds > 0.0).then(|| Bandwidth(each.clamp(1.0, 1e18) as u64))
+}
+
+/// Pages that faults in flight wait for: those that resident warps span with a word for each lane.
+fn together(system: &System, data: &Data, resident: Option<f64>) -> u64 {
+    if data.faults_together > 0 {
+        return data.faults_together;
+    }
+    let spanned = resident.unwrap_or(0.0) * f64::from(system.warp) * WORD / system.page.0 as f64;
+    (spanned.round_ties_even() as u64).clamp(1, system.faults.most.max(1))
+}
+
+/// Faults of a sweep over so many pages, with the stock driver's tree over each block going ahead.
+fn swept_faults(system: &System, pages: u64) -> u64 {
+    let block = (BLOCK / system.page.0).max(1);
+    let of = |count: u64| Tree::new(system.page, Tree::STOCK, 0..count).map_or(count, |tree| sweep(tree, count));
+    let (whole, rest) = (pages / block, pages % block);
+    let blocks = if whole > 0 { whole * of(block) } else { 0 };
+    blocks + if rest > 0 { of(rest) } else { 0 }
+}
+
+/// Faults of a sweep over one tree: what is there are always the first pages, so that each fault tells where the next
+/// one is.
+fn sweep(mut tree: Tree, count: u64) -> u64 {
+    let (mut present, mut next, mut faults) = (BTreeSet::new(), 0, 0);
+    while next < count {
+        let last = tree.fault(next, &present).into_iter().filter(|page| *page < count).fold(next, u64::max);
+        present.extend(next..=last);
+        (next, faults) = (last + 1, faults + 1);
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_advise::prefetch::replay;
+    use octavo_units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_sweep_faults_as_often_as_a_replay_of_it() {
+        for count in (1..=512).step_by(7).chain([2, 16, 17, 256, 511, 512]) {
+            let tree = || Tree::new(Bytes(4096), Tree::STOCK, 0..count).unwrap();
+            assert_eq!(sweep(tree(), count), replay(0..count, &(0..count), &mut tree()).faults, "{count} pages");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+"""`octavo constants`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octavo.advice import constants as files
+from octavo.advice import systems
+from octavo.cli import options
+from octavo.cli.sink import Sink
+
+EXAMPLES = options.examples(
+    "octavo constants cuda-sm90",
+    "octavo constants machine.toml -o constants.json",
+    "OCTAVO_CONSTANTS=constants.json ./program",
+)
+
+Node = Annotated[
+    str,
+    typer.Argument(metavar="NODE", help="Node preset, or a machine file of `octavo calibrate`.", show_default=False),
+]
+File = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="File to write for the runtime library.", show_default=False),
+]
+Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+
+
+def constants(
+    node: Node, output: File = None, force: Replace = False, as_json: options.Json = False, quiet: options.Quiet = False
+) -> None:
+    """What `octavo advise` knows of a machine, and where it is from; with -o as a file for the runtime library."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    found = systems.from_node(node)
+    if output is not None:
+        files.write(node, output, force=force)
+    sink.document(files.document(found))
+    rows = [
+        [name, f"{value:.4g}", found.origins[name].certainty, found.origins[name].where]
+        for name, value in vars(found.system).items()
+    ]
+    sink.table(f"Constants of {found.name} (bytes, seconds)", ["constant", "value", "how", "from"], rows)
+    if output is not None:
+        sink.say(f"For the runtime library: {output}")

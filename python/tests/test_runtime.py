@@ -1,0 +1,117 @@
+"""What the runtime library is given, and what it answers, are the command's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import isclose
+from pathlib import Path
+
+import pytest
+
+from octavo.advice import constants, model, systems
+from octavo.errors import OutputError
+
+CRATE = Path(__file__).parents[2] / "crates" / "octavo-runtime"
+CASES = json.loads((CRATE / "data" / "answers.json").read_text())
+DEVICE_FIRST, WRITE_SHARED, SEEN_BY_HOST, SWEPT = 1, 2, 4, 8
+
+
+def structure(data: dict[str, float], system: model.System) -> model.Structure:
+    """What `octavo.h` says of a structure, as Python asks the model: a slow second reading of the header."""
+    size, flags, sigma, rho = (
+        int(data["bytes"]),
+        data.get("flags", 0),
+        data.get("touched", 1.0),
+        data.get("visits", 1.0),
+    )
+    accessed = data.get("accessed_bytes") or size * sigma
+    launch = data.get("blocks") and data.get("threads_per_block")
+    fit = system.multiprocessors * system.warps
+    resident = min(data["blocks"] * -(-data["threads_per_block"] // system.warp), fit) if launch else 0
+    pages = -(-size // system.page)
+    faults = (
+        sum(
+            model.prefetched(range(min(512, pages - at)), range(min(512, pages - at))).faults
+            for at in range(0, pages, 512)
+        )
+        if pages <= 4096
+        else pages // 512 * 6
+    )
+    kernels = data.get("kernel_seconds")
+    spanned = round(resident * system.warp * 4 / system.page)
+    moved_in, moved_out = int(data.get("copied_in", 0)), int(data.get("copied_out", 0))
+    return model.Structure(
+        size=size,
+        lines=int(data.get("line_bytes", 0)),
+        sigma=sigma,
+        rho=rho,
+        alpha=data["operations"] / accessed if data.get("operations") else 1.0,
+        occupancy=resident / fit if launch else 1.0,
+        required=size * sigma * rho / kernels / system.multiprocessors if kernels else None,
+        fault_concurrency=int(data.get("faults_together", 0)) or min(max(spanned, 1), system.most_faults),
+        prefetched_pages=round((1 - faults / pages) * size * sigma * rho / system.page) if flags & SWEPT else 0,
+        first="device" if flags & DEVICE_FIRST else "host",
+        host_faults=faults,
+        write_shared=bool(flags & WRITE_SHARED),
+        thrashing=data.get("stalled_seconds", 0.0),
+        copied_in=moved_in,
+        copied_out=moved_out,
+        copies=int(data.get("copies", 0)) or (moved_in > 0) + (moved_out > 0),
+        seen_by_host=bool(flags & SEEN_BY_HOST) or moved_in + moved_out > 0,
+    )
+
+
+def answer(data: dict[str, float], system: model.System) -> dict[str, float | str | None]:
+    """What is expected of the library."""
+    asked = structure(data, system)
+    managed = model.penalty(system, asked)
+    pinned = model.penalty(system, asked, "pinned") if asked.lines else None
+    costs = {"device": 0.0}
+    if not managed.thrashes:
+        costs["managed"] = managed.phi
+    if pinned is not None:
+        costs["pinned"] = pinned.phi
+    host = min((name for name in costs if name != "device"), key=lambda name: costs[name], default=None)
+    on_device = host is None or (costs[host] > 0 and asked.size <= system.capacity)
+    placement = "device" if on_device else host
+    return {
+        "managed": None if managed.thrashes else managed.phi,
+        "pinned": None if pinned is None else pinned.phi,
+        "placement": placement,
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_answers_of_the_library_are_those_of_the_model(case):
+    found = answer(case["data"], systems.from_node("cuda-sm90").system)
+    assert found["placement"] == case["placement"]
+    for name in ("managed", "pinned"):
+        expected = case[name]
+        assert (found[name] is None) == (expected is None)
+        assert expected is None or isclose(found[name], expected, rel_tol=1e-9)
+
+
+def test_the_built_in_machine_is_the_node_that_advice_assumes():
+    built_in = (CRATE / "data" / "cuda-sm90.json").read_text()
+    assert built_in == constants.text(systems.from_node(systems.DEFAULT_NODE))
+
+
+def test_constants_are_written_once_and_hold_what_was_found(tmp_path):
+    file = tmp_path / "constants.json"
+    constants.write("cuda-sm80", file)
+    found = json.loads(file.read_text())
+    assert found["constants"] == constants.FORMAT
+    assert found["system"]["page"] == "4096B"
+    assert set(found["origins"]) == set(vars(systems.from_node("cuda-sm80").system))
+    with pytest.raises(OutputError, match="exists already"):
+        constants.write("cuda-sm90", file)
+    constants.write("cuda-sm90", file, force=True)
+    assert file.read_text() == constants.text(systems.from_node("cuda-sm90"))
+
+
+def test_a_rarely_used_buffer_is_an_answer_that_depends_on_what_is_used():
+    system = systems.from_node("cuda-sm90").system
+    rare = structure({"bytes": 1 << 30, "touched": 0.05, "faults_together": 64, "copied_in": 1 << 30}, system)
+    assert model.penalty(system, rare).advises_host
+    assert not model.penalty(system, replace(rare, sigma=1.0)).advises_host
