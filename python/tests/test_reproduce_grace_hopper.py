@@ -19,6 +19,7 @@ from octavo.reproduce.grace_hopper import (
     pages,
     parts,
     phases,
+    qubits,
     remedies,
     statements,
     systems,
@@ -82,6 +83,19 @@ def test_iterations_are_all_there_and_traffic_is_theirs(study):
     assert (points["l1_l2_bytes"] > 0).all()
 
 
+def test_more_qubits_take_longer_and_small_pages_are_made_one_by_one(study):
+    part = qubits.sizes(replace(study, programs=("quantum-volume",)))
+    assert part.points["qubits"].unique().sort().to_list() == [14, 16, 18], "a quarter of a thousandth of 30"
+    for kind in ("managed", "system"):
+        for size in ("4KiB", "64KiB"):
+            found = part.points.filter(kind=kind, pages=size)
+            assert found["gates_ps"].is_sorted()
+            assert found["initialise_ps"].is_sorted()
+    initialise = {row["pages"]: row["initialise_ps"] for row in part.points.filter(kind="system", qubits=18).to_dicts()}
+    assert initialise["4KiB"] > 10 * initialise["64KiB"], "sixteen times as many first touches"
+    assert (part.root / "gates.png").stat().st_size > 5000
+
+
 def test_memory_is_left_by_the_ratio(study):
     part = oversubscription.sweep(study)
     assert part.points["program"].unique().to_list() == ["hotspot"], "srad has no memory that a balloon pushes out"
@@ -140,11 +154,11 @@ def test_throughput_is_of_three_levels(study):
         ({"kinds": ("explicit",)}, ("kinds", "memory")),
         (
             {"kinds": ("system",)},
-            ("kinds", "srad", "page-sizes", "oversubscription", "throughput", "remedies", "memory"),
+            ("kinds", "srad", "page-sizes", "qubits", "oversubscription", "throughput", "remedies", "memory"),
         ),
         (
             {"programs": ("quantum-volume",), "node": "x86-h100-hmm"},
-            ("kinds", "page-sizes", "oversubscription", "prefetch", "remedies", "memory"),
+            ("kinds", "page-sizes", "qubits", "oversubscription", "prefetch", "remedies", "memory"),
         ),
     ],
 )

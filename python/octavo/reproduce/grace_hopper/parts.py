@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octavo.files.notes import note
-from octavo.reproduce.grace_hopper import iterations, kinds, levels, memory, oversubscription, pages, remedies
+from octavo.reproduce.grace_hopper import iterations, kinds, levels, memory, oversubscription, pages, qubits, remedies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +19,7 @@ PARTS = {
         kinds.relative,
         iterations.srad,
         pages.sizes,
+        qubits.sizes,
         oversubscription.sweep,
         oversubscription.rescue,
         levels.throughput,

@@ -76,7 +76,7 @@ def _settings(study: Study, program: str, size: str) -> Iterator[tuple[str, tupl
     yield named(REGISTERED), (*off, *(f"program.buffers.{name}.kind=pinned" for name in TOUCHED[program]))
     if size == systems.LARGE and study.coherent:
         on = systems.counters(study.coherent, KIND, on=True)
-        for threshold in (DEFAULT_THRESHOLD,) if study.fewer else THRESHOLDS:
+        for threshold in THRESHOLDS:
             yield named(f"{LOOP}, threshold {threshold}"), (*on, *systems.threshold(threshold), *loop)
 
 
