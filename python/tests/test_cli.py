@@ -24,6 +24,7 @@ import pytest
         ["trace", "convert"],
         ["advise"],
         ["constants"],
+        ["transform"],
         ["import", "nsys"],
         ["import", "cupti"],
         ["reproduce", "grit"],

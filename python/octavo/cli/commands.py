@@ -36,6 +36,11 @@ COMMANDS = {
         "advise",
         "Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.",
     ),
+    "transform": Command(
+        "transform",
+        "transform",
+        "Make a CUDA program ask, where it allocates, what memory each buffer is to have. Shows the changes as a diff.",
+    ),
     "constants": Command(
         "constants",
         "constants",

@@ -1,0 +1,116 @@
+"""`octavo transform`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.errors import OutputError
+from octavo.files import atomic
+from octavo.transform import include_folder
+from octavo.transform import transform as transformed
+
+if TYPE_CHECKING:
+    from octavo.transform import Transformed
+
+EXAMPLES = options.examples(
+    "octavo transform fir.cu",
+    "octavo transform fir.cu -o fir_placed.cu",
+    "octavo transform src/kmeans.cu -I include -D NDEBUG --in-place",
+    "nvcc -I$(octavo transform --include-dir) fir_placed.cu -loctavo",
+)
+
+
+def _print_folder(wanted: bool) -> None:
+    if wanted:
+        typer.echo(include_folder())
+        raise typer.Exit
+
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="CUDA C++ source file.", show_default=False)]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the result; nowhere if left out.")
+]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Write the result over the file itself.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file that -o names, if there is one.")]
+Include = Annotated[
+    list[Path] | None, typer.Option("--include", "-I", metavar="DIR", help="Folder with headers; may be repeated.")
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro of the compiler; may be repeated."),
+]
+Standard = Annotated[str, typer.Option("--std", help="Language standard, as compilers call it.")]
+IncludeDir = Annotated[
+    bool,
+    typer.Option(
+        "--include-dir",
+        help="Print the folder with the headers of transformed programs, and exit.",
+        is_eager=True,
+        callback=_print_folder,
+    ),
+]
+
+
+def transform(
+    file: File,
+    output: Output = None,
+    in_place: InPlace = False,
+    force: Force = False,
+    include: Include = None,
+    define: Define = None,
+    standard: Standard = "c++17",
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    _include_dir: IncludeDir = False,
+) -> None:
+    """Make a CUDA program ask, where it allocates, what memory each buffer is to have. Shows the changes as a diff.
+
+    Nothing is written without -o or --in-place. What is not understood is left as it is, and listed with the reason.
+    """
+    target = _target(file, output, in_place=in_place, force=force)
+    result = transformed(file, include=include or (), define=define or (), standard=standard)
+    sink = Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False))
+    if sink.human and result.changed:
+        typer.echo(result.diff, nl=False)
+    written = target if target is not None and (result.changed or not in_place) else None
+    if written is not None:
+        _write(written, result)
+    sink.document({**result.to_dict(), "written": None if written is None else str(written)})
+    _tell(sink, result, written)
+
+
+def _target(file: Path, output: Path | None, *, in_place: bool, force: bool) -> Path | None:
+    if in_place and output is not None:
+        raise OutputError("both -o and --in-place are given", "name one of them")
+    if output is not None and output.exists() and not force:
+        raise OutputError(f"{output} exists already", "--force replaces it; --in-place writes over the source")
+    return file if in_place else output
+
+
+def _write(path: Path, result: Transformed) -> None:
+    """All of it or nothing, with the permissions of the source."""
+    with atomic.replaced_file(path) as temporary:
+        temporary.write_bytes(result.after)
+        shutil.copymode(result.path, temporary)
+
+
+def _tell(sink: Sink, result: Transformed, written: Path | None) -> None:
+    for each in result.skipped:
+        buffer = f" of `{each.buffer}`" if each.buffer else ""
+        sink.say(f"{result.path}:{each.line}:{each.column}: {each.call}{buffer} is left as it is: {each.why}")
+    if result.changed:
+        counts = f"{len(result.buffers)} allocations ask for their placement, {len(result.skipped)} calls are left"
+        sink.say(counts)
+    else:
+        sink.say(f"Nothing to change in {result.path}")
+    if written is not None:
+        sink.say(f"Written: {written}")
+    elif result.changed:
+        sink.say("Nothing is written: -o FILE or --in-place does that")

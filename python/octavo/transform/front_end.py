@@ -1,0 +1,129 @@
+"""The front end: libclang reads a CUDA file, or says what is wrong with it."""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import OctavoError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+INCLUDE = Path(__file__).parent / "include"
+"""Where the headers are that transformed programs need."""
+_DECLARATIONS = INCLUDE / "stub"
+_MOST_ERRORS = 5
+"""Chosen: what follows the first errors is mostly their consequence."""
+
+
+class TransformError(OctavoError):
+    """A source file that cannot be transformed."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read."""
+
+    include: tuple[Path, ...] = ()
+    """Folders with headers."""
+    define: tuple[str, ...] = ()
+    """Macros, as `NAME` or `NAME=VALUE`."""
+    standard: str = "c++17"
+
+    def flags(self) -> list[str]:
+        """As clang takes them."""
+        return [
+            *("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", f"-std={self.standard}"),
+            *("-Xclang", "-fcuda-allow-variadic-functions"),  # Kernels print.
+            *(f"-I{folder}" for folder in self.include),
+            *(f"-D{macro}" for macro in self.define),
+            *("-isystem", str(_DECLARATIONS), "-isystem", str(INCLUDE), "-include", "cuda_runtime.h"),
+            *(flag for folder in _compiler_headers() for flag in ("-idirafter", folder)),
+        ]
+
+
+def parse(path: Path, reading: Reading, text: bytes | None = None) -> Any:
+    """The translation unit of a file, or of `text` as if it stood there.
+
+    Raises:
+        TransformError: libclang is not there, or clang finds errors: the first of them are in the message.
+
+    """
+    cindex = _imported()
+    # Comments and literals need not be UTF-8, but what libclang is given must.
+    unsaved = [] if text is None else [(str(path), text.decode("utf-8", "replace"))]
+    options = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    try:
+        unit = cindex.Index.create().parse(str(path), reading.flags(), unsaved, options)
+    except cindex.TranslationUnitLoadError as error:
+        raise TransformError(f"clang cannot read {path}: {error}") from error
+    errors = [each for each in unit.diagnostics if each.severity >= cindex.Diagnostic.Error]
+    if errors:
+        raise _refused(path, errors)
+    return unit
+
+
+def _refused(path: Path, errors: Sequence[Any]) -> TransformError:
+    lines = [f"{_where(each.location)}: {each.spelling}" for each in errors[:_MOST_ERRORS]]
+    if len(errors) > _MOST_ERRORS:
+        lines.append(f"and {len(errors) - _MOST_ERRORS} more")
+    missing = any("file not found" in each.spelling for each in errors)
+    hint = (
+        "name folders of headers with -I; those of the C++ library come with g++ or clang"
+        if missing
+        else "the file is parsed with Octavo's declarations of the CUDA runtime; -I and -D say what else it needs"
+    )
+    return TransformError("\n".join([f"{path} does not parse; nothing was changed", *lines]), hint)
+
+
+def _where(location: Any) -> str:
+    return f"{location.file}:{location.line}:{location.column}" if location.file else "clang"
+
+
+@cache
+def _imported() -> ModuleType:
+    try:
+        from clang import cindex  # noqa: PLC0415 - an extra
+
+        library = cindex.conf.lib
+    except ImportError:
+        raise TransformError("libclang is not installed", "install it with `pip install 'octavo[transform]'`") from None
+    except Exception as error:
+        raise TransformError(f"libclang does not load: {error}", "install `octavo[transform]` again") from error
+    library.clang_getFileLocation.argtypes = [
+        cindex.SourceLocation,
+        *(ctypes.POINTER(kind) for kind in (cindex.c_object_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint)),
+    ]
+    library.clang_getFileLocation.restype = None
+    module: ModuleType = cindex
+    return module
+
+
+def file_offset(location: Any) -> tuple[str | None, int]:
+    """File and byte where a location is written: of an argument of a macro, where the argument stands."""
+    cindex = _imported()
+    file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+    cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
+    return (cindex.File(file).name if file else None), offset.value
+
+
+@cache
+def _compiler_headers() -> tuple[str, ...]:
+    """Headers that a compiler brings along, such as <stddef.h>: libclang's package has none."""
+    patterns = ("/usr/lib/llvm-*/lib/clang/*/include", "/usr/lib/clang/*/include", "/usr/lib/gcc/*/*/include")
+    for pattern in patterns:
+        if found := sorted(glob.glob(pattern), key=_version):  # noqa: PTH207 - absolute patterns
+            return (found[-1],)
+    return ()
+
+
+def _version(folder: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in Path(folder).parent.name.split(".") if part.isdigit())

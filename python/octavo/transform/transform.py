@@ -1,0 +1,168 @@
+"""`transform`: reads a CUDA file, changes what it understands, and says what it left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octavo.transform import buffers, names
+from octavo.transform.bounds import Bounds
+from octavo.transform.edits import Edit, apply
+from octavo.transform.front_end import INCLUDE, Reading, TransformError, parse
+from octavo.transform.headers import inclusion
+from octavo.transform.result import Changed, Skipped, Transformed
+from octavo.transform.sites import Sites
+from octavo.transform.tree import Node, build
+from octavo.transform.unseen import unseen
+from octavo.transform.uses import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def include_folder() -> Path:
+    """The folder with the header that transformed programs include."""
+    return INCLUDE
+
+
+def transform(
+    path: str | Path,
+    *,
+    include: Sequence[str | Path] = (),
+    define: Sequence[str] = (),
+    standard: str = "c++17",
+) -> Transformed:
+    """A CUDA file with its allocations, frees and copies made to ask Octavo's runtime for their placement.
+
+    Nothing is written. What is not understood is left as it is, and listed.
+
+    Args:
+        path: The file.
+        include: Folders with further headers.
+        define: Macros that the compiler is given, as `NAME` or `NAME=VALUE`.
+        standard: The language, as compilers call it.
+
+    Raises:
+        TransformError: the file cannot be read or does not parse, or libclang is not installed.
+
+    """
+    path = Path(path)
+    text = _read(path)
+    reading = Reading(tuple(map(Path, include)), tuple(define), standard)
+    unit = parse(path, reading)
+    change = _Change(text, build(unit, str(path)))
+    edits = change.edits
+    if edits:
+        edits = sorted([*edits, *inclusion(text, unit, str(path))])
+    after = apply(text, edits)
+    if edits:
+        _check(path, reading, after)
+    skipped = dict.fromkeys([*change.skipped, *unseen(unit, text, str(path), change.seen)])
+    in_order = sorted(skipped, key=lambda each: (each.line, each.column))
+    changed = sorted(change.changed, key=lambda each: each.line)
+    return Transformed(path, text, after, tuple(edits), tuple(changed), tuple(in_order))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TransformError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _check(path: Path, reading: Reading, after: bytes) -> None:
+    """What is written must parse as well as what was read."""
+    try:
+        parse(path, reading, after)
+    except TransformError as error:
+        raise TransformError(
+            f"the result would not parse; nothing was changed\n{error.message}",
+            "this is a mistake of Octavo's: please report it with the file",
+        ) from error
+
+
+class _Change:
+    """What becomes of one file."""
+
+    def __init__(self, text: bytes, root: Node) -> None:
+        self._text = text
+        self._sites = Sites(text, root)
+        judge = Judge(text, buffers.functions(root))
+        self._judge = judge
+        self._bounds = Bounds(text, root, judge)
+        self.edits: list[Edit] = []
+        self.changed: list[Changed] = []
+        self.skipped: list[Skipped] = []
+        self.seen = {call.start for call in self._sites.calls}
+        self._done: set[int] = set()
+        self._why: dict[int, tuple[str | None, str]] = {}
+        found = buffers.groups(buffers.variables(root, judge))
+        self._names = _unique(found)
+        for group in found:
+            self._decide(group)
+        for call in self._sites.calls:
+            if id(call) not in self._done and not self._sites.open(call):
+                self._skip(call)
+
+    def _decide(self, group: buffers.Group) -> None:
+        """Change all of a buffer, or nothing of it."""
+        objection = self._objection(group)
+        calls = group.calls()
+        if objection is not None:
+            where, why = objection
+            name = ", ".join(dict.fromkeys(variable.name for variable, _ in group.allocations()))
+            for call in calls:
+                self._why.setdefault(id(call), (name, f"{why} (line {self._line(where.start)})"))
+            return
+        for variable, call in group.allocations():
+            self._allocate(group, variable, call)
+        for call in calls:
+            if id(call) not in self._done:
+                self.edits += self._sites.edits(call)
+                self._done.add(id(call))
+
+    def _objection(self, group: buffers.Group) -> tuple[Node, str] | None:
+        for call in group.calls():
+            if (why := self._sites.objection(call)) is not None:
+                return call, f"`{call.name}`: {why}"
+        return group.objection(self._judge)
+
+    def _allocate(self, group: buffers.Group, variable: buffers.Variable, call: Node) -> None:
+        bounds = next((found for each in group.launches() if (found := self._bounds.launch(each, call))), None)
+        name = self._names[id(variable)]
+        known = b"" if bounds is None else b".launch(" + b", ".join(bounds) + b")"
+        self.edits += self._sites.edits(call, f', octavo_buffer("{name}")'.encode() + known)
+        self._done.add(id(call))
+        kind = names.ALLOCATE[call.name]
+        self.changed.append(Changed(name, self._line(call.start), kind, launch=bounds is not None))
+
+    def _skip(self, call: Node) -> None:
+        name = self._sites.name(call)
+        buffer, why = self._why.get(id(call), (None, self._unasked(call)))
+        column = call.start - (self._text.rfind(b"\n", 0, call.start) + 1) + 1
+        self.skipped.append(Skipped(self._line(call.start), column, name, buffer, why))
+
+    def _unasked(self, call: Node) -> str:
+        """Why a call that belongs to no buffer is left."""
+        name = self._sites.name(call)
+        if name in names.LEFT:
+            return names.LEFT[name]
+        if any(node.kind in {"FUNCTION_TEMPLATE", "CLASS_TEMPLATE"} for node in call.ancestors()):
+            return "it stands in a template"
+        if (why := self._sites.objection(call)) is not None:
+            return why
+        return "the buffer is not allocated in a variable of this file that is understood"
+
+    def _line(self, offset: int) -> int:
+        return self._text.count(b"\n", 0, offset) + 1
+
+
+def _unique(found: Sequence[buffers.Group]) -> dict[int, str]:
+    """A name for each allocated variable: its own, or with that of its function where two have the same."""
+    variables = [variable for group in found for variable in dict.fromkeys(each for each, _ in group.allocations())]
+    times = Counter(variable.name for variable in variables)
+    return {
+        id(each): each.name if times[each.name] == 1 else ".".join(filter(None, [each.owner, each.name]))
+        for each in variables
+    }
