@@ -23,6 +23,7 @@ from octavo.reproduce.grace_hopper import (
     remedies,
     statements,
     systems,
+    variants,
 )
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.reproduce.grace_hopper.study import KINDS, Study
@@ -57,6 +58,20 @@ def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_
     values = study.recipe(("srad", "managed")).resolve().values
     assert values["program"]["buffers"] == {name: {"kind": "device"} for name in PROGRAMS["srad"].only_gpu}
     assert "buffers" not in study.recipe(("srad", "explicit")).resolve().values["program"]
+
+
+def test_variants_count_what_is_left_out(study, relative):
+    part = variants.tried(study)
+    rows = {(row["program"], row["kind"], row["counters"]): row for row in part.points.to_dicts()}
+    assert ("srad", "explicit", "on") not in rows, "no counter moves what is copied"
+    for row in relative.points.to_dicts():
+        same = rows[row["program"], row["kind"], "off"]
+        assert same["with_allocation_speed"] == row["with_allocation_speed"]
+        explicit = rows[row["program"], "explicit", "off"]
+        assert same["time_speed"] == explicit["time_ps"] / same["time_ps"]
+    on, off = (rows["hotspot", "system", counters] for counters in ("on", "off"))
+    assert on["migrated_in_bytes"] > 0 == off["migrated_in_bytes"]
+    assert on["remote_lines"] < off["remote_lines"]
 
 
 def test_system_memory_is_read_where_it_is_with_counters_off(relative):
@@ -148,13 +163,23 @@ def test_throughput_is_of_three_levels(study):
 @pytest.mark.parametrize(
     ("asked", "runs"),
     [
-        ({"programs": ("srad",)}, ("kinds", "srad", "page-sizes", "remedies")),
-        ({"programs": ("bfs",)}, ("kinds", "page-sizes")),
-        ({"programs": ("hotspot",)}, ("kinds", "page-sizes", "oversubscription", "prefetch", "memory")),
-        ({"kinds": ("explicit",)}, ("kinds", "memory")),
+        ({"programs": ("srad",)}, ("kinds", "variants", "srad", "page-sizes", "remedies")),
+        ({"programs": ("bfs",)}, ("kinds", "variants", "page-sizes")),
+        ({"programs": ("hotspot",)}, ("kinds", "variants", "page-sizes", "oversubscription", "prefetch", "memory")),
+        ({"kinds": ("explicit",)}, ("kinds", "variants", "memory")),
         (
             {"kinds": ("system",)},
-            ("kinds", "srad", "page-sizes", "qubits", "oversubscription", "throughput", "remedies", "memory"),
+            (
+                "kinds",
+                "variants",
+                "srad",
+                "page-sizes",
+                "qubits",
+                "oversubscription",
+                "throughput",
+                "remedies",
+                "memory",
+            ),
         ),
         (
             {"programs": ("quantum-volume",), "node": "x86-h100-hmm"},

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octavo.files.notes import note
-from octavo.reproduce.grace_hopper import iterations, kinds, levels, memory, oversubscription, pages, qubits, remedies
+from octavo.reproduce.grace_hopper import (
+    iterations,
+    kinds,
+    levels,
+    memory,
+    oversubscription,
+    pages,
+    qubits,
+    remedies,
+    variants,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +27,7 @@ PARTS = {
     described.name: described
     for described in (
         kinds.relative,
+        variants.tried,
         iterations.srad,
         pages.sizes,
         qubits.sizes,
