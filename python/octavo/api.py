@@ -145,6 +145,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
     sharings: Sequence[Strategy] | None = None,
     baseline: str | None = None,
     alone: bool = False,
+    replicates: int = 1,
     output: str | Path | None = None,
     workers: int | None = None,
     force: bool = False,
@@ -163,6 +164,8 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         sharings: what one job may take from another: `free-for-all`, `quota` or a Python class; beside each other.
         baseline: the variant that speed-ups are relative to; the first if left out.
         alone: whether each job also runs with the others idle, which says what they cost each other.
+        replicates: how often each scenario runs, with what it does not say done otherwise (when GPUs begin launches,
+            which of equals comes first); from two on, times and speed-ups are medians with intervals.
         output: folder of results, tables and pictures; a temporary one, removed with the comparison, if left out.
         workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
         force: replace what `output` holds.
@@ -181,6 +184,7 @@ def compare(  # noqa: PLR0913 - one for each thing that can be named
         sharings=sharings,
         baseline=baseline,
         alone=alone,
+        replicates=replicates,
         **arguments,
     )
     root, keep = folder_of(output)
@@ -228,6 +232,7 @@ def plan_comparison(
     sharings: Sequence[Strategy] | None = None,
     baseline: str | None = None,
     alone: bool = False,
+    replicates: int = 1,
     **arguments: Unpack[Arguments],
 ) -> PlannedComparison:
     """Read and check everything; arguments and errors as `compare`."""
@@ -239,7 +244,7 @@ def plan_comparison(
     named = workloads or (None if single is None else [str(single)])
     arguments["workload"] = named[0] if named else None
     base = recipe(source, **arguments)
-    experiment = Experiment(base, named, variants, alone=alone)
+    experiment = Experiment(base, named, variants, alone=alone, replicates=replicates)
     return PlannedComparison(
         experiment, baseline, f"compare-{slug('-'.join(experiment.workloads))}-{experiment.digest}"
     )

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario};
+use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
     InstantOptions, InstantProgress, Job, Progress, Repeat, RunOptions, SimError, Table, run_jobs_at_once,
     simulate_jobs,
@@ -44,7 +44,7 @@ pub fn run(
     drop(take_raised()); // Of an earlier run that could not end in it.
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
     let outcome = py.detach(|| match &scenario.executor {
-        ExecutorChoice::Simulated(_) => in_time(&scenario, &parts, timeline, &mut telling),
+        ExecutorChoice::Simulated(choice) => in_time(&scenario, choice, &parts, timeline, &mut telling),
         ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
         ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
     });
@@ -63,6 +63,7 @@ type Results = (String, Vec<Table>);
 
 fn in_time(
     scenario: &Scenario,
+    choice: &SimulatedChoice,
     parts: &[Part],
     mut timeline: Option<BufWriter<File>>,
     telling: &mut Telling,
@@ -71,6 +72,7 @@ fn in_time(
     let options = RunOptions {
         record_events: scenario.record.events,
         interval: scenario.record.interval,
+        replicate: choice.replicate,
         timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
         progress: Some(&mut report),
     };

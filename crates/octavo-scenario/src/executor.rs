@@ -17,10 +17,21 @@ pub enum ExecutorChoice {
     Instant(InstantChoice),
 }
 
-/// The simulated node, which has no options here: what it is stands in `[node]`.
+/// The simulated node; what it is stands in `[node]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SimulatedChoice {}
+#[serde(default, deny_unknown_fields)]
+pub struct SimulatedChoice {
+    /// Which of several runs of one scenario it is; default 0, the run as it is. In each other, what no scenario says
+    /// happens otherwise: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute units
+    /// gets the first work-group. Ours.
+    #[serde(skip_serializing_if = "is_as_it_is")]
+    pub replicate: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_as_it_is(replicate: &u32) -> bool {
+    *replicate == 0
+}
 
 /// What stands for time where there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +56,7 @@ impl Default for InstantChoice {
 
 impl Default for ExecutorChoice {
     fn default() -> Self {
-        Self::Simulated(SimulatedChoice {})
+        Self::Simulated(SimulatedChoice::default())
     }
 }
 
@@ -53,16 +64,16 @@ impl ExecutorChoice {
     /// The word for [`Instant`](Self::Instant).
     pub(crate) const INSTANT: &'static str = "instant";
 
-    /// Whether it is the simulated node.
+    /// Whether it is the simulated node, and the run as it is.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        matches!(self, Self::Simulated(_))
+        *self == Self::default()
     }
 }
 
 /// Refuses what has no meaning without time.
 pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
-    if scenario.executor.is_default() {
+    if matches!(scenario.executor, ExecutorChoice::Simulated(_)) {
         return Ok(());
     }
     if let Some((number, late)) = scenario.job.iter().enumerate().find(|(_, job)| job.start > Time::ZERO) {

@@ -15,10 +15,12 @@ use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
+use crate::machine::starts::Starts;
 use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
 use crate::observe::result::{HostMemoryUse, RunResult};
 use crate::observe::spans::Spans;
+use crate::observe::waits::FaultWaits;
 
 /// Events between looks at the progress callback: a few milliseconds of work.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
@@ -38,6 +40,9 @@ pub struct RunOptions<'a> {
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
     pub timeline: Option<&'a mut dyn Write>,
+    /// 0 for the run as it is; each other number for one in which what no scenario says happens otherwise: when each GPU
+    /// begins a launch (up to 1 µs late), and which of equal GPUs and compute units comes first.
+    pub replicate: u32,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -106,12 +111,12 @@ fn run_jobs(
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
     let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
-    let running = Jobs::new(jobs, units, workload, node);
+    let running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
     let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
-    let kept = (Breakdown::default(), recorder);
+    let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
     let Some(out) = options.timeline.take() else {
         let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, kept);

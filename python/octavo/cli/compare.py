@@ -16,6 +16,7 @@ from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
 from octavo.runs import measures
 from octavo.runs.progress import watching
+from octavo.runs.replicates import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ EXAMPLES = options.examples(
     "octavo compare --workload fir --node cuda-sm90 --kind explicit,managed,pinned,system --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,my_policy.py,other.py:Mine --scale 0.0625",
     "octavo compare --workload stencil2d -p on-touch,duplication,grit --executor instant",
+    "octavo compare --workload fir --scale 1/16 --replicates 7",
     "octavo compare jobs.toml --alone --sharing free-for-all,quota",
 )
 
@@ -89,6 +91,7 @@ def compare(
     fidelity: options.Fidelity = None,
     baseline: Baseline = None,
     alone: Alone = False,
+    replicates: options.Replicates = 1,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     demotion: options.Demotion = None,
@@ -120,6 +123,7 @@ def compare(
         sharings=options.listed(sharing) or None,
         baseline=baseline,
         alone=alone,
+        replicates=replicates,
         prefetch=prefetch,
         eviction=eviction,
         executor=executor,
@@ -156,10 +160,32 @@ def show(sink: Sink, comparison: Comparison) -> None:
         if not whole:
             _show_counts(sink, workload, points)
         _show_shares(sink, workload, points)
+    _show_replicates(sink, comparison)
     _show_sharing(sink, comparison)
     show_own_strategies(sink, next(iter(comparison.results.values())).scenario)
     if len(comparison.workloads) > 1:
         show_speedups(sink, f"Speed-up over {comparison.baseline}", comparison)
+
+
+def _show_replicates(sink: Sink, comparison: Comparison) -> None:
+    """Medians with their intervals, and who is fastest as far as they tell."""
+    if not comparison.replicates:
+        return
+    rows = [
+        (
+            point["workload"],
+            point["variant"],
+            milliseconds(point["time_ps"]),
+            measures.times(point).text,
+            f"{point['speedup']:.2f}",
+            f"{point['speedup_low']:.2f} – {point['speedup_high']:.2f}",
+        )
+        for point in comparison.points.to_dicts()
+    ]
+    columns = ["workload", "variant", "median time", "interval", "speed-up", "interval of it"]
+    sink.table(f"Medians of {comparison.points['replicates'][0]} replicates", columns, rows)
+    for workload in comparison.workloads:
+        sink.say(f"{workload}: fastest is {names(comparison.best(workload))}.")
 
 
 def _show_sharing(sink: Sink, comparison: Comparison) -> None:

@@ -15,11 +15,15 @@ from octavo.errors import OctavoError, OutputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from octavo.explain.waits import Wait
+
 EXAMPLES = options.examples(
     "octavo explain runs/first",
     "octavo explain runs/first --what-if --picture why.png",
     "octavo explain runs/on-touch runs/grit",
 )
+
+WAIT_COLUMNS = ["what for", "share of the wait", "p50", "p95", "p99"]
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Folder of a run, or of two.", show_default=False)]
 WhatIf = Annotated[
@@ -72,12 +76,20 @@ def explain(
     sink.document(one.to_dict())
     for sentence in one.sentences:
         sink.say(sentence)
+    if one.facts.waits:
+        sink.table("what faults wait for", WAIT_COLUMNS, [_wait(each) for each in one.facts.waits])
     if one.remedies:
         rows = [(each.label, milliseconds(each.time_ps), change(each.change)) for each in one.remedies]
         sink.table("one change at a time", ["change", "time", "against the run"], rows)
         sink.say(f"Runs: {folder}")
     if picture is not None:
         one.plot().save(picture)
+
+
+def _wait(one: Wait) -> tuple[str, ...]:
+    from octavo.explain.words import WAITED, duration  # noqa: PLC0415 - polars takes long to import
+
+    return (WAITED[one.part], f"{one.share:.1%}", *map(duration, (one.p50_ps, one.p95_ps, one.p99_ps)))
 
 
 def _beside(run: Path) -> Path:

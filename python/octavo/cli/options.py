@@ -114,6 +114,15 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; below runs/ if left out."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace finished results.")]
+Replicates = Annotated[
+    int,
+    typer.Option(
+        "--replicates",
+        metavar="N",
+        min=1,
+        help="Run each N times, with start times of GPUs and the order among equals changed: medians with intervals.",
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Say what it would take (time, memory, disk) from short trials, and write nothing."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,14 +15,18 @@ from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.runs import gantt, measures
-from octavo.runs.execute import Point
+from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
 from octavo.runs.pictures import check_format
 from octavo.runs.progress import watching
+from octavo.runs.replicates import check, interval, replicate
 from octavo.scenarios.scenario import BY_LINE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.runs.replicates import Interval
     from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
 
@@ -76,6 +81,7 @@ def run(
     force: options.Force = False,
     perfetto: Perfetto = None,
     chart: Chart = None,
+    replicates: options.Replicates = 1,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -101,18 +107,31 @@ def run(
         overrides=assignments,
     )
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
+    points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]
     if dry_run:
-        dry.show(sink, [Point(resolved.label, resolved, folder)], 1, force=force)
+        dry.show(sink, points, 1, force=force)
         return
     if chart is not None:
         _check_chart(chart, resolved)
     with watching(quiet=quiet) as watch:
         result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
-    _show(sink, result)
+    with watching(quiet=quiet or len(points) == 1) as watch:
+        repeated = [result, *execute(points[1:], force=force, watch=watch)] if len(points) > 1 else []
+    _show(sink, result, repeated)
     if chart is not None:
         gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})
     if perfetto is not None:
         sink.say(f"Timeline: {perfetto}; open it in https://ui.perfetto.dev")
+
+
+def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:
+    """The replicates of a run beside it."""
+    check(count, [scenario])
+    root = folder.with_name(f"{folder.resolve().name}-replicates")
+    return [
+        Point(f"{scenario.label} replicate {number}", replicate(scenario, number), root / str(number))
+        for number in range(1, count)
+    ]
 
 
 def _check_chart(chart: Path, scenario: Scenario) -> None:
@@ -127,14 +146,17 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
     check_file(chart)
 
 
-def _show(sink: Sink, result: RunResult) -> None:
-    sink.document({"folder": str(result.folder), "summary": result.summary})
+def _show(sink: Sink, result: RunResult, repeated: Sequence[RunResult]) -> None:
+    times = interval(one.summary["time_ps"] for one in repeated) if repeated else None
+    found = {} if times is None else {"time_ps": asdict(times), "replicates": [str(one.folder) for one in repeated]}
+    sink.document({"folder": str(result.folder), "summary": result.summary, **found})
     if not sink.human:
         return
     scenario = result.scenario
     point = measures.row(scenario.workload, scenario.placement, result)
     rows = [
         *([("simulated time", milliseconds(point["time_ps"]))] if result.has_time else []),
+        *([] if times is None else [(f"median of {times.count} replicates", _spread(times))]),
         *((name.replace("_", " "), milliseconds(time)) for name, time in _phases(result, point).items() if time),
         *([] if scenario.fidelity == BY_LINE else [("fidelity", scenario.fidelity)]),
         ("line accesses", f"{point['lines']:,}"),
@@ -150,6 +172,10 @@ def _show(sink: Sink, result: RunResult) -> None:
     sink.table(f"{scenario.label} under {scenario.system}", ["measure", "value"], rows)
     _show_jobs(sink, result)
     sink.say(f"Results: {result.folder}")
+
+
+def _spread(times: Interval) -> str:
+    return f"{times.median * 1e-9:.3f} ms ({times.low * 1e-9:.3f} – {times.high * 1e-9:.3f})"
 
 
 def _moved(point: dict[str, Any]) -> list[tuple[str, str]]:

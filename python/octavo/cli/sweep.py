@@ -12,12 +12,14 @@ from octavo.cli import options
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
+from octavo.runs import measures
 from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
+from octavo.sweeps.medians import best as best_points
 from octavo.sweeps.store import PICTURE_FILE, TABLE_FILE
-from octavo.sweeps.table import FAILED, OK
+from octavo.sweeps.table import FAILED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,6 +80,7 @@ def sweep(
     scale: options.Scale = None,
     kind: options.Kind = None,
     fidelity: options.Fidelity = None,
+    replicates: options.Replicates = 1,
     on: On = "local",
     workers: options.Workers = None,
     _jobs: options.Jobs = None,
@@ -94,7 +97,7 @@ def sweep(
     """
     sink = Sink(as_json=as_json, quiet=quiet)
     changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
-    planned = prepare(file, best, trials, direction, seed, changes)
+    planned = prepare(file, best, trials, direction, seed, changes, replicates)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)
@@ -110,17 +113,11 @@ def sweep(
 
 def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]:
     found = {"folder": str(root), "points": table.to_dicts()}
-    return found | ({"best": _best(planned, table)} if planned.goal else {})
-
-
-def _best(planned: Sweep, table: pl.DataFrame) -> dict[str, Any] | None:
-    """The best trial, the earliest of equals; nothing if all failed."""
     if planned.goal is None:
-        return None
-    found = table.filter(status=OK).sort(
-        planned.goal.metric, descending=planned.goal.direction == "maximize", maintain_order=True
-    )
-    return found.row(0, named=True) if found.height else None
+        return found
+    ordered = best_points(table, planned.goal)
+    level = {"level_with_best": [row["point"] for row in ordered[1:]]} if planned.spec.replicates > 1 else {}
+    return found | {"best": ordered[0] if ordered else None} | level
 
 
 def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
@@ -128,24 +125,33 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
     names = short_names(keys)
     metric = planned.goal.metric if planned.goal else None
     extra = [metric] if metric not in (None, "time_ps", "faults", "migrations") else []
-    columns = ["point", *(names[key] for key in keys), "status", "time", "faults", "migrations", *map(str, extra)]
+    several = planned.spec.replicates > 1
+    times = ["median time", "interval"] if several else ["time"]
+    columns = ["point", *(names[key] for key in keys), "status", *times, "faults", "migrations", *map(str, extra)]
+
+    def spread(row: dict[str, Any]) -> list[str]:
+        return [measures.times(row).text] if several else []
 
     def line(row: dict[str, Any]) -> list[str]:
         values = [str(row["point"]), *(shown(row[key]) for key in keys), row["status"]]
         if row["status"] == FAILED:
-            return [*values, *["–"] * (3 + len(extra))]
-        counts = (f"{row[str(name)]:,}" for name in ("faults", "migrations", *extra))
+            return [*values, *["–"] * (2 + len(times) + len(extra))]
+        counts = (f"{row[str(name)]:,.0f}" for name in ("faults", "migrations", *extra))
         time = "–" if row["time_ps"] is None else milliseconds(row["time_ps"])
-        return [*values, time, *counts]
+        return [*values, time, *spread(row), *counts]
 
     rows = table.head(_SHOWN).to_dicts()
     sink.table(planned.spec.name, columns, [line(row) for row in rows])
     if table.height > _SHOWN:
         sink.say(f"and {table.height - _SHOWN} more points")
-    best = _best(planned, table)
-    if best is not None and metric is not None:
-        found = " ".join(f"{names[key]}={shown(best[key])}" for key in keys)
-        sink.say(f"Best {metric}: {best[metric]:,} in point {best['point']}: {found}")
+    ordered = [] if planned.goal is None else best_points(table, planned.goal)
+    if ordered and metric is not None:
+        first, *others = ordered
+        found = " ".join(f"{names[key]}={shown(first[key])}" for key in keys)
+        sink.say(f"Best {metric}: {first[metric]:,} in point {first['point']}: {found}")
+        if several and others:
+            level = ", ".join(str(row["point"]) for row in others)
+            sink.say(f"Level with it, as their intervals overlap: points {level}")
 
 
 def _complain_of_failures(root: Path, table: pl.DataFrame) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.explain.waits import Wait, waits
 from octavo.runs import events, measures
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Facts:
     """Share of the run in which each direction of a link is busy, largest first."""
     buffers: list[dict[str, Any]]
     """`allocation`, `faults`, `share` of all, `moved` pages, `times` each of its pages moved; most faults first."""
+    waits: list[Wait] = field(default_factory=list)
+    """What faults waited for, in their order, the whole last; nothing if there were none."""
 
 
 def facts(result: RunResult) -> Facts:
@@ -64,6 +67,7 @@ def facts(result: RunResult) -> Facts:
         driver=_driver(result, driver, max(point.get("kernels_ps") or time, 1)),
         links=_falling(links),
         buffers=_buffers(result),
+        waits=waits(result),
     )
 
 

@@ -22,6 +22,18 @@ SPENT = {
     "walk": "on address translation: TLBs and walks",
 }
 """What each cause stands for."""
+WAITED = {
+    "walk": "page-table walks",
+    "message": "the message to the host",
+    "queue": "queues",
+    "service": "service by the driver",
+    "drain": "draining compute units",
+    "copy": "copies",
+    "other": "shootdowns, mappings and making room",
+    "replay": "the replay",
+    "total": "all of it",
+}
+"""What faults wait for, by the parts of `fault_waits`."""
 BUSY = 0.8
 """Share of the time from which something is called what bounds a run; chosen."""
 _TOLD = 0.05
@@ -37,6 +49,7 @@ def run(name: str, found: Facts) -> list[str]:
         f"{name} took {milliseconds(found.time_ps)}: {_causes(found)}.",
         *_phases(found),
         *_driver(found),
+        *_waits(found),
         *_links(found),
         *_buffers(found),
     ]
@@ -69,6 +82,18 @@ def _driver(found: Facts) -> Iterable[str]:
         yield f"{lines}; its service alone fills {found.driver:.0%} of {whose}: the driver bounds {what}."
     else:
         yield f"{lines}; its service fills {found.driver:.0%} of {whose}."
+
+
+def _waits(found: Facts) -> Iterable[str]:
+    if not found.waits:
+        return
+    *parts, whole = found.waits
+    told = sorted((one for one in parts if one.share >= _TOLD), key=lambda one: -one.share)
+    shares = ", ".join(f"{WAITED[one.part]} {one.share:.0%}" for one in told)
+    yield (
+        f"Half of the faults wait {duration(whole.p50_ps)} or less, 95% {duration(whole.p95_ps)}, "
+        f"99% {duration(whole.p99_ps)}; of the time that they wait: {shares}."
+    )
 
 
 def _links(found: Facts) -> Iterable[str]:
@@ -120,3 +145,11 @@ def change(relative: float) -> str:
 def milliseconds(picoseconds: float) -> str:
     """Simulated time in sentences."""
     return f"{picoseconds * 1e-9:,.3f} ms"
+
+
+def duration(picoseconds: float) -> str:
+    """A wait, in the unit that suits it."""
+    for factor, unit in ((1e-9, "ms"), (1e-6, "µs"), (1e-3, "ns")):
+        if picoseconds * factor >= 1:
+            return f"{picoseconds * factor:,.1f} {unit}"
+    return f"{picoseconds * 1e-3:.1f} ns"

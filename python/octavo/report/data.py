@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "octavo": version("octavo"),
         "baseline": against,
         "kinds": {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES},
-        "runs": [{**_run(run), "colour": shades[run.variant], "why": _why(run)} for run in runs],
+        "runs": [{**_run(run), "colour": shades[run.variant], **_why(run)} for run in runs],
         **_scenarios(runs),
         "speedups": speedups,
         "means": speed.means(speedups),
@@ -126,9 +127,13 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _why(run: Run) -> list[str]:
-    """What bound a simulated run, in sentences."""
-    return words.run(run.label, facts(run.result)) if run.simulated else []
+def _why(run: Run) -> dict[str, Any]:
+    """What bound a simulated run, in sentences, and what its faults waited for."""
+    if not run.simulated:
+        return {"why": [], "waits": []}
+    found = facts(run.result)
+    rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
+    return {"why": words.run(run.label, found), "waits": rows}
 
 
 def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,9 +12,10 @@ import polars as pl
 from octavo.errors import DamagedError, ScenarioError
 from octavo.files import parquet, shared
 from octavo.runs import folder, gantt, html, measures, pictures, sharing
+from octavo.runs.replicates import tied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -49,6 +50,8 @@ class Comparison:
     """Every single run, by workload and variant."""
     jobs: pl.DataFrame | None = None
     """One row for each workload, variant and job, if jobs ran alone, too: see `octavo.runs.sharing.slowdowns`."""
+    replicates: Mapping[tuple[str, str], Sequence[RunResult]] = field(default_factory=dict)
+    """All runs of each workload and variant, if there are several: then times and speed-ups are medians."""
 
     @classmethod
     def of(cls, outcome: Outcome, baseline: str | None = None) -> Comparison:
@@ -65,7 +68,8 @@ class Comparison:
         if baseline is not None and not measures.has_time(outcome.points):
             raise ScenarioError(f"no speed-up over `{baseline}`: runs of the executor `instant` have no time")
         jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None
-        return cls(chosen, measures.with_speedup(outcome.points, chosen), outcome.results, jobs)
+        points = measures.with_speedup_intervals(measures.with_speedup(outcome.points, chosen), chosen)
+        return cls(chosen, points, outcome.results, jobs, outcome.replicates)
 
     @property
     def workloads(self) -> list[str]:
@@ -87,6 +91,21 @@ class Comparison:
         table = self.points.pivot(on="variant", index="workload", values="speedup", maintain_order=True)
         means: dict[str, Any] = {"workload": "geomean", **self.geometric_means()}
         return pl.concat([table, pl.DataFrame([means], schema=table.schema)])
+
+    def best(self, workload: str) -> list[str]:
+        """The variant that is fastest, then those that cannot be told apart from it; needs times.
+
+        Variants that ran once are told apart by any difference; those of `replicates`, once their intervals do not
+        overlap.
+        """
+        rows = self.points.filter(pl.col("workload") == workload).to_dicts()
+        return tied({row["variant"]: measures.times(row) for row in rows})
+
+    def intervals(self) -> pl.DataFrame | None:
+        """`workload`, `variant`, `low` and `high` of speed-ups, if there are replicates."""
+        if "replicates" not in self.points.columns:
+            return None
+        return self.points.select("workload", "variant", low="speedup_low", high="speedup_high")
 
     def geometric_means(self) -> dict[str, float]:
         """Geometric mean of each variant's speed-ups over the workloads."""
@@ -126,7 +145,7 @@ class Comparison:
         title = f"Speed-up over {self.baseline}"
         found: dict[str, Callable[[float], pictures.Picture]] = {
             "speedup": lambda width: pictures.bars(
-                None, table, xlabel="speed-up", title=title, line_at=1.0, width=width
+                None, table, xlabel="speed-up", title=title, line_at=1.0, width=width, intervals=self._whiskers()
             ),
             "breakdown": lambda width: pictures.breakdown(None, self.points, title="Run time by cause", width=width),
         }
@@ -137,6 +156,10 @@ class Comparison:
             title_of_phases = "Time of whole programs by phase"
             found["phases"] = lambda width: pictures.phases(None, self.points, title=title_of_phases, width=width)
         return found
+
+    def _whiskers(self) -> dict[tuple[str, str], tuple[float, float]]:
+        found = self.intervals()
+        return {} if found is None else {(row[0], row[1]): (row[2], row[3]) for row in found.rows()}
 
     def report(self, output: str | Path) -> Path:
         """Write a report of all runs, one HTML file; errors as `octavo.report.report`."""
@@ -160,6 +183,7 @@ class Comparison:
         return {
             **({"baseline": self.baseline, "geometric_mean_speedup": self.geometric_means()} if self.has_time else {}),
             "points": self.points.to_dicts(),
+            **({"best": {name: self.best(name) for name in self.workloads}} if self.replicates else {}),
             **self._shared(),
         }
 

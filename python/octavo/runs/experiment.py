@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,6 +12,8 @@ from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.runs import measures
 from octavo.runs.execute import Point, Progress, execute
+from octavo.runs.replicates import check as check_replicates
+from octavo.runs.replicates import replicate
 from octavo.scenarios.scenario import digest
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 ALONE = "alone"
+REPLICATES = "replicates"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Outcome:
     """One row for each workload and variant: see `octavo.runs.measures.row`."""
     alone: dict[Alone, RunResult]
     """The runs of each job alone, if they were asked for."""
+    replicates: dict[tuple[str, str], list[RunResult]] = field(default_factory=dict)
+    """By workload and variant, all of its runs, the one in `results` first; nothing if each ran once."""
 
 
 class Experiment:
@@ -57,6 +62,7 @@ class Experiment:
         called: Mapping[str, str] | None = None,
         *,
         alone: bool = False,
+        replicates: int = 1,
     ) -> None:
         """Resolve every scenario, so that what cannot be used is found before anything runs.
 
@@ -66,6 +72,7 @@ class Experiment:
             variants: changes to each.
             called: the workloads that are labelled otherwise than they are called: their names, by label.
             alone: whether each job also runs with the others idle.
+            replicates: how often each scenario runs, with what it does not say done otherwise.
 
         Raises:
             ScenarioError: a workload or a variant cannot be used, two variants have the same label, or no job could run
@@ -83,6 +90,12 @@ class Experiment:
             for variant in variants
         }
         self.scenarios = {key: recipe.resolve() for key, recipe in recipes.items()}
+        check_replicates(replicates, self.scenarios.values())
+        self.replicates: dict[tuple[str, str, int], Scenario] = {
+            (*key, number): replicate(scenario, number)
+            for number in range(1, replicates)
+            for key, scenario in self.scenarios.items()
+        }
         self.alone: dict[Alone, Scenario] = {}
         for (workload, variant), recipe in recipes.items() if alone else ():
             for job, scenario in _each_alone(recipe, self.scenarios[workload, variant]).items():
@@ -91,7 +104,7 @@ class Experiment:
     @property
     def digest(self) -> str:
         """Eight hexadecimal digits that tell experiments apart."""
-        return digest([*self.scenarios.values(), *self.alone.values()])
+        return digest([*self.scenarios.values(), *self.alone.values(), *self.replicates.values()])
 
     def points(self, root: Path) -> list[Point]:
         """Every run, each with a folder of its own below `root`."""
@@ -107,6 +120,14 @@ class Experiment:
             )
             for (workload, variant, job), scenario in self.alone.items()
         ]
+        points += [
+            Point(
+                f"{workload} {variant} replicate {number}",
+                scenario,
+                inside(root, REPLICATES, str(number), slug(workload), slug(variant)),
+            )
+            for (workload, variant, number), scenario in self.replicates.items()
+        ]
         return points
 
     def run(
@@ -120,9 +141,20 @@ class Experiment:
         """Run what is not finished yet, each point in a folder of its own below `root`; errors as `execute`."""
         found = execute(self.points(root), workers=workers, force=force, watch=watch)
         results = dict(zip(self.scenarios, found, strict=False))
-        alone = dict(zip(self.alone, found[len(results) :], strict=True))
+        alone = dict(zip(self.alone, found[len(results) :], strict=False))
+        repeated = self._repeated(results, found[len(results) + len(alone) :])
         rows = [measures.row(workload, variant, result) for (workload, variant), result in results.items()]
-        return Outcome(results, pl.DataFrame(rows, infer_schema_length=None), alone)
+        points = pl.DataFrame(rows, infer_schema_length=None)
+        return Outcome(results, measures.with_intervals(points, repeated), alone, repeated)
+
+    def _repeated(
+        self, results: Mapping[tuple[str, str], RunResult], further: Sequence[RunResult]
+    ) -> dict[tuple[str, str], list[RunResult]]:
+        """All runs of each scenario, if there are several."""
+        found = {key: [result] for key, result in results.items()}
+        for (workload, variant, _), result in zip(self.replicates, further, strict=True):
+            found[workload, variant].append(result)
+        return found if self.replicates else {}
 
 
 def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:

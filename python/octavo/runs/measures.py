@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from octavo.runs.result import RunResult
 
@@ -143,6 +144,58 @@ def with_speedup(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
         points.join(base, on="workload", how="left", maintain_order="left")
         .with_columns(speedup=pl.col("base_ps") / pl.col("time_ps"))
         .drop("base_ps")
+    )
+
+
+LOW, HIGH = "_low", "_high"
+"""What the ends of the interval of a measure are called, after its name."""
+
+
+def with_intervals(points: pl.DataFrame, replicates: Mapping[tuple[str, str], Sequence[RunResult]]) -> pl.DataFrame:
+    """Put medians in place of times, and add `time_ps_low`, `time_ps_high` and `replicates`; nothing if all ran once.
+
+    Counts and shares stay those of the first replicate.
+
+    Raises:
+        DamagedError: a result is not what was written.
+
+    """
+    if not replicates:
+        return points
+    found = [
+        interval(int(result.summary["time_ps"]) for result in replicates[key])
+        for key in points.select("workload", "variant").rows()
+    ]
+    return points.with_columns(
+        time_ps=pl.Series([round(one.median) for one in found]),
+        time_ps_low=pl.Series([one.low for one in found], dtype=pl.Int64),
+        time_ps_high=pl.Series([one.high for one in found], dtype=pl.Int64),
+        replicates=pl.Series([one.count for one in found]),
+    )
+
+
+def times(point: Mapping[str, Any]) -> Interval:
+    """The time of a point; of one that ran once, an interval without width."""
+    time = point["time_ps"]
+    return Interval(
+        time, point.get(f"time_ps{LOW}", time), point.get(f"time_ps{HIGH}", time), point.get("replicates", 1)
+    )
+
+
+def with_speedup_intervals(points: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Add `speedup_low` and `speedup_high`: what the ends of both times allow; nothing if all ran once."""
+    if "replicates" not in points.columns:
+        return points
+    low, high = f"time_ps{LOW}", f"time_ps{HIGH}"
+    base = points.filter(pl.col("variant") == baseline).select("workload", base_low=low, base_high=high)
+    own = pl.col("variant") == baseline
+    return (
+        points.join(base, on="workload", how="left", maintain_order="left")
+        .with_columns(
+            speedup_low=pl.when(own).then(1.0).otherwise(pl.col("base_low") / pl.col(high)),
+            speedup_high=pl.when(own).then(1.0).otherwise(pl.col("base_high") / pl.col(low)),
+        )
+        .drop("base_low", "base_high")
     )
 
 

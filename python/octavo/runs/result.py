@@ -38,6 +38,7 @@ TABLES = (
     "allocations",
     "capacity",
     "events",
+    "fault_waits",
     "intervals",
     "jobs",
     "kernels",

@@ -30,6 +30,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     direction: str | None = None,
     seed: int | None = None,
     overrides: Mapping[str, object] | None = None,
+    replicates: int = 1,
     output: str | Path | None = None,
     workers: int | None = None,
     on: str | None = None,
@@ -47,6 +48,8 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         direction: `minimize` (if left out) or `maximize`.
         seed: seed of what is drawn at random and of the search; the file's, or 0, if left out.
         overrides: changes to the scenario by dotted key.
+        replicates: how often each point runs, with what its scenario does not say done otherwise; from two on, measures
+            are medians, and `time_ps` and `best` have intervals.
         output: folder of the results; a temporary one, removed at the end, if left out.
         workers: points side by side; as many as there are cores if left out. Results do not depend on it.
         on: `local` (processes on this machine), `ray` (a Ray cluster; needs `octavo[ray]`), or its address
@@ -68,7 +71,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
         ['ok', 'ok']
 
     """
-    planned = prepare(source, best, trials, direction, seed, overrides_of(overrides))
+    planned = prepare(source, best, trials, direction, seed, overrides_of(overrides), replicates)
     if output is not None:
         return carry_out(planned, Path(output), workers=workers, on=on, force=force, watch=watch)
     with tempfile.TemporaryDirectory(prefix="octavo-") as temporary:
@@ -83,14 +86,17 @@ def prepare(
     direction: str | None,
     seed: int | None,
     changes: list[str],
+    replicates: int = 1,
 ) -> Sweep:
     """Read and check everything; errors as `sweep`."""
     spec = with_changes(read(source), changes)
     if best is not None:
-        return Sweep.of(spec, Goal(best, trials or spec.draws or DEFAULT_TRIALS, direction or "minimize"), seed)
+        return Sweep.of(
+            spec, Goal(best, trials or spec.draws or DEFAULT_TRIALS, direction or "minimize"), seed, replicates
+        )
     if trials is not None or direction is not None:
         raise ScenarioError("a number of trials or a direction, but no search", "say what to search for with --best")
-    return Sweep.of(spec, None, seed)
+    return Sweep.of(spec, None, seed, replicates)
 
 
 def carry_out(

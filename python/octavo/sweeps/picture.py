@@ -57,13 +57,20 @@ def _one(path: Path, points: pl.DataFrame, key: str, metric: str) -> None:
     found = numbers(points[key].to_list())
     if found is None:
         table = pl.DataFrame({key: [shown(value) for value in points[key]], _word(metric): measured})
-        pictures.bars(path, table, xlabel=_named(metric), title=f"{_word(metric).capitalize()} by {key}")
+        reached = zip(table[key], *_ends(points, metric), strict=True)
+        whiskers = {(str(name), _word(metric)): (pair[0], pair[1]) for name, *pair in reached if pair}
+        title = f"{_word(metric).capitalize()} by {key}"
+        pictures.bars(path, table, xlabel=_named(metric), title=title, intervals=whiskers)
         return
     values, unit = found
-    ordered = sorted(zip(values, measured, strict=True))
-    series = {_word(metric): ([x for x, _ in ordered], [y for _, y in ordered])}
+    ordered = sorted(zip(values, measured, *_ends(points, metric), strict=True))
+    x, y, *ends = (list(column) for column in zip(*ordered, strict=True))
     pictures.lines(
-        path, series, (_with_unit(key, unit), _named(metric)), title=f"{_word(metric).capitalize()} by {key}"
+        path,
+        {_word(metric): (x, y)},
+        (_with_unit(key, unit), _named(metric)),
+        title=f"{_word(metric).capitalize()} by {key}",
+        intervals={_word(metric): (ends[0], ends[1])} if ends else None,
     )
 
 
@@ -82,16 +89,21 @@ def _two(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -
 def _lines(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: str) -> None:
     along, by = axes
     series: dict[str, tuple[list[float], list[float]]] = {}
+    intervals: dict[str, tuple[list[float], list[float]]] = {}
     unit = ""
     for (name,), part in points.group_by(by, maintain_order=True):
         values, unit = numbers(part[along].to_list()) or ([], "")
-        ordered = sorted(zip(values, _measured(part, metric), strict=True))
-        series[shown(name)] = ([x for x, _ in ordered], [y for _, y in ordered])
+        ordered = sorted(zip(values, _measured(part, metric), *_ends(part, metric), strict=True))
+        x, y, *ends = (list(column) for column in zip(*ordered, strict=True))
+        series[shown(name)] = (x, y)
+        if ends:
+            intervals[shown(name)] = (ends[0], ends[1])
     pictures.lines(
         path,
         series,
         (_with_unit(along, unit), _named(metric)),
         title=f"{_word(metric).capitalize()} by {along} and {by}",
+        intervals=intervals,
     )
 
 
@@ -106,6 +118,14 @@ def _heat_map(path: Path, points: pl.DataFrame, axes: tuple[str, str], metric: s
     names = short_names([down, across])
     title = f"{_named(metric)} by {names[down]} and {names[across]}"
     pictures.heat_map(path, values, *texts, (down, across), title)
+
+
+def _ends(points: pl.DataFrame, metric: str) -> list[pl.Series]:
+    """The ends of the intervals of a measure; nothing of points that ran once."""
+    names = [f"{metric}{end}" for end in (measures.LOW, measures.HIGH)]
+    if names[0] not in points.columns:
+        return []
+    return [points[name] * (1e-9 if metric.endswith("_ps") else 1.0) for name in names]
 
 
 def _word(metric: str) -> str:

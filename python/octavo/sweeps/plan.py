@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from octavo.errors import ScenarioError
 from octavo.runs.experiment import slug
+from octavo.runs.replicates import IN_TIME, KEY
 from octavo.scenarios import nodes
 from octavo.scenarios.scenario import Scenario
 from octavo.sweeps.axes import Range, Values, assignments, short_names, shown
@@ -55,9 +56,16 @@ def points(spec: Spec) -> list[Point]:
 
     """
     count = math.prod(len(axis.steps) for axis in spec.listed) * (spec.draws or 1 if spec.drawn else 1)
+    count *= spec.replicates
     if count > _MOST_POINTS:
         raise ScenarioError(f"{spec.name}: expected at most {_MOST_POINTS:,} points, found {count:,}")
-    return [point(spec, number, values) for number, values in enumerate(combinations(spec))]
+    found = [values for one in combinations(spec) for values in repeated(spec, one)]
+    return [point(spec, number, values) for number, values in enumerate(found)]
+
+
+def repeated(spec: Spec, values: Values) -> list[Values]:
+    """The values of each replicate of a point."""
+    return [values] if spec.replicates == 1 else [{**values, KEY: number} for number in range(spec.replicates)]
 
 
 def combinations(spec: Spec) -> Iterator[Values]:
@@ -93,7 +101,9 @@ def point(spec: Spec, number: int, values: Values) -> Point:
     label = _label(spec, number, values)
     overrides = assignments(_placed(spec, values))
     try:
-        return Point(number, values, label, spec.base.with_overrides(overrides).resolve())
+        base = spec.base.with_overrides([IN_TIME]) if values.get(KEY) else spec.base
+        kept = [each for each in overrides if each != f"{KEY}=0"]
+        return Point(number, values, label, base.with_overrides(kept).resolve())
     except ScenarioError as error:
         message = relocated(error.message, spec.base.name)
         for key, override in zip(values, overrides, strict=True):
@@ -114,7 +124,7 @@ def unusable(spec: Spec, number: int, values: Values) -> Point:
 
 
 def _label(spec: Spec, number: int, values: Values) -> str:
-    names = short_names(spec.keys)
+    names = {**short_names(spec.keys), KEY: "replicate"}
     return f"{number}: " + " ".join(f"{names[key]}={shown(value)}" for key, value in values.items())
 
 
@@ -139,5 +149,6 @@ def digest(spec: Spec, search: object = None) -> str:
 
     """
     drawing = spec.draws if search is None else search
-    asked = [first(spec).scenario.toml, [vars(axis) for axis in spec.axes], spec.seed, drawing]
+    further = [] if spec.replicates == 1 else [spec.replicates]
+    asked = [first(spec).scenario.toml, [vars(axis) for axis in spec.axes], spec.seed, drawing, *further]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import InterruptedRun, ScenarioError
 from octavo.runs import execute as runs
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
+from octavo.runs.replicates import check as check_replicates
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
 from octavo.sweeps import picture, plan, search
 from octavo.sweeps.crew import Crew, Job
+from octavo.sweeps.medians import TIME, medians
 from octavo.sweeps.processes import Processes
 from octavo.sweeps.store import RUNS, Store, opened
 from octavo.sweeps.table import FAILED, schema
@@ -45,14 +48,15 @@ class Sweep:
     """Hexadecimal digits that tell sweeps apart."""
 
     @classmethod
-    def of(cls, spec: Spec, goal: Goal | None = None, seed: int | None = None) -> Sweep:
+    def of(cls, spec: Spec, goal: Goal | None = None, seed: int | None = None, replicates: int = 1) -> Sweep:
         """Plan a sweep.
 
         Raises:
             ScenarioError: an axis names nothing, a value cannot be used, or the goal is unknown.
 
         """
-        spec = spec if seed is None else replace(spec, seed=seed)
+        spec = replace(spec, seed=spec.seed if seed is None else seed, replicates=replicates)
+        check_replicates(replicates, [] if replicates == 1 else [plan.first(spec).scenario])
         if seed is not None and goal is None and not spec.drawn:
             raise ScenarioError(f"{spec.name}: a seed, but nothing is drawn at random", "leave it out, or add [random]")
         if goal is None:
@@ -64,7 +68,7 @@ class Sweep:
     @property
     def total(self) -> int:
         """How many points there are."""
-        return self.goal.trials if self.goal else len(self.points)
+        return self.goal.trials * self.spec.replicates if self.goal else len(self.points)
 
     def runs(self, root: Path) -> list[runs.Point]:
         """Every run, in a folder below `root`; of a search, the first point as often as there are trials."""
@@ -74,6 +78,8 @@ class Sweep:
     def described(self) -> dict[str, Any]:
         """What `sweep.json` says."""
         about: dict[str, Any] = {"sweep": self.digest, "name": self.spec.name, "axes": self.spec.keys}
+        if self.spec.replicates > 1:
+            about["replicates"] = self.spec.replicates
         return about | ({"search": self.goal.described(), "seed": self.spec.seed} if self.goal else {})
 
     def run(
@@ -88,7 +94,7 @@ class Sweep:
     ) -> pl.DataFrame:
         """Run what is not finished yet, in a folder; returns the table, failed points included.
 
-        With `drawn` a picture is made, too.
+        It is one of medians if there are replicates. With `drawn` a picture is made, too.
 
         Raises:
             OutputError: the folder cannot be written, is in use or holds something else.
@@ -96,7 +102,7 @@ class Sweep:
             InterruptedRun: Ctrl-C; what is finished is kept.
 
         """
-        with opened(root, self.described(), schema(self.spec.axes), force=force) as store:
+        with opened(root, self.described(), schema(self.spec.recorded), force=force) as store:
             running = _Running(store, Progress(self.total), watch or (lambda _: None), lambda: crew(on, workers), force)
             try:
                 running.all(self)
@@ -109,7 +115,10 @@ class Sweep:
                 ) from None
             finally:
                 running.close()
-            table = store.collect(running.rows)
+            metric = self.goal.metric if self.goal else TIME
+            table = medians(store.collect(running.rows), self.spec.replicates, metric)
+            if self.spec.replicates > 1:
+                store.write_medians(table)
             if drawn:
                 picture.draw(root, self.spec, table, self.goal)
             return table
@@ -214,9 +223,11 @@ class _Running:
     def _search(self, sweep: Sweep, goal: Goal) -> None:
         def run(trials: list[Values]) -> list[float | None]:
             first = len(self.rows)
-            found = [self._usable(sweep.spec, number, values) for number, values in enumerate(trials, first)]
+            repeated = [values for trial in trials for values in plan.repeated(sweep.spec, trial)]
+            found = [self._usable(sweep.spec, number, values) for number, values in enumerate(repeated, first)]
             self.points([point for point in found if point is not None])
-            return [row[goal.metric] for row in sorted(self.rows[first:], key=lambda row: int(row["point"]))]
+            rows = sorted(self.rows[first:], key=lambda row: int(row["point"]))
+            return [_median([row[goal.metric] for row in part]) for part in _parts(rows, sweep.spec.replicates)]
 
         search.search(sweep.spec.axes, goal, sweep.spec.seed, run)
 
@@ -227,3 +238,13 @@ class _Running:
         except ScenarioError as error:
             self._land(plan.unusable(spec, number, values), None, error.message)
             return None
+
+
+def _parts(rows: Sequence[dict[str, Any]], size: int) -> list[Sequence[dict[str, Any]]]:
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    """Of the replicates of a trial; nothing if one of them failed."""
+    known = [value for value in values if value is not None]
+    return median(known) if len(known) == len(values) else None

@@ -13,6 +13,7 @@ from typing import Any
 
 from octavo.errors import ScenarioError
 from octavo.files.text import read_text
+from octavo.runs.replicates import KEY
 from octavo.scenarios.scenario import Recipe, overrides_of
 from octavo.sweeps.axes import Axis, Range, Steps
 from octavo.sweeps.quantity import quantity
@@ -44,11 +45,20 @@ class Spec:
     """Seed of what is drawn, and of a search."""
     folder: Path = Path()
     """What relative paths of files along an axis start from."""
+    replicates: int = 1
+    """How often each point runs, with what its scenario does not say done otherwise."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """All axes."""
         return (*self.listed, *self.drawn)
+
+    @property
+    def recorded(self) -> tuple[Axis, ...]:
+        """All axes, and which replicate a run is if there are several."""
+        if self.replicates == 1:
+            return self.axes
+        return (*self.axes, Steps((KEY,), tuple((number,) for number in range(self.replicates))))
 
     @property
     def keys(self) -> list[str]:

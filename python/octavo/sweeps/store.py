@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 PLAN_FILE = "sweep.json"
 TABLE_FILE = "points.parquet"
 PICTURE_FILE = "sweep.png"
+MEDIANS_FILE = "medians.parquet"
 _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
@@ -83,6 +84,10 @@ class Store:
         table = self._frame(sorted(rows, key=lambda each: int(each["point"])))
         _write(self.root / TABLE_FILE, table)
         return table
+
+    def write_medians(self, table: pl.DataFrame) -> None:
+        """Write the table of medians of points that ran several times."""
+        _write(self.root / MEDIANS_FILE, table)
 
     def _frame(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
         return pl.DataFrame(rows, schema=self.columns)
@@ -151,7 +156,7 @@ def _key_of_plan(root: Path) -> str | None:
 
 def _remove_results(root: Path) -> None:
     """Remove what any sweep left, and name what is not Octavo's."""
-    for name in (TABLE_FILE, PICTURE_FILE):
+    for name in (TABLE_FILE, MEDIANS_FILE, PICTURE_FILE):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
         if run.is_dir() and not run.is_symlink() and is_finished(run):

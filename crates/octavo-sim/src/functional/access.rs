@@ -110,7 +110,8 @@ impl<L: Listen> Machine<L> {
         let Fault { processor, page, access } = fault;
         if let Some(gpu) = processor.gpu_index() {
             self.counts.fault(gpu);
-            self.tables.say(Happening::FaultArrives { gpu: processor, page: page.0, write: access == Access::Write });
+            let write = access == Access::Write;
+            self.tables.say(Happening::FaultArrives { fault: None, gpu: processor, page: page.0, write });
         }
         self.drive(|driver, now, tables| driver.faults(now, &[fault], tables));
         self.wait(fault);

@@ -37,26 +37,28 @@ impl<L: Listen> Node<'_, L> {
         self.hardware.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
         let state = &self.jobs.running[application];
         self.hardware.empty_caches(state, self.workload.flushed_before(launch));
-        for place in 0..state.lot.gpus.len() {
+        let starts = self.jobs.starts;
+        for place in starts.order(launch, state.lot.gpus.len()) {
             let state = &mut self.jobs.running[application];
             let gpu = state.lot.gpus[place];
             if !self.hardware.config.compute.dispatch_goes_on {
                 state.next_unit[gpu] = state.lot.units[gpu].start;
             }
-            self.fill_gpu(application, gpu);
+            state.next_unit[gpu] = starts.unit((launch, gpu), &state.lot.units[gpu], state.next_unit[gpu]);
+            self.fill_gpu(application, gpu, starts.delay(launch, gpu));
         }
         self.end_launch_if_done(application);
     }
 
-    /// Starts work-groups round robin over the program's units while any has room.
-    fn fill_gpu(&mut self, application: usize, gpu: usize) {
+    /// Starts work-groups round robin over the program's units while any has room, `late` by so many picoseconds.
+    fn fill_gpu(&mut self, application: usize, gpu: usize, late: u64) {
         let (mut started, mut count) = (true, 0);
         let state = &self.jobs.running[application];
         let (units, first) = (state.lot.units[gpu].clone(), state.next_unit[gpu]);
         while started {
             started = false;
             for unit in (first..units.end).chain(units.start..first) {
-                let delay = count / u64::from(self.groups_per_cycle) * self.hardware.costs.cycle;
+                let delay = late + count / u64::from(self.groups_per_cycle) * self.hardware.costs.cycle;
                 if self.start_group(application, gpu, unit, delay) {
                     (started, count) = (true, count + 1);
                 }

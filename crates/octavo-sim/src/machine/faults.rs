@@ -76,7 +76,7 @@ impl<L: Listen> Node<'_, L> {
             Opened::New(fault) => {
                 self.waiters.begin(fault, walked);
                 self.waiters.join(fault, waiter);
-                self.hardware.fault_begins(fault, (gpu, page, run.is_write()), walked);
+                self.hardware.fault_begins(fault, (gpu, page, run.is_write()), (time, walked));
             }
         }
     }
@@ -86,7 +86,7 @@ impl<L: Listen> Node<'_, L> {
         let id = FaultId(number);
         let Outstanding { processor, page, access, .. } = self.driver.outstanding()[id];
         let write = access == Access::Write;
-        self.hardware.say(Happening::FaultArrives { gpu: processor, page: page.0, write });
+        self.hardware.say(Happening::FaultArrives { fault: Some(id), gpu: processor, page: page.0, write });
         self.drive(|driver, now, hardware| driver.fault_arrives(now, id, hardware));
     }
 
@@ -134,10 +134,10 @@ pub(crate) const fn fault_of(gpu: usize, page: u32, write: bool) -> Fault {
 }
 
 impl<L: Listen> Hardware<'_, L> {
-    /// A fault that the GPU knows of at `walked` begins its way.
-    fn fault_begins(&mut self, fault: FaultId, (gpu, page, write): (usize, u32, bool), walked: u64) {
+    /// A fault that the GPU knows of at `walked`, for an access that came at `since`, begins its way.
+    fn fault_begins(&mut self, fault: FaultId, (gpu, page, write): (usize, u32, bool), (since, walked): (u64, u64)) {
         self.accesses.faults += 1;
-        self.say(Happening::FaultBegins { fault, gpu, page, write, at: walked.max(self.clock.now()) });
+        self.say(Happening::FaultBegins { fault, gpu, page, write, at: walked.max(self.clock.now()), since });
         if walked > self.clock.now() + RESERVED_AHEAD {
             self.clock.schedule(walked, Kind::FaultLeaves, fault.0);
         } else {
@@ -156,6 +156,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// The fault's message has arrived at the host, which walks its page table.
     pub fn fault_at_host(&mut self, number: u32) {
         let walked = self.host_walkers.walk(self.clock.now());
+        self.say(Happening::WalkedOnHost { fault: FaultId(number), until: walked });
         self.clock.schedule(walked, Kind::FaultArrives, number);
     }
 

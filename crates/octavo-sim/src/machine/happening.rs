@@ -32,10 +32,12 @@ pub(crate) enum Happening<'a> {
     /// Lines of another processor's memory travel to or from a GPU.
     RemoteLines { page: u32, lines: u32 },
 
-    /// A GPU finds no usable mapping `at` some time: a fault begins.
-    FaultBegins { fault: FaultId, gpu: usize, page: u32, write: bool, at: u64 },
-    /// The driver sees a fault.
-    FaultArrives { gpu: ProcessorId, page: u32, write: bool },
+    /// A GPU finds no usable mapping `at` some time, for an access that came at `since`: a fault begins.
+    FaultBegins { fault: FaultId, gpu: usize, page: u32, write: bool, at: u64, since: u64 },
+    /// The host walks its page table for a fault that has come there, `until` then.
+    WalkedOnHost { fault: FaultId, until: u64 },
+    /// The driver sees a fault; its number where faults take time.
+    FaultArrives { fault: Option<FaultId>, gpu: ProcessorId, page: u32, write: bool },
     /// The wake of a fault leaves, and `arrives` then.
     WakeLeaves { fault: FaultId, arrives: u64 },
     /// The wake of a fault has arrived.

@@ -20,5 +20,6 @@ pub(crate) mod program;
 mod remote;
 mod serve;
 mod settle;
+pub(crate) mod starts;
 mod step;
 mod system;

@@ -7,3 +7,4 @@ pub(crate) mod record;
 pub(crate) mod result;
 pub(crate) mod spans;
 pub(crate) mod table;
+pub(crate) mod waits;

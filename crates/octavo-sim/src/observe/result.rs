@@ -14,6 +14,7 @@ use crate::observe::jobs::JobSummary;
 use crate::observe::phases::Phases;
 use crate::observe::record::Recorder;
 use crate::observe::table::Table;
+use crate::observe::waits::FaultWaits;
 
 /// A run's results: one summary and the tables that reports are made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +22,7 @@ pub struct RunResult {
     /// Totals.
     pub summary: Summary,
     /// `allocations`, `page_groups`, `links`, `intervals`, `kernels`, `phases` of whole programs, `events` when recorded,
-    /// and `jobs` of runs whose jobs have names.
+    /// `jobs` of runs whose jobs have names, and `fault_waits` of runs with faults.
     pub tables: Vec<Table>,
 }
 
@@ -123,7 +124,7 @@ impl RunResult {
     /// The results of a run that has ended.
     pub(crate) fn of(
         outcome: Outcome,
-        (breakdown, mut recorder): (Breakdown, Recorder),
+        (breakdown, (mut recorder, waits)): (Breakdown, (Recorder, FaultWaits)),
         workload: &dyn Workload,
         (capacity_bytes, host_memories): (Option<u64>, Vec<HostMemoryUse>),
         simulated_events: u64,
@@ -148,7 +149,9 @@ impl RunResult {
             host: outcome.host,
             jobs,
         };
-        Self { summary, tables: recorder.tables(workload, &outcome.links) }
+        let mut tables = recorder.tables(workload, &outcome.links);
+        tables.extend(waits.table());
+        Self { summary, tables }
     }
 }
 

@@ -7,7 +7,7 @@ use octavo_program::Op;
 use octavo_units::Time;
 
 /// A batch costs 20 µs and 1 µs for each request.
-fn batched(gpus: u32, size: u32) -> NodeConfig {
+pub fn batched(gpus: u32, size: u32) -> NodeConfig {
     let mut node = node(gpus);
     let (batch, request) = (Time(20_000_000), Time(1_000_000));
     node.driver.service = ServiceModel::Batch(BatchConfig {

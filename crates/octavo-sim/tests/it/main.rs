@@ -33,5 +33,6 @@ mod support;
 mod timeline;
 mod trans_fw;
 mod translation;
+mod waits;
 mod whole;
 mod workloads;

@@ -77,7 +77,13 @@ function finding(group) {
   return element("span", {}, element("strong", {}, `${group}:`), best === base ? `${text}.` : `${text}, under ${data.baseline} it is ${before.cause} (${percent.format(before.share)}).`);
 }
 
-// What bound each run; those that are ticked first are open.
+const WAIT_COLUMNS = [
+  { title: "what for", value: (row) => row.part, text: true },
+  { title: "share of the wait", value: (row) => percent.format(row.share) },
+  ...["p50", "p95", "p99"].map((name) => ({ title: name, value: (row) => duration(row[`${name}_ps`]) })),
+];
+
+// What bound each run, and what its faults waited for; those that are ticked first are open.
 function why() {
   const told = data.runs.map((run, index) => ({ run, index })).filter(({ run }) => run.why.length);
   if (!told.length) return null;
@@ -87,6 +93,7 @@ function why() {
       { open: index < MOST_SHOWN },
       element("summary", {}, run.label),
       element("ul", { class: "reasons" }, ...run.why.map((sentence) => element("li", {}, sentence))),
+      run.waits.length ? table(`What faults wait for: ${run.label}`, WAIT_COLUMNS, run.waits) : null,
     );
   return element("div", { class: "why" }, element("h3", {}, "Why"), ...told.map(one));
 }

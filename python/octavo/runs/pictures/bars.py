@@ -36,27 +36,31 @@ def bars(
     title: str,
     line_at: float | None = None,
     width: float = sheet.PAGE,
+    intervals: Mapping[tuple[str, str], tuple[float, float]] | None = None,
 ) -> sheet.Picture:
     """A panel for each row, named by the first column, with a bar for each other column; one panel if there is one.
 
     Bars begin at zero. With `line_at`, values are ratios to it, and a line says so; once they span more than a factor
     of ten, the axis is logarithmic and bars rise from or hang below that line, so that twice as fast and half as fast
-    look alike.
+    look alike. `intervals`, by row and column, are drawn across the ends of bars.
     """
     first, names = table.columns[0], table.columns[1:]
     if len(names) == 1:
         labels = table[first].to_list()
         panels = {"": table[names[0]].to_list()}
+        ends = {"": [(intervals or {}).get((str(label), names[0])) for label in labels]}
     else:
         labels = names
         panels = {str(row[0]): list(row[1:]) for row in table.iter_rows()}
+        ends = {name: [(intervals or {}).get((name, label)) for label in names] for name in panels}
     found, grid, inches = panelled(len(panels), labels, width)
     shades = (
         colours.of(labels) if len(names) > 1 or colours.are_placements(labels) else [colours.SERIES[0]] * len(labels)
     )
-    limits = _Limits.of([value for values in panels.values() for value in values], line_at, inches)
+    reached = [end for found in ends.values() for pair in found if pair for end in pair]
+    limits = _Limits.of([*(value for values in panels.values() for value in values), *reached], line_at, inches)
     for axes, (name, values) in zip(grid, panels.items(), strict=True):
-        _bars(axes, values, shades, limits)
+        _bars(axes, values, shades, limits, ends[name])
         sheet.tidy(axes, name if len(panels) > 1 or len(names) > 1 else "", along="x")
     sheet.headline(found, title)
     label(grid, inches, xlabel)
@@ -87,7 +91,13 @@ class _Limits:
         return sheet.number(value) if self.line is None else f"{value:.2f}"
 
 
-def _bars(axes: Axes, values: Sequence[float | None], shades: Sequence[str], limits: _Limits) -> None:
+def _bars(
+    axes: Axes,
+    values: Sequence[float | None],
+    shades: Sequence[str],
+    limits: _Limits,
+    ends: Sequence[tuple[float, float] | None],
+) -> None:
     if limits.logarithmic:
         axes.set_xscale("log")
     axes.set_xlim(limits.low, limits.high)
@@ -98,9 +108,13 @@ def _bars(axes: Axes, values: Sequence[float | None], shades: Sequence[str], lim
         axes.barh(place, value - limits.base, 0.74, left=limits.base, color=shade)
         beyond = value >= limits.base
         text, side = limits.text(value), 3 if beyond else -3
+        outer = value
+        if (pair := ends[place]) is not None:
+            axes.plot(pair, (place, place), color="#333333", linewidth=1.0, marker="|", markersize=5)
+            outer = max(pair) if beyond else min(pair)
         axes.annotate(
             text,
-            (value, place),
+            (outer, place),
             (side, 0),
             textcoords="offset points",
             va="center",

@@ -30,15 +30,21 @@ def lines(
     *,
     title: str,
     width: float = sheet.PAGE,
+    intervals: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
 ) -> sheet.Picture:
     """A line for each name, through its points, with the values they were taken at along the axis.
 
     An axis whose values span more than a factor of ten is logarithmic; others begin at zero, those of values upwards.
+    `intervals` are the low and high ends at the points of a line.
     """
     found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.9)
     axes = found.add_subplot()
     for (name, (x, y)), colour in zip(series.items(), colours.of(list(series)), strict=True):
         axes.plot(x, y, marker="o", markersize=4, label=name, color=colour)
+        if intervals:
+            axes.vlines(x, *intervals[name], color=colour, linewidth=1.2)
+            for ends in intervals[name]:
+                axes.plot(x, ends, linestyle="none", marker="_", markersize=6, color=colour)
     along = sorted({value for x, _ in series.values() for value in x})
     if _spans([value for _, y in series.values() for value in y]):
         axes.set_yscale("log")

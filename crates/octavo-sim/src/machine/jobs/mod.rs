@@ -12,6 +12,7 @@ use octavo_program::{Application, Launch, Resources, Workload};
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
 use crate::lot::Lot;
+use crate::machine::starts::Starts;
 use crate::rounds::Rounds;
 
 /// A job in execution.
@@ -51,11 +52,13 @@ pub(crate) struct Jobs {
     pub(super) groups_done: u64,
     /// When the last kernel or whole program ended.
     pub(super) ended: u64,
+    /// How their launches begin.
+    pub(super) starts: Starts,
 }
 
 impl Jobs {
     /// The jobs before they begin; `workload` is that of all of them.
-    pub fn new(jobs: &[Job<'_>], units: Units, workload: &dyn Workload, node: &NodeConfig) -> Self {
+    pub fn new(jobs: &[Job<'_>], units: Units, workload: &dyn Workload, node: &NodeConfig, starts: Starts) -> Self {
         let programs = jobs.iter().zip(units).zip(workload.applications());
         Self {
             running: programs.map(|((job, units), program)| Running::new(job, units, program, node)).collect(),
@@ -64,6 +67,7 @@ impl Jobs {
             launches_done: 0,
             groups_done: 0,
             ended: 0,
+            starts,
         }
     }
 

@@ -273,7 +273,7 @@ impl Listen for Recorder {
     fn hear(&mut self, now: u64, what: Happening<'_>) {
         match what {
             Happening::RemoteLines { page, lines } => self.remote_lines(page, lines),
-            Happening::FaultArrives { gpu, page, write } => self.fault(now, write, gpu, page),
+            Happening::FaultArrives { gpu, page, write, .. } => self.fault(now, write, gpu, page),
             Happening::Notified { gpu, page } => self.notification(now, gpu, page),
             Happening::Copied { pages, from, to, cause } => self.copy(now, pages, from, to, cause),
             Happening::Placed { pages, from, to } => self.placed(now, pages, from, to),

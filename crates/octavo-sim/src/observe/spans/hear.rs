@@ -21,7 +21,9 @@ impl Spans<'_> {
     #[inline(never)]
     fn write_down(&mut self, now: u64, what: Happening<'_>) {
         match what {
-            Happening::FaultBegins { fault, gpu, page, write, at } => self.fault_began(fault.0, gpu, page, write, at),
+            Happening::FaultBegins { fault, gpu, page, write, at, .. } => {
+                self.fault_began(fault.0, gpu, page, write, at)
+            }
             Happening::WakeLeaves { fault, arrives } => self.fault_wakes(fault.0, now, arrives),
             Happening::FaultEnds { fault } => self.fault_ended(fault.0, now),
             Happening::Step { slot, step, is_done, until } => self.plan_step(slot, step, is_done, (now, until)),

@@ -1,0 +1,101 @@
+"""Replicates: a scenario run several times, with what it does not say done otherwise in each.
+
+Nothing in a simulation is random: one run does not tell how much its time depends on chance. Replicates begin
+launches at other times on each GPU and take equals in another order (`executor.replicate`). Replicate 0 is the run as
+it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from octavo.errors import ScenarioError
+from octavo.scenarios.scenario import SIMULATED, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from octavo.scenarios.scenario import Scenario
+
+KEY = "executor.replicate"
+IN_TIME = f"executor.kind={SIMULATED}"
+"""What a scenario says beside it, which leaves the executor out where it is the usual one."""
+_CONFIDENCE = 0.95
+"""Of intervals, as far as so few replicates allow; chosen."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The median of several values, and between which it would lie if there were many more."""
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+    def overlaps(self, other: Interval) -> bool:
+        """Whether the two cannot be told apart."""
+        return self.low <= other.high and other.low <= self.high
+
+    @property
+    def text(self) -> str:
+        """Low and high relative to the median."""
+        if not self.median:
+            return "±0%"
+        below, above = self.low / self.median - 1, self.high / self.median - 1
+        return f"{below:+.1%} {above:+.1%}".replace("-", "−")
+
+
+def interval(values: Iterable[float]) -> Interval:
+    """The median and its interval from the order of the values alone, whatever their distribution.
+
+    With six values or more the interval holds the median with 95 % probability or more; with fewer it is from the least
+    to the greatest, which hold it with 1 - 2^(1-n): 50 % for two, 94 % for five.
+    """
+    ordered = sorted(values)
+    left_out = outside(len(ordered))
+    return Interval(median(ordered), ordered[left_out], ordered[-1 - left_out], len(ordered))
+
+
+def outside(count: int) -> int:
+    """How many of so many ordered values can be left out at each end."""
+    left_out = 0
+    while 1 - 2 * sum(math.comb(count, below) for below in range(left_out + 2)) / 2**count >= _CONFIDENCE:
+        left_out += 1
+    return left_out
+
+
+def tied(found: Mapping[str, Interval], *, highest: bool = False) -> list[str]:
+    """The best by its median, and all that cannot be told apart from it, the best first."""
+    ordered = sorted(found, key=lambda name: found[name].median, reverse=highest)
+    return [name for name in ordered if found[name].overlaps(found[ordered[0]])]
+
+
+def check(count: int, scenarios: Iterable[Scenario]) -> None:
+    """Refuse what has no replicates.
+
+    Raises:
+        ScenarioError: there are fewer than one, or a scenario has no time.
+
+    """
+    if count < 1:
+        raise ScenarioError(f"replicates: expected at least 1, found {count}")
+    if count > 1 and any(scenario.executor != SIMULATED for scenario in scenarios):
+        raise ScenarioError(
+            f"no replicates without time: expected the executor {SIMULATED}", "leave out --replicates or --executor"
+        )
+
+
+def replicate(scenario: Scenario, number: int) -> Scenario:
+    """One of the replicates of a scenario; the first, 0, is the scenario itself."""
+    if number == 0:
+        return scenario
+    return Recipe(scenario.toml, "scenario").with_overrides([IN_TIME, f"{KEY}={number}"]).resolve()
+
+
+def names(found: Sequence[str]) -> str:
+    """The best and who is level with it, in words."""
+    return found[0] if len(found) == 1 else f"{found[0]}, level with {', '.join(found[1:])} (intervals overlap)"

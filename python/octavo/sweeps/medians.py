@@ -1,0 +1,60 @@
+"""Points of a sweep that ran several times: medians with intervals, and which of them are best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo.runs import measures
+from octavo.runs.replicates import KEY, Interval, interval, tied
+from octavo.sweeps.table import FAILED, OK
+
+if TYPE_CHECKING:
+    from octavo.sweeps.search import Goal
+
+TIME = "time_ps"
+
+
+def medians(table: pl.DataFrame, replicates: int, metric: str = TIME) -> pl.DataFrame:
+    """One row for each point, numbered anew, with medians in place of measures.
+
+    `time_ps` and `metric` have their intervals beside them, as `NAME_low` and `NAME_high`; `replicates` says of
+    how many. A point is `failed` if any of its replicates is.
+    """
+    if replicates == 1:
+        return table
+    rows = [_row(part, number, metric) for number, part in _points(table, replicates)]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _points(table: pl.DataFrame, replicates: int) -> list[tuple[int, pl.DataFrame]]:
+    numbered = table.with_columns(of=pl.col("point") // replicates)
+    return [(int(number), part.drop("of")) for (number,), part in numbered.group_by("of", maintain_order=True)]
+
+
+def _row(part: pl.DataFrame, number: int, metric: str) -> dict[str, Any]:
+    first = {**part.drop(KEY).row(0, named=True), "point": number, "replicates": part.height}
+    failed = part.filter(pl.col("status") == FAILED)
+    if failed.height:
+        first |= {"status": FAILED, "error": failed["error"][0], **dict.fromkeys(measures.NAMES)}
+    for name in measures.NAMES:
+        values = [] if failed.height or part[name].null_count() else part[name].to_list()
+        found = interval(values) if values else None
+        first[name] = None if found is None else found.median
+        if name in (TIME, metric):
+            first |= {f"{name}_low": found and found.low, f"{name}_high": found and found.high}
+    return first
+
+
+def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
+    """The best point by its median, the earliest of equals, then those that cannot be told apart from it."""
+    rows = {str(row["point"]): row for row in table.filter(pl.col("status") == OK).to_dicts()}
+    if not rows:
+        return []
+    metric = goal.metric
+    found = {
+        name: Interval(row[metric], row.get(f"{metric}_low", row[metric]), row.get(f"{metric}_high", row[metric]), 1)
+        for name, row in rows.items()
+    }
+    return [rows[name] for name in tied(found, highest=goal.direction == "maximize")]

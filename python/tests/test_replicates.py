@@ -1,0 +1,124 @@
+"""Replicates: medians with intervals, and ties that are shown as ties."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import polars as pl
+import pytest
+from conftest import SMALL
+
+import octavo
+from octavo.errors import ScenarioError
+from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
+from octavo.runs.result import RunResult
+
+SYSTEM = {"workload": "stencil2d", "scale": SMALL}
+
+
+@pytest.mark.parametrize(("count", "left_out"), [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (20, 5)])
+def test_intervals_leave_out_what_tables_of_order_statistics_do(count, left_out):
+    # The sign test's table: of 9 values the second and eighth, of 12 the third and tenth, of 20 the sixth and 15th.
+    assert outside(count) == left_out
+    found = interval(range(count))
+    assert (found.low, found.high, found.count) == (left_out, count - 1 - left_out, count)
+
+
+def test_intervals_hold_the_median_as_often_as_they_say():
+    source = random.Random(1)  # noqa: S311 - nothing secret
+    held = [interval(source.expovariate(1) for _ in range(9)) for _ in range(2000)]
+    assert sum(one.low <= 0.6931 <= one.high for one in held) / 2000 == pytest.approx(0.961, abs=0.02)
+
+
+def test_what_overlaps_is_a_tie():
+    found = {"a": Interval(10, 9, 12, 5), "b": Interval(9.5, 9.2, 9.8, 5), "c": Interval(13, 12.5, 14, 5)}
+    assert tied(found) == ["b", "a"]
+    assert tied(found, highest=True) == ["c"]
+    assert names(["b", "a"]) == "b, level with a (intervals overlap)"
+    assert names(["c"]) == "c"
+
+
+def test_the_first_replicate_is_the_run_itself_and_each_other_one_its_own():
+    scenario = octavo.scenario(**SYSTEM)
+    assert replicate(scenario, 0) is scenario
+    times = [octavo.run(replicate(scenario, number)).summary["time_ps"] for number in (0, 1, 1, 2)]
+    assert times[0] == octavo.run(**SYSTEM).summary["time_ps"]
+    assert times[1] == times[2]
+    assert len(set(times)) == 3
+    counts = [octavo.run(replicate(scenario, number)).summary["accesses"]["load_lines"] for number in (0, 1)]
+    assert counts[0] == counts[1]
+
+
+def test_comparisons_have_medians_and_say_who_is_level(tmp_path, cli):
+    root = tmp_path / "compared"
+    asked = (
+        "--workload",
+        "stencil2d",
+        "--scale",
+        str(SMALL),
+        "-p",
+        "on-touch,grit",
+        "--replicates",
+        "3",
+        "-o",
+        str(root),
+    )
+    told = cli("compare", *asked)
+    assert told.returncode == 0, told.stderr
+    assert "Medians of 3 replicates" in told.stdout
+    assert "stencil2d: fastest is grit." in told.stdout
+    found = json.loads(cli("compare", *asked, "--json").stdout)
+    assert found["best"] == {"stencil2d": ["grit"]}
+    for point in found["points"]:
+        folders = [root / "runs", *(root / "replicates" / str(number) for number in (1, 2))]
+        times = [RunResult.load(one / "stencil2d" / point["variant"]).summary["time_ps"] for one in folders]
+        assert (point["time_ps_low"], point["time_ps"], point["time_ps_high"]) == tuple(sorted(times))
+        assert point["speedup_low"] <= point["speedup"] <= point["speedup_high"]
+    assert (root / "speedup.png").is_file()
+
+
+def test_comparisons_of_the_same_are_ties():
+    same = octavo.compare(**SYSTEM, placements=["on-touch", "grit"], replicates=2, baseline="grit")
+    assert same.best("stencil2d") == ["grit"]
+    points = same.points.with_columns(time_ps_high=pl.lit(10**12))
+    assert type(same)(same.baseline, points, same.results, None, same.replicates).best("stencil2d") == [
+        "grit",
+        "on-touch",
+    ]
+
+
+def test_sweeps_have_a_row_for_each_point_and_searches_go_by_medians(tmp_path, cli):
+    scenario = {"workload": {"name": "stencil2d", "scale": SMALL}}
+    asked = {"scenario": scenario, "grid": {"memory.placement": ["on-touch", "grit"]}}
+    table = octavo.sweep(asked, replicates=3, output=tmp_path / "swept")
+    assert table["replicates"].to_list() == [3, 3]
+    assert table["point"].to_list() == [0, 1]
+    assert (table["time_ps_low"] <= table["time_ps"]).all()
+    assert (table["time_ps"] <= table["time_ps_high"]).all()
+    every = pl.read_parquet(tmp_path / "swept" / "points.parquet")
+    assert every["executor.replicate"].to_list() == [0, 1, 2] * 2
+    assert table["time_ps"][0] == every["time_ps"][:3].median()
+    once = octavo.sweep(asked)
+    assert once["time_ps"][1] == every["time_ps"][3]
+    assert "replicates" not in once.columns
+    best = octavo.sweep(asked, replicates=3, best="time_ps", trials=3, output=tmp_path / "searched")
+    assert set(best["time_ps"]) <= set(table["time_ps"])
+
+
+def test_runs_say_their_median(tmp_path, cli):
+    told = cli(
+        "run", "--workload", "stencil2d", "--scale", str(SMALL), "--replicates", "3", "-o", str(tmp_path / "run")
+    )
+    assert "median of 3 replicates" in told.stdout
+    assert sorted(path.name for path in (tmp_path / "run-replicates").iterdir() if path.is_dir()) == ["1", "2"]
+
+
+def test_what_has_no_time_has_no_replicates(cli):
+    with pytest.raises(ScenarioError, match="no replicates without time"):
+        octavo.compare(**SYSTEM, executor="instant", replicates=2)
+    with pytest.raises(ScenarioError, match="expected at least 1, found 0"):
+        octavo.compare(**SYSTEM, replicates=0)
+    instant = {"scenario": {"workload": {"name": "fir"}, "executor": {"kind": "instant"}}, "grid": {"seed": [1]}}
+    with pytest.raises(ScenarioError, match="no replicates without time"):
+        octavo.sweep(instant, replicates=2)
