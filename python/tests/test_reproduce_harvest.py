@@ -47,8 +47,12 @@ def test_large_host_pages_make_way_to_the_host_shorter(study):
 
 def test_each_job_is_compared_with_itself_under_the_stock_driver(study):
     jobs = study.jobs
-    assert jobs.filter(system=systems.STOCK)["speedup"].to_list() == [1.0, 1.0]
-    assert dict(jobs.select("job", "role").unique().rows()) == {"pagerank": "harvests", "wcc": "yields"}
+    assert jobs.filter(system=systems.STOCK)["speedup"].to_list() == [1.0, 1.0, 1.0]
+    assert dict(jobs.select("job", "role").unique().rows()) == {
+        "pagerank": "harvests",
+        "wcc": "yields",
+        "vgg16": "yields",
+    }
     stock = jobs.filter(system=systems.STOCK, job="pagerank")["time_ps"].item()
     found = jobs.filter(system="H", job="pagerank")
     assert found["speedup"].item() == pytest.approx(stock / found["time_ps"].item())

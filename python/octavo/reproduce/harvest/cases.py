@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -13,10 +16,14 @@ class Job:
     name: str
     workload: dict[str, Any]
     gpus: tuple[int, ...]
+    network: bool = False
+    """Whether its size follows its GPUs' memory, and not the scale of graphs."""
 
-    def table(self, until: str | None) -> dict[str, Any]:
+    def table(self, until: str | None, scales: Mapping[str, float]) -> dict[str, Any]:
         """The job as a scenario has it; one that yields begins again until the harvester is done."""
-        table = {"name": self.name, "workload": self.workload, "gpus": list(self.gpus), "program": {"kind": "managed"}}
+        own = {"scale": scales[self.name]} if self.name in scales else {}
+        workload = self.workload | own
+        table = {"name": self.name, "workload": workload, "gpus": list(self.gpus), "program": {"kind": "managed"}}
         return table | ({"until": until} if until else {"repetitions": 1})
 
 
@@ -29,13 +36,12 @@ class Case:
     idle: str
     """Programs of the published case that are not in it yet: their GPUs are idle here."""
 
-    @property
-    def jobs(self) -> list[dict[str, Any]]:
-        """The jobs as a scenario has them."""
+    def jobs(self, scales: Mapping[str, float]) -> list[dict[str, Any]]:
+        """The jobs as a scenario has them, those that are named with a scale of their own."""
         until = self.harvesting[0].name
         return [
-            *(job.table(None) for job in self.harvesting),
-            *(job.table(until) for job in self.yielding),
+            *(job.table(None, scales) for job in self.harvesting),
+            *(job.table(until, scales) for job in self.yielding),
         ]
 
 
@@ -43,16 +49,26 @@ def _graph(name: str, graph: str, *gpus: int, label: str | None = None) -> Job:
     return Job(label or name, {"name": name, "graph": graph}, gpus)
 
 
+STEPS = 2
+"""Training steps of a network each time that it begins, for which the host writes its parameters once (chosen)."""
+
+
+def _network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
+    """Data-parallel training with so many samples on each GPU."""
+    workload = {"name": name, "batch": batch, "replicas": len(gpus), "iterations": STEPS}
+    return Job(label or name, workload, gpus, network=True)
+
+
 CASES = {
     "1": Case(
         (_graph("pagerank", "soc-twitter-2010", 0),),
-        (_graph("wcc", "soc-sinaweibo", 1),),
-        "VGG16 on GPUs 2 and 3",
+        (_graph("wcc", "soc-sinaweibo", 1), _network("vgg16", 128, 2, 3)),
+        "",
     ),
     "2": Case(
         (_graph("bfs-balanced", "web-uk-2005", 0, 1, label="bfs"),),
-        (),
-        "MobileNetV3-large on GPU 2, ResNet101 on GPU 3",
+        (_network("mobilenet_v3_large", 256, 2, label="mobilenet"), _network("resnet101", 64, 3)),
+        "",
     ),
     "3": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("bfs-balanced", "soc-twitter-2010", 1, label="bfs")),
@@ -61,8 +77,8 @@ CASES = {
     ),
     "4": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("louvain", "web-uk-2005", 1, 2)),
-        (),
-        "ResNet101 on GPU 3",
+        (_network("resnet101", 64, 3),),
+        "",
     ),
 }
 """The inter-job cases of the publication, by its numbers."""

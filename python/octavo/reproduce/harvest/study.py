@@ -33,6 +33,8 @@ RESERVE_OF_MEMORY = 100 / (16 << 10)
 """The published reserve, 100 MiB of a GPU's 16 GiB: memory is scaled, and the reserve with it."""
 PREFETCH_OF_MEMORY = 32 / (16 << 10)
 """The published prefetch, 32 MiB on GPUs of 16 GiB, scaled as well."""
+FILLED = 0.6
+"""Part of its GPU's memory that a network fills (chosen: the publication varies spare memory from 5 to 60 %)."""
 REDUCED_SCALE = 0.01
 REDUCED_CASES = ("1", "2")
 
@@ -85,7 +87,8 @@ class Study:
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
         memory = max(2, round(needed / self.need / CHUNK)) * CHUNK
         settings = ("record.events=false", f"node.capacity.bytes={memory}B", *self.overrides)
-        return Recipe.from_jobs(case.jobs, node=NODE).with_overrides(settings), memory
+        scales = {job.name: _scale(job, memory) for job in case.yielding if job.network}
+        return Recipe.from_jobs(case.jobs(scales), node=NODE).with_overrides(settings), memory
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,11 @@ def _ladder(memory: int) -> list[Variant]:
         return max(1, round(memory * share / CHUNK))
 
     return systems.ladder(chunks(RESERVE_OF_MEMORY) * CHUNK, chunks(PREFETCH_OF_MEMORY))
+
+
+def _scale(job: Job, memory: int) -> float:
+    """The scale at which a network fills its part of its GPUs' memory."""
+    return float(f"{FILLED * memory * len(job.gpus) / _footprint(job, ()):.6g}")
 
 
 def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
