@@ -17,7 +17,7 @@ from conftest import SMALL, copied_without_manifest
 import octavo
 from octavo.report import report
 from octavo.report.data import gather
-from octavo.report.history import PLANES, REPLICATED, Footprint, history, size
+from octavo.report.history import PLANES, REPLICATED, Footprint, history
 from octavo.report.pack import pack
 from octavo.report.runs import read
 from octavo.report.series import binned
@@ -25,6 +25,7 @@ from octavo.report.speed import baseline, beside_published, means, speedups
 from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, activity, levels
 from octavo.runs.events import COPIES, KINDS, code
 from octavo.runs.result import RESULT_FORMAT
+from octavo.runs.sizes import size
 
 PAGE = 4096
 

@@ -40,6 +40,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "moves": _sized(_areas("pages", "pages per ms", "cause", _causes_scale(list(MOVES.values()))), 150),
         "links": _heat(),
         "memory": _memory(processors),
+        "lending": _lending(),
         "hostfaults": _host_faults(),
     }
 
@@ -190,6 +191,10 @@ def _memory(processors: list[str]) -> dict[str, Any]:
     areas = _areas("mebibytes", "memory in use in MiB", "processor", scale)
     rule = alt.Chart(_ROWS).mark_rule(strokeDash=[5, 3], color="var(--ink)", aria=False).encode(y="max(footprint):Q")
     return _sized(alt.layer(areas, rule), 150)
+
+
+def _lending() -> dict[str, Any]:
+    return _sized(_areas("mebibytes", "memory lent in MiB", "pair", alt.Scale(range=list(colours.SERIES))), 110)
 
 
 def _host_faults() -> dict[str, Any]:

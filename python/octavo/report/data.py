@@ -11,13 +11,14 @@ import polars as pl
 from octavo.explain import words
 from octavo.explain.facts import facts
 from octavo.report import phases, speed
-from octavo.report.history import Footprint, coarsened, history, size
+from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
-from octavo.report.series import over_time
+from octavo.report.series import lent, over_time
 from octavo.report.translation import translation
 from octavo.runs import colours, events, measures
 from octavo.runs.result import vouched
+from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +72,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "allocations": [row for run in runs for row in _allocations(run)],
         "mappings": [row for run in runs for row in _mappings(run)],
         **over_time(runs),
+        **lent(runs),
     }
 
 

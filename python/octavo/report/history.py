@@ -5,7 +5,6 @@ Pages are numbered along the footprint: allocations by address, one after anothe
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import polars as pl
 from octavo.errors import OutputError
 from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES
 from octavo.runs.events import code as _code
+from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,6 @@ PLANES = ("holder", "sharing", "access", "scheme")
 """What is known of a page's state: who holds it; how many GPUs have asked for it so far; 1 if only reads have, 2 if a
 write has; and the scheme, from 1 as in `SCHEMES`, 0 for none."""
 
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "KB": 1000, "MB": 10**6, "GB": 10**9}
 _NANOSECOND = 1000
 _LARGEST_PAGE = 1 << 30
 
@@ -133,14 +132,6 @@ def coarsened(result: RunResult, footprint: Footprint, events: pl.DataFrame) -> 
                 "profile a shorter part of the program",
             )
         page *= 2
-
-
-def size(text: str) -> int:
-    """Bytes of a quantity as scenarios write it, such as `64KiB`."""
-    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text)
-    if match is None or match[2] not in _UNITS:
-        raise OutputError(f"expected a size with its unit such as `4KiB`, found `{text}`")
-    return int(match[1]) * _UNITS[match[2]]
 
 
 def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors: int) -> History:

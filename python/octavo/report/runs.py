@@ -118,7 +118,7 @@ def _hidden(path: Path) -> bool:
 def _values(result: RunResult) -> dict[str, str]:
     """The scenario, flat; of a profile, what a report needs of one."""
     if not is_imported(result.folder):
-        return _flat(result.scenario.values)
+        return _simulated(result.scenario.values)
     summary = result.summary
     return {
         "workload.name": str(summary["source"]["file"]),
@@ -126,6 +126,17 @@ def _values(result: RunResult) -> dict[str, str]:
         "node.gpus": str(max((gpu["gpu"] + 1 for gpu in summary["gpus"]), default=0)),
         "memory.page_size": f"{summary['page_bytes']}B",
     }
+
+
+def _simulated(values: Mapping[str, Any]) -> dict[str, str]:
+    """A scenario, flat: of each job by its name, and what all of them run as the workload."""
+    jobs = values.get("job")
+    if jobs is None:
+        return _flat(values)
+    rest = {key: value for key, value in values.items() if key != "job"}
+    named = {job["name"]: {key: value for key, value in job.items() if key != "name"} for job in jobs}
+    together = " + ".join(job["workload"]["name"] for job in jobs)
+    return {"workload.name": together} | _flat(rest) | _flat(named, "job.")
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

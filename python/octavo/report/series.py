@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.runs import lending
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -38,6 +40,26 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
         for name, (table, key, draw) in _CHARTS.items():
             if table in run.result.tables:
                 rows[name] += draw(run.number, _few(run.result.table(table), key, len(runs)))
+    return rows
+
+
+def lent(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
+    """Who keeps how much for whom: over time, and in all."""
+    rows: dict[str, list[dict[str, Any]]] = {"lending": [], "lenders": []}
+    for run in runs:
+        if not run.simulated or not lending.recorded(run.result):
+            continue
+        for row in lending.over_time(run.result, _BINS).to_dicts():
+            pair = lending.called(row["keeper"], row["owner"])
+            span = _span({"from_ps": row["from_ps"], "time_ps": row["to_ps"]})
+            rows["lending"].append(
+                {"run": run.number, **span, "pair": pair, "mebibytes": _round(row["bytes"] / (1 << 20))}
+            )
+        for row in lending.totals(run.result).to_dicts():
+            pair = lending.called(row["keeper"], row["owner"])
+            rows["lenders"].append(
+                {"run": run.number, "pair": pair, **{name: row[name] for name in ("sent", "mean", "most")}}
+            )
     return rows
 
 

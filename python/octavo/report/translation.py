@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from octavo.report.history import size
+from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -372,7 +372,18 @@ function memory() {
   const made = section("memory", "Memory in use", `${simulated} ${sampled}`.trim());
   if (!data.memory.length) return made.append(noSamples());
   perRun(made, "By processor", "memory", [label, until, { title: "processor", value: (row) => row.processor, text: true }, { title: "MiB", value: (row) => digits.format(row.mebibytes) }], { extra: (run) => ({ footprint: data.runs[run].footprint / 2 ** 20 }) });
+  lending(made);
   if (data.mappings.length) made.append(element("h3", {}, "By mapping"), mappings());
+}
+
+// Who keeps how much for whom, where GPUs lend memory.
+function lending(made) {
+  if (!data.lenders.length) return;
+  const lends = new Set(data.lenders.map((row) => row.run));
+  perRun(made, "Lent to other GPUs", "lending", [label, until, { title: "who for whom", value: (row) => row.pair, text: true }, { title: "MiB", value: (row) => digits.format(row.mebibytes) }], { only: (run) => lends.has(run) });
+  const amount = (title, name) => ({ title, value: (row) => bytes(row[name]) });
+  const columns = [{ title: "run", value: (row) => data.runs[row.run].label, text: true }, { title: "who for whom", value: (row) => row.pair, text: true }, amount("sent there", "sent"), amount("kept on average", "mean"), amount("kept at most", "most")];
+  made.append(table("Who lends to whom", columns, data.lenders));
 }
 
 function mappings() {

@@ -6,7 +6,7 @@ from octavo.runs.pictures.boxes import boxes
 from octavo.runs.pictures.lines import heat_map, lines
 from octavo.runs.pictures.programs import breakdown, phases
 from octavo.runs.pictures.sheet import COLUMN, FORMATS, PAGE, Picture, check_format, tidy, time_unit, write
-from octavo.runs.pictures.times import memory
+from octavo.runs.pictures.times import lent, memory
 
 __all__ = [
     "COLUMN",
@@ -19,6 +19,7 @@ __all__ = [
     "breakdown",
     "check_format",
     "heat_map",
+    "lent",
     "lines",
     "memory",
     "phases",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octavo.runs import colours
+from octavo.runs import colours, lending
 from octavo.runs.pictures import sheet
 
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _MEBIBYTE = 1 << 20
+_PARTS = 160
+"""Equal parts of a run that a picture tells apart."""
 
 
 def memory(path: Path | None, result: RunResult, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
@@ -32,4 +34,27 @@ def memory(path: Path | None, result: RunResult, *, title: str, width: float = s
     sheet.tidy(axes, "")
     sheet.headline(found, title)
     sheet.legend(found, axes)
+    return sheet.write(found, path)
+
+
+def lent(path: Path | None, result: RunResult, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
+    """Bytes that each GPU keeps for each other over time, of a run that recorded events: one area for each pair."""
+    found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.0)
+    axes = found.add_subplot()
+    unit, per_unit = sheet.time_unit(result.summary["time_ps"])
+    kept = lending.over_time(result, _PARTS)
+    pairs = list(kept.group_by("keeper", "owner", maintain_order=True))
+    if pairs:
+        times = pairs[0][1]["to_ps"] / per_unit
+        areas = [rows["bytes"] / _MEBIBYTE for _, rows in pairs]
+        labels = [lending.called(keeper, owner) for (keeper, owner), _ in pairs]
+        axes.stackplot(times, areas, labels=labels, step="pre", colors=colours.of(labels))
+    axes.set_xlim(0, result.summary["time_ps"] / per_unit)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(f"time in {unit}", fontsize=9)
+    axes.set_ylabel("MiB", fontsize=9)
+    sheet.tidy(axes, "")
+    sheet.headline(found, title)
+    if pairs:
+        sheet.legend(found, axes)
     return sheet.write(found, path)

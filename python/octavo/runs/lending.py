@@ -1,0 +1,174 @@
+"""Who lends memory to whom over time, and where pages come from: told by the single events of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.runs.events import MOVES
+from octavo.runs.sizes import size
+
+if TYPE_CHECKING:
+    from octavo.runs.result import RunResult
+
+HOST = 0
+"""The host's first memory, as `events` numbers it; GPU 0 is 1."""
+_LEAVES = (*MOVES, "discard")
+"""Kinds of events in which a page leaves a memory, or its copy there is given up."""
+_FAULTS = ("read_fault", "write_fault")
+_COMES = {"migration": "fault", "write_collapse": "fault", "prefetch": "prefetch"}
+"""Kinds of events in which a page comes to a GPU, and why."""
+
+
+def intervals(result: RunResult) -> pl.DataFrame:
+    """When which GPU keeps how much for which other.
+
+    A GPU begins to keep a page when it is evicted to it, or staged there on its way from the host. It keeps it until
+    the page goes elsewhere, is given up, or is touched by the keeper itself: then it is the keeper's own. What is kept
+    when the run ends, or its pages are freed before, is kept to the end.
+
+    Args:
+        result: a run that recorded single events (`record.events`).
+
+    Returns:
+        One row for each run of pages: `keeper` and `owner` (numbers of GPUs), `began_ps`, `ended_ps`, `bytes`.
+
+    """
+    moves = _moves(result)
+    keeps = pl.col("lent")
+    keeper = pl.when(keeps).then("to").forward_fill().over("page")
+    own = pl.col("kind").is_in(_FAULTS) & (pl.col("from") == keeper)
+    bounds = moves.filter(pl.col("kind").is_in(_LEAVES) | own)
+    last = pl.lit(result.summary["time_ps"], pl.UInt64)
+    rows = bounds.with_columns(ended_ps=pl.col("time_ps").shift(-1).over("page").fill_null(last))
+    return (
+        rows.filter(keeps & (pl.col("ended_ps") > pl.col("time_ps")))
+        .group_by("to", "owner", "time_ps", "ended_ps")
+        .agg(bytes=pl.len().cast(pl.Int64) * page_bytes(result))
+        .select(
+            pl.col("to", "owner").cast(pl.Int64).sub(1).name.map(lambda name: "keeper" if name == "to" else name),
+            pl.col("time_ps").cast(pl.Int64).alias("began_ps"),
+            pl.col("ended_ps").cast(pl.Int64),
+            "bytes",
+        )
+        .sort("began_ps", "ended_ps", "keeper", "owner")
+    )
+
+
+def over_time(result: RunResult, bins: int) -> pl.DataFrame:
+    """How much each GPU keeps for each other, on average over equal parts of the run.
+
+    Returns:
+        `keeper`, `owner`, `from_ps`, `to_ps`, `bytes`, for each pair that ever lent anything and each part.
+
+    """
+    kept = intervals(result)
+    edges = [result.summary["time_ps"] * number // bins for number in range(bins + 1)]
+    parts = pl.DataFrame({"from_ps": edges[:-1], "to_ps": edges[1:]}).filter(pl.col("to_ps") > pl.col("from_ps"))
+    together = pl.min_horizontal("ended_ps", "to_ps") - pl.max_horizontal("began_ps", "from_ps")
+    share = together.clip(lower_bound=0) * pl.col("bytes") / (pl.col("to_ps") - pl.col("from_ps"))
+    rows = [
+        parts.join(kept.filter(keeper=keeper, owner=owner), how="cross")
+        .group_by("from_ps", "to_ps", maintain_order=True)
+        .agg(bytes=share.sum())
+        .with_columns(keeper=pl.lit(keeper, pl.Int64), owner=pl.lit(owner, pl.Int64))
+        for keeper, owner in kept.select("keeper", "owner").unique().sort("keeper", "owner").rows()
+    ]
+    empty = pl.DataFrame(schema=dict.fromkeys(("from_ps", "to_ps"), pl.Int64) | {"bytes": pl.Float64})
+    found = pl.concat(rows) if rows else empty.with_columns(keeper=pl.lit(0, pl.Int64), owner=pl.lit(0, pl.Int64))
+    return found.select("keeper", "owner", "from_ps", "to_ps", "bytes")
+
+
+def totals(result: RunResult) -> pl.DataFrame:
+    """For each pair: `keeper`, `owner`, `sent` (bytes evicted there), `mean` and `most` (bytes kept, over time)."""
+    kept = intervals(result)
+    time = max(result.summary["time_ps"], 1)
+    rows = []
+    for (keeper, owner), own in kept.group_by("keeper", "owner", maintain_order=True):
+        changes = pl.concat(
+            [
+                own.select(time="began_ps", change="bytes"),
+                own.select(time="ended_ps", change=-pl.col("bytes")),
+            ]
+        )
+        # What ends and what begins at the same moment does not add up.
+        level = changes.group_by("time").agg(pl.col("change").sum()).sort("time")["change"].cum_sum()
+        mean = (own["bytes"] * (own["ended_ps"] - own["began_ps"])).sum() / time
+        rows.append({"keeper": keeper, "owner": owner, "sent": own["bytes"].sum(), "mean": mean, "most": level.max()})
+    schema = {"keeper": pl.Int64, "owner": pl.Int64, "sent": pl.Int64, "mean": pl.Float64, "most": pl.Int64}
+    return pl.DataFrame(rows, schema=schema).sort("keeper", "owner")
+
+
+def sources(result: RunResult) -> pl.DataFrame:
+    """Where the pages came from that came to each GPU, and why.
+
+    Returns:
+        `gpu`, `why` (`fault`, `prefetch`), `host` (pages that came from there), `neighbour` (that were kept by one) and
+        `staged` (that came from the host by way of a neighbour).
+
+    """
+    moves = _moves(result).filter(pl.col("kind").is_in(_LEAVES))
+    comes = pl.col("kind").is_in(list(_COMES)) & (pl.col("to") != HOST) & ~pl.col("lent")
+    from_host = pl.col("from") == HOST
+    staged = ~from_host & (pl.col("came_from") == HOST) & pl.col("was_lent")
+    before = moves.with_columns(
+        came_from=pl.col("from").shift(1).over("page"),
+        was_lent=pl.col("lent").shift(1).over("page").fill_null(value=False),
+    )
+    return (
+        before.filter(comes)
+        .with_columns(why=pl.col("kind").replace_strict(_COMES))
+        .group_by("to", "why")
+        .agg(host=from_host.sum(), neighbour=(~from_host & ~staged).sum(), staged=staged.sum())
+        .select(
+            pl.col("to").cast(pl.Int64).sub(1).alias("gpu"), "why", pl.col("host", "neighbour", "staged").cast(pl.Int64)
+        )
+        .sort("gpu", "why")
+    )
+
+
+def called(keeper: int, owner: int) -> str:
+    """What pictures and tables call a pair."""
+    return f"GPU {keeper} for GPU {owner}"
+
+
+def recorded(result: RunResult) -> bool:
+    """Whether a run can lend, and recorded single events."""
+    memory = result.scenario.values["memory"]
+    return memory.get("demotion", {}).get("name") == "spare-memory" and "events" in result.tables
+
+
+def page_bytes(result: RunResult) -> int:
+    """Bytes of a page."""
+    return size(str(result.scenario.values["memory"]["page_size"]))
+
+
+def _moves(result: RunResult) -> pl.DataFrame:
+    """Faults and moves of each page in order: one row for each page of each event, whether it is `lent`, and whose.
+
+    Lent is what is evicted to a GPU, and what is brought to one from the host whence another GPU takes it next. (A GPU
+    that prefetched a page for itself, which another touches first, looks the same.)
+    """
+    events = result.table("events").with_columns(pl.col("kind").cast(pl.String), pl.col("from", "to").cast(pl.Int64))
+    first = pl.col("address") // page_bytes(result)
+    pages = (
+        events.filter(pl.col("kind").is_in([*_LEAVES, *_FAULTS]))
+        .with_columns(page=pl.int_ranges(first, first + pl.col("pages")))
+        .explode("page")
+        .sort("page", "time_ps", maintain_order=True)
+    )
+    # The next move, faults aside.
+    moved = pl.col("kind").is_in(_LEAVES)
+    following = [
+        pl.when(moved).then(name).backward_fill().shift(-1).over("page").alias(f"next_{name}")
+        for name in ("kind", "from", "to")
+    ]
+    evicted = (pl.col("kind") == "eviction") & (pl.col("to") != HOST) & (pl.col("from") != HOST)
+    taken = (
+        pl.col("next_kind").is_in(list(_COMES)) & (pl.col("next_from") == pl.col("to")) & (pl.col("next_to") != HOST)
+    )
+    staged = (pl.col("kind") == "prefetch") & (pl.col("from") == HOST) & (pl.col("to") != HOST) & taken
+    return pages.with_columns(following).with_columns(
+        lent=(evicted | staged).fill_null(value=False), owner=pl.when(evicted).then("from").otherwise("next_to")
+    )
