@@ -27,11 +27,17 @@ pub struct NetworkOptions {
     pub iterations: u32,
     /// Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1.
     pub replicas: u32,
+    /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all_reduce: bool,
+    /// GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub stages: u32,
 }
 
 impl Default for NetworkOptions {
     fn default() -> Self {
-        Self { batch: None, iterations: 1, replicas: 1 }
+        Self { batch: None, iterations: 1, replicas: 1, all_reduce: false, stages: 1 }
     }
 }
 
@@ -48,32 +54,51 @@ pub struct StepOptions {
     pub iterations: u32,
     /// Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1.
     pub replicas: u32,
+    /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all_reduce: bool,
+    /// GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub stages: u32,
     /// Digest of the file, so that results are not taken for those of another one. Default: computed.
     pub digest: Option<String>,
 }
 
 impl Default for StepOptions {
     fn default() -> Self {
-        Self { path: None, batch: None, iterations: 1, replicas: 1, digest: None }
+        Self { path: None, batch: None, iterations: 1, replicas: 1, all_reduce: false, stages: 1, digest: None }
     }
 }
 
+/// Results of networks that are not split need not say so.
+fn is_one(stages: &u32) -> bool {
+    *stages == 1
+}
+
 fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Workload>, OptionError> {
-    for (key, most, found) in
-        [("iterations", MOST_ITERATIONS, extent.iterations), ("replicas", MOST_REPLICAS, extent.replicas)]
-    {
+    for (key, most, found) in [
+        ("iterations", MOST_ITERATIONS, extent.iterations),
+        ("replicas", MOST_REPLICAS, extent.replicas),
+        ("stages", MOST_REPLICAS, extent.stages),
+    ] {
         if !(1..=most).contains(&found) {
             return Err(OptionError::new(key, format!("expected 1 to {most}, found {found}")));
         }
+    }
+    if extent.all_reduce && extent.replicas == 1 {
+        return Err(OptionError::new("all_reduce", "expected several replicas (`replicas`), found one"));
+    }
+    if extent.stages > 1 && extent.replicas > 1 {
+        return Err(OptionError::new("stages", "expected one replica, or one stage: several of both are not there"));
     }
     let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
     Ok(Box::new(Replay::new(&step, extent)?))
 }
 
 fn shipped(bytes: &[u8], options: &Options, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
-    let NetworkOptions { batch, iterations, replicas } = typed::parse(options)?;
+    let NetworkOptions { batch, iterations, replicas, all_reduce, stages } = typed::parse(options)?;
     let file = File::parse(bytes).map_err(|why| OptionError::new("", why))?;
-    replay(&file, batch, Extent { iterations, replicas, scale: size.scale })
+    replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, scale: size.scale })
 }
 
 /// A network whose recorded step comes with Octavo.
@@ -130,8 +155,8 @@ pub static STEP: WorkloadEntry = WorkloadEntry {
             let message = format!("another file than the scenario is about: {found}, expected {expected}");
             return Err(OptionError::new("digest", message));
         }
-        let StepOptions { batch, iterations, replicas, .. } = options;
-        replay(&file, batch, Extent { iterations, replicas, scale: size.scale })
+        let StepOptions { batch, iterations, replicas, all_reduce, stages, .. } = options;
+        replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, scale: size.scale })
     },
 };
 

@@ -7,8 +7,11 @@
 pub mod allocator;
 mod digest;
 pub mod entries;
+mod exchange;
 pub mod file;
 pub mod places;
 pub mod replay;
+pub mod ring;
 mod shrink;
+pub mod stages;
 pub mod step;

@@ -5,6 +5,8 @@ use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use octavo_workload::networks::file::File;
 use octavo_workload::networks::replay::{Extent, Replay};
+use octavo_workload::networks::ring::gradients;
+use octavo_workload::networks::stages::of_operators;
 use octavo_workload::networks::step::Role;
 
 use crate::lanes::{stream, wavefronts};
@@ -23,7 +25,7 @@ const TOY: &str = r#"{
 
 fn toy(batch: Option<u32>, iterations: u32, scale: f64) -> Replay {
     let step = File::parse(TOY.as_bytes()).unwrap().step(batch).unwrap();
-    Replay::new(&step, Extent { iterations, replicas: 1, scale }).unwrap()
+    Replay::new(&step, Extent { iterations, replicas: 1, all_reduce: false, stages: 1, scale }).unwrap()
 }
 
 /// Lines read, lines written and vector instructions of a launch.
@@ -124,7 +126,9 @@ fn operators_too_large_for_a_launch_are_refused() {
     let text =
         TOY.replace(r#""flops": [0, 2048], "reads": [1, 0]"#, r#""flops": [900000000000000000, 0], "reads": [1, 0]"#);
     let step = File::parse(text.as_bytes()).unwrap().step(None).unwrap();
-    let error = Replay::new(&step, Extent { iterations: 1, replicas: 1, scale: 1.0 }).err().expect("it is too large");
+    let error = Replay::new(&step, Extent { iterations: 1, replicas: 1, all_reduce: false, stages: 1, scale: 1.0 })
+        .err()
+        .expect("it is too large");
     assert_eq!(error.message, "operator 0 (mm): too large for one launch");
 }
 
@@ -166,9 +170,16 @@ fn a_network_grows_with_its_batch() {
 
 #[test]
 fn impossible_options_are_refused_by_name() {
-    for (key, value) in
-        [("batch", 0), ("batch", 1 << 21), ("iterations", 0), ("iterations", 1001), ("replicas", 0), ("replicas", 65)]
-    {
+    for (key, value) in [
+        ("batch", 0),
+        ("batch", 1 << 21),
+        ("iterations", 0),
+        ("iterations", 1001),
+        ("replicas", 0),
+        ("replicas", 65),
+        ("stages", 0),
+        ("stages", 65),
+    ] {
         let mut choice = Choice::named("vgg16");
         choice.options.insert(key.to_owned(), value.into());
         let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err();
@@ -179,8 +190,9 @@ fn impossible_options_are_refused_by_name() {
 #[test]
 fn replicas_do_the_same_in_memory_of_their_own() {
     let step = File::parse(TOY.as_bytes()).unwrap().step(None).unwrap();
-    let [alone, twice] =
-        [1, 2].map(|replicas| Replay::new(&step, Extent { iterations: 2, replicas, scale: 1.0 }).unwrap());
+    let [alone, twice] = [1, 2].map(|replicas| {
+        Replay::new(&step, Extent { iterations: 2, replicas, all_reduce: false, stages: 1, scale: 1.0 }).unwrap()
+    });
     assert_eq!((twice.footprint(), twice.launches()), (2 * alone.footprint(), alone.launches()));
     for launch in 0..alone.launches() {
         let groups = alone.launch(launch).work_groups;
@@ -206,4 +218,102 @@ fn one_buffer_for_each_pool() {
     assert_eq!(names(&toy(None, 1, 1.0)), ["small-segments"]);
     let vgg = WORKLOADS.build(&Choice::named("vgg16"), &Size { scale: 0.001, seed: 0 }).unwrap();
     assert_eq!(names(&*vgg), ["small-segments", "large-segments"]);
+}
+
+#[test]
+fn gradients_of_the_networks_are_as_large_as_their_parameters() {
+    for &(name, bytes, _) in NETWORKS {
+        let file = File::parse(bytes).unwrap();
+        let step = file.step(None).unwrap();
+        let (found, before) = gradients(&step).unwrap();
+        assert_eq!(found.iter().map(|&tensor| step.tensors[tensor].bytes).sum::<u64>(), 4 * file.parameters, "{name}");
+        let written = |operator: usize| {
+            step.operators[operator].writes.iter().any(|one| step.tensors[one.tensor].role == Role::Parameter)
+        };
+        assert!((before..before + 5).any(written), "{name}: the optimizer comes next");
+        assert!(!(0..before).any(written), "{name}: it has not begun before");
+    }
+}
+
+#[test]
+fn replicas_send_each_other_halves_of_their_gradients() {
+    let step = File::parse(TOY.as_bytes()).unwrap().step(None).unwrap();
+    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, scale: 1.0 };
+    let toy = Replay::new(&step, extent).unwrap();
+    let names: Vec<_> = (0..toy.launches()).map(|launch| toy.launch(launch).kernel).collect();
+    assert_eq!(names, ["mm", "mm", "all-reduce", "all-reduce", "all-reduce", "add_"]);
+    // The gradient is 64 lines, a half 32. Each replica sends a half; adds what came, keeps the sum and sends it; keeps it.
+    for (launch, loads, stores) in [(2, 32, 32), (3, 32 + 32, 32 + 32), (4, 32, 32)] {
+        assert_eq!(sums(&toy, launch)[..2], [2 * loads, 2 * stores]);
+    }
+    let buffers: Vec<_> = toy.buffers().iter().map(|one| (one.name.as_str(), one.bytes, one.gpu)).collect();
+    let slots = 8 << 20;
+    assert_eq!(buffers[2..], [("received-0", slots, 1), ("received-1", slots, 2)]);
+    let written = |launch: u32, group: u32| {
+        let ops = (0..4).flat_map(|wavefront| stream(&toy, launch, group, wavefront, 512)).filter(|op| op.is_store());
+        let lines: Vec<_> = ops.flat_map(|op| op.line()..op.line() + u64::from(op.count())).collect();
+        (*lines.iter().min().unwrap() * LINE_BYTES, lines.len())
+    };
+    assert_eq!(written(2, 0), (toy.buffers()[3].base, 32), "the first replica sends to the second");
+    assert_eq!(written(2, 1), (toy.buffers()[2].base, 32));
+    assert_eq!(toy.host_side().exchanges().len(), 2, "the host writes nothing of what is sent");
+}
+
+#[test]
+fn a_network_is_split_by_layer_into_parts_of_about_the_same_work() {
+    for (name, bytes, _) in [NETWORKS[0], NETWORKS[1]] {
+        let step = File::parse(bytes).unwrap().step(None).unwrap();
+        let stages = of_operators(&step, 4);
+        let mut work = [0u64; 4];
+        for (operator, &stage) in step.operators.iter().zip(&stages) {
+            work[stage as usize] += operator.flops;
+        }
+        let total: u64 = work.iter().sum();
+        // A layer is not cut.
+        assert!(work.iter().all(|&one| one * 100 > total * 10 && one * 100 < total * 45), "{name}: {work:?}");
+        let forward = stages.iter().position(|&stage| stage == 3).unwrap();
+        assert!(stages[..forward].is_sorted(), "{name}: forwards in order");
+        assert!(of_operators(&step, 1).iter().all(|&stage| stage == 0));
+    }
+}
+
+#[test]
+fn each_operator_of_a_split_network_runs_on_one_gpu() {
+    let build = |stages: u32| {
+        let mut choice = Choice::named("vgg16");
+        choice.options.insert("stages".to_owned(), stages.into());
+        WORKLOADS.build(&choice, &Size { scale: 0.001, seed: 0 }).unwrap()
+    };
+    let (whole, split) = (build(1), build(4));
+    assert_eq!((whole.launches(), whole.footprint()), (split.launches(), split.footprint()));
+    let mut ran = [false; 4];
+    for launch in (0..whole.launches()).step_by(7) {
+        let groups = whole.launch(launch).work_groups;
+        assert_eq!(split.launch(launch).work_groups, 4 * groups);
+        let busy = |stage: u32| stream(&*split, launch, stage * groups, 0, 512).len() > 1;
+        let stages: Vec<u32> = (0..4).filter(|&stage| busy(stage)).collect();
+        assert!(stages.len() == 1, "launch {launch}: {stages:?}");
+        ran[stages[0] as usize] = true;
+        assert_eq!(stream(&*split, launch, stages[0] * groups, 0, 512), stream(&*whole, launch, 0, 0, 512));
+    }
+    assert_eq!(ran, [true; 4]);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    for (options, key) in [
+        (&[("all_reduce", true.into())][..], "all_reduce"),
+        (&[("replicas", 2.into()), ("stages", 2.into())], "stages"),
+    ] {
+        let mut choice = Choice::named("resnet18");
+        choice
+            .options
+            .extend(options.iter().map(|(key, value): &(&str, serde_json::Value)| ((*key).to_owned(), value.clone())));
+        let error = WORKLOADS.build(&choice, &Size { scale: 0.001, seed: 0 }).err().expect("it is refused");
+        assert_eq!(error.key, key);
+    }
+    let inference = TOY.replace(r#""frees": [3]"#, r#""frees": []"#);
+    let step = File::parse(inference.as_bytes()).unwrap().step(None).unwrap();
+    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, scale: 1.0 };
+    assert_eq!(Replay::new(&step, extent).err().map(|error| error.key).as_deref(), Some("all_reduce"));
 }
