@@ -1,7 +1,7 @@
 //! The programs that come with Octavo: the real algorithms as streams of accesses, at line level.
 //!
 //! [`WORKLOADS`] has them all by name. What a program is, is the contract of `octavo-program`; here are the
-//! [kernel models](kernels), [networks] and what they share.
+//! [kernel models](kernels), [networks], models that [serve requests](serving) and what they share.
 #![forbid(unsafe_code)]
 
 pub mod emit;
@@ -13,5 +13,6 @@ pub mod quantum;
 pub mod random;
 mod registry;
 pub mod scale;
+pub mod serving;
 
 pub use registry::WORKLOADS;

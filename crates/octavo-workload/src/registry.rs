@@ -3,10 +3,10 @@
 use octavo_program::{Size, Workload};
 use octavo_registry::{Former, Registry};
 
-use crate::{kernels, networks};
+use crate::{kernels, networks, serving};
 
 /// All workloads: those of GRIT's table in its order, further ones, applications of Mosaic's, graph
-/// analytics, further applications of the Grace Hopper study and of MemMap, plain touches, networks.
+/// analytics, further applications of the Grace Hopper study and of MemMap, plain touches, networks, models that serve requests.
 pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
     "workload",
     &[
@@ -59,6 +59,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &networks::entries::RESNET50,
         &networks::entries::RESNET101,
         &networks::entries::MOBILENET_V3_LARGE,
+        &serving::entries::LLM,
+        &serving::entries::MOE,
     ],
 )
 .with_former(FORMER);

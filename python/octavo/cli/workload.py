@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,8 +43,17 @@ RESULT_EXAMPLES = options.examples(
 )
 
 
+SERVED_EXAMPLES = options.examples(
+    "octavo workload served runs/llm",
+    "octavo workload served runs/llm --json",
+)
+
+
 _GROUPS = ("labels", "communities")
 """Results that say which group a vertex belongs to."""
+
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)]
 
 
 class Kind(Enum):
@@ -119,7 +129,7 @@ def program(
 
 @app.command(epilog=RESULT_EXAMPLES)
 def result(
-    name: Annotated[str, typer.Argument(help="A program on graphs.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A program on graphs, or one that serves.", show_default=False)],
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -129,10 +139,44 @@ def result(
     sink = Sink(as_json=as_json)
     found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
     sink.document(found)
-    if found["result"] in _GROUPS:
+    if found["result"] == "request":
+        _show_requests(sink, name, found)
+    elif found["result"] in _GROUPS:
         _show_groups(sink, name, found["result"], found[found["result"]])
     else:
         _show_values(sink, name, found["result"], found[found["result"]])
+
+
+def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
+    """How many tokens each step makes, the first steps."""
+    steps = Counter(int(step) for step in found["made"])
+    first = Counter(int(step) for step, before in zip(found["made"], found["before"], strict=True) if before is None)
+    rows = [[str(step), str(count), str(first[step])] for step, count in sorted(steps.items())[:10]]
+    title = f"{name}: {len(found['made']):,} tokens of {len(set(found['request'])):,} requests, {len(steps)} steps"
+    sink.table(title, ["step", "tokens", "without one before"], rows)
+
+
+@app.command(epilog=SERVED_EXAMPLES)
+def served(
+    run: RunFolder,
+    as_json: options.Json = False,
+) -> None:
+    """Print how long requests waited for their tokens, in a run of `llm-decode` or `moe-decode`."""
+    from octavo.runs.result import RunResult  # noqa: PLC0415 - polars takes long to import
+    from octavo.runs.serving import latencies  # noqa: PLC0415 - as above
+
+    sink = Sink(as_json=as_json)
+    found = latencies(RunResult.load(run))
+    sink.document(found)
+    names = {"first": "time to first token", "next": "time between tokens"}
+    rows = [[called, str(found[name]["count"]), *_waits(found[name])] for name, called in names.items()]
+    title = f"{found['tokens']:,} tokens, {found['tokens_per_s']:,.0f} a second"
+    sink.table(title, ["", "tokens", "half wait at most", "99 of 100 at most"], rows)
+
+
+def _waits(found: dict[str, Any]) -> list[str]:
+    waits = [found[name] for name in ("p50_ms", "p99_ms")]
+    return ["–" if wait is None else f"{wait:.3f} ms" for wait in waits]
 
 
 def _show_groups(sink: Sink, name: str, groups: str, of: list[int]) -> None:

@@ -15,6 +15,7 @@ mod matrixmultiplication;
 mod mix;
 mod networks;
 mod programs;
+mod serving;
 mod simpleconvolution;
 mod stencil2d;
 mod touch;

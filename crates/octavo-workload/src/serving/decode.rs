@@ -1,0 +1,341 @@
+//! Steps of a server as launches: of each layer one for attention and one for what follows, then one that makes tokens.
+//!
+//! A launch streams its weights once, whatever the batch: each part (attention, an expert, the head) in equal contiguous
+//! shares of work-groups of its own. Attention has one more work-group for each request, which reads the request's blocks
+//! of keys and values and writes those of its new tokens. Activations are left out: they are small and stay in caches.
+
+use std::ops::Range;
+
+use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Workload};
+use octavo_registry::OptionError;
+
+use super::experts::Experts;
+use super::models::{ELEMENT, Model};
+use super::requests::Request;
+use super::schedule::{Limits, Schedule, Sequence, Step};
+use crate::emit::{WAVEFRONT_LANES, steps};
+
+/// Wavefronts of a work-group: 256 threads (chosen).
+const WAVEFRONTS: u32 = 4;
+/// Lines of weights that a wavefront has, where there are enough (chosen).
+const LINES_EACH: u64 = 64;
+/// Lines that one instruction loads: 64 lanes with 16 bytes each.
+const LINES_AT_ONCE: u64 = WAVEFRONT_LANES as u64 * 16 / LINE_BYTES;
+/// Operations of one instruction: a multiply-add of each lane, on tensor cores, which do 8 times as many as the others
+/// (V100: 125 over 15.7 TFLOPS; later ones more).
+const OPERATIONS: u64 = 2 * WAVEFRONT_LANES as u64 * 8;
+/// Most lines of all buffers together.
+const MOST_LINES: f64 = (1u64 << Op::LINE_BITS) as f64;
+
+/// Which steps of a server are replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Steps that are over when it begins.
+    pub after: u32,
+    /// Steps in it; at least one.
+    pub steps: u32,
+}
+
+/// A window of steps.
+pub struct Decode {
+    model: Model,
+    sizes: Sizes,
+    buffers: Vec<Buffer>,
+    side: HostSide,
+    planned: Vec<Planned>,
+}
+
+/// Lines of everything.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    scale: f64,
+    attention: u64,
+    expert: u64,
+    head: u64,
+    /// A block of the cache in one layer.
+    block: u64,
+    /// Tokens of a block.
+    tokens: u64,
+    /// Blocks of the cache.
+    blocks: u64,
+}
+
+/// A step, and which experts it passes.
+struct Planned {
+    step: Step,
+    tokens: u64,
+    /// By layer.
+    experts: Vec<Vec<u32>>,
+}
+
+/// Weights of a launch: so many parts of the same length.
+struct Parts {
+    kernel: &'static str,
+    /// First line of each.
+    first: Vec<u64>,
+    lines: u64,
+    /// Vector instructions of each part.
+    instructions: u64,
+}
+
+impl Parts {
+    fn groups_each(&self) -> u32 {
+        self.lines.div_ceil(LINES_EACH * u64::from(WAVEFRONTS)) as u32
+    }
+}
+
+impl Decode {
+    /// A window of what a server does with `requests`, everything `scale` times as large.
+    ///
+    /// # Errors
+    /// A scale that leaves nothing of a block, or is too large.
+    pub fn new(
+        model: Model,
+        experts: &Experts,
+        limits: Limits,
+        requests: impl Iterator<Item = Request>,
+        window: Window,
+        scale: f64,
+    ) -> Result<Self, OptionError> {
+        let sizes = Sizes::new(&model, limits, crate::scale::checked(scale)?)?;
+        let mut space = AddressSpace::default();
+        space.allocate("weights", (u64::from(model.layers) * sizes.layer(&model) + sizes.head) * LINE_BYTES);
+        space.allocate("cache", u64::from(model.layers) * sizes.blocks * sizes.block * LINE_BYTES);
+        let buffers = space.buffers().to_vec();
+        let mut server = Schedule::new(limits, requests);
+        (0..window.after).for_each(|_| drop(server.step()));
+        let side = host_side(&buffers, &model, sizes, &server.in_use());
+        let planned = (0..window.steps).map(|_| Planned::new(server.step(), experts)).collect();
+        Ok(Self { model, sizes, buffers, side, planned })
+    }
+
+    /// Launches of a step.
+    fn each(&self) -> u32 {
+        2 * self.model.layers + 1
+    }
+
+    /// The step of a launch, and its number among those of the step.
+    fn place(&self, launch: u32) -> (&Planned, u32) {
+        (&self.planned[(launch / self.each()) as usize], launch % self.each())
+    }
+
+    /// The weights of a launch: of layer `number / 2`, attention first; behind the last layer the head.
+    fn parts(&self, planned: &Planned, number: u32) -> Parts {
+        let (model, sizes) = (&self.model, self.sizes);
+        let layer = u64::from(number / 2);
+        let base = self.buffers[0].base / LINE_BYTES + layer * sizes.layer(model);
+        let products = |parameters: u64, tokens: f64| sizes.instructions(2.0 * parameters as f64 * tokens);
+        let tokens = planned.tokens as f64;
+        if layer == u64::from(model.layers) {
+            // Only the last token of each prompt is continued.
+            let made = planned.step.sequences.len() as f64;
+            let instructions = products(model.head(), made);
+            return Parts { kernel: "head", first: vec![base], lines: sizes.head, instructions };
+        }
+        if number.is_multiple_of(2) {
+            let instructions = products(model.attention(), tokens);
+            return Parts { kernel: "attention", first: vec![base], lines: sizes.attention, instructions };
+        }
+        let passed = &planned.experts[layer as usize];
+        // Tokens are taken to be spread evenly over the experts that any of them passes.
+        let share = tokens * f64::from(model.chosen) / passed.len() as f64;
+        let first = passed.iter().map(|&expert| base + sizes.attention + u64::from(expert) * sizes.expert);
+        let kernel = if model.experts > 1 { "experts" } else { "feed-forward" };
+        Parts { kernel, first: first.collect(), lines: sizes.expert, instructions: products(model.expert(), share) }
+    }
+
+    /// Lines of a block of the cache in one layer.
+    fn block(&self, layer: u32, block: u32) -> Range<u64> {
+        let first = self.buffers[1].base / LINE_BYTES;
+        let first = first + (u64::from(layer) * self.sizes.blocks + u64::from(block)) * self.sizes.block;
+        first..first + self.sizes.block
+    }
+
+    /// A wavefront's part `number` of a request's attention in a layer: pieces of its blocks, every fourth of which it has.
+    fn attend(&self, sequence: &Sequence, layer: u32, wavefront: u32, number: u32, out: &mut OpSink<'_>) {
+        let pieces = self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
+        let index = (number / pieces * WAVEFRONTS + wavefront) as usize;
+        let begin = index as u64 * self.sizes.tokens;
+        let block = self.block(layer, sequence.blocks[index]);
+        let piece = Range {
+            start: block.start + u64::from(number % pieces) * LINES_AT_ONCE,
+            end: block.end.min(block.start + u64::from(number % pieces + 1) * LINES_AT_ONCE),
+        };
+        let (before, after) = (u64::from(sequence.before), u64::from(sequence.before + sequence.adds));
+        // Tokens of the whole request as bytes of this block, in lines: what was there is read, what comes is written.
+        let edge = |token: u64| token.saturating_sub(begin).min(self.sizes.tokens) * self.sizes.block;
+        let read = block.start..block.start + edge(before).div_ceil(self.sizes.tokens);
+        let written =
+            block.start + edge(before) / self.sizes.tokens..block.start + edge(after).div_ceil(self.sizes.tokens);
+        let (read, written) = (common(&piece, &read), common(&piece, &written));
+        if !read.is_empty() {
+            out.push(Op::load(read.start, (read.end - read.start) as u32));
+            out.push(Op::WAIT);
+            out.push(Op::compute(self.sizes.of_scores(&self.model, sequence, pieces)));
+        }
+        if edge(after) > edge(before) && !written.is_empty() {
+            let ragged = |token: u64| !edge(token).is_multiple_of(self.sizes.tokens);
+            let first = ragged(before) && written.start == block.start + edge(before) / self.sizes.tokens;
+            let last = ragged(after) && written.end == block.start + edge(after).div_ceil(self.sizes.tokens);
+            out.push(Op::store(written.start, (written.end - written.start) as u32).ragged(first, last));
+        }
+    }
+}
+
+impl Sizes {
+    fn new(model: &Model, limits: Limits, scale: f64) -> Result<Self, OptionError> {
+        let lines = |bytes: u64| (bytes as f64 * scale / LINE_BYTES as f64).round();
+        let block = lines(u64::from(limits.block) * model.cached());
+        let blocks = u64::from(limits.blocks);
+        let all = lines(model.parameters() * ELEMENT) + f64::from(model.layers) * blocks as f64 * block;
+        if block < 1.0 || all >= MOST_LINES {
+            let message = format!(
+                "expected what leaves a line ({LINE_BYTES} bytes) of each block of the cache and makes 64 TiB at most, found {scale}"
+            );
+            return Err(OptionError::new("scale", message));
+        }
+        let part = |parameters: u64| lines(parameters * ELEMENT).max(1.0) as u64;
+        Ok(Self {
+            scale,
+            attention: part(model.attention()),
+            expert: part(model.expert()),
+            head: part(model.head()),
+            block: block as u64,
+            tokens: limits.block.into(),
+            blocks,
+        })
+    }
+
+    /// Lines of a layer.
+    fn layer(&self, model: &Model) -> u64 {
+        self.attention + u64::from(model.experts) * self.expert
+    }
+
+    /// Instructions for so many operations of the full size.
+    fn instructions(&self, operations: f64) -> u64 {
+        (operations * self.scale / OPERATIONS as f64).ceil() as u64
+    }
+
+    /// Instructions for one piece of a block: products of the new tokens' queries with its keys, and of what comes of them
+    /// with its values.
+    fn of_scores(&self, model: &Model, sequence: &Sequence, pieces: u32) -> u32 {
+        let pairs = self.tokens * u64::from(sequence.adds);
+        let whole = self.instructions(4.0 * (model.queries * pairs) as f64);
+        whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32
+    }
+}
+
+fn common(one: &Range<u64>, other: &Range<u64>) -> Range<u64> {
+    one.start.max(other.start)..one.end.min(other.end)
+}
+
+impl Planned {
+    fn new(step: Step, experts: &Experts) -> Self {
+        let tokens = step.sequences.iter().map(|one| one.adds).sum();
+        let experts = experts.of_step(step.at, tokens);
+        Self { step, tokens: tokens.into(), experts }
+    }
+}
+
+/// The host writes the weights, and what the cache holds when the window begins.
+fn host_side(buffers: &[Buffer], model: &Model, sizes: Sizes, in_use: &[u32]) -> HostSide {
+    let mut side = HostSide::of(buffers).inputs(["weights"]).scratch(["cache"]);
+    let runs: Vec<Range<u64>> = in_use.chunk_by(|one, next| one + 1 == *next).map(run).collect();
+    for layer in 0..u64::from(model.layers) {
+        for blocks in &runs {
+            let bytes = |block: u64| (layer * sizes.blocks + block) * sizes.block * LINE_BYTES;
+            side = side.writes_bytes_before(0, "cache", bytes(blocks.start)..bytes(blocks.end));
+        }
+    }
+    side.build()
+}
+
+fn run(blocks: &[u32]) -> Range<u64> {
+    blocks[0].into()..u64::from(blocks[blocks.len() - 1]) + 1
+}
+
+/// Share `index` of `of` equal contiguous shares of `amount`.
+fn share(amount: u64, index: u64, of: u64) -> Range<u64> {
+    amount * index / of..amount * (index + 1) / of
+}
+
+impl Parts {
+    /// Step `number` of a wavefront of part `part`: a load, and what is computed with it.
+    fn stream(&self, part: usize, wavefront: u64, number: u32, out: &mut OpSink<'_>) {
+        let shares = u64::from(self.groups_each()) * u64::from(WAVEFRONTS) * u64::from(self.steps());
+        let index = wavefront * u64::from(self.steps()) + u64::from(number);
+        let (lines, instructions) = (share(self.lines, index, shares), share(self.instructions, index, shares));
+        if !lines.is_empty() {
+            out.push(Op::load(self.first[part] + lines.start, (lines.end - lines.start) as u32));
+            out.push(Op::WAIT);
+        }
+        if !instructions.is_empty() {
+            out.push(Op::compute((instructions.end - instructions.start) as u32));
+        }
+    }
+
+    /// Steps of each wavefront.
+    fn steps(&self) -> u32 {
+        let shares = u64::from(self.groups_each()) * u64::from(WAVEFRONTS);
+        let most = |amount: u64, each: u64| amount.div_ceil(shares).div_ceil(each);
+        most(self.lines, LINES_AT_ONCE).max(most(self.instructions, Op::MAX_COUNT.into())) as u32
+    }
+}
+
+impl Workload for Decode {
+    fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    fn host_side(&self) -> HostSide {
+        self.side.clone()
+    }
+
+    fn launches(&self) -> u32 {
+        self.each() * self.planned.len() as u32
+    }
+
+    fn launch(&self, index: u32) -> Launch {
+        let (planned, number) = self.place(index);
+        let parts = self.parts(planned, number);
+        let requests = if parts.kernel == "attention" { planned.step.sequences.len() } else { 0 };
+        let work_groups = parts.first.len() as u32 * parts.groups_each() + requests as u32;
+        Launch { kernel: parts.kernel.into(), work_groups, wavefronts_per_group: WAVEFRONTS }
+    }
+
+    fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let (planned, number) = self.place(launch);
+        let parts = self.parts(planned, number);
+        let (each, layer) = (parts.groups_each(), number / 2);
+        if let Some(request) = group.checked_sub(parts.first.len() as u32 * each) {
+            let sequence = &planned.step.sequences[request as usize];
+            let blocks = (sequence.blocks.len() as u32 + WAVEFRONTS - 1 - wavefront) / WAVEFRONTS;
+            let count = blocks * self.sizes.block.div_ceil(LINES_AT_ONCE) as u32;
+            return steps(cursor, out, count, |number, out| self.attend(sequence, layer, wavefront, number, out));
+        }
+        let place = u64::from(group % each) * u64::from(WAVEFRONTS) + u64::from(wavefront);
+        steps(cursor, out, parts.steps(), |number, out| parts.stream((group / each) as usize, place, number, out));
+    }
+
+    /// The tokens that are made: of which request, by which step (counted from the first of the window), which step made the
+    /// request's token before, and before which step it arrived; each unknown if it was before the window, and the last two
+    /// said of first or of further tokens only. Then the launches of a step.
+    fn result(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let begins = self.planned[0].step.at;
+        let mut last = std::collections::BTreeMap::new();
+        let [mut requests, mut made, mut before, mut arrived] = [const { Vec::new() }; 4];
+        for (index, planned) in self.planned.iter().enumerate() {
+            for one in &planned.step.sequences {
+                let since = one.arrived.checked_sub(begins).filter(|_| one.before == 0);
+                let since = since.and_then(|_| self.planned.iter().position(|step| step.step.at == one.arrived));
+                let known = |step: Option<usize>| step.map_or(f64::INFINITY, |step| step as f64);
+                requests.push(one.request as f64);
+                made.push(index as f64);
+                before.push(known(last.insert(one.request, index)));
+                arrived.push(known(since));
+            }
+        }
+        let launches = vec![f64::from(self.each())];
+        vec![("request", requests), ("made", made), ("before", before), ("arrived", arrived), ("launches", launches)]
+    }
+}

@@ -1,0 +1,213 @@
+//! Which requests each step serves, and which blocks of the cache their tokens have: continuous batching.
+
+use std::collections::VecDeque;
+
+use super::requests::Request;
+
+/// Prompt tokens that one step takes at most, unless a single prompt is longer (vLLM's `max_num_batched_tokens`).
+pub const PROMPT_TOKENS: u32 = 2048;
+
+/// What a server can hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Requests that are served at the same time.
+    pub batch: usize,
+    /// Tokens of a block of the cache.
+    pub block: u32,
+    /// Blocks of the cache.
+    pub blocks: u32,
+}
+
+/// A step: either prompts, or a token of each request under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When, in steps from the beginning of all.
+    pub at: u64,
+    /// Whom it serves.
+    pub sequences: Vec<Sequence>,
+}
+
+/// A request in a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// Number of the request.
+    pub request: usize,
+    /// When it arrived, in steps from the beginning of all.
+    pub arrived: u64,
+    /// Tokens in the cache before; none if this is its prompt.
+    pub before: u32,
+    /// Tokens that this step adds.
+    pub adds: u32,
+    /// Blocks of the cache, in the order of its tokens.
+    pub blocks: Vec<u32>,
+}
+
+/// A server at work.
+pub struct Schedule<I: Iterator<Item = Request>> {
+    limits: Limits,
+    coming: std::iter::Peekable<I>,
+    waiting: VecDeque<(usize, Request)>,
+    running: Vec<Running>,
+    /// Blocks that nobody has; the one that has been free longest is taken first (vLLM's queue of free blocks).
+    free: VecDeque<u32>,
+    /// Blocks that requests under way may need before they end.
+    promised: u32,
+    arrived: usize,
+    now: u64,
+}
+
+struct Running {
+    number: usize,
+    request: Request,
+    made: u32,
+    blocks: Vec<u32>,
+}
+
+impl Running {
+    fn tokens(&self) -> u32 {
+        self.request.prompt + self.made
+    }
+}
+
+impl<I: Iterator<Item = Request>> Schedule<I> {
+    /// A server that requests come to, which are endless. None needs more blocks than there are.
+    pub fn new(limits: Limits, requests: I) -> Self {
+        Self {
+            limits,
+            coming: requests.peekable(),
+            waiting: VecDeque::new(),
+            running: Vec::new(),
+            free: (0..limits.blocks).collect(),
+            promised: 0,
+            arrived: 0,
+            now: 0,
+        }
+    }
+
+    /// Blocks in use, in order.
+    pub fn in_use(&self) -> Vec<u32> {
+        let mut blocks: Vec<u32> = self.running.iter().flat_map(|one| one.blocks.iter().copied()).collect();
+        blocks.sort_unstable();
+        blocks
+    }
+
+    /// The next step. Prompts go first (vLLM): while some are admitted, nobody else gets a token.
+    pub fn step(&mut self) -> Step {
+        if self.running.is_empty() && self.waiting.is_empty() {
+            self.now = self.now.max(self.coming.peek().expect("requests are endless").arrives);
+        }
+        self.arrive();
+        let admitted = self.admit();
+        let sequences = if admitted > 0 { self.prompts(admitted) } else { self.tokens() };
+        let step = Step { at: self.now, sequences };
+        self.leave();
+        self.now += 1;
+        step
+    }
+
+    fn arrive(&mut self) {
+        while let Some(request) = self.coming.next_if(|request| request.arrives <= self.now) {
+            self.waiting.push_back((self.arrived, request));
+            self.arrived += 1;
+        }
+    }
+
+    /// Blocks that a request has in the end. Nobody who was admitted has to go for want of blocks.
+    fn needs(&self, request: Request) -> u32 {
+        (request.prompt + request.reply - 1).div_ceil(self.limits.block)
+    }
+
+    /// Admits who waits, first come first, and says how many.
+    fn admit(&mut self) -> usize {
+        let (before, mut tokens) = (self.running.len(), 0);
+        while let Some(&(number, request)) = self.waiting.front() {
+            let fits = tokens == 0 || tokens + request.prompt <= PROMPT_TOKENS;
+            let room = self.promised + self.needs(request) <= self.limits.blocks;
+            if self.running.len() == self.limits.batch || !fits || !room {
+                break;
+            }
+            tokens += request.prompt;
+            self.promised += self.needs(request);
+            self.waiting.pop_front();
+            self.running.push(Running { number, request, made: 0, blocks: Vec::new() });
+        }
+        self.running.len() - before
+    }
+
+    fn prompts(&mut self, admitted: usize) -> Vec<Sequence> {
+        let from = self.running.len() - admitted;
+        (from..self.running.len()).map(|index| self.advance(index, 0, self.running[index].request.prompt)).collect()
+    }
+
+    fn tokens(&mut self) -> Vec<Sequence> {
+        // The token that a step made enters the cache in the next one.
+        (0..self.running.len()).map(|index| self.advance(index, self.running[index].tokens() - 1, 1)).collect()
+    }
+
+    /// A request gets blocks for tokens behind so many, and makes one more token of its reply.
+    fn advance(&mut self, index: usize, before: u32, adds: u32) -> Sequence {
+        let one = &mut self.running[index];
+        while (one.blocks.len() as u32) < (before + adds).div_ceil(self.limits.block) {
+            one.blocks.push(self.free.pop_front().expect("blocks were promised"));
+        }
+        one.made += 1;
+        Sequence { request: one.number, arrived: one.request.arrives, before, adds, blocks: one.blocks.clone() }
+    }
+
+    fn leave(&mut self) {
+        let under_way = std::mem::take(&mut self.running);
+        let (done, running): (Vec<_>, _) = under_way.into_iter().partition(|one| one.made == one.request.reply);
+        self.running = running;
+        for one in done {
+            self.promised -= self.needs(one.request);
+            self.free.extend(&one.blocks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(arrives: u64, prompt: u32, reply: u32) -> Request {
+        Request { arrives, prompt, reply }
+    }
+
+    fn server(limits: Limits, requests: Vec<Request>) -> Schedule<impl Iterator<Item = Request> + use<>> {
+        let never = std::iter::repeat(request(u64::MAX, 1, 1));
+        Schedule::new(limits, requests.into_iter().chain(never))
+    }
+
+    fn whom(step: &Step) -> Vec<(usize, u32, u32, Vec<u32>)> {
+        step.sequences.iter().map(|one| (one.request, one.before, one.adds, one.blocks.clone())).collect()
+    }
+
+    #[test]
+    fn requests_arrive_grow_and_leave() {
+        let limits = Limits { batch: 2, block: 4, blocks: 5 };
+        let mut server = server(limits, vec![request(3, 4, 3), request(4, 5, 2), request(4, 1, 1)]);
+        let steps: Vec<_> = (0..5).map(|_| server.step()).collect();
+        assert_eq!(steps.iter().map(|step| step.at).collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
+        assert_eq!(whom(&steps[0]), [(0, 0, 4, vec![0])], "nothing to do before");
+        assert_eq!(
+            whom(&steps[1]),
+            [(1, 0, 5, vec![1, 2])],
+            "a prompt goes first; the third request finds two under way"
+        );
+        assert_eq!(whom(&steps[2]), [(0, 4, 1, vec![0, 3]), (1, 5, 1, vec![1, 2])], "the first needs a second block");
+        assert_eq!(whom(&steps[3]), [(2, 0, 1, vec![4])], "the second has left, the third comes");
+        assert_eq!(whom(&steps[4]), [(0, 5, 1, vec![0, 3])]);
+        assert_eq!(server.free, [1, 2, 4, 0, 3], "first given back, first taken");
+        assert_eq!(server.promised, 0);
+    }
+
+    #[test]
+    fn nobody_is_admitted_whose_reply_might_not_fit() {
+        let limits = Limits { batch: 9, block: 4, blocks: 4 };
+        let mut server = server(limits, vec![request(0, 4, 5), request(0, 4, 6), request(0, 1, 1)]);
+        assert_eq!(server.step().sequences.len(), 1, "two blocks, then three of which two are left");
+        let left = (1..6).map(|_| server.step()).find(|step| step.sequences[0].request != 0).unwrap();
+        assert_eq!(left.at, 5, "first come, first served: the third waits behind the second");
+        assert_eq!(left.sequences.len(), 2);
+    }
+}
