@@ -97,6 +97,51 @@ def test_a_table_stands_behind_every_chart(watched):
         chart.locator("summary").click()
 
 
+def column(page, table, index):
+    return table.locator(f"tbody tr > :nth-child({index})").all_inner_texts()
+
+
+def test_tables_sort_by_what_their_cells_mean(watched):
+    page = watched.drawn()
+    table = page.locator("table:has(caption:text-is('Runs in numbers'))")
+    heads = [text.strip() for text in table.locator("thead th").all_inner_texts()]
+    time, name = heads.index("time") + 1, heads.index("run") + 1
+    before = column(page, table, time)
+    assert len(set(before)) > 1
+    milliseconds = {
+        text: float(text.split()[0].replace(",", "")) * {"µs": 1e-3, "ms": 1}[text.split()[1]] for text in before
+    }
+    button = table.get_by_role("button", name="time", exact=True)
+    button.click()
+    assert column(page, table, time) == sorted(before, key=milliseconds.get, reverse=True)
+    assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+    button.click()
+    assert column(page, table, time) == sorted(before, key=milliseconds.get)
+    table.get_by_role("button", name="run", exact=True).click()
+    names = column(page, table, name)
+    assert names == sorted(names)
+    assert table.locator("th[aria-sort]").count() == 1
+    keys = (
+        page.evaluate("['1,234', '2.5 ms', '30 µs', '12 %', '–', 'fir', '−3', '1.5 MiB'].map(sortKey)")
+        if page.evaluate("typeof sortKey === 'function'")
+        else None
+    )
+    assert keys in (None, [1234, 2.5e9, 30e6, 12, None, "fir", -3, 1.5 * 1024**2])
+    assert watched.complaints == []
+
+
+def test_a_narrow_screen_scrolls_tables_and_nothing_else(browser, path):
+    page = Watched(browser, path).page
+    page.set_viewport_size({"width": 420, "height": 800})
+    page.wait_for_selector("html[data-charts=drawn]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    lost = page.evaluate("""() => [...document.querySelectorAll("main *")].filter((one) => {
+        const box = one.getBoundingClientRect();
+        return box.width && box.right > 421 && !one.closest(".scroll, .chart, .map, .vega-embed, svg");
+    }).map((one) => `${one.tagName}.${one.className}`)""")
+    assert lost == []
+
+
 def test_the_map_shows_owners_and_changes_with_what_is_coloured(watched):
     page = watched.drawn()
     pictures = []

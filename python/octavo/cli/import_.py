@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from octavo.cli import options
 from octavo.cli.sink import Sink
-from octavo.measured.imports import import_cupti, import_nsys
+from octavo.measured.imports import import_cupti, import_nsys, import_rmm, import_torch
 from octavo.plain import visible
 
 if TYPE_CHECKING:
@@ -79,6 +79,52 @@ def cupti(
     """Import raw unified-memory records of CUPTI, such as those that octavo calibrate keeps beside its samples."""
     folder = output or Path("runs") / source.stem
     show(Sink(as_json=as_json, quiet=quiet), import_cupti(source, folder, layout=layout, force=force))
+
+
+@app.command(epilog=options.examples("octavo import rmm rmm_log.csv -o runs/rmm"))
+def rmm(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file of RMM's logging resource adaptor.")],
+    output: Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
+    folder = output or Path("runs") / source.stem
+    _show_allocator(Sink(as_json=as_json, quiet=quiet), import_rmm(source, folder, force=force))
+
+
+@app.command(epilog=options.examples("octavo import torch snapshot.pickle -o runs/training"))
+def torch(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote.")],
+    output: Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Import a memory snapshot of PyTorch: memory in use over time, and when each allocation lived.
+
+    The pickle is read without executing anything in it.
+    """
+    folder = output or Path("runs") / source.stem
+    _show_allocator(Sink(as_json=as_json, quiet=quiet), import_torch(source, folder, force=force))
+
+
+def _show_allocator(sink: Sink, result: RunResult) -> None:
+    """What an allocator logged."""
+    summary = result.summary
+    sink.document({"folder": str(result.folder), "summary": summary})
+    rows = [
+        ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
+        ("allocations", f"{summary['allocations']:,}"),
+        ("most at once", size(summary["footprint_bytes"])),
+        ("never freed", size(summary["never_freed_bytes"])),
+        *((note, f"{count:,}") for note, count in summary["notes"].items()),
+    ]
+    sink.table(f"{summary['source']['file']}: memory of GPUs", ["measure", "value"], rows)
+    for text in summary["missing"]:
+        sink.say(f"Not in the log: {text}")
+    sink.say(f"Results: {result.folder}")
 
 
 def show(sink: Sink, result: RunResult) -> None:

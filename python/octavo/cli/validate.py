@@ -158,6 +158,43 @@ def machine(
     sink.say(f"{found.near:.0%} of {found.rows.height} points are near. Tables, picture and runs: {root}")
 
 
+@app.command(name="correlate", epilog=options.examples("octavo validate correlate mine.csv"))
+def correlate_(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CSV",
+            help="Columns run (a folder), measure (time, faults, …), value, and unit.",
+            show_default=False,
+        ),
+    ],
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Put figures of your own, measured or simulated elsewhere, beside runs: errors, and rank correlation."""
+    sink = Sink(as_json=as_json, quiet=quiet)
+    found = validate.correlate(table)
+    sink.document(found.to_dict())
+    pairs = [
+        (one.run, one.measure, f"{one.value:,g} {one.unit}", f"{one.found:,.6g} {one.unit}", f"{one.error:+.1%}")
+        for one in found.pairs
+    ]
+    sink.table(str(table), ["run", "measure", "yours", "found", "error"], pairs)
+    rows = [
+        (
+            row["measure"],
+            str(row["count"]),
+            f"{row['mean_error']:.1%}",
+            f"{row['median_error']:.1%}",
+            f"{row['within_10']:.0%}",
+            "–" if row["rank"] is None else f"{row['rank']:.2f}",
+        )
+        for row in found.summary()
+    ]
+    columns = ["measure", "figures", "mean error", "median", "within 10%", "rank correlation"]
+    sink.table("How far apart", columns, rows)
+
+
 def _say(sink: Sink, found: validate.Validation) -> None:
     if not found.rows["reliable"].all():
         sink.say(f"(!) MGPUSim computes a wrong result of {', '.join(reference.UNRELIABLE)}; goals are judged without.")

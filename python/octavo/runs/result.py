@@ -42,6 +42,7 @@ TABLES = (
     "intervals",
     "jobs",
     "kernels",
+    "lifetimes",
     "link_intervals",
     "links",
     "mapping_intervals",

@@ -6,9 +6,21 @@ found = octavo.validate.mgpusim("runs/validation", only=["fir"], gpus=[1])
 print(found.rows, found.summaries[0].mape)
 """
 
+from octavo.validate.correlate import Correlation, correlate
 from octavo.validate.counts import COUNTS, Count
 from octavo.validate.measured import MachineValidation, machine
 from octavo.validate.study import Validation, mgpusim
 from octavo.validate.summary import Goals, Summary
 
-__all__ = ["COUNTS", "Count", "Goals", "MachineValidation", "Summary", "Validation", "machine", "mgpusim"]
+__all__ = [
+    "COUNTS",
+    "Correlation",
+    "Count",
+    "Goals",
+    "MachineValidation",
+    "Summary",
+    "Validation",
+    "correlate",
+    "machine",
+    "mgpusim",
+]

@@ -2,5 +2,7 @@
 
 from octavo.measured.imports.cupti import import_cupti
 from octavo.measured.imports.nsys import import_nsys
+from octavo.measured.imports.rmm import import_rmm
+from octavo.measured.imports.torch import import_torch
 
-__all__ = ["import_cupti", "import_nsys"]
+__all__ = ["import_cupti", "import_nsys", "import_rmm", "import_torch"]

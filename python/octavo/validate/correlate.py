@@ -1,0 +1,180 @@
+"""Anybody's figures beside those of runs: a table with a row for each figure, measured or simulated elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Any
+
+from octavo.errors import ValidationError
+from octavo.files.text import read_text
+from octavo.runs import measures
+from octavo.runs.result import RunResult, vouched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COLUMNS = ("run", "measure", "value")
+_TIMES = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
+"""Picoseconds of each unit of time."""
+_LEAST_RANKED = 3
+"""Figures from which an order says anything."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure and what a run has in its place, both in the figure's unit."""
+
+    run: str
+    measure: str
+    unit: str
+    value: float
+    found: float
+
+    @property
+    def error(self) -> float:
+        """Of what was found, relative to the figure; infinite beside a figure of 0."""
+        if self.value == 0:
+            return 0.0 if self.found == 0 else math.inf
+        return self.found / self.value - 1
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """All pairs, in the order of the table."""
+
+    pairs: list[Pair]
+
+    @property
+    def measures(self) -> list[str]:
+        """What was compared, in order."""
+        return list(dict.fromkeys(pair.measure for pair in self.pairs))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """For each measure: `count`, mean and median of the error's size, `within_10`, and Spearman's rank correlation.
+
+        The correlation is missing for fewer than three figures, and where all are equal.
+        """
+        rows = []
+        for name in self.measures:
+            own = [pair for pair in self.pairs if pair.measure == name]
+            errors = [abs(pair.error) for pair in own]
+            rows.append(
+                {
+                    "measure": name,
+                    "count": len(own),
+                    "mean_error": mean(errors),
+                    "median_error": median(errors),
+                    "within_10": sum(error <= 0.1 for error in errors) / len(own),
+                    "rank": spearman([pair.value for pair in own], [pair.found for pair in own]),
+                }
+            )
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON holds it; an infinite error is null."""
+        pairs = [{**vars(pair), "error": pair.error if math.isfinite(pair.error) else None} for pair in self.pairs]
+        finite = [
+            {
+                key: None if isinstance(value, float) and not math.isfinite(value) else value
+                for key, value in row.items()
+            }
+            for row in self.summary()
+        ]
+        return {"pairs": pairs, "summary": finite}
+
+
+def correlate(table: str | Path) -> Correlation:
+    """Put the figures of a CSV file beside runs.
+
+    Its columns are `run` (a folder of results, from the file's own folder on), `measure` (`time`, or any other of
+    `octavo.runs.measures.NAMES`), `value`, and, if it wants, `unit` (of times; `ps` if left out).
+
+    Raises:
+        ValidationError: the table cannot be used; the message names file and line.
+        OutputError: a run cannot be read.
+
+    """
+    path = Path(table)
+    pairs = [_pair(path, number, row) for number, row in _rows(path)]
+    if not pairs:
+        raise ValidationError(f"{path}: expected a row for each figure, found none")
+    return Correlation(pairs)
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValidationError(f"cannot read {path}: {error}") from error
+    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    names = reader.fieldnames or []
+    known = (*COLUMNS, "unit")
+    for name in COLUMNS:
+        if name not in names:
+            raise ValidationError(f"{path}:1: column `{name}`: missing", f"expected {', '.join(COLUMNS)}, and `unit`")
+    for name in names:
+        if name not in known:
+            raise ValidationError(f"{path}:1: unknown column `{name}`", f"expected {', '.join(known)}")
+    return [(reader.line_num, row) for row in reader]
+
+
+def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:
+    where = f"{path}:{number}"
+    if None in row or any(row[name] is None for name in COLUMNS):
+        raise ValidationError(f"{where}: expected as many values as there are columns")
+    asked, unit = row["measure"].strip(), (row.get("unit") or "").strip()
+    name = "time_ps" if asked == "time" else asked
+    if name not in measures.NAMES:
+        near = get_close_matches(asked, ["time", *measures.NAMES], 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"there are time, {', '.join(measures.NAMES)}"
+        raise ValidationError(f"{where}: unknown measure `{asked}`", hint)
+    value = _number(where, row["value"])
+    found = _measured(path.parent / row["run"].strip(), name)
+    if found is None:
+        raise ValidationError(f"{where}: the run has no `{asked}`")
+    if name.endswith("_ps"):
+        if (unit or "ps") not in _TIMES:
+            raise ValidationError(f"{where}: expected a unit of {', '.join(_TIMES)}, found `{unit}`")
+        return Pair(row["run"].strip(), asked, unit or "ps", value, found / _TIMES[unit or "ps"])
+    if unit:
+        raise ValidationError(f"{where}: `{asked}` is a count: expected no unit, found `{unit}`")
+    return Pair(row["run"].strip(), asked, "", value, float(found))
+
+
+def _number(where: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0:
+        raise ValidationError(f"{where}: `value`: expected a number from 0 on, found `{text}`")
+    return value
+
+
+def _measured(folder: Path, name: str) -> float | None:
+    result = RunResult.load(folder)
+    with vouched([result]):
+        found: float | None = measures.row("", "", result)[name]
+    return found
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Rank correlation; equals share the mean of their ranks."""
+    if len(first) < _LEAST_RANKED or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+    one, other = _ranks(first), _ranks(second)
+    centre = (len(one) - 1) / 2
+    cross = sum((a - centre) * (b - centre) for a, b in zip(one, other, strict=True))
+    spread = [sum((rank - centre) ** 2 for rank in ranks) for ranks in (one, other)]
+    return cross / math.sqrt(spread[0] * spread[1])
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]

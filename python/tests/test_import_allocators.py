@@ -1,0 +1,144 @@
+"""Logs of allocators: RMM's, and snapshots of PyTorch, which are read without executing anything."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from octavo.errors import ProfileError
+from octavo.measured.imports import import_rmm, import_torch
+
+HEAD = "Thread,Time,Action,Pointer,Size,Stream"
+LOG = [
+    "1,23:59:59.900000,allocate,0x1000,256,0x0",
+    "1,23:59:59.900010,allocate,0x2000,512,0x0",
+    "1,00:00:00.000000,free,0x1000,256,0x0",
+    "1,00:00:00.000005,allocate failure,0x0,99999999,0x0",
+    "1,00:00:00.100000,allocate,0x1000,128,0x0",
+]
+
+
+def memory(result):
+    return result.table("memory_intervals").select("time_ps", "bytes").rows()
+
+
+def test_a_log_of_rmm_becomes_memory_over_time(tmp_path, cli):
+    (tmp_path / "log.csv").write_text("\n".join([HEAD, *LOG]) + "\n", encoding="utf-8")
+    result = import_rmm(tmp_path / "log.csv", tmp_path / "run")
+    # Midnight lies between the second and the third row: 100 ms after the first.
+    assert memory(result) == [(0, 256), (10**7, 768), (10**11, 512), (2 * 10**11, 640)]
+    lives = result.table("lifetimes").select("address", "bytes", "began_ps", "ended_ps").rows()
+    assert lives == [(0x1000, 256, 0, 10**11), (0x2000, 512, 10**7, None), (0x1000, 128, 2 * 10**11, None)]
+    summary = result.summary
+    assert (summary["footprint_bytes"], summary["never_freed_bytes"], summary["allocations"]) == (768, 640, 3)
+    assert summary["notes"] == {"`allocate failure`, left out": 1}
+    assert result.plot()._repr_png_()
+    told = cli("import", "rmm", "log.csv", "-o", "again")
+    assert told.returncode == 0, told.stderr
+    assert "never freed" in told.stdout
+    assert cli("import", "rmm", "log.csv", "-o", "again").returncode != 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["Thread,Time"], "1: expected the columns"),
+        ([HEAD, "1,12:00,allocate,0x1,1,0x0"], "2: `Time`"),
+        ([HEAD, "1,12:00:00.0,allocate,here,1,0x0"], "2: `Pointer`"),
+        ([HEAD, "1,12:00:00.0,allocate,0x1,many,0x0"], "2: `Size`"),
+        ([HEAD, "1,12:00:00.0,allocate"], "2: expected 6 values, found 3"),
+        ([HEAD], "no allocation"),
+        ([HEAD, "1,12:00:00.0,allocate,0x1,-5,0x0"], "no allocation"),
+    ],
+)
+def test_logs_that_are_none_are_refused_by_line(tmp_path, rows, said):
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with pytest.raises(ProfileError, match=said):
+        import_rmm(tmp_path / "log.csv", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def entry(action, address, size, time, **more):
+    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time, **more}
+
+
+def dumped(tmp_path, value, protocol=4):
+    (tmp_path / "snapshot.pickle").write_bytes(pickle.dumps(value, protocol=protocol))
+    return tmp_path / "snapshot.pickle"
+
+
+FRAMES = [{"filename": "??", "line": 0, "name": "c10"}, {"filename": "/a/model.py", "line": 7, "name": "forward"}]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_snapshot_becomes_memory_over_time(tmp_path, protocol):
+    traces = [
+        [],
+        [
+            entry("segment_alloc", 0x10000, 1 << 21, 5),
+            entry("alloc", 0x10000, 512, 5, frames=FRAMES),
+            entry("free_requested", 0x10000, 512, 8),
+            entry("free_completed", 0x10000, 512, 9),
+            entry("alloc", 0x10200, 1024, 7),
+        ],
+    ]
+    path = dumped(tmp_path, {"segments": [], "device_traces": traces}, protocol)
+    result = import_torch(path, tmp_path / "run")
+    assert memory(result) == [(0, 512), (2 * 10**6, 1536), (4 * 10**6, 1024)]
+    lives = result.table("lifetimes")
+    assert lives["processor"].to_list() == ["gpu1", "gpu1"]
+    assert lives["allocation"][0] == "model.py:7 forward"
+    assert lives["ended_ps"].to_list() == [4 * 10**6, None]
+
+
+class Executed:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_nothing_in_a_snapshot_is_executed(tmp_path, protocol):
+    path = dumped(tmp_path, {"device_traces": [[Executed(tmp_path / "executed")]]}, protocol)
+    with pytest.raises(ProfileError, match=r"it names \w+\.mkdir"):
+        import_torch(path, tmp_path / "run")
+    assert not (tmp_path / "executed").exists()
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a pickle", b"\x80\x04", b"\x80\x04\x82\x01.", b"\x80\x02P1\n.", b"\x80\x04\x8e" + b"\xff" * 8 + b"."],
+)
+def test_what_is_no_pickle_ends_in_a_message(tmp_path, content):
+    (tmp_path / "snapshot.pickle").write_bytes(content)
+    with pytest.raises(ProfileError, match="is no memory snapshot"):
+        import_torch(tmp_path / "snapshot.pickle", tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "expected `device_traces`"),
+        ({"device_traces": 3}, "expected `device_traces`"),
+        ({"device_traces": [[3]]}, r"device_traces\[0\]\[0\]: expected a dictionary"),
+        ({"device_traces": [[{"action": "alloc", "addr": 1, "size": 2}]]}, "`time_us`: expected a whole number"),
+        ({"device_traces": [[entry("alloc", "here", 2, 3)]]}, "`addr`: expected a whole number"),
+        ({"device_traces": [[entry("alloc", 1 << 60, 2, 3)]]}, "no allocation"),
+        ({"device_traces": []}, "no allocation"),
+    ],
+)
+def test_snapshots_without_history_are_refused(tmp_path, value, said):
+    with pytest.raises(ProfileError, match=said):
+        import_torch(dumped(tmp_path, value), tmp_path / "run")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    for read in (import_rmm, import_torch):
+        with pytest.raises(ProfileError, match="cannot read"):
+            read(tmp_path / "none", Path(tmp_path / "run"))
