@@ -168,6 +168,37 @@ def test_damage_that_nothing_vouches_against_is_never_a_traceback(result, tmp_pa
             shutil.rmtree(copy)
 
 
+DAMAGED_TABLES = """\
+import random, resource, sys
+from pathlib import Path
+from octavo import OctavoError
+from octavo.files import parquet
+chance = random.Random(11)
+tables = sorted(Path(sys.argv[1]).glob("*.parquet"))
+for number in range(200):
+    content = bytearray(chance.choice(tables).read_bytes())
+    near_the_end = len(content) - 1 - chance.randrange(min(len(content), 3000))  # Where sizes and counts stand.
+    at = chance.choice([chance.randrange(len(content)), near_the_end])
+    if number % 2:
+        content[at] ^= 1 << chance.randrange(8)
+    else:
+        content[at : at + 5] = b"\\xff\\xff\\xff\\xff\\x07"  # The largest size that Parquet can state.
+    Path("damaged.parquet").write_bytes(content)
+    try:
+        parquet.read(Path("damaged.parquet"), "")
+    except OctavoError:
+        pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_damaged_tables_take_no_gigabyte(result, tmp_path):
+    command = [sys.executable, "-c", DAMAGED_TABLES, str(result)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) * (1024 if sys.platform == "linux" else 1) < 1 << 30
+
+
 def test_a_run_that_ends_badly_does_not_end_its_siblings(cli, tmp_path):
     arguments = ("-w", "matrixmultiplication,fir", "-p", "grit,on-touch", "-s", str(SMALL), "--workers", "1")
     done = cli("compare", *arguments, "--set", "node.capacity.footprint_percent=1", "-o", "out")

@@ -7,6 +7,7 @@
 
 mod coherence;
 mod driver;
+mod durations;
 mod fabric;
 mod fidelity;
 mod gpu;

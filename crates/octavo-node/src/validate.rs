@@ -2,9 +2,10 @@
 
 use octavo_driver::config::ServiceModel;
 use octavo_manager::{MAX_MEMORIES, MAX_PROCESSORS};
-use octavo_units::{Bytes, Time};
+use octavo_units::{Bytes, Frequency, Time};
 
 use crate::coherence::SystemMemory;
+use crate::durations::check_durations;
 use crate::fidelity::Fidelity;
 use crate::gpu::LineSize;
 use crate::memory::{CapacityChange, CapacityConfig};
@@ -26,6 +27,24 @@ const MAX_AHEAD: Time = Time(2_000_000);
 /// Ways are numbered in eight bits.
 const MAX_TLB_WAYS: u32 = 256;
 
+// Limits of tables: chosen, some times what the largest machine has that is known. The simulator keeps each whole.
+/// Translations of a TLB.
+const MAX_TRANSLATIONS: u32 = 1 << 20;
+/// Entries of a filter.
+const MAX_ENTRIES: u32 = 1 << 24;
+/// First-level caches, of which each compute unit has one.
+const MAX_FIRST_LEVEL: Bytes = Bytes(8 << 20);
+/// A second-level cache, of which each GPU has one.
+const MAX_SECOND_LEVEL: Bytes = Bytes(1 << 30);
+/// Consecutive bytes on a bank.
+const MAX_INTERLEAVE: u64 = 1 << 30;
+/// What is sent beside the bytes that were asked for.
+const MAX_MESSAGE: Bytes = Bytes(64 << 10);
+/// The slowest clock: that of a GPU is a thousand times as fast.
+const MIN_CLOCK: Frequency = Frequency(1_000_000);
+/// The fastest: a cycle of a picosecond, in which time is counted.
+const MAX_CLOCK: Frequency = Frequency(1_000_000_000_000);
+
 pub(crate) fn error(key: &str, message: impl Into<String>) -> NodeError {
     NodeError { key: key.to_owned(), message: message.into() }
 }
@@ -37,9 +56,10 @@ impl NodeConfig {
     /// The first value that cannot be used, with what was expected.
     pub fn validate(&self) -> Result<(), NodeError> {
         in_range("gpus", self.gpus, 1, 16)?;
-        if self.clock.0 == 0 || self.clock.0 > 1_000_000_000_000 {
-            return Err(error("clock", format!("expected more than 0Hz and at most 1000GHz, found {}", self.clock)));
+        if !(MIN_CLOCK..=MAX_CLOCK).contains(&self.clock) {
+            return Err(error("clock", format!("expected {MIN_CLOCK} to {MAX_CLOCK}, found {}", self.clock)));
         }
+        check_durations(self)?;
         self.validate_fidelity()?;
         self.validate_compute()?;
         self.validate_caches()?;
@@ -74,12 +94,17 @@ impl NodeConfig {
         in_range("compute.units", self.compute.units, 1, 256)?;
         in_range("compute.simds_per_unit", self.compute.simds_per_unit, 1, 16)?;
         // A compute unit's free seats for wavefronts are the bits of one word.
-        in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)
+        in_range("compute.wavefronts_per_simd", self.compute.wavefronts_per_simd, 1, 64 / self.compute.simds_per_unit)?;
+        in_range("fetch.units", self.fetch.units, 1, 256)?;
+        in_range("fetch.buffer_lines", self.fetch.buffer_lines, 0, 1 << 10)?;
+        in_range("scalar.units", self.scalar.units, 1, 256)
     }
 
     fn validate_caches(&self) -> Result<(), NodeError> {
-        sets("l1", (self.l1.size, self.l1.line), self.l1.ways)?;
-        sets("l2", (self.l2.size, self.l2.line), self.l2.ways)?;
+        sets("l1", (self.l1.size, self.l1.line), self.l1.ways, MAX_FIRST_LEVEL)?;
+        sets("l2", (self.l2.size, self.l2.line), self.l2.ways, MAX_SECOND_LEVEL)?;
+        sets("scalar.cache", (self.scalar.cache.size, LineSize::Bytes64), self.scalar.cache.ways, MAX_FIRST_LEVEL)?;
+        in_range("scalar.cache.miss_registers", self.scalar.cache.miss_registers, 1, 1 << 16)?;
         if self.l1.in_order && self.l1.line != LineSize::Bytes64 {
             return Err(error("l1.line", "expected 64B where requests are served in order (l1.in_order), found 128B"));
         }
@@ -99,8 +124,9 @@ impl NodeConfig {
         }
         power_of_two("dram.interleave", self.dram.interleave.0)?;
         let line = self.l2.line.bytes();
-        if self.dram.interleave.0 < line {
-            return Err(error("dram.interleave", format!("expected at least a line ({line}B)")));
+        if !(line..=MAX_INTERLEAVE).contains(&self.dram.interleave.0) {
+            let (most, found) = (Bytes(MAX_INTERLEAVE), self.dram.interleave);
+            return Err(error("dram.interleave", format!("expected a line ({line}B) to {most}, found {found}")));
         }
         if self.dram.line_cycles.0 == 0 {
             return Err(error("dram.line_cycles", "expected at least 1cycles"));
@@ -119,6 +145,7 @@ impl NodeConfig {
         }
         in_range("walker.walkers", self.walker.walkers, 1, 4096)?;
         in_range("walker.queue", self.walker.queue, 1, 1 << 16)?;
+        in_range("walker.cache_entries", self.walker.cache_entries, 0, 1 << 16)?;
         in_range("host.walkers", self.host.walkers, 1, 4096)
     }
 
@@ -132,6 +159,8 @@ impl NodeConfig {
                 return Err(error(&format!("host.{key}"), format!("expected at least 1MB/s, found {bandwidth}")));
             }
         }
+        at_most("host.fault_message", self.host.fault_message, MAX_MESSAGE)?;
+        at_most("remote.header", self.remote.header, MAX_MESSAGE)?;
         self.validate_host_memories()
     }
 
@@ -177,6 +206,7 @@ impl NodeConfig {
         }
         let Some(filter) = &self.driver.trans_fw else { return Ok(()) };
         power_of_two("driver.trans_fw.filter_entries", u64::from(filter.filter_entries))?;
+        in_range("driver.trans_fw.filter_entries", filter.filter_entries, 1, MAX_ENTRIES)?;
         in_range("driver.trans_fw.fingerprint_bits", filter.fingerprint_bits, 1, 16)
     }
 }
@@ -241,7 +271,12 @@ pub(crate) fn in_range(key: &str, found: u32, low: u32, high: u32) -> Result<(),
     Err(error(key, format!("expected {low} to {high}, found {found}")))
 }
 
+fn at_most(key: &str, found: Bytes, most: Bytes) -> Result<(), NodeError> {
+    if found <= most { Ok(()) } else { Err(error(key, format!("expected at most {most}, found {found}"))) }
+}
+
 fn translations(key: &str, entries: u32, ways: u32) -> Result<(), NodeError> {
+    in_range(&format!("{key}.entries"), entries, 1, MAX_TRANSLATIONS)?;
     if ways == 0 || ways > MAX_TLB_WAYS || entries == 0 || !entries.is_multiple_of(ways) {
         let message = format!("expected 1 to {MAX_TLB_WAYS} ways that divide the entries, found {ways} of {entries}");
         return Err(error(&format!("{key}.ways"), message));
@@ -257,8 +292,9 @@ fn power_of_two(key: &str, found: u64) -> Result<(), NodeError> {
     if found.is_power_of_two() { Ok(()) } else { Err(error(key, format!("expected a power of two, found {found}"))) }
 }
 
-fn sets(key: &str, (size, line): (Bytes, LineSize), ways: u32) -> Result<(), NodeError> {
+fn sets(key: &str, (size, line): (Bytes, LineSize), ways: u32, most: Bytes) -> Result<(), NodeError> {
     in_range(&format!("{key}.ways"), ways, 1, 32)?;
+    at_most(&format!("{key}.size"), size, most)?;
     let (bytes, line) = (size.0, line.bytes());
     let way_bytes = line * u64::from(ways);
     if !bytes.is_multiple_of(way_bytes) || !(bytes / way_bytes).is_power_of_two() {

@@ -45,6 +45,7 @@ impl NodeConfig {
             in_range("host_switches.gpus", switches.gpus, 1, 16)?;
         }
         self.validate_pairs()?;
+        in_range("remote.lines_in_flight", self.remote.lines_in_flight, 0, 1 << 16)?;
         in_range("remote.write_queue", self.remote.write_queue, 1, 1 << 16)
     }
 

@@ -142,6 +142,33 @@ fn impossible_combinations_are_refused() {
 }
 
 #[test]
+fn tables_and_durations_beyond_reason_are_refused_by_their_keys() {
+    let cases = [
+        ("scalar.units=0", "expected 1 to 256, found 0"),
+        ("scalar.cache.ways=0", "expected 1 to 32, found 0"),
+        ("scalar.cache.size=64B", "expected ways × 64B × a power of two, found 64 bytes in 4 ways"),
+        ("scalar.cache.miss_registers=0", "expected 1 to 65536, found 0"),
+        ("fetch.units=0", "expected 1 to 256, found 0"),
+        ("fetch.buffer_lines=4294967295", "expected 0 to 1024, found 4294967295"),
+        ("l1.size=1GiB", "expected at most 8MiB, found 1GiB"),
+        ("l2.size=1TiB", "expected at most 1GiB, found 1TiB"),
+        ("l2_tlb.entries=2147483648", "expected 1 to 1048576, found 2147483648"),
+        ("walker.cache_entries=4294967295", "expected 0 to 65536, found 4294967295"),
+        ("remote.lines_in_flight=4294967295", "expected 0 to 65536, found 4294967295"),
+        ("remote.header=1GiB", "expected at most 64KiB, found 1GiB"),
+        ("dram.interleave=4GiB", "expected a line (64B) to 1GiB, found 4GiB"),
+        ("clock=1Hz", "expected 1MHz to 1000GHz, found 1Hz"),
+        ("dram.latency=9223372036854775807cycles", "expected at most 10s (of cycles at 1GHz), found"),
+        ("host.costs.call=11s", "expected at most 10s, found 11s"),
+    ];
+    for (change, reason) in cases {
+        let said = refusal(&[&format!("node.{change}")]);
+        let key = change.split_once('=').map_or(change, |(key, _)| key);
+        assert!(said.contains(&format!("`node.{key}`: {reason}")), "{said}");
+    }
+}
+
+#[test]
 fn a_scale_of_zero_or_less_is_refused() {
     for scale in ["0", "0.0", "-1", "2000"] {
         let error = refusal(&[&format!("workload.scale={scale}")]);

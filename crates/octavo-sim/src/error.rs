@@ -11,6 +11,9 @@ use crate::failure::StrategyFailure;
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
 pub(crate) const MAX_BYTES: u64 = (u32::MAX - (u32::MAX >> 6)) as u64 * 64;
 
+/// Simulated time after which a run is given up: an eighth of what 64 bits hold, 26 days.
+pub(crate) const MAX_TIME: Time = Time(1 << 61);
+
 /// When something was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
@@ -152,6 +155,14 @@ pub enum SimError {
         when: When,
         /// Faults that were never resolved.
         waiting: usize,
+    },
+    /// The run takes longer than anybody simulates.
+    #[error(
+        "the run is not over after {limit} of simulated time: is a clock or a link of the node slower than it was meant to be, or does the workload stall?"
+    )]
+    TooLong {
+        /// The simulated time after which a run is given up.
+        limit: Time,
     },
     /// The workload could not produce the program's accesses to the end.
     #[error("{reason}")]

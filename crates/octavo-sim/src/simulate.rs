@@ -8,7 +8,7 @@ use octavo_node::NodeConfig;
 use octavo_program::{Action, Program, Workload, pages_of};
 use octavo_units::Time;
 
-use crate::error::{MAX_BYTES, SimError, When};
+use crate::error::{MAX_BYTES, MAX_TIME, SimError, When};
 use crate::failure::StrategyFailure;
 use crate::gpu::units::occupancy::Lacking;
 use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
@@ -172,6 +172,9 @@ fn run<L: Listen>(
         }
         next_pause += pause_every;
         node.pause();
+        if node.now() > MAX_TIME.0 {
+            return Err(SimError::TooLong { limit: MAX_TIME });
+        }
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
             && let Some(report) = &mut progress
             && report(how_far(node, workload, groups)).is_break()

@@ -86,7 +86,7 @@ pub(crate) enum Happening<'a> {
 pub(crate) trait Listen {
     fn hear(&mut self, now: u64, what: Happening<'_>);
 
-    /// Time between samples, if any are wanted.
+    /// Time until the next sample, if any are wanted; it may change with each.
     fn interval(&self) -> Option<u64> {
         None
     }

@@ -40,11 +40,10 @@ pub(super) struct GroupCounts {
 
 pub(crate) struct Recorder {
     page_bytes: u64,
-    interval: Option<u64>,
     groups: Vec<GroupCounts>,
     kernels: Vec<(Cow<'static, str>, u64, u64)>,
     traffic: TrafficLog,
-    samples: Samples,
+    samples: Option<Samples>,
     timeline: Option<Timeline>,
     phases: PhaseLog,
     /// The jobs, if they have names.
@@ -66,11 +65,10 @@ impl Recorder {
         let groups = workload.address_end().div_ceil(GROUP_BYTES) as usize;
         Self {
             page_bytes,
-            interval: (interval > 0).then_some(interval),
             groups: vec![GroupCounts::default(); groups],
             kernels: Vec::new(),
             traffic: TrafficLog::default(),
-            samples: Samples::default(),
+            samples: (interval > 0).then(|| Samples::every(interval)),
             timeline: events.then(Timeline::default),
             phases: PhaseLog::default(),
             jobs: job_log(workload),
@@ -208,9 +206,7 @@ impl Recorder {
         tables.extend(self.traffic.table(&self.kernels));
         let names = self.jobs.as_ref().map(JobLog::names);
         tables.extend(self.phases.table(names));
-        if self.interval.is_some() {
-            tables.extend(self.samples.tables());
-        }
+        tables.extend(self.samples.into_iter().flat_map(Samples::tables));
         if let Some(timeline) = self.timeline {
             tables.push(timeline.table(self.page_bytes, "time_ps"));
         }
@@ -292,14 +288,16 @@ impl Listen for Recorder {
                 self.phases.push((job, action), phase, name, (began, ended));
             }
             Happening::Sample { accesses, manager, links } => {
-                self.samples.push(now, accesses, manager, &links.usage());
+                if let Some(samples) = &mut self.samples {
+                    samples.push(now, accesses, manager, &links.usage());
+                }
             }
             _ => {}
         }
     }
 
     fn interval(&self) -> Option<u64> {
-        self.interval
+        self.samples.as_ref().map(Samples::interval)
     }
 
     fn wants_attributes(&self) -> bool {

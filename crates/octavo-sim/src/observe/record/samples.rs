@@ -1,4 +1,7 @@
 //! The interval tables: what happened, and where pages were, from one sample to the next.
+//!
+//! They do not grow with simulated time: once there are [`MOST`] intervals, each two become one that is twice as long,
+//! and so are those to come.
 
 use octavo_manager::{Manager, Statistics};
 
@@ -24,6 +27,10 @@ const NAMES: [&str; 14] = [
     "evictions",
 ];
 
+/// Fewer intervals than this has any run; chosen: more than any picture shows, and more than a
+/// second at the default interval. An even number.
+const MOST: usize = 10_000;
+
 fn totals(accesses: &Accesses, manager: &Statistics) -> [u64; NAMES.len()] {
     [
         accesses.load_lines + accesses.store_lines,
@@ -44,14 +51,17 @@ fn totals(accesses: &Accesses, manager: &Statistics) -> [u64; NAMES.len()] {
 }
 
 /// Samples so far.
-#[derive(Default)]
 pub(super) struct Samples {
+    /// Simulated time from one to the next.
+    interval: u64,
     time: Vec<u64>,
     counts: [Vec<u64>; NAMES.len()],
     links: LinkSamples,
     memory: MemorySamples,
     /// Totals at the last sample.
     last: [u64; NAMES.len()],
+    /// Intervals at most.
+    most: usize,
 }
 
 /// One row for each sample and link.
@@ -74,6 +84,23 @@ struct MemorySamples {
 }
 
 impl Samples {
+    pub fn every(interval: u64) -> Self {
+        Self {
+            interval,
+            time: Vec::new(),
+            counts: Default::default(),
+            links: LinkSamples::default(),
+            memory: MemorySamples::default(),
+            last: [0; NAMES.len()],
+            most: MOST,
+        }
+    }
+
+    /// Simulated time until the next sample.
+    pub fn interval(&self) -> u64 {
+        self.interval
+    }
+
     pub fn push(&mut self, time: u64, accesses: &Accesses, manager: &Manager, links: &[LinkUse]) {
         let totals = totals(accesses, &manager.statistics());
         self.time.push(time);
@@ -83,6 +110,18 @@ impl Samples {
         self.last = totals;
         self.links.push(time, links);
         self.memory.push(time, manager);
+        if self.time.len() == self.most {
+            self.widen();
+        }
+    }
+
+    /// Makes one interval of each two.
+    fn widen(&mut self) {
+        self.links.widen(self.time.len());
+        self.memory.widen(self.time.len());
+        second_of_two(&mut self.time, 1);
+        self.counts.iter_mut().for_each(|counts| sum_of_two(counts, 1));
+        self.interval *= 2;
     }
 
     pub fn tables(self) -> [Table; 3] {
@@ -103,6 +142,14 @@ impl LinkSamples {
             self.busy.push(link.busy - last.1);
             *last = (bytes, link.busy);
         }
+    }
+
+    fn widen(&mut self, samples: usize) {
+        let links = self.time.len() / samples;
+        second_of_two(&mut self.time, links);
+        self.link.truncate(self.time.len());
+        sum_of_two(&mut self.bytes, links);
+        sum_of_two(&mut self.busy, links);
     }
 
     fn table(self) -> Table {
@@ -126,6 +173,13 @@ impl MemorySamples {
         }
     }
 
+    fn widen(&mut self, samples: usize) {
+        let memories = self.time.len() / samples;
+        second_of_two(&mut self.time, memories);
+        self.processor.truncate(self.time.len());
+        second_of_two(&mut self.bytes, memories);
+    }
+
     fn table(self) -> Table {
         let columns = vec![
             Column::u64("time_ps", self.time),
@@ -133,5 +187,86 @@ impl MemorySamples {
             Column::u64("bytes", self.bytes),
         ];
         Table::new("memory_intervals", columns)
+    }
+}
+
+/// Of each two samples of `width` rows, the sums row by row.
+fn sum_of_two(rows: &mut Vec<u64>, width: usize) {
+    let sums = |two: &[u64]| -> Vec<u64> { (0..width).map(|row| two[row] + two[width + row]).collect() };
+    *rows = rows.chunks_exact(2 * width.max(1)).flat_map(sums).collect();
+}
+
+/// Of each two samples of `width` rows, the second.
+fn second_of_two(rows: &mut Vec<u64>, width: usize) {
+    *rows = rows.chunks_exact(2 * width.max(1)).flat_map(|two| two[width..].to_vec()).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_manager::{MemoryConfig, Topology};
+
+    use super::*;
+    use crate::observe::table::Values;
+
+    /// Samples of a link that carries so many bytes in each 5 ps; at most `most` intervals.
+    fn sampled(most: usize, sent: &[u64]) -> Samples {
+        let manager = Manager::new(&MemoryConfig::default(), &Topology::unlimited(1)).unwrap();
+        let mut samples = Samples { most, ..Samples::every(5) };
+        let (mut done, mut accesses) = (0, Accesses::default());
+        let mut link = LinkUse { name: "a->b".to_owned(), busy: 0, bytes: Default::default() };
+        while done < sent.len() {
+            // As a machine does: it asks after each sample when the next is due.
+            let until = (done + samples.interval() as usize / 5).min(sent.len());
+            let bytes: u64 = sent[done..until].iter().sum();
+            accesses.load_lines += bytes;
+            link.bytes[0] += bytes;
+            link.busy += 2 * bytes;
+            done = until;
+            samples.push(done as u64 * 5, &accesses, &manager, std::slice::from_ref(&link));
+        }
+        samples
+    }
+
+    fn column(table: &Table, name: &str) -> Vec<u64> {
+        let column = table.columns.iter().find(|column| column.name == name).unwrap();
+        let Values::U64(values) = &column.values else { panic!("{name} is of numbers") };
+        values.clone()
+    }
+
+    #[test]
+    fn two_become_one_where_there_would_be_too_many() {
+        let [all, links, memory] = sampled(4, &[1, 2, 3, 4, 5, 6, 7, 8, 9]).tables();
+        // Four of 5 ps become two of 10; with two more they are four again, and become two of 20; then 5 ps are left.
+        assert_eq!(column(&all, "time_ps"), [20, 40, 45]);
+        assert_eq!(column(&all, "lines"), [10, 26, 9]);
+        assert_eq!(column(&links, "time_ps"), [20, 40, 45]);
+        assert_eq!(column(&links, "bytes"), [10, 26, 9]);
+        assert_eq!(column(&links, "busy_ps"), [20, 52, 18]);
+        // The host and a GPU at each of three times.
+        assert_eq!(column(&memory, "time_ps"), [20, 20, 40, 40, 45, 45]);
+    }
+
+    #[test]
+    fn below_the_limit_every_interval_stays() {
+        let [all, ..] = sampled(4, &[1, 2, 3]).tables();
+        assert_eq!(column(&all, "time_ps"), [5, 10, 15]);
+        assert_eq!(column(&all, "lines"), [1, 2, 3]);
+    }
+
+    #[test]
+    fn however_long_a_run_the_tables_stay_small_and_add_up() {
+        for length in 1..400 {
+            let sent: Vec<u64> = (0..length).map(|number| number * 7 % 11).collect();
+            let [all, links, memory] = sampled(8, &sent).tables();
+            let times = column(&all, "time_ps");
+            assert!(times.len() < 8 && times.is_sorted(), "{times:?}");
+            assert_eq!(times.last(), Some(&(length * 5)));
+            let bounds = std::iter::once(0).chain(times.iter().map(|time| *time as usize / 5));
+            let sums: Vec<u64> =
+                bounds.zip(&times).map(|(from, to)| sent[from..*to as usize / 5].iter().sum()).collect();
+            assert_eq!(column(&all, "lines"), sums);
+            assert_eq!(column(&links, "bytes"), sums);
+            assert_eq!(column(&memory, "time_ps").len(), 2 * times.len());
+        }
     }
 }
