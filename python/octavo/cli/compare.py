@@ -14,7 +14,7 @@ from octavo.cli import options
 from octavo.cli.complete import names as complete
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
-from octavo.runs import measures
+from octavo.runs import live, measures
 from octavo.runs.progress import watching
 from octavo.runs.replicates import names
 
@@ -92,6 +92,7 @@ def compare(
     baseline: Baseline = None,
     alone: Alone = False,
     replicates: options.Replicates = 1,
+    watch_: options.Watch = False,
     prefetch: options.Prefetch = None,
     eviction: options.Eviction = None,
     demotion: options.Demotion = None,
@@ -139,8 +140,8 @@ def compare(
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)
         return
-    with watching(quiet=quiet) as watch:
-        comparison = planned.run(root, workers=workers, force=force, watch=watch)
+    with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
+        comparison = planned.run(root, workers=workers, force=force, watch=page.beside(watch))
     sink.document({"folder": str(root), **comparison.to_dict()})
     show(sink, comparison)
     sink.say(f"{'Results and pictures' if comparison.has_time else 'Results'}: {root}")

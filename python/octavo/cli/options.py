@@ -123,6 +123,9 @@ Replicates = Annotated[
         help="Run each N times, with start times of GPUs and the order among equals changed: medians with intervals.",
     ),
 ]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Also show progress as a page for this machine's browser; prints its address.")
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Say what it would take (time, memory, disk) from short trials, and write nothing."),

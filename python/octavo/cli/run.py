@@ -14,7 +14,7 @@ from octavo.cli import options
 from octavo.cli.complete import names as complete
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.runs import gantt, measures
+from octavo.runs import gantt, live, measures
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.folder import check_file
@@ -82,6 +82,7 @@ def run(
     perfetto: Perfetto = None,
     chart: Chart = None,
     replicates: options.Replicates = 1,
+    watch_: options.Watch = False,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -113,10 +114,12 @@ def run(
         return
     if chart is not None:
         _check_chart(chart, resolved)
-    with watching(quiet=quiet) as watch:
-        result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=watch)
-    with watching(quiet=quiet or len(points) == 1) as watch:
-        repeated = [result, *execute(points[1:], force=force, watch=watch)] if len(points) > 1 else []
+    with live.page(wanted=watch_) as page:
+        with watching(quiet=quiet) as watch:
+            result = api.run(resolved, output=folder, force=force, perfetto=perfetto, watch=page.beside(watch))
+        with watching(quiet=quiet or len(points) == 1) as watch:
+            further = execute(points[1:], force=force, watch=page.beside(watch)) if len(points) > 1 else []
+    repeated = [result, *further] if further else []
     _show(sink, result, repeated)
     if chart is not None:
         gantt.jobs(chart, {f"{resolved.label} under {resolved.system}": result})

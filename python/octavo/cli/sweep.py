@@ -12,7 +12,7 @@ from octavo.cli import options
 from octavo.cli.run import milliseconds
 from octavo.cli.sink import Sink
 from octavo.errors import OctavoError
-from octavo.runs import measures
+from octavo.runs import live, measures
 from octavo.runs.experiment import slug
 from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
@@ -81,6 +81,7 @@ def sweep(
     kind: options.Kind = None,
     fidelity: options.Fidelity = None,
     replicates: options.Replicates = 1,
+    watch_: options.Watch = False,
     on: On = "local",
     workers: options.Workers = None,
     _jobs: options.Jobs = None,
@@ -102,8 +103,8 @@ def sweep(
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)
         return
-    with watching(quiet=quiet) as watch:
-        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=watch)
+    with watching(quiet=quiet) as watch, live.page(wanted=watch_) as page:
+        table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch))
     sink.document(_document(root, planned, table))
     _show(sink, planned, table)
     picture = f" and {PICTURE_FILE}" if (root / PICTURE_FILE).is_file() else ""
