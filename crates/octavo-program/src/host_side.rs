@@ -28,6 +28,8 @@ pub struct Exchange {
     pub bytes: Range<u64>,
     /// Whether the host writes them; it reads them otherwise.
     pub writes: bool,
+    /// Whether it reads what it wrote itself and no kernel has changed: nothing need come back from GPU memory.
+    pub unchanged: bool,
 }
 
 /// The host's side of a workload.
@@ -146,6 +148,21 @@ impl<'a> HostSideBuilder<'a> {
         self.exchange(launch, name, Some(0..bytes), false)
     }
 
+    /// As [`reads_before`](Self::reads_before), but only those `bytes`.
+    #[must_use]
+    pub fn reads_bytes_before(self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
+        self.exchange(launch, name, Some(bytes), false)
+    }
+
+    /// As [`reads_bytes_before`](Self::reads_bytes_before), of bytes that the host wrote itself and no kernel has changed:
+    /// a program with a copy of them in GPU memory does not copy them back.
+    #[must_use]
+    pub fn looks_again_before(mut self, launch: u32, name: &str, bytes: Range<u64>) -> Self {
+        let buffer = self.index(name);
+        self.side.exchanges.push(Exchange { before: launch, buffer, bytes, writes: false, unchanged: true });
+        self
+    }
+
     /// As [`writes_before`](Self::writes_before), but only the first `bytes`.
     #[must_use]
     pub fn writes_part_before(self, launch: u32, name: &str, bytes: u64) -> Self {
@@ -182,7 +199,7 @@ impl<'a> HostSideBuilder<'a> {
     fn exchange(mut self, before: u32, name: &str, bytes: Option<Range<u64>>, writes: bool) -> Self {
         let buffer = self.index(name);
         let bytes = bytes.unwrap_or(0..self.buffers[buffer].bytes);
-        self.side.exchanges.push(Exchange { before, buffer, bytes, writes });
+        self.side.exchanges.push(Exchange { before, buffer, bytes, writes, unchanged: false });
         self
     }
 

@@ -294,7 +294,8 @@ impl Chain<'_> {
                 self.host("between launches", Access::Write, &spans);
                 self.copy_in(&spans);
             } else {
-                self.copy_out(&spans);
+                let changed = together.iter().copied().filter(|exchange| !exchange.unchanged).map(span);
+                self.copy_out(&changed.collect::<Vec<_>>());
                 self.host("between launches", Access::Read, &spans);
             }
         }

@@ -51,7 +51,8 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
 pub fn workload_result(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let numbers = py.detach(|| with_workload(&load(resolved)?, |workload| Ok(workload.result())))?;
     let Some((result, _)) = numbers.first() else {
-        let message = "this workload computes nothing that can be shown; programs on graphs do";
+        let message =
+            "this workload computes nothing that can be shown; programs on graphs do, and those of the MemMap study";
         return Err(ScenarioError::new_err((message, None::<String>)));
     };
     let mut found: serde_json::Map<String, serde_json::Value> =

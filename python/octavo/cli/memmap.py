@@ -89,15 +89,38 @@ def _show_memmap(sink: Sink, found: Found) -> None:
     rows.append(["mean", "", "", "", *(f"{value:.2f}" for value in found.means().values()), "", ""])
     columns = ["", "pattern", "placements", "time on the device", *SYSTEMS, "regret", "slowest / fastest"]
     sink.table("Speed over all on the device", columns, rows)
-    columns = ["", "structure", "model", "optimum", "σ", "estimated", "ρ", "estimated", "faults a page"]
+    columns = [
+        "",
+        "structure",
+        "model",
+        "optimum",
+        "σ by page",
+        "estimated",
+        "by line",
+        "ρ",
+        "estimated",
+        "faults a page",
+    ]
     rows = [
         [
             *(row[name] for name in ("application", "structure", "model", "optimum")),
-            *(f"{row[name]:.2f}" for name in ("sigma", "sigma_estimated", "rho", "rho_estimated", "faults_per_page")),
+            *(
+                f"{row[name]:.2f}"
+                for name in ("sigma", "sigma_estimated", "used", "rho", "rho_estimated", "faults_per_page")
+            ),
         ]
         for row in found.structures.filter(seed=0).to_dicts()
     ]
     sink.table("Data structures, on the first input", columns, rows)
+    share = found.roofline["reached"] / found.roofline["ceiling"]
+    sink.say(
+        f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
+    )
+    counted, decided = found.costs["counted"], found.costs["decided"]
+    sink.say(
+        f"The model, processor time here: {counted.sum():.1f} s to count all accesses, "
+        f"{decided.max() * 1e3:.1f} ms at most to decide"
+    )
     rows = [
         [row["what"], f"{row['found']:.2f}", "–" if row["published"] is None else f"{row['published']:.2f}"]
         for row in found.compared()

@@ -129,13 +129,13 @@ def program(
 
 @app.command(epilog=RESULT_EXAMPLES)
 def result(
-    name: Annotated[str, typer.Argument(help="A program on graphs, or one that serves.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A program that computes, or one that serves.", show_default=False)],
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print what a program computes, its largest values; as JSON all of them, and the graph."""
+    """Print what a program computes, its largest values; as JSON all of them, and what from."""
     sink = Sink(as_json=as_json)
     found = api.workload_result(api.scenario(workload=name, scale=scale, seed=seed, overrides=assignments))
     sink.document(found)
@@ -144,7 +144,8 @@ def result(
     elif found["result"] in _GROUPS:
         _show_groups(sink, name, found["result"], found[found["result"]])
     else:
-        _show_values(sink, name, found["result"], found[found["result"]])
+        of = "vertices" if "offsets" in found else "values"
+        _show_values(sink, f"{name}: largest {found['result']}", of, found[found["result"]])
 
 
 def _show_requests(sink: Sink, name: str, found: dict[str, Any]) -> None:
@@ -188,13 +189,11 @@ def _show_groups(sink: Sink, name: str, groups: str, of: list[int]) -> None:
     sink.table(f"{name}: largest of {len(sizes):,} {groups} of {len(of):,} vertices", [groups, "vertices"], rows)
 
 
-def _show_values(sink: Sink, name: str, of: str, values: list[float | None]) -> None:
-    """The largest values."""
-    reached = [(value, vertex) for vertex, value in enumerate(values) if value is not None]
-    rows = [[str(vertex), f"{value:g}"] for value, vertex in sorted(reached, key=lambda one: (-one[0], one[1]))[:10]]
-    sink.table(
-        f"{name}: largest {of} of {len(values):,} vertices, {len(reached):,} of them reached", ["vertex", of], rows
-    )
+def _show_values(sink: Sink, title: str, of: str, values: list[float | None]) -> None:
+    """The largest values, of vertices or of whatever else."""
+    reached = [(value, number) for number, value in enumerate(values) if value is not None]
+    rows = [[str(number), f"{value:g}"] for value, number in sorted(reached, key=lambda one: (-one[0], one[1]))[:10]]
+    sink.table(f"{title} of {len(values):,} {of}, {len(reached):,} of them reached", ["number", "value"], rows)
 
 
 @app.command(epilog=CIRCUIT_EXAMPLES)

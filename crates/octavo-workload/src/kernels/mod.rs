@@ -6,15 +6,19 @@
 //! [`random`](crate::random) for data.
 
 pub mod aes;
+pub mod alignment;
 pub mod analytics;
+pub mod background;
 pub mod bfs_rodinia;
 pub mod bfs_shoc;
 pub mod bitonicsort;
 pub mod blk;
 pub mod bp;
+pub mod bst;
 pub mod c2d;
 pub mod cfd;
 pub mod cons;
+pub mod evolution;
 pub mod fft;
 pub mod fir;
 pub mod fwt;
@@ -23,6 +27,7 @@ mod group_sum;
 pub mod gups;
 pub mod histo;
 pub mod hs;
+pub mod kmeans;
 pub mod libor;
 pub mod lps;
 pub mod lud;

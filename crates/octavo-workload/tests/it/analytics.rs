@@ -11,6 +11,7 @@ use octavo_workload::graphs::edges::{Edges, List, Rows};
 use octavo_workload::graphs::graph::Graph;
 use octavo_workload::kernels::analytics::bfs::{BfsBalanced, BfsOptions};
 use octavo_workload::kernels::analytics::louvain::{Louvain, LouvainOptions};
+use octavo_workload::kernels::analytics::mst::Mst;
 use octavo_workload::kernels::analytics::pagerank::{PageRank, PageRankOptions};
 use octavo_workload::kernels::analytics::sssp::{Sssp, SsspOptions, UNREACHED, weight};
 use octavo_workload::kernels::analytics::wcc::{Algorithm, Wcc, WccOptions};
@@ -150,6 +151,132 @@ fn communities_have_the_modularity_that_is_said_and_it_is_better_than_alone() {
         let reached = modularity(found.labels());
         assert!((reached - found.modularity()).abs() < 1e-9);
         assert!(reached > modularity(&alone) + 0.05, "{reached}");
+    }
+}
+
+/// The forest by taking edges in order of their weight (Kruskal): sum of the weights of those that join two trees.
+#[test]
+fn forests_are_those_of_edges_taken_in_order_of_their_weights() {
+    for edges in graphs() {
+        let found = Mst::new(&edges, 4).expect("a forest");
+        let graph = edges.rows(Rows::Both);
+        let ends = |from: u32| graph.row(from).map(move |edge| (edge as usize, from));
+        let mut arcs: Vec<(u32, u32, u32)> = (0..graph.nodes())
+            .flat_map(ends)
+            .map(|(edge, from)| (found.weights()[edge], from, graph.edges[edge]))
+            .collect();
+        arcs.sort_unstable();
+        let mut trees: Vec<u32> = (0..graph.nodes()).collect();
+        let mut expected = Vec::new();
+        for (weight, from, to) in arcs {
+            let [one, other] = [from, to].map(|vertex| trees[vertex as usize]);
+            if one != other {
+                trees.iter_mut().filter(|tree| **tree == one).for_each(|tree| *tree = other);
+                expected.push(weight);
+            }
+        }
+        let mut chosen: Vec<u32> = found.chosen().iter().copied().filter(|weight| *weight > 0).collect();
+        chosen.sort_unstable();
+        assert_eq!(chosen, expected);
+    }
+}
+
+/// Labels before and behind each launch of a search for a forest, from the definition of the kernels alone.
+fn labels_of_rounds(found: &Mst, graph: &Graph) -> Vec<[Vec<u32>; 2]> {
+    let mut labels: Vec<u32> = (0..graph.nodes()).collect();
+    let mut rounds = Vec::new();
+    loop {
+        let mut hung = labels.clone();
+        for root in (0..graph.nodes()).filter(|&vertex| labels[vertex as usize] == vertex) {
+            let best = |tree: u32| best_of(found, graph, &labels, tree).map(|(_, other)| other);
+            let Some(other) = best(root) else { continue };
+            if best(other) != Some(root) || other < root {
+                hung[root as usize] = other;
+            }
+        }
+        rounds.push([labels.clone(), hung.clone()]);
+        if hung == labels {
+            return rounds;
+        }
+        labels = hung.clone();
+        for _ in 0..graph.nodes() {
+            labels = labels.iter().map(|&label| hung[label as usize]).collect();
+        }
+    }
+}
+
+fn best_of(found: &Mst, graph: &Graph, labels: &[u32], tree: u32) -> Option<(u32, u32)> {
+    let own = (0..graph.nodes()).filter(|&vertex| labels[vertex as usize] == tree);
+    let out = own
+        .flat_map(|vertex| graph.row(vertex))
+        .map(|edge| (found.weights()[edge as usize], labels[graph.edges[edge as usize] as usize]));
+    out.filter(|(_, other)| *other != tree).min()
+}
+
+#[test]
+fn finding_hooking_and_flattening_are_those_of_single_lanes() {
+    for edges in graphs().into_iter().take(4) {
+        let found = Mst::new(&edges, 4).expect("a forest");
+        let graph = edges.rows(Rows::Both);
+        let rounds = labels_of_rounds(&found, &graph);
+        assert_eq!(found.launches() as usize, 1 + 3 * rounds.len());
+        let [label, best, state] = ["labels", "best", "state"].map(|name| base(&found, name));
+        let word = |vertex: u32| label + 4 * u64::from(vertex);
+        let pair = |vertex: u32| best + 8 * u64::from(vertex);
+        for (round, [labels, hung]) in rounds.iter().enumerate() {
+            let of = |labels: &[u32], vertex: u32| labels[vertex as usize];
+            let first = 1 + 3 * round as u32;
+            // Each row with an edge to another tree updates the best edge of its own.
+            let crossing = |&vertex: &u32| graph.targets(vertex).iter().any(|&to| of(labels, to) != of(labels, vertex));
+            let updated: std::collections::BTreeSet<u64> =
+                (0..graph.nodes()).filter(crossing).map(|vertex| pair(of(labels, vertex)) / 64).collect();
+            let stored: Vec<u64> = lines_of(&found, first, "best", true).into_keys().collect();
+            assert_eq!(stored, updated.into_iter().collect::<Vec<_>>(), "round {round}");
+            for (index, (group, wavefront)) in wavefronts(&found, first + 1).enumerate() {
+                let lanes = || (index as u32 * 64..graph.nodes()).take(64);
+                let roots = || lanes().filter(|&vertex| of(labels, vertex) == vertex);
+                let mut expected = Lanes::default();
+                expected.load(lanes().map(word));
+                expected.load(roots().map(pair));
+                expected.load(roots().filter_map(|root| best_of(&found, &graph, labels, root)).map(|(_, to)| pair(to)));
+                let moved = || roots().filter(|&root| of(hung, root) != root);
+                expected.store(moved().map(word));
+                expected.store(moved().take(1).map(|_| state));
+                assert_eq!(accesses(&stream(&found, first + 1, group, wavefront, 512)), expected.accesses, "hook");
+                let mut expected = Lanes::default();
+                let mut at: Vec<u32> = lanes().collect();
+                expected.load(at.iter().copied().map(word));
+                while at.iter().any(|&vertex| of(hung, vertex) != vertex) {
+                    at = at.iter().map(|&vertex| of(hung, vertex)).collect();
+                    expected.load(at.iter().copied().filter(|&vertex| of(hung, vertex) != vertex).map(word));
+                }
+                expected.store(lanes().filter(|&lane| of(hung, of(hung, lane)) != of(hung, lane)).map(word));
+                expected.store(lanes().filter(|&lane| of(hung, lane) == lane).map(pair));
+                assert_eq!(accesses(&stream(&found, first + 2, group, wavefront, 512)), expected.accesses, "flatten");
+            }
+        }
+    }
+}
+
+/// Wavefronts of `find` load all that their rows and edges need, in order.
+#[test]
+fn finding_loads_every_edge_and_the_labels_of_both_ends() {
+    for edges in graphs().into_iter().take(3) {
+        let found = Mst::new(&edges, 4).expect("a forest");
+        let graph = edges.rows(Rows::Both);
+        let all: Vec<u32> = (0..graph.edges.len() as u32).collect();
+        for name in ["neighbours", "weights"] {
+            let start = base(&found, name);
+            let loaded: Vec<u64> = lines_of(&found, 1, name, false).into_keys().collect();
+            let mut expected: Vec<u64> = all.iter().map(|&edge| (start + 4 * u64::from(edge)) / 64).collect();
+            expected.dedup();
+            assert_eq!(loaded, expected, "{name}");
+        }
+        let start = base(&found, "labels");
+        let ends = graph.edges.iter().copied().chain(0..graph.nodes());
+        let expected: std::collections::BTreeSet<u64> = ends.map(|end| (start + 4 * u64::from(end)) / 64).collect();
+        let loaded: Vec<u64> = lines_of(&found, 1, "labels", false).into_keys().collect();
+        assert_eq!(loaded, expected.into_iter().collect::<Vec<_>>());
     }
 }
 

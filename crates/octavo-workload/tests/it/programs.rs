@@ -29,6 +29,13 @@ fn stated_bytes(workload: &dyn Workload, writes: bool) -> u64 {
         + between.map(|exchange| exchange.bytes.end - exchange.bytes.start).sum::<u64>()
 }
 
+/// Bytes that the host reads again, which are not copied back.
+fn unchanged_bytes(workload: &dyn Workload) -> u64 {
+    let side = workload.host_side();
+    let again = side.exchanges().iter().filter(|exchange| exchange.unchanged);
+    again.map(|exchange| exchange.bytes.end - exchange.bytes.start).sum()
+}
+
 /// Bytes of a program's copies into GPU memory, out of it, and of what its host phases write and read.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Moved {
@@ -95,7 +102,8 @@ proptest! {
             prop_assert_eq!(&launches, &launched);
             let [written, read] = [true, false].map(|writes| stated_bytes(workload.as_ref(), writes));
             let copied = |bytes| if kind == ProgramKind::Explicit { bytes } else { 0 };
-            let expected = Moved { copied_in: copied(written), copied_out: copied(read), written, read };
+            let changed = read - unchanged_bytes(workload.as_ref());
+            let expected = Moved { copied_in: copied(written), copied_out: copied(changed), written, read };
             prop_assert_eq!(moved(&program), expected);
         }
     }

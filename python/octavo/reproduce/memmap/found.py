@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 STRUCTURES_FILE = "structures.parquet"
+ROOFLINE_FILE = "roofline.parquet"
+COSTS_FILE = "costs.parquet"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Found:
     `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's regret."""
     structures: pl.DataFrame
     """One row for each application, input and data structure: placements, σ and ρ estimated and measured, faults."""
+    roofline: pl.DataFrame
+    """One row for each kernel of the roofline: operations a second that it reaches, and its ceiling."""
+    costs: pl.DataFrame
+    """One row for each application and input: seconds of processor time that the model takes, on this machine."""
 
     def means(self) -> dict[str, float]:
         """Geometric means over applications, by system."""
@@ -57,13 +63,19 @@ class Found:
             "means": self.means(),
             "systems": self.systems.to_dicts(),
             "structures": self.structures.to_dicts(),
+            "roofline": self.roofline.to_dicts(),
         }
 
 
 def save(found: Found, key: str) -> None:
     """Write tables and pictures into the study's folder, which is open."""
     _draw(found)
-    folder.write_bytes(found.root / STRUCTURES_FILE, parquet.encoded(found.structures))
+    for name, table in (
+        (STRUCTURES_FILE, found.structures),
+        (ROOFLINE_FILE, found.roofline),
+        (COSTS_FILE, found.costs),
+    ):
+        folder.write_bytes(found.root / name, parquet.encoded(table))
     save_report(found.root, key, found.points, found.to_dict())
 
 
@@ -83,3 +95,14 @@ def _draw(found: Found) -> None:
         title="Times of all placements",
         line_at=1.0,
     )
+    groups = found.roofline.group_by("placement", "sigma", "rho", maintain_order=True)
+    series = {
+        f"{placement}, {'σ' if placement == 'device' else 'ρ'} {sigma if placement == 'device' else rho:g}{what}": (
+            rows["alpha"].to_list(),
+            (rows[column] / 1e9).to_list(),
+        )
+        for (placement, sigma, rho), rows in groups
+        for column, what in (("reached", ""), ("ceiling", ": ceiling"))
+    }
+    labels = ("operations a byte", "Gop/s")
+    pictures.lines(found.root / "roofline.png", series, labels, title="Kernels below their ceilings")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING
 
 from octavo import api
-from octavo.advice import ask, programs, systems, verify
+from octavo.advice import ask, plan, programs, systems, verify
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
-from octavo.reproduce.memmap import found, tables
+from octavo.reproduce.memmap import found, kernels, tables
 from octavo.reproduce.memmap.applications import APPLICATIONS
 from octavo.reproduce.memmap.systems import ADVISED, PLACEMENTS, hints
 from octavo.runs.comparison import experiment_folder
@@ -122,7 +123,10 @@ def reproduce(study: Study) -> Found:
     root = study.output or Path("runs") / f"memmap-{key}"
     with experiment_folder(root, key, force=study.force):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
-        what = found.Found(root, *tables.of(cases))
+        roofline = kernels.run(
+            next(iter(scenarios.values())), root, workers=study.workers, force=study.force, watch=study.watch
+        )
+        what = found.Found(root, *tables.of(cases), roofline, tables.costs(cases))
         found.save(what, key)
     return what
 
@@ -140,10 +144,14 @@ def _case(study: Study, root: Path, name: str, seed: int, scenario: Scenario) ->
         watch=study.watch,
     )
     constants = systems.from_scenario(scenario)
+    begun = process_time()
     estimated = programs.buffers(scenario, constants.system)
+    counted = process_time()
+    plan.plan(estimated, constants, placements=PLACEMENTS)
+    cost = (counted - begun, process_time() - counted)
     stored = {each["name"] for each in api.inspect_workload(scenario)["buffers"] if each["stores"]}
     managed = verify.placed(scenario, {each.name: "managed" for each in estimated})
     hinted = Recipe(managed.toml, "scenario", tuple(hints(estimated, stored))).resolve()
     point = Point(f"{name} {ADVISED}", hinted, inside(root, RUNS, f"{slug(name)}-{seed}-{ADVISED}"))
     (run,) = execute([point], workers=study.workers, force=study.force, watch=study.watch)
-    return tables.Case(name, seed, advice, estimated, run.seconds, RunResult.load(folder / "managed"))
+    return tables.Case(name, seed, advice, estimated, run.seconds, RunResult.load(folder / "managed"), cost)

@@ -36,12 +36,22 @@ class Case:
     """Seconds in managed memory with `cudaMemAdvise`."""
     managed: RunResult
     """The run in managed memory, with its events."""
+    cost: tuple[float, float]
+    """Seconds of processor time that counting all accesses took, and then the decision."""
 
 
 def of(cases: Sequence[Case]) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Every placement; every application under each system; every data structure."""
     points = pl.concat([_points(case) for case in cases])
     return points, _systems(cases), pl.DataFrame([row for case in cases for row in _structures(case)])
+
+
+def costs(cases: Sequence[Case]) -> pl.DataFrame:
+    """One row for each application and input: what the model takes on this machine, in seconds of processor time."""
+    columns = {"application": [case.application for case in cases], "seed": [case.seed for case in cases]}
+    counted, decided = zip(*(case.cost for case in cases), strict=True)
+    structures = [len(case.estimated) for case in cases]
+    return pl.DataFrame({**columns, "structures": structures, "counted": counted, "decided": decided})
 
 
 def geometric(values: Iterable[float]) -> float:

@@ -10,6 +10,7 @@ mod balanced;
 pub mod bfs;
 mod cost;
 pub mod louvain;
+pub mod mst;
 pub mod pagerank;
 mod result;
 mod source;

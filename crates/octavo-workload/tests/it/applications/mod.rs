@@ -1,16 +1,21 @@
-//! Mosaic's applications and those of the Grace Hopper study against lane-by-lane models of their kernels, and against counts derived by hand.
+//! Applications of the Mosaic, Grace Hopper and MemMap studies against lane-by-lane models of their kernels, and against counts derived by hand.
 
 mod aes;
+mod alignment;
+mod background;
 mod bfs_rodinia;
 mod blk;
 mod bp;
+mod bst;
 mod cfd;
 mod cons;
+mod evolution;
 mod fft;
 mod fwt;
 mod gups;
 mod histo;
 mod hs;
+mod kmeans;
 mod libor;
 mod lps;
 mod lud;
