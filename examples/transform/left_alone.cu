@@ -57,7 +57,7 @@ int main() {
     float *from_template = made<float>(n), *from_function = given(bytes), *from_store;
     stored(&from_store, bytes);
 #ifdef NEVER
-    cudaMalloc(&kept, 1);
+    cudaMalloc(&never, 1);
 #endif
 
     cudaMalloc(&kept, bytes);  // this one is understood

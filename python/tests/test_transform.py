@@ -159,6 +159,42 @@ def test_doubt_leaves_a_buffer_as_it_is(source, body, why):
     assert any(why in each.why for each in result.skipped), result.skipped
 
 
+MEMBER = "struct Owner { float *d; } owner;\nvoid begin() { cudaMalloc(&owner.d, 4); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("template <typename T> void end(T &of) { cudaFree(of.d); }", "a template or a lambda may use it"),
+        ("void end() { auto f = [](auto of) { cudaFree(of.d); }; f(owner); }", "a template or a lambda may use it"),
+        ("void end() { auto [mine] = owner; cudaFree(mine); }", "a structured binding may name it"),
+        ("#ifdef NEVER\nvoid end() { cudaFree(owner.d); }\n#endif", "code that is not compiled with these settings"),
+        ("#define END cudaFree(owner.d)\nvoid end() { END; }", "a macro writes it"),
+        ("void end() { float *Owner::*at = &Owner::d; }", "its address is taken"),
+        (
+            "void end(unsigned long long p) {} void both() { end((unsigned long long)owner.d); }",
+            "as a pointer of its own",
+        ),
+        (
+            "struct A { virtual void end(float *p) {} }; struct B : A { void end(float *p) override { cudaFree(p); } };"
+            "void both(A &a) { a.end(owner.d); }",
+            "`end`, a virtual method, is given it",
+        ),
+    ],
+)
+def test_uses_that_hide_are_found(source, text, why):
+    """Each of them would free memory in the old way that was allocated in the new."""
+    assert source(RUNTIME + MEMBER).changed
+    result = source(f"{RUNTIME}{MEMBER}{text}\n")
+    assert not result.changed
+    assert any(why in each.why for each in result.skipped), result.skipped
+
+
+def test_members_of_a_union_are_left(source):
+    result = source(RUNTIME + MEMBER.replace("struct Owner { float *d; }", "union Owner { float *d; long n; }"))
+    assert any("a union" in each.why for each in result.skipped)
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -406,6 +442,7 @@ int main() {
     for (cudaMemoryType each : {cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged})
         type = each, octavo_free(p), printf("%s ", last);
     last = "nothing", octavo_free(nullptr), printf("%s\n", last);
+    octavo_malloc(&p, 0, buffer), printf("%s\n", last);
 }
 """
 
@@ -439,6 +476,7 @@ def test_memory_lies_where_the_runtime_says_and_is_freed_as_what_it_is(fake):
         "6 64 40 1000",
         "pinned pinned device",  # Pinned is cheaper; not managed unless both may use it; no answer.
         "free-host free free nothing",
+        "device",  # No memory is of no kind.
     ]
 
 

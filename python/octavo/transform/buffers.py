@@ -12,6 +12,8 @@ from octavo.transform.uses import REFERENCES, Judge, Launched, Lost, Passed, Sit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from octavo.transform.hidden import Hidden
+
 _VARIABLES = frozenset({"VAR_DECL", "FIELD_DECL", "PARM_DECL"})
 
 
@@ -95,13 +97,15 @@ class Group:
         """Kernels that get them, in the order of the file."""
         return sorted((call for member in self.members for call in member.launches()), key=lambda call: call.start)
 
-    def objection(self, judge: Judge) -> tuple[Node, str] | None:
-        """The first thing in the file that speaks against changing these buffers, and what it is."""
+    def objection(self, judge: Judge, hidden: Hidden) -> tuple[int, str] | None:
+        """The first thing in the file that speaks against changing these buffers: where, and what it is."""
         kinds = {names.ALLOCATE[call.name] for _, call in self.allocations()}
-        found = [each for member in self.members for each in _objections(member, kinds, judge)]
+        seen = [each for member in self.members for each in _objections(member, kinds, judge)]
+        found = [(node.start, why) for node, why in seen]
+        found += [each for member in self.members for each in hidden.objections(member.declared)]
         if kinds == {"pinned"} and not self.launches():
-            found.append((self.allocations()[0][1], "no kernel is given it: it is there for copies"))
-        return min(found, key=lambda each: each[0].start, default=None)
+            found.append((self.allocations()[0][1].start, "no kernel is given it: it is there for copies"))
+        return min(found, key=lambda each: each[0], default=None)
 
 
 def _objections(variable: Variable, kinds: set[str], judge: Judge) -> Iterator[tuple[Node, str]]:

@@ -11,6 +11,7 @@ from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
 from octavo.transform.front_end import INCLUDE, Reading, TransformError, parse
 from octavo.transform.headers import inclusion
+from octavo.transform.hidden import Hidden
 from octavo.transform.result import Changed, Skipped, Transformed
 from octavo.transform.sites import Sites
 from octavo.transform.tree import Node, build
@@ -51,15 +52,16 @@ def transform(
     text = _read(path)
     reading = Reading(tuple(map(Path, include)), tuple(define), standard)
     unit = parse(path, reading)
-    change = _Change(text, build(unit, str(path)))
+    root = build(unit, str(path))
+    sites = Sites(text, root)
+    change = _Change(text, root, sites, list(unseen(unit, text, str(path), {call.start for call in sites.calls})))
     edits = change.edits
     if edits:
         edits = sorted([*edits, *inclusion(text, unit, str(path))])
     after = apply(text, edits)
     if edits:
         _check(path, reading, after)
-    skipped = dict.fromkeys([*change.skipped, *unseen(unit, text, str(path), change.seen)])
-    in_order = sorted(skipped, key=lambda each: (each.line, each.column))
+    in_order = sorted(dict.fromkeys(change.skipped), key=lambda each: (each.line, each.column))
     changed = sorted(change.changed, key=lambda each: each.line)
     return Transformed(path, text, after, tuple(edits), tuple(changed), tuple(in_order))
 
@@ -85,16 +87,16 @@ def _check(path: Path, reading: Reading, after: bytes) -> None:
 class _Change:
     """What becomes of one file."""
 
-    def __init__(self, text: bytes, root: Node) -> None:
+    def __init__(self, text: bytes, root: Node, sites: Sites, unseen: Sequence[tuple[int, str]]) -> None:
         self._text = text
-        self._sites = Sites(text, root)
+        self._sites = sites
+        self._hidden = Hidden(text, root, [start for start, _ in unseen])
         judge = Judge(text, buffers.functions(root))
         self._judge = judge
         self._bounds = Bounds(text, root, judge)
         self.edits: list[Edit] = []
         self.changed: list[Changed] = []
         self.skipped: list[Skipped] = []
-        self.seen = {call.start for call in self._sites.calls}
         self._done: set[int] = set()
         self._why: dict[int, tuple[str | None, str]] = {}
         found = buffers.groups(buffers.variables(root, judge))
@@ -104,6 +106,9 @@ class _Change:
         for call in self._sites.calls:
             if id(call) not in self._done and not self._sites.open(call):
                 self._skip(call)
+        for start, name in unseen:
+            why = "it is part of a macro, or of code that is not compiled with these settings"
+            self.skipped.append(Skipped(self._line(start), self._column(start), name, None, why))
 
     def _decide(self, group: buffers.Group) -> None:
         """Change all of a buffer, or nothing of it."""
@@ -113,7 +118,7 @@ class _Change:
             where, why = objection
             name = ", ".join(dict.fromkeys(variable.name for variable, _ in group.allocations()))
             for call in calls:
-                self._why.setdefault(id(call), (name, f"{why} (line {self._line(where.start)})"))
+                self._why.setdefault(id(call), (name, f"{why} (line {self._line(where)})"))
             return
         for variable, call in group.allocations():
             self._allocate(group, variable, call)
@@ -122,11 +127,11 @@ class _Change:
                 self.edits += self._sites.edits(call)
                 self._done.add(id(call))
 
-    def _objection(self, group: buffers.Group) -> tuple[Node, str] | None:
+    def _objection(self, group: buffers.Group) -> tuple[int, str] | None:
         for call in group.calls():
             if (why := self._sites.objection(call)) is not None:
-                return call, f"`{call.name}`: {why}"
-        return group.objection(self._judge)
+                return call.start, f"`{call.name}`: {why}"
+        return group.objection(self._judge, self._hidden)
 
     def _allocate(self, group: buffers.Group, variable: buffers.Variable, call: Node) -> None:
         bounds = next((found for each in group.launches() if (found := self._bounds.launch(each, call))), None)
@@ -140,8 +145,7 @@ class _Change:
     def _skip(self, call: Node) -> None:
         name = self._sites.name(call)
         buffer, why = self._why.get(id(call), (None, self._unasked(call)))
-        column = call.start - (self._text.rfind(b"\n", 0, call.start) + 1) + 1
-        self.skipped.append(Skipped(self._line(call.start), column, name, buffer, why))
+        self.skipped.append(Skipped(self._line(call.start), self._column(call.start), name, buffer, why))
 
     def _unasked(self, call: Node) -> str:
         """Why a call that belongs to no buffer is left."""
@@ -153,6 +157,9 @@ class _Change:
         if (why := self._sites.objection(call)) is not None:
             return why
         return "the buffer is not allocated in a variable of this file that is understood"
+
+    def _column(self, offset: int) -> int:
+        return offset - self._text.rfind(b"\n", 0, offset)
 
     def _line(self, offset: int) -> int:
         return self._text.count(b"\n", 0, offset) + 1

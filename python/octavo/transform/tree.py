@@ -49,6 +49,8 @@ class Node:
     """Of a call: the types of what it calls takes."""
     static: bool = False
     """Of a variable: no other file sees it."""
+    virtual: bool = False
+    """Of a method: which one is called shows only when the program runs."""
     children: list[Node] = field(default_factory=list)
 
     def walk(self) -> Iterator[Node]:
@@ -107,6 +109,7 @@ def _node(cursor: Any, path: str, parent: Node) -> Node:
         node.parameters = tuple(each.spelling for each in cursor.referenced.type.argument_types())
     if kind == "VAR_DECL":
         node.static = cursor.linkage.name in {"INTERNAL", "NO_LINKAGE"}
+    node.virtual = kind == "CXX_METHOD" and cursor.is_virtual_method()
     # What stands in another file is what a call is given by default.
     written = (child for child in cursor.get_children() if file_offset(child.extent.start)[0] == path)
     node.children = [_node(child, path, node) for child in written]

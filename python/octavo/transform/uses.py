@@ -158,14 +158,15 @@ class Judge:
         if function is None:
             called = f"`{call.name}`" if call.name else "a call"
             return Lost(f"{called}, which is not a function of this file, is given it")
-        if function.kind == "FUNCTION_TEMPLATE":
-            return Lost(f"`{call.name}`, a template, is given it")
+        if function.kind == "FUNCTION_TEMPLATE" or function.virtual:
+            sort = "a virtual method" if function.virtual else "a template"
+            return Lost(f"`{call.name}`, {sort}, is given it")
         parameters = [each for each in function.children if each.kind == "PARM_DECL"]
         target = parameters[index].target if index < len(parameters) else None
         if target is None:
             return Lost(f"`{call.name}` is given it among other arguments")
-        if "&" in parameters[index].type:
-            return Lost(f"`{call.name}` is given a reference to it")
+        if "*" not in parameters[index].type or "&" in parameters[index].type:
+            return Lost(f"`{call.name}` does not take it as a pointer of its own")
         return Passed(target)
 
     def operator(self, node: Node) -> str:

@@ -65,6 +65,7 @@ inline octavo_placement ordered(const char *name) {
 /// Where a buffer is to lie: as ordered, or as the runtime answers for the device memory that is free. Without an
 /// answer, where the program had it.
 inline octavo_placement decided(size_t size, const octavo_buffer &buffer, octavo_placement present) {
+    if (size == 0) return present;
     const octavo_placement placement = ordered(buffer.name);
     if (placement >= 0) return placement;
     octavo_data asked = buffer.data;

@@ -1,0 +1,55 @@
+"""Uses of a variable that the syntax tree does not show, found by its name in the text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from octavo.transform.tree import Node
+
+_OPEN = frozenset({"FUNCTION_TEMPLATE", "CLASS_TEMPLATE", "CLASS_TEMPLATE_PARTIAL_SPECIALIZATION", "LAMBDA_EXPR"})
+"""Where a member may be named through a type that is not known yet."""
+_BINDING = re.compile(rb"\bauto\s*&{0,2}\s*\[")
+_PARENTHESIS = re.compile(rb"[()]")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+class Hidden:
+    """What stands in the text of a file beside its tree."""
+
+    def __init__(self, text: bytes, root: Node, unseen: Sequence[int]) -> None:
+        """`unseen` are where calls of the runtime are named that are not compiled."""
+        self._text = text
+        self._open = [(node.start, node.end) for node in root.walk() if node.kind in _OPEN]
+        self._unseen = [(start, set(_WORD.findall(text, start, _end(text, start)))) for start in unseen]
+
+    def objections(self, declared: Node) -> Iterator[tuple[int, str]]:
+        """Where something may be done with a variable, and what."""
+        name = declared.name.encode()
+        for start, words in self._unseen:
+            if name in words:
+                yield start, "code that is not compiled with these settings uses it"
+        if declared.kind == "FIELD_DECL":
+            yield from self._of_member(declared, name)
+
+    def _of_member(self, declared: Node, name: bytes) -> Iterator[tuple[int, str]]:
+        if declared.parent is not None and declared.parent.kind == "UNION_DECL":
+            yield declared.start, "it shares its place with other members of a union"
+        if found := _BINDING.search(self._text):
+            yield found.start(), "a structured binding may name it"
+        for start, end in self._open:
+            if found := re.search(rb"\b" + re.escape(name) + rb"\b", self._text[start:end]):
+                yield start + found.start(), "a template or a lambda may use it"
+
+
+def _end(text: bytes, start: int) -> int:
+    """Where the call ends that begins at `start`."""
+    depth = 0
+    for found in _PARENTHESIS.finditer(text, start):
+        depth += 1 if found[0] == b"(" else -1
+        if depth <= 0:
+            return found.end()
+    return len(text)
