@@ -7,10 +7,10 @@ import json
 import polars as pl
 import pytest
 
-from octavo.reproduce.harvest import systems
-from octavo.reproduce.harvest.cases import CASES
+from octavo.reproduce.harvest import sensitivity, systems
+from octavo.reproduce.harvest.cases import CASES, INTRA_JOB, TODAY
 from octavo.reproduce.harvest.published import published
-from octavo.reproduce.harvest.study import Study
+from octavo.reproduce.harvest.study import Study, _footprint
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,19 @@ def test_what_is_left_can_be_read_and_shows_what_is_published(study):
     report = json.loads((study.root / "report.json").read_text())
     assert report["compared"][0]["published"] == published().largest_speedup
     assert pl.read_parquet(study.root / "points.parquet").equals(study.jobs)
-    for picture in ("case-1.png", "case-1-memory-H.png", "case-1-memory-stock-driver.png"):
+    for picture in ("case-1.png", "case-1-memory-H.png", "case-1-memory-stock-driver.png", "case-1-lent.png"):
         assert (study.root / picture).stat().st_size > 5000
+
+
+def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
+    pages = study.pages.filter(system=systems.WHOLE)
+    came = study.sources["neighbour"].sum() + study.sources["staged"].sum()
+    assert 1 <= came / pages["from_neighbours"].item() < 1.1, "a few pages go from one owner to another"
+    assert study.sources["host"].sum() > 0
+    assert (study.lenders["keeper"] != study.lenders["owner"]).all()
+    assert study.lenders["owner"].min() >= 0
+    assert study.lenders["sent"].sum() >= pages["to_neighbours"].item() * 4096
+    assert study.served.is_empty()
 
 
 def test_memory_is_scaled_with_the_graph_and_too_small_for_it():
@@ -77,6 +88,27 @@ def test_cases_are_of_jobs_that_can_run_together():
     for case in CASES.values():
         gpus = [gpu for job in (*case.harvesting, *case.yielding) for gpu in job.gpus]
         assert len(gpus) == len(set(gpus))
+
+
+def test_one_thing_is_varied_at_a_time():
+    study = Study(overrides=("workload.scale=0.002",))
+    ahead = sensitivity.SWEEPS["prefetch"].scenarios(study)
+    assert [value for value, label in ahead if label == systems.WHOLE] == [0, 2, 4, 8, 16, 32]
+    blocks = [ahead[value, systems.WHOLE].values["memory"]["prefetch"].get("blocks") for value in (0, 2, 32)]
+    assert blocks == [None, 1, 16]
+    spare = sensitivity.SWEEPS["spare"].scenarios(study)
+    scales = {value: spare[value, "H"].values["job"][1]["workload"]["scale"] for value in (5, 50, 60)}
+    assert scales[5] / scales[50] == pytest.approx(0.95 / 0.5, rel=1e-4)
+    assert scales[60] / scales[50] == pytest.approx(0.4 / 0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("case", [*INTRA_JOB, *TODAY])
+def test_further_cases_lack_memory_where_they_harvest(case):
+    scenarios = Study(overrides=("workload.scale=0.002",), cases=(case,)).scenarios()
+    values = scenarios[case, systems.STOCK].values
+    memory = int(values["node"]["capacity"]["bytes"].removesuffix("MiB")) << 20
+    needs = [_footprint(job, ("workload.scale=0.002",)) / len(job.gpus) for job in CASES[case].harvesting]
+    assert (max(needs) > memory) == (case in TODAY), "the GPUs of one job have enough together"
 
 
 def test_bad_options_are_named(cli):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
 import octavo
 from octavo.errors import OutputError
 from octavo.runs import serving
+from octavo.scenarios.scenario import Recipe
 
 OVERRIDES = ["workload.steps=24", "workload.load=64", "workload.after=200", "record.events=false"]
 
@@ -49,6 +51,17 @@ def test_latencies_are_quantiles_of_the_waits(run, cli):
     assert printed["first"] == found["first"]
     assert printed["next"] == found["next"]
     assert "time to first token" in cli("workload", "served", str(run.folder)).stdout
+
+
+def test_a_job_that_serves_is_found_beside_others(tmp_path):
+    jobs = [
+        {"name": "llm", "workload": {"name": "llm-decode", "scale": 0.001, "steps": 2, "load": 4}, "gpus": [0]},
+        {"name": "other", "workload": {"name": "relu", "scale": 0.002}, "gpus": [1]},
+    ]
+    scenario = Recipe.from_jobs(jobs, node="hgx-h100-8").with_overrides(["record.events=false"]).resolve()
+    found = serving.tokens(octavo.run(scenario, output=tmp_path / "jobs"))
+    kernels = octavo.RunResult.load(tmp_path / "jobs").table("kernels").filter(pl.col("kernel").str.starts_with("llm/"))
+    assert found["made_ps"].max() == kernels["ended_ps"].max()
 
 
 def test_a_run_that_serves_nobody_is_refused(tmp_path):

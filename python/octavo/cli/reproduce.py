@@ -17,13 +17,16 @@ from octavo.reproduce import sensitivity as sweeps
 from octavo.reproduce.grace_hopper import parts as grace_hopper_parts
 from octavo.reproduce.grace_hopper import statements
 from octavo.reproduce.grace_hopper import study as grace_hopper_study
+from octavo.reproduce.harvest import sensitivity as varied_harvest
 from octavo.reproduce.harvest import study as harvesting
-from octavo.reproduce.harvest.cases import CASES
+from octavo.reproduce.harvest.cases import CASES, INTER_JOB
+from octavo.reproduce.harvest.systems import WHOLE
 from octavo.reproduce.mosaic import mixes, pages, sharing, varied
 from octavo.reproduce.mosaic.study import Study as MosaicStudy
 from octavo.reproduce.mosaic.systems import UNITS
 from octavo.reproduce.published import published
 from octavo.reproduce.study import Study
+from octavo.runs import lending
 from octavo.runs.progress import watching
 from octavo.scenarios.scenario import DEFAULT_NODE
 
@@ -197,19 +200,27 @@ HARVEST_EXAMPLES = options.examples(
     "octavo reproduce harvest --reduced",
     "octavo reproduce harvest --case 1 --scale 0.01",
     "octavo reproduce harvest --case 1 --need 1.25 -o runs/less",
+    "octavo reproduce harvest --case llm --scale 0.002 --node hgx-h100-8",
+    "octavo reproduce harvest --sensitivity spare --scale 0.01",
 )
 
+HarvestSweep = Enum("HarvestSweep", {name: name for name in varied_harvest.SWEEPS}, type=str)  # type: ignore[misc]
 HarvestCase = Enum("HarvestCase", {name: name for name in CASES}, type=str)  # type: ignore[misc]
 
 
 @app.command(epilog=HARVEST_EXAMPLES)
 def harvest(
     case: Annotated[
-        list[HarvestCase] | None, typer.Option("--case", help="A published case; all that can run if left out.")
+        list[HarvestCase] | None,
+        typer.Option("--case", help="A case; the four of several jobs that are published if left out."),
     ] = None,
+    node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = harvesting.NODE,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
     ] = False,
+    sensitivity: Annotated[
+        HarvestSweep | None, typer.Option("--sensitivity", help="Vary one thing instead, on the harvester of case 1.")
+    ] = None,
     need: Annotated[
         float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU over the GPU's memory.")
     ] = 1.5,
@@ -230,13 +241,28 @@ def harvest(
     sink = Sink(as_json=as_json, quiet=quiet)
     if reduced and scale is None:
         scale = harvesting.REDUCED_SCALE
-    every = harvesting.REDUCED_CASES if reduced else tuple(CASES)
+    every = harvesting.REDUCED_CASES if reduced else tuple(INTER_JOB)
     chosen = tuple(str(one.value) for one in case or []) or every
     with watching(quiet=quiet) as watch:
         study = harvesting.Study(
-            output, tuple(options.overrides(assignments, scale, seed)), chosen, need, workers, force, watch
+            output,
+            tuple(options.overrides(assignments, scale, seed)),
+            chosen,
+            node,
+            need,
+            workers=workers,
+            force=force,
+            watch=watch,
         )
+        if sensitivity is not None:
+            name = str(sensitivity.value)
+            _show_varied(sink, name, varied_harvest.vary(study, name))
+            return
         found = harvesting.reproduce(study)
+    _show_harvest(sink, chosen, found)
+
+
+def _show_harvest(sink: Sink, chosen: tuple[str, ...], found: harvesting.Found) -> None:
     for name in chosen:
         _show_case(sink, name, found)
     compared = [
@@ -248,15 +274,50 @@ def harvest(
     sink.say(f"Results and pictures: {found.root}")
 
 
+def _show_varied(sink: Sink, name: str, found: varied_harvest.Varied) -> None:
+    sweep = varied_harvest.SWEEPS[name]
+    rows = [
+        [f"{row['value']} {sweep.unit}", row["system"], row["job"], row["role"], f"{row['speedup']:.2f}"]
+        for row in found.points.to_dicts()
+    ]
+    sink.table(sweep.title, ["", "system", "job", "", "speed"], rows)
+    sink.document({"folder": str(found.root), **found.to_dict()})
+    sink.say(f"Results and pictures: {found.root}")
+
+
 def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
-    idle = f" (idle here: {CASES[name].idle})" if CASES[name].idle else ""
     rows = [
         [row["system"], row["job"], row["role"], f"{row['time_ps'] / 1e9:.3f} ms", f"{row['speedup']:.2f}"]
         for row in found.jobs.filter(case=name).to_dicts()
     ]
-    sink.table(f"Case {name}{idle}", ["system", "job", "", "time", "speed"], rows)
+    sink.table(f"Case {name}", ["system", "job", "", "time", "speed"], rows)
     pages = found.pages.filter(case=name).drop("case")
     _show_counts(sink, f"Case {name}: pages", pages)
+    _show_counts(sink, f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
+    lenders = [
+        [lending.called(row["keeper"], row["owner"]), *(f"{row[key] / (1 << 20):.1f} MiB" for key in _LENT)]
+        for row in found.lenders.filter(case=name).to_dicts()
+    ]
+    sink.table(f"Case {name}, {WHOLE}: who lends to whom", ["", "sent there", "kept on average", "at most"], lenders)
+    if "case" in found.served.columns and not found.served.filter(case=name).is_empty():
+        _show_served(sink, name, found.served.filter(case=name))
+
+
+_LENT = ("sent", "mean", "most")
+
+
+def _show_served(sink: Sink, name: str, found: pl.DataFrame) -> None:
+    waits = ("first_p50_ms", "first_p99_ms", "next_p50_ms", "next_p99_ms")
+    rows = [
+        [
+            row["system"],
+            f"{row['tokens_per_s']:,.0f}",
+            *("–" if row[key] is None else f"{row[key]:.3f} ms" for key in waits),
+        ]
+        for row in found.to_dicts()
+    ]
+    columns = ["system", "tokens/s", "first token, half", "99 of 100", "between tokens, half", "99 of 100"]
+    sink.table(f"Case {name}: what users wait", columns, rows)
 
 
 app.command(epilog=memmap.EXAMPLES)(memmap.memmap)

@@ -98,6 +98,8 @@ def _workload(result: RunResult) -> Any:
 
 def _steps(result: RunResult, launches: int) -> tuple[list[int], list[int]]:
     """When each step began and ended; the first begins with its first kernel, others when the one before has ended."""
-    kernels = result.table("kernels").filter(pl.col("kernel").is_in(KERNELS)).sort("began_ps", "ended_ps")
+    # Where there are several jobs, their names stand before those of their kernels.
+    own = pl.col("kernel").str.split("/").list.last().is_in(KERNELS)
+    kernels = result.table("kernels").filter(own).sort("began_ps", "ended_ps")
     ended = kernels["ended_ps"].to_list()[launches - 1 :: launches]
     return [kernels["began_ps"].to_list()[0], *ended[:-1]], ended

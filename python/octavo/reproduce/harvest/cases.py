@@ -32,9 +32,9 @@ class Case:
     """Jobs that need more memory than their GPUs have, and jobs beside them that need less."""
 
     harvesting: tuple[Job, ...]
-    yielding: tuple[Job, ...]
-    idle: str
-    """Programs of the published case that are not in it yet: their GPUs are idle here."""
+    yielding: tuple[Job, ...] = ()
+    need: float | None = None
+    """Bytes of a harvesting job on each of its GPUs over a GPU's memory, where that is not the study's."""
 
     def jobs(self, scales: Mapping[str, float]) -> list[dict[str, Any]]:
         """The jobs as a scenario has them, those that are named with a scale of their own."""
@@ -53,32 +53,44 @@ STEPS = 2
 """Training steps of a network each time that it begins, for which the host writes its parameters once (chosen)."""
 
 
-def _network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
+def network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
     """Data-parallel training with so many samples on each GPU."""
     workload = {"name": name, "batch": batch, "replicas": len(gpus), "iterations": STEPS}
     return Job(label or name, workload, gpus, network=True)
 
 
-CASES = {
+def _split(name: str, batch: int, *gpus: int) -> Job:
+    """Training of a network that is split by layer over its GPUs: they need different amounts of memory."""
+    return Job(name, {"name": name, "batch": batch, "stages": len(gpus)}, gpus)
+
+
+INTER_JOB = {
     "1": Case(
         (_graph("pagerank", "soc-twitter-2010", 0),),
-        (_graph("wcc", "soc-sinaweibo", 1), _network("vgg16", 128, 2, 3)),
-        "",
+        (_graph("wcc", "soc-sinaweibo", 1), network("vgg16", 128, 2, 3)),
     ),
     "2": Case(
         (_graph("bfs-balanced", "web-uk-2005", 0, 1, label="bfs"),),
-        (_network("mobilenet_v3_large", 256, 2, label="mobilenet"), _network("resnet101", 64, 3)),
-        "",
+        (network("mobilenet_v3_large", 256, 2, label="mobilenet"), network("resnet101", 64, 3)),
     ),
     "3": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("bfs-balanced", "soc-twitter-2010", 1, label="bfs")),
         (_graph("pagerank", "web-ClueWeb09-50m", 2, 3),),
-        "",
     ),
     "4": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("louvain", "web-uk-2005", 1, 2)),
-        (_network("resnet101", 64, 3),),
-        "",
+        (network("resnet101", 64, 3),),
     ),
 }
-"""The inter-job cases of the publication, by its numbers."""
+"""The inter-job cases of the publication, by its numbers: some jobs harvest what others leave."""
+
+INTRA_JOB = {"resnet50": Case((_split("resnet50", 128, 0, 1, 2, 3),), need=0.8)}
+"""Jobs whose GPUs harvest from one another: all together have a quarter more memory than the job needs (chosen)."""
+
+TODAY = {
+    "llm": Case((Job("llm", {"name": "llm-decode"}, (0,)),), (network("resnet50", 128, 1),)),
+    "moe": Case((Job("moe", {"name": "moe-decode", "load": 8}, (0,)),), (network("resnet50", 128, 1),)),
+}
+"""Programs that the publication does not have: models that serve requests beside one that is trained."""
+
+CASES = INTER_JOB | INTRA_JOB | TODAY

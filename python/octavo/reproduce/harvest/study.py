@@ -12,21 +12,22 @@ from octavo import api
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
 from octavo.reproduce.harvest import systems
-from octavo.reproduce.harvest.cases import CASES, Case, Job
+from octavo.reproduce.harvest.cases import CASES, INTER_JOB, Case, Job
 from octavo.reproduce.harvest.published import published
-from octavo.runs import pictures
+from octavo.runs import lending, pictures, serving
 from octavo.runs.comparison import experiment_folder, save_report
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS, Variant, slug
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from octavo.runs.execute import Progress
     from octavo.runs.result import RunResult
 
 NODE = "dgx-v100-4"
+"""The node of the publication."""
 CHUNK = 2 << 20
 """Bytes of what the driver evicts at once."""
 RESERVE_OF_MEMORY = 100 / (16 << 10)
@@ -50,10 +51,13 @@ class Study:
     """Folder of the results; one below `runs/` if left out."""
     overrides: tuple[str, ...] = ()
     """Changes to every scenario (`key=value`): scale, seed and what `--set` says."""
-    cases: tuple[str, ...] = tuple(CASES)
+    cases: tuple[str, ...] = tuple(INTER_JOB)
+    node: str = NODE
     need: float = 1.5
     """Bytes of a harvesting job on each of its GPUs over a GPU's memory. The publication's programs need more bytes for
     the same graph than ours, so that memory is chosen and not the published 16 GB."""
+    filled: float = FILLED
+    """Part of its GPU's memory that a network of those that yield fills."""
     workers: int | None = None
     force: bool = False
     watch: Callable[[Progress], None] | None = field(default=None, compare=False)
@@ -76,19 +80,27 @@ class Study:
 
         """
         return {
-            (name, system.label): recipe.with_overrides(system.overrides).resolve()
+            (name, system.label): recipe.with_overrides([*system.overrides, _recorded(system)]).resolve()
             for name in self.cases
-            for recipe, memory in [self._case(CASES[name])]
-            for system in _ladder(memory)
+            for recipe, memory in [self.case(CASES[name])]
+            for system in self.ladder(memory)
         }
 
-    def _case(self, case: Case) -> tuple[Recipe, int]:
+    def case(self, case: Case) -> tuple[Recipe, int]:
         """A case on a node whose GPUs have too little memory for the harvesting jobs, and that memory in bytes."""
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
-        memory = max(2, round(needed / self.need / CHUNK)) * CHUNK
-        settings = ("record.events=false", f"node.capacity.bytes={memory}B", *self.overrides)
-        scales = {job.name: _scale(job, memory) for job in case.yielding if job.network}
-        return Recipe.from_jobs(case.jobs(scales), node=NODE).with_overrides(settings), memory
+        memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
+        settings = (f"node.capacity.bytes={memory}B", *self.overrides)
+        scales = {job.name: _scale(job, self.filled * memory) for job in case.yielding if job.network}
+        return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
+
+    def ladder(self, memory: int) -> list[Variant]:
+        """Every system, where a GPU has so many bytes."""
+        return systems.ladder(self.reserve(memory), _chunks(memory, PREFETCH_OF_MEMORY))
+
+    def reserve(self, memory: int) -> int:
+        """Bytes of a GPU's memory that are kept free."""
+        return _chunks(memory, RESERVE_OF_MEMORY) * CHUNK
 
 
 @dataclass(frozen=True)
@@ -101,7 +113,13 @@ class Found:
     driver, `faults`."""
     pages: pl.DataFrame
     """One row for each case and system: pages that left for the host and for neighbours, that neighbours gave up for
-    their own and gave back."""
+    their own and gave back, and where those came from that came to GPUs."""
+    lenders: pl.DataFrame
+    """Who lends to whom with all techniques: `case` and what `octavo.runs.lending.totals` has."""
+    sources: pl.DataFrame
+    """Where pages came from with all techniques: `case` and what `octavo.runs.lending.sources` has."""
+    served: pl.DataFrame
+    """Of cases that serve requests, by `system`: tokens a second, and what users wait (`octavo.runs.serving`)."""
 
     def compared(self) -> list[dict[str, Any]]:
         """The largest speed-up of a harvesting job and the largest loss of a yielding one, beside what is published."""
@@ -116,7 +134,8 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """The study as JSON holds it."""
-        return {"compared": self.compared(), "jobs": self.jobs.to_dicts(), "pages": self.pages.to_dicts()}
+        tables = {name: getattr(self, name).to_dicts() for name in ("jobs", "pages", "lenders", "sources", "served")}
+        return {"compared": self.compared(), **tables}
 
 
 def reproduce(study: Study) -> Found:
@@ -139,22 +158,25 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force):
         done = execute(points, workers=study.workers, force=study.force, watch=study.watch)
         results = dict(zip(scenarios, done, strict=True))
-        found = Found(root, _jobs(results), _pages(results))
+        lent, came = _lending(results, lending.totals), _lending(results, lending.sources)
+        found = Found(root, _jobs(results), _pages(results), lent, came, _served(results))
         _draw(found, results)
         save_report(root, key, found.jobs, found.to_dict())
     return found
 
 
-def _ladder(memory: int) -> list[Variant]:
-    def chunks(share: float) -> int:
-        return max(1, round(memory * share / CHUNK))
-
-    return systems.ladder(chunks(RESERVE_OF_MEMORY) * CHUNK, chunks(PREFETCH_OF_MEMORY))
+def _recorded(system: Variant) -> str:
+    """Single events, which say who lends to whom, are recorded of one system: they take room."""
+    return f"record.events={'true' if system.label == systems.WHOLE else 'false'}"
 
 
-def _scale(job: Job, memory: int) -> float:
-    """The scale at which a network fills its part of its GPUs' memory."""
-    return float(f"{FILLED * memory * len(job.gpus) / _footprint(job, ()):.6g}")
+def _chunks(memory: int, share: float) -> int:
+    return max(1, round(memory * share / CHUNK))
+
+
+def _scale(job: Job, memory: float) -> float:
+    """The scale at which a network needs so many bytes on each of its GPUs."""
+    return float(f"{memory * len(job.gpus) / _footprint(job, ()):.6g}")
 
 
 def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
@@ -200,9 +222,34 @@ def _pages(results: dict[Key, RunResult]) -> pl.DataFrame:
         [
             {"case": case, "system": label}
             | {name: int(result.summary["manager"].get(count, 0)) for count, name in _PAGES.items()}
+            | {"from_host": _from_host(result.summary["manager"])}
             for (case, label), result in results.items()
         ]
     )
+
+
+def _from_host(manager: Mapping[str, Any]) -> int:
+    """Pages that came to GPUs from the host, those that nobody had touched before included."""
+    return int(manager["migrations"] + manager["prefetched"] - manager.get("fetched_from_spare", 0))
+
+
+def _lending(results: dict[Key, RunResult], table: Callable[[RunResult], pl.DataFrame]) -> pl.DataFrame:
+    found = [
+        table(result).select(pl.lit(case).alias("case"), pl.all())
+        for (case, label), result in results.items()
+        if label == systems.WHOLE
+    ]
+    return pl.concat(found) if found else pl.DataFrame()
+
+
+def _served(results: dict[Key, RunResult]) -> pl.DataFrame:
+    rows = []
+    for (case, label), result in results.items():
+        if serving.serves(result):
+            found = serving.latencies(result)
+            waits = {f"{name}_{key}": found[name][key] for name in ("first", "next") for key in ("p50_ms", "p99_ms")}
+            rows.append({"case": case, "system": label, "tokens_per_s": found["tokens_per_s"], **waits})
+    return pl.DataFrame(rows)
 
 
 def _draw(found: Found, results: dict[Key, RunResult]) -> None:
@@ -216,3 +263,5 @@ def _draw(found: Found, results: dict[Key, RunResult]) -> None:
         for label in ("H", systems.STOCK):
             path = root / f"case-{case}-memory-{slug(label)}.png"
             pictures.memory(path, results[case, label], title=f"Case {case}, {label}: memory in use")
+        title = f"Case {case}, {systems.WHOLE}: memory lent"
+        pictures.lent(root / f"case-{case}-lent.png", results[case, systems.WHOLE], title=title)

@@ -7,6 +7,9 @@ from octavo.runs.experiment import Variant
 STOCK = "stock driver"
 """What all others are compared with: victims go to the host when a page needs their room."""
 
+WHOLE = "H+PE+LP+PLF+MPF"
+"""All techniques together."""
+
 _COMMON = (
     "memory.preset=stock-driver",
     "memory.placement=on-touch",
@@ -24,24 +27,33 @@ def ladder(reserve: int, blocks: int) -> list[Variant]:
         blocks: blocks of 2 MiB that are prefetched after a batch of faults.
 
     """
-    spare = ("memory.demotion.name=spare-memory", f"memory.demotion.reserve={reserve}B")
-    early = ("memory.demotion.name=reserve", f"memory.demotion.free={reserve}B")
+    spare, early = _spare(reserve), ("memory.demotion.name=reserve", f"memory.demotion.free={reserve}B")
     pre_evicted = (*_COMMON, *spare, "memory.demotion.pre_eviction=true")
     large = (*pre_evicted, "memory.host_frames=large")
     parallel = (*large, "memory.demotion.parallel_fetch=true")
-
-    def path(name: str) -> str:
-        return f'memory.prefetch={{name="{name}",blocks={blocks}}}'
-
     return [
         Variant(STOCK, _COMMON),
         Variant("host, pre-evicted", (*_COMMON, *early)),
-        Variant("host, pre-evicted, prefetched", (*_COMMON, *early, path("local-path"))),
+        Variant("host, pre-evicted, prefetched", (*_COMMON, *early, *_ahead("local-path", blocks))),
         Variant("H", (*_COMMON, *spare)),
         Variant("H, fewest pending", (*_COMMON, *spare, "memory.demotion.neighbour=fewest-pending")),
         Variant("H+PE", pre_evicted),
         Variant("H+PE+LP", large),
         Variant("H+PE+LP+PLF", parallel),
-        Variant("H+PE+LP+PLF+LPF", (*parallel, path("local-path"))),
-        Variant("H+PE+LP+PLF+MPF", (*parallel, path("multi-path"))),
+        Variant("H+PE+LP+PLF+LPF", (*parallel, *_ahead("local-path", blocks))),
+        whole(reserve, blocks),
     ]
+
+
+def whole(reserve: int, blocks: int) -> Variant:
+    """All techniques; without prefetch if no blocks are prefetched. Arguments as of `ladder`."""
+    options = ("memory.demotion.pre_eviction=true", "memory.host_frames=large", "memory.demotion.parallel_fetch=true")
+    return Variant(WHOLE, (*_COMMON, *_spare(reserve), *options, *_ahead("multi-path", blocks)))
+
+
+def _spare(reserve: int) -> tuple[str, ...]:
+    return ("memory.demotion.name=spare-memory", f"memory.demotion.reserve={reserve}B")
+
+
+def _ahead(name: str, blocks: int) -> tuple[str, ...]:
+    return (f'memory.prefetch={{name="{name}",blocks={blocks}}}',) if blocks else ()
