@@ -77,7 +77,7 @@ def test_files_that_are_no_scenarios_are_refused(content, expected, cli, tmp_pat
         (["workload", "program", "fri"], "unknown workload"),
         (["workload", "program", "fir", "--kind", "remote"], "'remote' is not one of"),
         (["workload", "program", "fir", "--threads", "0"], "--threads"),
-        (["reproduce", "grit", "--fit", "--sensitivity", "gpus"], "two different studies"),
+        (["reproduce", "grit", "--fit", "--sensitivity", "gpus"], "different studies"),
         (["reproduce", "grit", "--sensitivity", "weather"], "weather"),
     ],
 )

@@ -7,7 +7,8 @@ import json
 import pytest
 from conftest import SMALL
 
-from octavo.reproduce import fit, grit, sensitivity
+import octavo
+from octavo.reproduce import fit, grit, networks, sensitivity
 from octavo.reproduce.mosaic import mixes
 from octavo.reproduce.published import published
 from octavo.reproduce.study import KERNELS, Study, placement
@@ -30,6 +31,15 @@ def test_the_main_study_stands_beside_what_was_published(study):
     assert report["geometric_mean_speedup"]["on-touch"] == pytest.approx(1.0)
     for name in ("speedup", "faults", "breakdown", "scheme_mix"):
         assert (found.root / f"{name}.png").is_file()
+
+
+def test_networks_are_split_over_all_gpus(tmp_path):
+    study = Study(tmp_path / "out", ("workload.scale=0.0005",), ("resnet18",), workers=2)
+    root, found = networks.reproduce(study)
+    assert found.points["variant"].to_list() == list(grit.PLACEMENTS)
+    assert set(found.points["workload"]) == {"resnet18"}
+    scenario = octavo.RunResult.load(root / "runs" / "resnet18" / "grit").scenario
+    assert scenario.values["workload"]["stages"] == scenario.values["node"]["gpus"] == 4
 
 
 def test_kernels_are_labelled_as_the_publication_abbreviates_them(tmp_path):

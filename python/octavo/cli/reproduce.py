@@ -13,6 +13,7 @@ from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
+from octavo.reproduce import networks as split_networks
 from octavo.reproduce import sensitivity as sweeps
 from octavo.reproduce.grace_hopper import parts as grace_hopper_parts
 from octavo.reproduce.grace_hopper import statements
@@ -42,6 +43,7 @@ EXAMPLES = options.examples(
     "octavo reproduce grit --scale 0.0625",
     "octavo reproduce grit --sensitivity components --scale 0.0625",
     "octavo reproduce grit --fit --scale 0.0625 -o runs/fit",
+    "octavo reproduce grit --networks --scale 0.001",
 )
 
 app = typer.Typer(help="Run published studies again.", no_args_is_help=True)
@@ -61,6 +63,9 @@ def grit(
         bool, typer.Option("--fit", help="Run the grid of driver service time and remote lines in flight instead.")
     ] = False,
     sensitivity: Annotated[Sweep | None, typer.Option("--sensitivity", help="Vary one parameter instead.")] = None,
+    networks: Annotated[
+        bool, typer.Option("--networks", help="Run VGG16 and ResNet18, split by layer over all GPUs, instead.")
+    ] = False,
     workload: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,13 +87,15 @@ def grit(
 
     What is finished is kept: the same command goes on where it was stopped.
     """
-    if fit and sensitivity is not None:
-        raise ScenarioError("--fit and --sensitivity are two different studies", "choose one of them")
+    if fit + networks + (sensitivity is not None) > 1:
+        raise ScenarioError("--fit, --networks and --sensitivity are different studies", "choose one of them")
     sink = Sink(as_json=as_json, quiet=quiet)
     overrides = tuple(options.overrides(assignments, scale, seed))
     with watching(quiet=quiet) as watch:
         study = Study(output, overrides, tuple(options.listed(workload)), node, workers, force, watch)
-        if fit:
+        if networks:
+            root, document = _networks(sink, study)
+        elif fit:
             root, document = _fit(sink, study)
         elif sensitivity is not None:
             root, document = _sensitivity(sink, study, str(sensitivity.value))
@@ -436,6 +443,12 @@ def _main(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
     ]
     sink.table("GRIT's average gain", ["over", "found", "published", "difference"], gains)
     return found.root, found.to_dict()
+
+
+def _networks(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+    root, found = split_networks.reproduce(study)
+    show_speedups(sink, "Speed-up over on-touch", found)
+    return root, found.to_dict()
 
 
 def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
