@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import octavo
+from octavo.report.data import gather
+from octavo.report.runs import read
 
 GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
     ("gh200", "explicit"): (921515734, 0, 1, 0, 0),
@@ -36,6 +39,95 @@ def row(node: str, kind: str) -> tuple[int, int, int, int, int]:
 @pytest.mark.parametrize(("node", "kind"), list(GOLDEN))
 def test_a_small_program_takes_what_it_took(node, kind):
     assert row(node, kind) == GOLDEN[node, kind]
+
+
+def test_traffic_over_time_is_all_that_passed():
+    result = octavo.run(
+        workload="srad",
+        node="gh200",
+        scale=1 / 1024,
+        overrides={"program.kind": "system", "record.interval": "10us"},
+    )
+    over_time, by_launch = result.table("traffic_intervals"), result.table("traffic")
+    assert over_time["time_ps"].to_list() == result.table("intervals")["time_ps"].to_list()
+    links = {row["link"]: row for row in result.table("links").to_dicts()}
+    causes = ("migration", "duplication", "write_collapse", "eviction", "prefetch", "copies")
+    for level, link in (("from_host", "host->gpu0"), ("to_host", "gpu0->host")):
+        assert over_time[f"{level}_line_bytes"].sum() == links[link]["lines"]
+        assert over_time[f"{level}_page_bytes"].sum() == sum(links[link][cause] for cause in causes)
+    # The host's cores write the image before the launches, and read a part of it between them.
+    host = result.summary["host"]
+    elsewhere = host.get("gpu_lines", 0)
+    lines = host["load_lines"] + host["store_lines"] - elsewhere
+    assert over_time["lpddr_read_bytes"].sum() >= max(64 * lines, by_launch["lpddr_read_bytes"].sum())
+    assert over_time["lpddr_written_bytes"].sum() >= 64 * (host["store_lines"] - elsewhere)
+    assert "traffic_intervals" not in octavo.run(workload="fir", scale=1 / 256).tables
+
+
+def test_reports_tell_traffic_by_level(tmp_path):
+    options = {"program.kind": "system", "record.interval": "20us"}
+    for node in ("gh200", "x86-h100-hmm"):
+        octavo.run(workload="srad", node=node, scale=1 / 1024, overrides=options, output=tmp_path / node)
+    data = gather(read([tmp_path / "gh200", tmp_path / "x86-h100-hmm"]), "fault-and-count")
+    assert {row["run"] for row in data["kernel_traffic"]} == {row["run"] for row in data["traffic"]} == {0}
+    table = octavo.RunResult.load(tmp_path / "gh200").table("traffic")
+    for row in data["kernel_traffic"]:
+        own = table.filter(kernel=row["kernel"])
+        assert row["launches"] == own.height
+        assert row["LPDDR"] == own["lpddr_read_bytes"].sum() + own["lpddr_written_bytes"].sum()
+    assert {row["level"] for row in data["traffic"]} == {"L1-L2", "HBM", "LPDDR", "CPU to GPU", "GPU to CPU"}
+
+
+def test_a_gpu_waits_for_the_hosts_memory_where_they_share_it():
+    """On other nodes, host memory has a latency for GPUs, and no bandwidth."""
+
+    def kernels(node: str, bandwidth: str) -> int:
+        options = {"program.kind": "pinned", "node.host.cpu.memory_bandwidth": bandwidth}
+        summary = octavo.run(workload="srad", node=node, scale=1 / 1024, overrides=options).summary
+        return summary["phases"]["kernels_ps"]
+
+    assert kernels("gh200", "1GB/s") > 1.5 * kernels("gh200", "486GB/s")
+    assert kernels("x86-h100-hmm", "1GB/s") < 1.01 * kernels("x86-h100-hmm", "486GB/s"), "but for when launches begin"
+
+
+def policy(name: str, *nodes: str, scale: float = 1 / 1024, **more: str) -> octavo.RunResult:
+    numa = {"memory.system.numa.policy": name, "memory.system.numa.nodes": list(nodes)}
+    options = {"program.kind": "system", **numa, **more}
+    return octavo.run(workload="srad", node="gh200", scale=scale, overrides=options)
+
+
+def test_policies_say_where_system_memory_is():
+    """A node that is not named has none of it, and lines go to the one that is."""
+
+    def most(result: octavo.RunResult) -> dict[str, int]:
+        table = result.table("memory_intervals").group_by("processor").agg(pl.col("bytes").max())
+        return dict(table.iter_rows())
+
+    bound = policy("bind", "host")
+    assert most(bound)["gpu0"] == 0 < bound.summary["accesses"]["remote_host_lines"]
+    assert "gpu_lines" not in bound.summary["host"]
+    there = policy("preferred", "gpu0")
+    assert most(there)["host"] == 0 == there.summary["accesses"]["remote_host_lines"]
+    assert there.summary["host"]["gpu_lines"] > 0
+
+
+def test_policies_name_nodes_that_are_there():
+    for nodes, found in ((["gpu1"], "host, gpu0, found `gpu1`"), ([], "expected at least one node")):
+        with pytest.raises(octavo.ScenarioError, match=r"memory\.system\.numa\.nodes") as refused:
+            policy("bind", *nodes)
+        assert found in str(refused.value)
+    with pytest.raises(octavo.ScenarioError, match="of this node, host, found `gpu0`"):
+        policy("bind", "gpu0", **{"node.coherence.gpu_memory": "cdmm"})
+    with pytest.raises(octavo.SimulationError, match=r"on gpu0, which `memory\.system\.numa` binds it to"):
+        policy("bind", "gpu0", scale=1 / 64, **{"node.capacity.bytes": "256KiB"})
+
+
+def test_what_a_node_cannot_offer_is_refused_with_what_it_can():
+    with pytest.raises(octavo.ScenarioError, match="expected one of 64KiB, 4KiB, the host's"):
+        octavo.run(workload="srad", node="gh200", scale=1 / 1024, overrides={"memory.page_size": "16KiB"})
+    for node in ("dgx-v100-4", "power8-p100", "x86-p100-pcie3"):
+        with pytest.raises(octavo.ScenarioError, match="expected one of explicit, managed, pinned, found system"):
+            octavo.run(workload="srad", node=node, scale=1 / 1024, overrides={"program.kind": "system"})
 
 
 @pytest.mark.parametrize("kind", ["managed", "system", "explicit"])

@@ -54,6 +54,7 @@ pub use strategies::demotion::{DEMOTIONS, Demotion, Occupancy};
 pub use strategies::eviction::{EVICTIONS, Eviction};
 pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::host_frames::HostFrames;
+pub use strategies::numa::{Numa, NumaConfig, NumaPolicy};
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service};

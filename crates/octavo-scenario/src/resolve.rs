@@ -213,6 +213,7 @@ fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
 fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
     scenario.workload.as_ref().map_or(Ok(()), |workload| check_scale("", workload))?;
     scenario.node.validate().map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
+    check_page_size(scenario)?;
     let memory =
         scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);
@@ -230,7 +231,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
         fill_in_workload(&key, &mut job.workload)?;
     }
     fill_in_spaces(scenario)?;
-    check_page_size(scenario)?;
+    check_numa(scenario)?;
     check_jobs(scenario)?;
     check_programs(scenario)?;
     check_executor(scenario)
@@ -267,6 +268,15 @@ fn check_page_size(scenario: &Scenario) -> Result<(), Problem> {
     Err(Problem::new("memory.page_size", message))
 }
 
+/// The policy of the operating system's memory speaks of nodes that are there.
+fn check_numa(scenario: &Scenario) -> Result<(), Problem> {
+    let below = |error: ConfigError| Problem::found_below("memory", &error.key, &error.message);
+    let page = scenario.memory.decision_size().map_err(below)?;
+    let topology = scenario.node.topology(None, page.0);
+    let topology = topology.map_err(|error| Problem::found_below("node", &error.key, &error.message))?;
+    scenario.memory.system.numa.on(&topology).map(drop).map_err(below)
+}
+
 fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
     let scale = workload.scale;
     if scale > 0.0 && scale <= MAX_SCALE {
@@ -290,7 +300,11 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         placement: set(memory.placement),
         prefetch: set(memory.prefetch),
         prefetch_plan: memory.prefetch_plan,
-        system: SystemConfig { placement: set(memory.system.placement), prefetch: set(memory.system.prefetch) },
+        system: SystemConfig {
+            placement: set(memory.system.placement),
+            prefetch: set(memory.system.prefetch),
+            numa: memory.system.numa,
+        },
         eviction: set(memory.eviction),
         demotion: set(memory.demotion),
         host_frames: memory.host_frames,

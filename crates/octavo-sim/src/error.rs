@@ -126,6 +126,20 @@ pub enum SimError {
         /// When that was.
         when: When,
     },
+    /// The NUMA nodes that memory of the operating system is bound to are full.
+    #[error(
+        "out of memory: {application}no room for the page at {address:#x} {when} on {nodes}, which `memory.system.numa` binds it to; more nodes, or `policy = \"preferred\"`, would help"
+    )]
+    BoundOutOfMemory {
+        /// The program whose page it is, for messages; empty for a program alone.
+        application: String,
+        /// What the nodes are called.
+        nodes: String,
+        /// First byte of the page that was asked for.
+        address: u64,
+        /// When that was.
+        when: When,
+    },
     /// A GPU's memory is full of what it keeps for others, and the host has no room for copies of that.
     #[error(
         "out of memory: {application}gpu{gpu} has no room for the page at {address:#x} {when}: it keeps {kept} pages of others until the host has copies of them, and the host has no room for these: full are {memories}; more `node.host.memory.capacity` or another of `node.host.memories` would help"
@@ -203,6 +217,24 @@ impl SimError {
         match memory.gpu_index() {
             Some(gpu) => Self::OutOfMemory { application: named(" on "), gpu, address, when },
             None => Self::HostOutOfMemory { application: named(": "), memories: host_memories(node), address, when },
+        }
+    }
+}
+
+impl SimError {
+    /// The same of a page that may be in these memories alone.
+    pub(crate) fn within(self, bound: Option<&[MemoryId]>) -> Self {
+        match (self, bound) {
+            (
+                Self::OutOfMemory { application, address, when, .. }
+                | Self::HostOutOfMemory { application, address, when, .. },
+                Some(nodes),
+            ) => {
+                let application = application.replace(" on ", ": ");
+                let nodes = nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                Self::BoundOutOfMemory { application, nodes, address, when }
+            }
+            (other, _) => other,
         }
     }
 }

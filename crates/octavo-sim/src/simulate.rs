@@ -195,7 +195,8 @@ impl<L: Listen> Node<'_, L> {
         if let Some(out) = self.manager().out_of_memory() {
             let address = u64::from(out.page.0) * page_bytes;
             let name = self.program_name(out.space.0.into());
-            return Err(SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now()))));
+            let full = SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now())));
+            return Err(full.within(self.manager().bound(out.page)));
         }
         if let Some(reason) = workload.failure() {
             return Err(SimError::Workload { reason });
@@ -203,7 +204,8 @@ impl<L: Listen> Node<'_, L> {
         if let Some(starving) = self.manager().starving().filter(|_| !self.is_finished()) {
             let address = u64::from(starving.out.page.0) * page_bytes;
             let name = self.program_name(starving.out.space.0.into());
-            return Err(SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now()))));
+            let full = SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now())));
+            return Err(full.within(self.manager().bound(starving.out.page)));
         }
         if !self.is_finished() {
             let (launch, waiting) = (self.launches_done(), self.open_faults());

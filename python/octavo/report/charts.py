@@ -13,6 +13,7 @@ import altair as alt
 from octavo.report.phases import MOMENTS, ORDER
 from octavo.report.series import MOVES
 from octavo.runs import colours
+from octavo.runs.levels import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "l1miss": _lines("l1_miss", "first-level misses per translation", percent=True),
         "moves": _sized(_areas("pages", "pages per ms", "cause", _causes_scale(list(MOVES.values()))), 150),
         "links": _heat(),
+        "traffic": _traffic(),
         "memory": _memory(processors),
         "lending": _lending(),
         "hostfaults": _host_faults(),
@@ -170,6 +172,21 @@ def _lines(field: str, title: str, *, percent: bool = False) -> dict[str, Any]:
         )
     )
     return _sized(_zoomable(chart), 170)
+
+
+def _traffic() -> dict[str, Any]:
+    levels = list(LEVELS)
+    chart = (
+        alt.Chart(_ROWS)
+        .mark_line(interpolate="step-before", strokeWidth=1.5, clip=True)
+        .encode(
+            x=_time("to"),
+            y=alt.Y("bytes:Q", title="GB/s", axis=alt.Axis(format="~s", tickCount=5)),
+            color=alt.Color("level:N", scale=alt.Scale(domain=levels, range=list(colours.SERIES[: len(levels)]))),
+            tooltip=["level:N", alt.Tooltip("to:Q", title="until ms"), alt.Tooltip("bytes:Q", title="GB/s")],
+        )
+    )
+    return _sized(_zoomable(chart), 150)
 
 
 def _areas(field: str, title: str, colour: str, scale: alt.Scale) -> alt.Chart:

@@ -15,6 +15,7 @@ from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import lent, over_time
+from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
 from octavo.runs import colours, events, measures
 from octavo.runs.result import vouched
@@ -71,6 +72,7 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         "translation": translation(runs),
         "allocations": [row for run in runs for row in _allocations(run)],
         "mappings": [row for run in runs for row in _mappings(run)],
+        "kernel_traffic": [row for run in runs for row in by_kernel(run)],
         **over_time(runs),
         **lent(runs),
     }

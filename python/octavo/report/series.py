@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.runs import lending
+from octavo.runs.levels import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,6 +136,19 @@ def _links(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def _traffic(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": run,
+            **_span(row),
+            "level": level,
+            "bytes": _round(sum(row[name] for name in columns) / max(row["time_ps"] - row["from_ps"], 1) * 1e3),
+        }
+        for row in table.to_dicts()
+        for level, columns in LEVELS.items()
+    ]
+
+
 def _memory(run: int, table: pl.DataFrame) -> list[dict[str, Any]]:
     return [
         {"run": run, **_span(row), "processor": row["processor"], "mebibytes": _round(row["bytes"] / (1 << 20))}
@@ -162,6 +176,7 @@ _CHARTS: dict[str, tuple[str, str | None, Callable[[int, pl.DataFrame], list[dic
     "rates": ("intervals", None, _rates),
     "moves": ("intervals", None, _moves),
     "links": ("link_intervals", "link", _links),
+    "traffic": ("traffic_intervals", None, _traffic),
     "memory": ("memory_intervals", "processor", _memory),
     "host_faults": ("process_intervals", None, _host_faults),
 }

@@ -54,6 +54,7 @@ TABLES = (
     "process_intervals",
     "processes",
     "traffic",
+    "traffic_intervals",
 )
 """Names of all tables that results may have."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))

@@ -50,7 +50,8 @@ impl Manager {
     /// Whether a placement may move a page to a memory without a fault.
     fn may_move(&self, decider: Decider, page: PageId, to: MemoryId) -> bool {
         let memory = &self.memory;
-        memory.pages.decides(decider, page) && migrate::movable(&self.page(page), to) && !memory.keeps(page)
+        let movable = memory.pages.decides(decider, page) && migrate::movable(&self.page(page), to);
+        movable && !memory.keeps(page) && memory.policy_lets_move(page, to)
     }
 
     /// A periodic report; what a placement moves becomes one plan.

@@ -46,6 +46,7 @@ use crate::strategies::demotion::host::Host;
 use crate::strategies::eviction::Eviction;
 use crate::strategies::evictors::Evictors;
 use crate::strategies::host_frames::HostFrames;
+use crate::strategies::numa::Numa;
 use crate::strategies::placement::{PLACEMENTS, Placement};
 use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
@@ -123,6 +124,7 @@ impl Manager {
         manager.host_frames = config.host_frames;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
+        manager.memory.numa = config.system.numa.on(topology)?;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
         for memory in topology.gpu_memories() {
             manager.set_capacity(memory.id, memory.capacity_pages);
@@ -215,6 +217,7 @@ impl Manager {
             reach: topology.reach.clone(),
             fast: topology.fast.clone(),
             system: topology.system,
+            numa: Numa::default(),
             physical: None,
             evictors,
             sharing: None,

@@ -119,6 +119,13 @@ impl Manager {
         self.out_of_memory
     }
 
+    /// The only memories that the page may be in, by the NUMA policy of the operating system's memory; `None` if it may be
+    /// in all.
+    #[must_use]
+    pub fn bound(&self, page: PageId) -> Option<&[MemoryId]> {
+        self.memory.bound(page)
+    }
+
     /// From now on, changes of the pages' attributes are kept until they are drained.
     pub fn keep_attribute_changes(&mut self) {
         self.memory.pages.keep_journal();

@@ -7,7 +7,7 @@ use crate::transaction::Transaction;
 pub(crate) fn back(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, host: MemoryId) {
     let mut rest = Some(run);
     while let Some(run) = rest {
-        let room = tx.memory.frames.room_on_host(host, run.count, &tx.draft.flight.change);
+        let room = tx.memory.room_on_host(host, run, &tx.draft.flight.change);
         let (memory, count) = room.expect("the host was found to have room");
         let (part, beyond) = run.split(count);
         tx.back(part, from, memory);

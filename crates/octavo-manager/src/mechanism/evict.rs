@@ -38,7 +38,7 @@ fn write_to(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, to: MemoryId
     }
     let mut rest = Some(run);
     while let Some(run) = rest {
-        let room = tx.memory.frames.room_on_host(to, run.count, &tx.draft.flight.change);
+        let room = tx.memory.room_on_host(to, run, &tx.draft.flight.change);
         let (memory, count) = room.expect("the host was found to have room for the victims");
         let (part, beyond) = run.split(count);
         tx.relocate(part, from, memory, Cause::Eviction);

@@ -24,7 +24,7 @@ pub(crate) type Room = (MemoryId, u32);
 /// what does not fit into one goes to the next. Nothing changes if not all pages fit.
 pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageRun) -> Result<Room, NoRoom> {
     if memory.on_host() {
-        return room_on_host(tx, memory, pages.count);
+        return room_on_host(tx, memory, pages);
     }
     if tx.memory.system_wide(pages.first) {
         let spare = tx.memory.frames.spare(memory, &tx.draft.flight.change);
@@ -42,9 +42,13 @@ pub(crate) fn make_room(tx: &mut Transaction<'_>, memory: MemoryId, pages: PageR
     Ok((memory, pages.count))
 }
 
-fn room_on_host(tx: &Transaction<'_>, wanted: MemoryId, count: u32) -> Result<Room, NoRoom> {
+fn room_on_host(tx: &Transaction<'_>, wanted: MemoryId, pages: PageRun) -> Result<Room, NoRoom> {
     let (frames, change) = (&tx.memory.frames, &tx.draft.flight.change);
-    let room = frames.room_on_host(wanted, count, change).filter(|_| frames.host_holds(count, change));
+    let holds = match tx.memory.bound(pages.first) {
+        Some(nodes) => frames.hold_together(nodes.iter().filter(|node| node.on_host()), pages.count, change),
+        None => frames.host_holds(pages.count, change),
+    };
+    let room = tx.memory.room_on_host(wanted, pages, change).filter(|_| holds);
     room.ok_or(NoRoom::Frames(wanted))
 }
 

@@ -18,6 +18,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     let page = tx.state(fault.page);
     if !page.populated() {
         let wished = place(tx, fault.processor, decision);
+        let wished = tx.memory.numa.first_touch(fault.page, fault.processor, wished);
         return bring(tx, run, wished);
     }
     if !tx.memory.reach.can_map(fault.processor, page.owner) {
@@ -28,12 +29,20 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     Ok(Cause::RemoteMap)
 }
 
-/// Nothing makes room for such a page: what does not fit goes to the host, which every GPU reaches.
+/// Nothing makes room for such a page: what does not fit goes to the host, which every GPU reaches, or, bound to some
+/// nodes, to another of these.
 fn bring(tx: &mut Transaction<'_>, run: PageRun, wished: MemoryId) -> Result<Cause, NoRoom> {
     match migrate::relocate(tx, run, wished, Cause::Migration) {
+        Err(NoRoom::Frames(full)) if tx.memory.bound(run.first).is_some() => bring_to_bound(tx, run, full),
         Err(NoRoom::Frames(full)) if !full.on_host() => bring_to_host(tx, run),
         served => served.map(|()| Cause::Migration),
     }
+}
+
+fn bring_to_bound(tx: &mut Transaction<'_>, run: PageRun, full: MemoryId) -> Result<Cause, NoRoom> {
+    let nodes = tx.memory.bound(run.first).map(<[MemoryId]>::to_vec).unwrap_or_default();
+    let found = nodes.into_iter().find(|&node| migrate::relocate(tx, run, node, Cause::Migration).is_ok());
+    found.map(|_| Cause::Migration).ok_or(NoRoom::Frames(full))
 }
 
 fn bring_to_host(tx: &mut Transaction<'_>, run: PageRun) -> Result<Cause, NoRoom> {

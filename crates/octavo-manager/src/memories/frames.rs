@@ -118,8 +118,18 @@ impl Frames {
 
     /// Whether so many pages fit into the host's memories together.
     pub fn host_holds(&self, count: u32, change: &Change) -> bool {
-        let spare = self.hosts.iter().map(|&memory| u64::from(self.spare(memory, change)));
-        !self.host_ends || spare.sum::<u64>() >= u64::from(count)
+        !self.host_ends || self.hold_together(&self.hosts, count, change)
+    }
+
+    /// Whether so many pages fit into these memories together.
+    pub fn hold_together<'a>(
+        &self,
+        memories: impl IntoIterator<Item = &'a MemoryId>,
+        count: u32,
+        change: &Change,
+    ) -> bool {
+        let spare = memories.into_iter().map(|&memory| u64::from(self.spare(memory, change)));
+        spare.sum::<u64>() >= u64::from(count)
     }
 
     /// Frames are held at once, of pages that are there with their allocation.

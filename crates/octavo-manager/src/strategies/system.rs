@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::error::ConfigError;
 use crate::contract::geometry::Geometry;
 use crate::strategies::config::{built, resolved};
+use crate::strategies::numa::NumaConfig;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::policies::Policy;
 use crate::strategies::prefetch::PREFETCHERS;
@@ -20,11 +21,14 @@ pub struct SystemConfig {
     pub placement: Choice,
     /// What else to bring when a page migrates; `none` unless said otherwise.
     pub prefetch: Choice,
+    /// On which NUMA node its pages come into being; left out where the placement alone says it.
+    #[serde(skip_serializing_if = "NumaConfig::is_default")]
+    pub numa: NumaConfig,
 }
 
 impl Default for SystemConfig {
     fn default() -> Self {
-        Self { placement: Choice::named("on-touch"), prefetch: Choice::named("none") }
+        Self { placement: Choice::named("on-touch"), prefetch: Choice::named("none"), numa: NumaConfig::default() }
     }
 }
 
@@ -38,7 +42,8 @@ impl SystemConfig {
     pub(super) fn resolve(&self, geometry: &Geometry) -> Result<Self, ConfigError> {
         let placement = resolved(&PLACEMENTS, &self.placement, geometry).map_err(below)?;
         let prefetch = resolved(&PREFETCHERS, &self.prefetch, geometry).map_err(below)?;
-        Ok(Self { placement, prefetch })
+        self.numa.validate()?;
+        Ok(Self { placement, prefetch, numa: self.numa.clone() })
     }
 
     pub(crate) fn build(&self, geometry: &Geometry) -> Result<Policy, ConfigError> {

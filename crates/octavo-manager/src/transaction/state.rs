@@ -3,14 +3,15 @@
 use octavo_units::Time;
 
 use crate::contract::counts::Statistics;
-use crate::contract::ids::{MemoryId, PageId};
+use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::kind::Kind;
 use crate::contract::topology::{FastLinks, Reach, SystemTable};
-use crate::memories::frames::Frames;
+use crate::memories::frames::{Change, Frames};
 use crate::pages::Pages;
 use crate::strategies::demotion::Demotion;
 use crate::strategies::evictors::Evictors;
 use crate::strategies::guard::ThrashingGuard;
+use crate::strategies::numa::{Numa, OnHost};
 use crate::strategies::sharing::Sharing;
 use crate::transaction::physical::Physical;
 
@@ -24,6 +25,8 @@ pub(crate) struct Memory {
     pub fast: FastLinks,
     /// Whose page table leads GPUs to memory of the operating system.
     pub system: SystemTable,
+    /// On which NUMA node memory of the operating system comes into being.
+    pub numa: Numa,
     /// Which frames hold what, if anyone cares.
     pub physical: Option<Physical>,
     pub evictors: Evictors,
@@ -47,6 +50,35 @@ impl Memory {
     pub fn staying(&self, memory: MemoryId) -> u32 {
         let system = if self.system == SystemTable::Own { 0 } else { self.pages.system_held(memory) };
         self.frames.staying(memory) + system
+    }
+
+    /// Where pages go that are to be in a host memory, and how many of them fit there, as [`Frames::room_on_host`] says
+    /// it; those of the operating system's memory as their policy does.
+    pub fn room_on_host(&self, wanted: MemoryId, run: PageRun, change: &Change) -> Option<(MemoryId, u32)> {
+        match self.policy_on_host(run.first) {
+            OnHost::Anywhere => self.frames.room_on_host(wanted, run.count, change),
+            OnHost::Turn(node) if node.on_host() => self.frames.room_on_host(node, 1, change),
+            OnHost::Turn(_) => self.frames.room_on_host(wanted, 1, change),
+            OnHost::Among(nodes) => {
+                let room = nodes.iter().copied().find(|&node| self.frames.spare(node, change) > 0);
+                self.frames.room_on_host(room.unwrap_or(wanted), run.count, change)
+            }
+        }
+    }
+
+    fn policy_on_host(&self, page: PageId) -> OnHost<'_> {
+        let speaks = !self.numa.is_local() && self.pages.kind(page) == Kind::System;
+        if speaks { self.numa.on_host(page) } else { OnHost::Anywhere }
+    }
+
+    /// The only memories that the page may be in; `None` if it may be in all.
+    pub fn bound(&self, page: PageId) -> Option<&[MemoryId]> {
+        self.numa.bound().filter(|_| self.pages.kind(page) == Kind::System)
+    }
+
+    /// Whether a page may come to a memory without a fault, as far as its policy says.
+    pub fn policy_lets_move(&self, page: PageId, to: MemoryId) -> bool {
+        self.numa.is_local() || self.pages.kind(page) != Kind::System || self.numa.lets_move(to)
     }
 
     /// Whether the page, which is, may lie there.

@@ -348,6 +348,7 @@ fn every_placement_conforms_for_system_memory() {
             system: SystemConfig {
                 placement: Choice::named(system),
                 prefetch: Choice::named(prefetchers[number % prefetchers.len()]),
+                ..SystemConfig::default()
             },
             ..MemoryConfig::default()
         };
@@ -383,7 +384,11 @@ fn address_spaces_with_strategies_of_their_own_conform() {
 fn every_placement_conforms_beside_memory_that_all_processors_find_in_one_page_table() {
     for placement in PLACEMENTS.names() {
         for (eviction, prefetch) in [("lru-page", "none"), ("lru-block", "tree"), ("tree-neighborhood", "none")] {
-            let system = SystemConfig { placement: Choice::named(placement), prefetch: Choice::named(prefetch) };
+            let system = SystemConfig {
+                placement: Choice::named(placement),
+                prefetch: Choice::named(prefetch),
+                ..SystemConfig::default()
+            };
             let config = MemoryConfig { system, eviction: Choice::named(eviction), ..MemoryConfig::default() };
             conform((&config, Kind::Managed, &[], Reach::Coherent));
         }

@@ -127,7 +127,11 @@ fn system_memory_moves_where_it_is_touched_whatever_is_chosen_for_managed_memory
 #[test]
 fn system_memory_has_a_placement_and_a_prefetcher_of_its_own() {
     let config = MemoryConfig {
-        system: SystemConfig { placement: choice("first-touch", "{}"), prefetch: choice("tree", "{}") },
+        system: SystemConfig {
+            placement: choice("first-touch", "{}"),
+            prefetch: choice("tree", "{}"),
+            ..SystemConfig::default()
+        },
         ..placement("duplication", "{}")
     };
     let mut node = Node::new(&config);

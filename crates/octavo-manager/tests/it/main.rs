@@ -22,6 +22,7 @@ mod host_memories;
 mod kinds;
 mod lru_rules;
 mod mosaic;
+mod numa;
 mod options;
 mod populate;
 mod prefetch;

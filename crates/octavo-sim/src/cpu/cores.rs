@@ -5,16 +5,13 @@ use octavo_node::CpuConfig;
 use octavo_program::LINE_BYTES;
 use serde::Serialize;
 
+use crate::cpu::first_memory::{FirstMemory, Passed};
 use crate::cpu::thread::Chunk;
 use crate::cpu::tlb::CoreTlb;
-use crate::engine::lane::Lane;
 use crate::engine::slots::Slots;
 use crate::fabric::links::Traffic;
 use crate::fabric::memories::FurtherMemories;
 use crate::gpu::translate::entry::{Entry, PageTable};
-
-/// Host memory is booked in buckets of 65.5 ns, as links are.
-const BUCKET_SHIFT: u32 = 16;
 
 /// What the host's cores did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -57,6 +54,11 @@ impl ChunkLine {
     pub const fn passes(self) -> u64 {
         if self.write { 2 } else { 1 }
     }
+
+    /// The bytes of that.
+    const fn passed(self) -> Passed {
+        Passed { read: LINE_BYTES, written: (self.passes() - 1) * LINE_BYTES }
+    }
 }
 
 impl Beyond for FurtherMemories {
@@ -65,14 +67,10 @@ impl Beyond for FurtherMemories {
     }
 }
 
-/// The host's cores and its memory.
+/// The host's cores.
 pub(crate) struct Cpu {
     cores: Vec<Core>,
     table: PageTable,
-    memory: Lane,
-    /// Picoseconds of a byte at the memory's bandwidth, in 2⁻¹⁶.
-    byte: u64,
-    latency: u64,
     issue: u64,
     walk: u64,
     accesses: HostAccesses,
@@ -101,13 +99,9 @@ impl Cpu {
     pub fn new(config: &CpuConfig, pages: usize) -> Self {
         let in_flight = || Slots::new(config.lines_in_flight);
         let core = || Core { in_flight: in_flight(), tlb: CoreTlb::new(&config.tlb), threads: 0, free: 0 };
-        let byte = (1_000_000_000_000u128 << 16) / u128::from(config.memory_bandwidth.0);
         Self {
             cores: (0..config.cores).map(|_| core()).collect(),
             table: PageTable::new(pages),
-            memory: Lane::new(BUCKET_SHIFT),
-            byte: u64::try_from(byte).unwrap_or(u64::MAX),
-            latency: config.memory_latency.0,
             issue: config.line_issue.0,
             walk: config.tlb.walk.0,
             accesses: HostAccesses::default(),
@@ -160,8 +154,15 @@ impl Cpu {
     }
 
     /// A core touches lines of one page from `time` on. A line that is written is fetched first and written back later:
-    /// it passes the memory's bandwidth twice. `beyond`: the memories beside the host's first.
-    pub fn touch(&mut self, now: u64, core: usize, time: u64, chunk: &Chunk, beyond: &mut impl Beyond) -> Touched {
+    /// it passes the memory's bandwidth twice. `first`: the host's first memory; `beyond`: those beside it.
+    pub fn touch(
+        &mut self,
+        now: u64,
+        core: usize,
+        time: u64,
+        chunk: &Chunk,
+        (first, beyond): (&mut FirstMemory, &mut impl Beyond),
+    ) -> Touched {
         let memory = self.table.get(chunk.page).target();
         let state = &mut self.cores[core];
         // Threads of one core take turns, page by page.
@@ -171,12 +172,11 @@ impl Cpu {
             next += self.walk;
         }
         let line = |index| ChunkLine { page: chunk.page, index: chunk.first + index, write: chunk.write };
-        let cost = (line(0).passes() * LINE_BYTES * self.byte) >> 16;
         let mut done = next;
         for index in 0..chunk.lines {
             let start = state.in_flight.available(next);
             let there = if memory == HOST_MEMORY {
-                self.memory.reserve(now, start, cost) + self.latency
+                first.access(now, start, line(index).passed())
             } else {
                 beyond.line(now, start, memory, line(index))
             };
@@ -189,11 +189,6 @@ impl Cpu {
         self.accesses.gpu_lines += if memory.on_host() { 0 } else { chunk.lines };
         Touched { next, done }
     }
-
-    /// A copy reads or writes `bytes` of host memory from `time` on; returns when the last of them are there.
-    pub fn stream(&mut self, now: u64, time: u64, bytes: u64) -> u64 {
-        self.memory.reserve(now, time, (bytes * self.byte) >> 16) + self.latency
-    }
 }
 
 #[cfg(test)]
@@ -205,7 +200,7 @@ mod tests {
     use super::*;
 
     /// 8 lines in flight, 100 ns to memory, 64 GB/s (1 ns a line), walks of 50 ns.
-    fn cpu(cores: u32) -> Cpu {
+    fn cpu(cores: u32) -> (Cpu, FirstMemory) {
         let config = CpuConfig {
             cores,
             lines_in_flight: 8,
@@ -214,7 +209,7 @@ mod tests {
             memory_bandwidth: Bandwidth(64_000_000_000),
             tlb: CpuTlbConfig { entries: 16, ways: 4, walk: Time(50_000) },
         };
-        Cpu::new(&config, 64)
+        (Cpu::new(&config, 64), FirstMemory::new(&config))
     }
 
     fn one_memory() -> FurtherMemories {
@@ -227,8 +222,8 @@ mod tests {
 
     #[test]
     fn a_core_alone_waits_for_its_lines_in_flight() {
-        let mut cpu = cpu(1);
-        let done = cpu.touch(0, 0, 0, &page(0, false), &mut one_memory()).done;
+        let (mut cpu, mut first) = cpu(1);
+        let done = cpu.touch(0, 0, 0, &page(0, false), (&mut first, &mut one_memory())).done;
         // A walk, then eight rounds of eight lines: 100 ns and what their issue takes.
         let (low, high) = (50_000 + 8 * 100_000, 50_000 + 8 * 110_000);
         assert!((low..=high).contains(&done), "{done}");
@@ -238,9 +233,13 @@ mod tests {
     #[test]
     fn many_cores_share_the_bandwidth_and_stores_take_it_twice() {
         let time = |write: bool| {
-            let mut cpu = cpu(32);
-            let ends = (0..32).map(|core| cpu.touch(0, core, 0, &page(core as u32, write), &mut one_memory()).done);
-            ends.max().unwrap()
+            let (mut cpu, mut first) = cpu(32);
+            let mut touch =
+                |core: usize| cpu.touch(0, core, 0, &page(core as u32, write), (&mut first, &mut one_memory())).done;
+            let ends = (0..32).map(&mut touch).max().unwrap();
+            let written = if write { 32 * 64 * 64 } else { 0 };
+            assert_eq!(first.passed(), Passed { read: 32 * 64 * 64, written });
+            ends
         };
         // 2,048 lines of 1 ns each, or 2 ns; at most what the last core alone takes comes on top.
         let alone = 850_000;
@@ -260,9 +259,9 @@ mod tests {
 
     #[test]
     fn lines_in_the_memory_of_a_gpu_are_those_that_are_touched() {
-        let (mut cpu, mut noted) = (cpu(1), Noted(Vec::new()));
+        let ((mut cpu, mut first), mut noted) = (cpu(1), Noted(Vec::new()));
         cpu.map(PageRun::one(PageId(5)), MemoryId::gpu(0), true);
-        cpu.touch(0, 0, 0, &Chunk { page: 5, first: 61, lines: 3, write: false }, &mut noted);
+        cpu.touch(0, 0, 0, &Chunk { page: 5, first: 61, lines: 3, write: false }, (&mut first, &mut noted));
         assert_eq!(noted.0, [(5, 61), (5, 62), (5, 63)]);
     }
 
@@ -271,9 +270,9 @@ mod tests {
         let time = |write: bool| {
             // 32 GB/s: 2 ns a line that is read, 4 ns one that is written.
             let mut further = FurtherMemories::of([(Bandwidth(32_000_000_000), Time(400_000))].into_iter());
-            let mut cpu = cpu(1);
+            let (mut cpu, mut first) = cpu(1);
             cpu.map(PageRun::one(PageId(0)), MemoryId::host(1), true);
-            let done = cpu.touch(0, 0, 0, &page(0, write), &mut further).done;
+            let done = cpu.touch(0, 0, 0, &page(0, write), (&mut first, &mut further)).done;
             assert_eq!(
                 further.usage().map(|used| used.busy).collect::<Vec<_>>(),
                 [if write { 256_000 } else { 128_000 }]
@@ -289,14 +288,14 @@ mod tests {
 
     #[test]
     fn what_is_withdrawn_is_walked_for_again() {
-        let mut cpu = cpu(2);
+        let (mut cpu, mut first) = cpu(2);
         let run = PageRun::one(PageId(3));
         assert!(!cpu.allows(3, false));
         cpu.map(run, HOST_MEMORY, true);
-        cpu.touch(0, 1, 0, &page(3, true), &mut one_memory());
+        cpu.touch(0, 1, 0, &page(3, true), (&mut first, &mut one_memory()));
         cpu.withdraw(run, true);
         assert_eq!([false, true].map(|write| cpu.allows(3, write)), [true, false]);
-        cpu.touch(0, 1, 0, &page(3, false), &mut one_memory());
+        cpu.touch(0, 1, 0, &page(3, false), (&mut first, &mut one_memory()));
         cpu.withdraw(run, false);
         assert!(!cpu.allows(3, false));
         assert_eq!(cpu.accesses().walks, 2);

@@ -180,7 +180,8 @@ impl<L: Listen> Run<'_, L> {
         }
         if let Some(out) = manager.out_of_memory() {
             let (name, address) = (self.jobs[usize::from(out.space.0)].name(), u64::from(out.page.0) * page_bytes);
-            return Err(SimError::full(self.config, out.memory, name, address, when));
+            let full = SimError::full(self.config, out.memory, name, address, when);
+            return Err(full.within(manager.bound(out.page)));
         }
         if let Some(reason) = self.workload.failure() {
             return Err(SimError::Workload { reason });
@@ -188,7 +189,8 @@ impl<L: Listen> Run<'_, L> {
         if let Some(starving) = manager.starving().filter(|_| stopped.is_err()) {
             let out = starving.out;
             let (name, address) = (self.jobs[usize::from(out.space.0)].name(), u64::from(out.page.0) * page_bytes);
-            return Err(SimError::starving(self.config, starving, name, address, when));
+            let full = SimError::starving(self.config, starving, name, address, when);
+            return Err(full.within(manager.bound(out.page)));
         }
         if stopped.is_err() {
             let waiting = self.machine.driver.outstanding().len();

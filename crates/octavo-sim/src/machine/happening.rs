@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use octavo_driver::{FaultId, Outstanding};
 use octavo_manager::{AttributeChange, Cause, Manager, MemoryId, PageRun, ProcessorId, Step};
 
+use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
 use crate::machine::program::Phase;
@@ -73,11 +74,12 @@ pub(crate) enum Happening<'a> {
     /// A kernel began and will have ended at these times.
     Kernel { name: &'a Cow<'static, str>, began: u64, ended: u64 },
     /// A launch begins on a node whose host and GPUs are coherent.
-    LaunchBegins { job: usize, accesses: &'a Accesses, links: &'a Links },
+    LaunchBegins { job: usize, accesses: &'a Accesses, links: &'a Links, host: Passed },
     /// It is over; [`Kernel`](Self::Kernel) has said which.
-    LaunchEnds { job: usize, accesses: &'a Accesses, links: &'a Links },
-    /// The [interval](Listen::interval) is over.
-    Sample { accesses: &'a Accesses, manager: &'a Manager, links: &'a Links },
+    LaunchEnds { job: usize, accesses: &'a Accesses, links: &'a Links, host: Passed },
+    /// The [interval](Listen::interval) is over. `host`: what passed the host's first memory, on nodes whose host and GPUs
+    /// are coherent.
+    Sample { accesses: &'a Accesses, manager: &'a Manager, links: &'a Links, host: Option<Passed> },
     /// Some events have happened.
     Moment { manager: &'a Manager, links: &'a Links },
 }

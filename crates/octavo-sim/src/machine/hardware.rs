@@ -6,6 +6,7 @@ use octavo_manager::Manager;
 use octavo_program::{LINE_BYTES, Workload};
 
 use crate::cpu::cores::Cpu;
+use crate::cpu::first_memory::FirstMemory;
 use crate::cpu::frames::HostFrames;
 use crate::cpu::system_table::SystemTable;
 use crate::cpu::walkers::HostWalkers;
@@ -52,6 +53,7 @@ pub(crate) struct Hardware<'a, L> {
     pub(super) host_walkers: HostWalkers,
     /// The host's cores, if the host computes.
     pub(super) cpu: Option<Cpu>,
+    pub(super) first_memory: FirstMemory,
     /// The page table that coherent GPUs share with the host.
     pub(super) system: Option<SystemTable>,
     /// Which frames of the host hold what came from GPUs, if that makes a difference.
@@ -103,6 +105,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
             host_walkers: HostWalkers::new(config.host.walkers, costs.host_walk),
             system: config.coherence.as_ref().map(|coherence| SystemTable::new(coherence, pages)),
             cpu: host_computes.then(|| Cpu::new(&config.host.cpu, pages)),
+            first_memory: FirstMemory::new(&config.host.cpu),
             host_frames: HostFrames::of(manager, pages),
             walks: Walks {
                 in_memory: config.walker.in_memory,
@@ -126,8 +129,9 @@ impl<'a, L: Listen> Hardware<'a, L> {
 
     /// Listeners take a sample.
     pub(super) fn sample(&mut self, driver: &Driver) {
-        let Self { clock, accesses, links, listeners, .. } = self;
-        listeners.hear(clock.now(), Happening::Sample { accesses, manager: driver.manager(), links });
+        let Self { clock, accesses, links, listeners, first_memory, system, .. } = self;
+        let host = system.as_ref().map(|_| first_memory.passed());
+        listeners.hear(clock.now(), Happening::Sample { accesses, manager: driver.manager(), links, host });
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use octavo_manager::{HOST_MEMORY, MemoryId, ProcessorId};
 
+use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind;
 use crate::fabric::links::Traffic;
 use crate::gpu::path::waiting::{Found, Lines, Queued, Turn, Waiting};
@@ -133,17 +134,23 @@ impl<L: Listen> Hardware<'_, L> {
     /// The owner's caches and memory; returns when the last line is ready to travel.
     #[inline]
     fn serve_at_owner(&mut self, owner: MemoryId, lines: Lines, time: u64) -> u64 {
-        let Some(owner) = owner.gpu_index() else { return self.serve_on_host(owner, lines.count() as u64, time) };
+        let Some(owner) = owner.gpu_index() else { return self.serve_on_host(owner, lines, time) };
         let access = lines.run.line_access();
         lines.iter().fold(time, |last, line| last.max(self.l2_line(owner, line, access, time)))
     }
 
-    /// Memory of the host: the first has a latency, the others have a bandwidth, too.
+    /// Memory of the host: the first has a latency, and a bandwidth where coherent GPUs share it with cores; the others
+    /// have both.
     #[inline]
-    fn serve_on_host(&mut self, memory: MemoryId, lines: u64, time: u64) -> u64 {
-        if memory == HOST_MEMORY {
+    fn serve_on_host(&mut self, memory: MemoryId, lines: Lines, time: u64) -> u64 {
+        let bytes = lines.count() as u64 * LINE;
+        if memory != HOST_MEMORY {
+            return self.links.memories.access(self.clock.now(), time, memory, bytes, Traffic::Lines);
+        }
+        if self.system.is_none() {
             return time + self.costs.host_memory;
         }
-        self.links.memories.access(self.clock.now(), time, memory, lines * LINE, Traffic::Lines)
+        let passed = if lines.run.is_write() { Passed::written(bytes) } else { Passed::read(bytes) };
+        self.first_memory.begin(self.clock.now(), time, passed) + self.costs.host_memory
     }
 }

@@ -8,14 +8,14 @@ use crate::machine::hardware::Hardware;
 impl<L: Listen> Hardware<'_, L> {
     /// What had moved before a launch is worth a note where GPUs move lines of the host.
     pub(super) fn launch_begins(&mut self, job: usize) {
-        let Self { clock, accesses, links, listeners, system: Some(_), .. } = self else { return };
-        listeners.hear(clock.now(), Happening::LaunchBegins { job, accesses, links });
+        let Self { clock, accesses, links, first_memory, listeners, system: Some(_), .. } = self else { return };
+        listeners.hear(clock.now(), Happening::LaunchBegins { job, accesses, links, host: first_memory.passed() });
     }
 
     /// What it moved.
     pub(super) fn launch_ends(&mut self, job: usize) {
-        let Self { clock, accesses, links, listeners, system: Some(_), .. } = self else { return };
-        listeners.hear(clock.now(), Happening::LaunchEnds { job, accesses, links });
+        let Self { clock, accesses, links, first_memory, listeners, system: Some(_), .. } = self else { return };
+        listeners.hear(clock.now(), Happening::LaunchEnds { job, accesses, links, host: first_memory.passed() });
     }
 
     /// Neither TLB level knows the page: the request crosses the link, the host walks its table, the answer comes back

@@ -90,6 +90,8 @@ fn what_is_accessed_often_comes_in_the_background() {
     assert_eq!((level("from_host_page_bytes"), level("to_host_page_bytes")), (vec![BUFFER], vec![0]));
     assert_eq!(level("from_host_line_bytes"), [remote_lines * (64 + 16)], "loads are answered");
     assert_eq!(level("to_host_line_bytes"), [remote_lines * 16], "and were asked for");
+    assert_eq!(level("lpddr_read_bytes"), [remote_lines * 64 + BUFFER], "lines that are loaded, and pages that leave");
+    assert_eq!(level("lpddr_written_bytes"), [0], "what is stored to is on the GPU");
 }
 
 #[test]

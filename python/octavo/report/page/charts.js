@@ -52,13 +52,13 @@ function drawable(layer, rows) {
 }
 
 // Lines and areas that step from bin to bin; each bin's value holds from its beginning on, the first one's too.
-const STEPPED = new Set(["faults", "remote", "walks", "l1miss", "moves", "memory", "lending", "hostfaults"]);
+const STEPPED = new Set(["faults", "remote", "walks", "l1miss", "moves", "memory", "lending", "traffic", "hostfaults"]);
 
 function withBeginnings(rows) {
   const series = new Set();
   const beginnings = [];
   for (const row of rows) {
-    const key = `${row.run} ${row.cause} ${row.processor} ${row.kind} ${row.pair}`;
+    const key = `${row.run} ${row.cause} ${row.processor} ${row.kind} ${row.pair} ${row.level}`;
     if (!series.has(key)) beginnings.push({ ...row, to: row.from });
     series.add(key);
   }

@@ -288,7 +288,24 @@ function overTime() {
   made.append(element("div", { class: "grid" }, ...lines.map((chart) => card(chart.caption, chart.figure))));
   overlay(lines, "rates");
   perRun(made, "Pages moved, by cause", "moves", [label, until, { title: "cause", value: (row) => row.cause, text: true }, { title: "pages per ms", value: (row) => digits.format(row.pages) }], { only: notSampled });
+  traffic(made);
   perRun(made, "Use of links", "links", [label, until, { title: "link", value: (row) => row.link, text: true }, { title: "busy", value: (row) => percent.format(row.busy) }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: notSampled });
+}
+
+// Bytes by level of memory, which only coherent nodes tell.
+function traffic(made) {
+  if (!data.kernel_traffic.length) return;
+  const told = (run) => data.kernel_traffic.some((row) => row.run === run);
+  if (data.traffic.length) perRun(made, "Traffic by level of memory", "traffic", [label, until, { title: "level", value: (row) => row.level, text: true }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: told });
+  const names = Object.keys(data.kernel_traffic[0]).filter((name) => !["run", "kernel", "launches", "time_ps"].includes(name));
+  const columns = [
+    { title: "kernel", value: (row) => row.kernel, text: true },
+    label,
+    { title: "launches", value: (row) => short.format(row.launches) },
+    { title: "time", value: (row) => duration(row.time_ps) },
+    ...names.map((name) => ({ title: name, value: (row) => bytes(row[name]) })),
+  ];
+  made.append(element("h3", {}, "Traffic by kernel"), table("Bytes between levels of memory, by kernel", columns, data.kernel_traffic));
 }
 
 const notSampled = (run) => !data.runs[run].sampled;

@@ -10,6 +10,7 @@ from octavo.reproduce.grace_hopper import systems
 from octavo.reproduce.grace_hopper.described import part
 from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
 from octavo.runs import pictures
+from octavo.runs.levels import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,13 @@ LINE = 64
 """Bytes of a line as the engine counts them."""
 
 
-LEVELS: Mapping[str, str] = {"L1-L2": "l1_l2", "HBM": "hbm", "CPU to GPU": "to_gpu", "GPU to CPU": "to_cpu"}
+MEASURES: Mapping[str, str] = {
+    "L1-L2": "l1_l2",
+    "HBM": "hbm",
+    "LPDDR": "lpddr",
+    "CPU to GPU": "to_gpu",
+    "GPU to CPU": "to_cpu",
+}
 """Levels of traffic, and what measures of them begin with."""
 
 
@@ -52,13 +59,13 @@ def srad(study: Study) -> Part:
         for key, result in runs.results.items()
         for row in _iterations(result)
     ]
-    points = pl.DataFrame(rows, schema_overrides={"hbm_bytes": pl.Int64})
+    points = pl.DataFrame(rows, schema_overrides={"hbm_bytes": pl.Int64, "lpddr_bytes": pl.Int64})
     shown = points.select(
         "kind",
         "image by",
         "iteration",
         pl.col("time_ps").truediv(1e6).alias("time in us"),
-        *(pl.col(f"{name}_bytes").truediv(1 << 20).alias(f"{name} in MiB") for name in LEVELS.values()),
+        *(pl.col(f"{name}_bytes").truediv(1 << 20).alias(f"{name} in MiB") for name in MEASURES.values()),
     )
 
     def draw(root: Path) -> None:
@@ -74,7 +81,7 @@ def srad(study: Study) -> Part:
             found = _of(points, kind, "CPU")
             series = {
                 name: (found["iteration"].to_list(), (found[f"{column}_bytes"] / (1 << 20)).to_list())
-                for name, column in LEVELS.items()
+                for name, column in MEASURES.items()
                 if found[f"{column}_bytes"].is_not_null().all()
             }
             title = f"SRAD, {kind}, image written by the CPU: traffic of each iteration"
@@ -104,26 +111,20 @@ def _iterations(result: RunResult) -> list[dict[str, int | None]]:
 def _of_launches(result: RunResult, begin: int, end: int) -> dict[str, int | None]:
     """Bytes by level of the launches between two times, as coherent nodes tell them."""
     table = result.table("traffic").filter((pl.col("began_ps") >= begin) & (pl.col("ended_ps") <= end))
-
-    def sums(*names: str) -> int:
-        return sum(int(table[f"{name}_bytes"].sum()) for name in names)
-
     return {
-        "l1_l2_bytes": sums("l1_l2"),
-        "hbm_bytes": sums("hbm_read", "hbm_written"),
-        "to_gpu_bytes": sums("from_host_line", "from_host_page"),
-        "to_cpu_bytes": sums("to_host_line", "to_host_page"),
+        f"{MEASURES[level]}_bytes": sum(int(table[name].sum()) for name in names) for level, names in LEVELS.items()
     }
 
 
 def _of_intervals(result: RunResult, begin: int, end: int) -> dict[str, int | None]:
-    """As near as the intervals of other nodes tell it; they do not tell HBM's."""
+    """As near as the intervals of other nodes tell it; they tell neither HBM's nor LPDDR's."""
     within = (pl.col("time_ps") > begin) & (pl.col("time_ps") <= end)
     crossed = result.table("link_intervals").filter(within).group_by("link").agg(pl.col("bytes").sum())
     over = dict(crossed.select("link", "bytes").iter_rows())
     return {
         "l1_l2_bytes": int(result.table("intervals").filter(within)["lines"].sum()) * LINE,
         "hbm_bytes": None,
+        "lpddr_bytes": None,
         "to_gpu_bytes": int(over.get("host->gpu0", 0)),
         "to_cpu_bytes": int(over.get("gpu0->host", 0)),
     }

@@ -1,4 +1,4 @@
-"""Quantum volume with more amplitudes than memory: bytes a second at three levels, in each kind and with prefetch.
+"""Quantum volume with more amplitudes than memory: bytes a second by level, in each kind and with prefetch.
 
 The publication takes 34 qubits; here the state is scaled, and the balloon with it.
 """
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from octavo.reproduce.grace_hopper.study import Key, Part, Study
     from octavo.runs.result import RunResult
 
-TITLE = "Quantum volume, oversubscribed: throughput of three levels"
+TITLE = "Quantum volume, oversubscribed: throughput by level"
 PROGRAM = "quantum-volume"
 PREFETCHED = "managed, prefetch"
 """Managed memory with `cudaMemPrefetchAsync` of the amplitudes before each gate."""
 LEVELS = {
     "L1-L2": ("l1_l2",),
     "HBM": ("hbm_read", "hbm_written"),
+    "LPDDR": ("lpddr_read", "lpddr_written"),
     "C2C": ("from_host_line", "from_host_page", "to_host_line", "to_host_page"),
 }
 """Columns of the table of traffic by level."""

@@ -23,8 +23,8 @@ const MOST_REGION: u64 = 2 << 20;
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    /// Where a page comes into being: with who touches it first (`toucher`, the default), on the `host`, or on the first
-    /// `gpu`, as a NUMA policy (`numactl`) has it.
+    /// Where a page comes into being that no NUMA policy (`system.numa`) has elsewhere: with who touches it first
+    /// (`toucher`, the default), on the `host`, or on the first `gpu`, as where there is one memory.
     first_touch: FirstTouch,
     /// Whether pages of the host move to a GPU that accesses them often; default true (`grace-hopper.md`: on by default
     /// on such nodes, `uvm_perf_access_counter_migration_enable`).

@@ -1,7 +1,9 @@
 //! How long copies of pages take.
 
 use octavo_manager::{Cause, HOST_MEMORY, MemoryId, PageRun};
+use octavo_program::LINE_BYTES;
 
+use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
@@ -48,7 +50,9 @@ impl<L: Listen> Hardware<'_, L> {
                 let clean = self.write_back(gpu, pages, time, Some(cause));
                 self.gpus[gpu].stream(self.clock.now(), clean, first, lines)
             }
-            None if from == HOST_MEMORY => time + self.costs.host_memory,
+            None if from == HOST_MEMORY => {
+                self.begin_on_host(time, Passed::read(lines * LINE_BYTES)) + self.costs.host_memory
+            }
             None => self.access_further(time, from, lines, Traffic::of(cause)),
         }
     }
@@ -62,8 +66,16 @@ impl<L: Listen> Hardware<'_, L> {
                 debug_assert!(!state.holds_any(first, lines), "lines of a page leave the cache with the page");
                 state.stream(self.clock.now(), time, first, lines)
             }
-            None if to == HOST_MEMORY => time,
+            None if to == HOST_MEMORY => self.begin_on_host(time, Passed::written(lines * LINE_BYTES)),
             None => self.access_further(time, to, lines, Traffic::of(cause)),
         }
+    }
+    /// When copies of pages can begin to read or write the host's first memory: at once, but after what others booked
+    /// where coherent GPUs share it with cores.
+    pub(super) fn begin_on_host(&mut self, time: u64, bytes: Passed) -> u64 {
+        if self.system.is_none() {
+            return time;
+        }
+        self.first_memory.begin(self.clock.now(), time, bytes)
     }
 }

@@ -2,6 +2,7 @@
 
 use octavo_manager::{Cause, HOST, HOST_MEMORY, MemoryId, PageRun, ProcessorId, ProcessorMask, Step};
 
+use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Traffic;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
@@ -117,7 +118,8 @@ impl<L: Listen> Hardware<'_, L> {
             None if zeroed => {
                 let cleared = self.clock.now() + zeroing(&self.config.host.costs, count * LINE_BYTES);
                 if memory == HOST_MEMORY {
-                    return cleared;
+                    let written = Passed::written(count * LINE_BYTES);
+                    return cleared.max(self.begin_on_host(self.clock.now(), written));
                 }
                 cleared.max(self.access_further(self.clock.now(), memory, count, Traffic::Lines))
             }

@@ -5,6 +5,7 @@ use octavo_driver::slab::Slab;
 use octavo_manager::{HOST, HOST_MEMORY, Kind, Manager, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::Span;
 
+use crate::cpu::first_memory::Passed;
 use crate::engine::event::Kind as EventKind;
 use crate::fabric::links::Traffic;
 use crate::machine::happening::Listen;
@@ -148,7 +149,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Memory of the host, link, memory of the GPU. What the GPU's caches have of the pages is old.
     fn copy_in(&mut self, gpu: usize, runs: &[(PageRun, u64)], further: &[(MemoryId, u64)]) -> Piece {
         let (now, bytes) = (self.clock.now(), total(runs));
-        let read = self.stream_host(now, bytes, further);
+        let read = self.stream_host(now, bytes, further, Passed::read);
         let path = (HOST, ProcessorId::gpu(gpu));
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
         let mut arrives = arrived;
@@ -173,16 +174,25 @@ impl<L: Listen> Hardware<'_, L> {
         }
         let path = (ProcessorId::gpu(gpu), HOST);
         let arrived = self.links.send(now, read, path, bytes, Traffic::Copies);
-        Piece { arrives: self.stream_host(arrived, bytes, further), next: self.next_piece(read, arrived) }
+        Piece {
+            arrives: self.stream_host(arrived, bytes, further, Passed::written),
+            next: self.next_piece(read, arrived),
+        }
     }
 
-    /// Bytes of the host's memories, of which `further` are not in its first.
-    fn stream_host(&mut self, time: u64, bytes: u64, further: &[(MemoryId, u64)]) -> u64 {
+    /// Bytes of the host's memories, of which `further` are not in its first, are read or written, as `passed` says.
+    fn stream_host(
+        &mut self,
+        time: u64,
+        bytes: u64,
+        further: &[(MemoryId, u64)],
+        passed: impl Fn(u64) -> Passed,
+    ) -> u64 {
         let now = self.clock.now();
         let first = bytes - further.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let mut over = time;
-        if let Some(cpu) = self.cpu.as_mut().filter(|_| first > 0) {
-            over = cpu.stream(now, time, first);
+        if first > 0 {
+            over = self.first_memory.access(now, time, passed(first));
         }
         for &(memory, bytes) in further {
             over = over.max(self.links.memories.access(now, time, memory, bytes, Traffic::Copies));

@@ -62,7 +62,8 @@ impl<L: Listen> Node<'_, L> {
         let page_shift = self.hardware.page_bytes().trailing_zeros();
         let thread = &mut self.programs.threads[number];
         let Some((chunk, next)) = thread.next(page_shift) else { return self.end_host_thread(number) };
-        let Hardware { cpu, links, gpus, accesses, costs, config, page_line_shift, .. } = &mut self.hardware;
+        let Hardware { cpu, first_memory, links, gpus, accesses, costs, config, page_line_shift, .. } =
+            &mut self.hardware;
         let cpu = cpu.as_mut().expect("a program has a host");
         if !cpu.allows(chunk.page, chunk.write) {
             cpu.count_fault();
@@ -72,7 +73,7 @@ impl<L: Listen> Node<'_, L> {
         let latency = config.coherence.as_ref().map_or(0, |coherence| coherence.cpu_latency.0);
         let header = costs.header_bytes;
         let mut beyond = Reached { links, gpus, accesses, header, latency, page_line_shift: *page_line_shift };
-        let touched = cpu.touch(now, thread.core, now, &chunk, &mut beyond);
+        let touched = cpu.touch(now, thread.core, now, &chunk, (first_memory, &mut beyond));
         thread.done = thread.done.max(touched.done);
         thread.go_on(next);
         self.hardware.clock.schedule(touched.next, Kind::HostThread, number);

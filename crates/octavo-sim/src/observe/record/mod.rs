@@ -203,10 +203,13 @@ impl Recorder {
         let buffers = workload.buffers();
         let mut tables =
             vec![self.allocations(buffers), self.page_groups(buffers), link_table(links), kernel_table(&self.kernels)];
-        tables.extend(self.traffic.table(&self.kernels));
+        let ends = self.samples.as_ref().map(Samples::ends).unwrap_or_default();
+        let (traffic, over_time) = self.traffic.tables(&self.kernels, ends);
+        tables.extend(traffic);
         let names = self.jobs.as_ref().map(JobLog::names);
         tables.extend(self.phases.table(names));
         tables.extend(self.samples.into_iter().flat_map(Samples::tables));
+        tables.extend(over_time);
         if let Some(timeline) = self.timeline {
             tables.push(timeline.table(self.page_bytes, "time_ps"));
         }
@@ -277,8 +280,8 @@ impl Listen for Recorder {
             Happening::Discarded { pages, memory } => self.discard(now, pages, memory),
             Happening::Attribute(change) => self.attribute(now, change),
             Happening::Kernel { name, began, ended } => self.kernel(name.clone(), began, ended),
-            Happening::LaunchBegins { job, accesses, links } => self.traffic.begins(job, accesses, links),
-            Happening::LaunchEnds { job, accesses, links } => self.traffic.ends(job, accesses, links),
+            Happening::LaunchBegins { job, accesses, links, host } => self.traffic.begins(job, accesses, links, host),
+            Happening::LaunchEnds { job, accesses, links, host } => self.traffic.ends(job, accesses, links, host),
             Happening::Capacity { gpu, pages } => {
                 self.capacity.push(Capacity { time: now, gpu, pages: Some(pages) });
             }
@@ -287,9 +290,12 @@ impl Listen for Recorder {
             Happening::Phase { job, action, phase, name, began, ended } => {
                 self.phases.push((job, action), phase, name, (began, ended));
             }
-            Happening::Sample { accesses, manager, links } => {
+            Happening::Sample { accesses, manager, links, host } => {
                 if let Some(samples) = &mut self.samples {
                     samples.push(now, accesses, manager, &links.usage());
+                }
+                if let Some(host) = host {
+                    self.traffic.samples(now, accesses, links, host);
                 }
             }
             _ => {}

@@ -101,6 +101,11 @@ impl Samples {
         self.interval
     }
 
+    /// When intervals ended, ascending.
+    pub fn ends(&self) -> &[u64] {
+        &self.time
+    }
+
     pub fn push(&mut self, time: u64, accesses: &Accesses, manager: &Manager, links: &[LinkUse]) {
         let totals = totals(accesses, &manager.statistics());
         self.time.push(time);

@@ -1,15 +1,16 @@
-//! What each launch moved between the levels of memory, on nodes whose host and GPUs are coherent.
+//! What moved between the levels of memory, by launch and over time, on nodes whose host and GPUs are coherent.
 
 use std::borrow::Cow;
 
 use octavo_program::LINE_BYTES;
 
+use crate::cpu::first_memory::Passed;
 use crate::fabric::links::{Links, Traffic};
 use crate::gpu::counts::Accesses;
 use crate::observe::table::{Column, Table};
 
 /// Names of the columns, by level.
-const LEVELS: [&str; 7] = [
+const LEVELS: [&str; 9] = [
     "l1_l2_bytes",
     "hbm_read_bytes",
     "hbm_written_bytes",
@@ -17,36 +18,50 @@ const LEVELS: [&str; 7] = [
     "from_host_page_bytes",
     "to_host_line_bytes",
     "to_host_page_bytes",
+    "lpddr_read_bytes",
+    "lpddr_written_bytes",
 ];
 
 /// Bytes so far, by level.
 type Bytes = [i64; LEVELS.len()];
 
-/// Launches that run, and those that are over.
+/// Launches that run, those that are over, and intervals.
 #[derive(Default)]
 pub(super) struct TrafficLog {
     /// By job: what had moved when its launch began.
     begun: Vec<Bytes>,
     rows: Vec<Bytes>,
+    /// What had moved at the end of each interval.
+    samples: Vec<(u64, Bytes)>,
 }
 
 impl TrafficLog {
     /// A launch of a job begins.
-    pub fn begins(&mut self, job: usize, accesses: &Accesses, links: &Links) {
+    pub fn begins(&mut self, job: usize, accesses: &Accesses, links: &Links, host: Passed) {
         if self.begun.len() <= job {
             self.begun.resize(job + 1, Bytes::default());
         }
-        self.begun[job] = so_far(accesses, links);
+        self.begun[job] = so_far(accesses, links, host);
     }
 
     /// It is over; what other jobs moved meanwhile counts as well.
-    pub fn ends(&mut self, job: usize, accesses: &Accesses, links: &Links) {
-        let now = so_far(accesses, links);
-        self.rows.push(std::array::from_fn(|level| now[level] - self.begun[job][level]));
+    pub fn ends(&mut self, job: usize, accesses: &Accesses, links: &Links, host: Passed) {
+        let now = so_far(accesses, links, host);
+        self.rows.push(difference(&now, &self.begun[job]));
     }
 
-    /// A row for each launch, in the order of the table of kernels; nothing on nodes that are not coherent.
-    pub fn table(&self, kernels: &[(Cow<'static, str>, u64, u64)]) -> Option<Table> {
+    /// An interval is over.
+    pub fn samples(&mut self, time: u64, accesses: &Accesses, links: &Links, host: Passed) {
+        self.samples.push((time, so_far(accesses, links, host)));
+    }
+
+    /// A row for each launch, in the order of the table of kernels, and one for each interval, by when these ended; nothing
+    /// on nodes that are not coherent.
+    pub fn tables(&self, kernels: &[(Cow<'static, str>, u64, u64)], ends: &[u64]) -> (Option<Table>, Option<Table>) {
+        (self.by_launch(kernels), self.over_time(ends))
+    }
+
+    fn by_launch(&self, kernels: &[(Cow<'static, str>, u64, u64)]) -> Option<Table> {
         if self.rows.is_empty() {
             return None;
         }
@@ -55,13 +70,32 @@ impl TrafficLog {
             Column::u64("began_ps", kernels.iter().map(|kernel| kernel.1).collect()),
             Column::u64("ended_ps", kernels.iter().map(|kernel| kernel.2).collect()),
         ];
-        let level = |level: usize| self.rows.iter().map(|row| row[level].max(0).cast_unsigned()).collect();
-        columns.extend(LEVELS.into_iter().enumerate().map(|(index, name)| Column::u64(name, level(index))));
+        columns.extend(level_columns(&self.rows));
         Some(Table::new("traffic", columns))
+    }
+
+    fn over_time(&self, ends: &[u64]) -> Option<Table> {
+        // Intervals that became one end with the last of them.
+        let kept: Vec<&(u64, Bytes)> =
+            self.samples.iter().filter(|(time, _)| ends.binary_search(time).is_ok()).collect();
+        let before = std::iter::once(Bytes::default()).chain(kept.iter().map(|(_, sum)| *sum));
+        let rows: Vec<Bytes> = kept.iter().zip(before).map(|((_, sum), before)| difference(sum, &before)).collect();
+        let mut columns = vec![Column::u64("time_ps", kept.iter().map(|(time, _)| *time).collect())];
+        columns.extend(level_columns(&rows));
+        (!rows.is_empty()).then(|| Table::new("traffic_intervals", columns))
     }
 }
 
-fn so_far(accesses: &Accesses, links: &Links) -> Bytes {
+fn difference(sum: &Bytes, before: &Bytes) -> Bytes {
+    std::array::from_fn(|level| sum[level] - before[level])
+}
+
+fn level_columns(rows: &[Bytes]) -> impl Iterator<Item = Column> + '_ {
+    let level = |level: usize| rows.iter().map(|row| row[level].max(0).cast_unsigned()).collect();
+    LEVELS.into_iter().enumerate().map(move |(index, name)| Column::u64(name, level(index)))
+}
+
+fn so_far(accesses: &Accesses, links: &Links, host: Passed) -> Bytes {
     let remote = accesses.remote_gpu_lines + accesses.remote_host_lines;
     let beyond_l1 = (accesses.load_lines + accesses.store_lines).wrapping_sub(accesses.l1_hits);
     let (down, up) = links.host_bytes();
@@ -79,6 +113,8 @@ fn so_far(accesses: &Accesses, links: &Links) -> Bytes {
         pages(&down),
         lines(&up),
         pages(&up),
+        host.read,
+        host.written,
     ]
     .map(u64::cast_signed)
 }

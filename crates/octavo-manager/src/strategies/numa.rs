@@ -1,0 +1,151 @@
+//! On which NUMA node a page of the operating system's memory comes into being: the policy of its mapping.
+
+use octavo_registry::nearest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::error::ConfigError;
+use crate::contract::ids::{MemoryId, PageId, ProcessorId};
+use crate::contract::topology::{SystemTable, Topology};
+
+/// A policy, as `mbind` gives a mapping one and `numactl` a program's host side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NumaPolicy {
+    /// Where the page is touched first, or where the placement has it (`numactl --localalloc`).
+    #[default]
+    Local,
+    /// On one of `nodes` as long as these have room (`--preferred`, `--preferred-many`).
+    Preferred,
+    /// On `nodes` in turn, by the page's number (`--interleave`). The production driver does not look at this policy: what
+    /// a GPU touches first is on that GPU (`uvm-driver.md` section 7).
+    Interleave,
+    /// On `nodes` and nowhere else: when these are full, memory is out (`--membind`).
+    Bind,
+}
+
+/// The policy of the operating system's memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NumaConfig {
+    /// Which policy; `local` unless said otherwise.
+    pub policy: NumaPolicy,
+    /// The nodes that it speaks of, as tables call them: `host`, the host's other memories `host1` and so on, and on
+    /// coherent nodes whose GPU memory is the operating system's `gpu0` and so on. None for `local`.
+    pub nodes: Vec<String>,
+}
+
+impl NumaConfig {
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What can be checked without a node.
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        match (self.policy, self.nodes.is_empty()) {
+            (NumaPolicy::Local, false) => Err(refused(format!("expected none beside `local`, found {}", self.said()))),
+            (NumaPolicy::Local, true) | (_, false) => Ok(()),
+            (_, true) => Err(refused("expected at least one node for this policy, found none".to_owned())),
+        }
+    }
+
+    fn said(&self) -> String {
+        self.nodes.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same on a node.
+    ///
+    /// # Errors
+    /// Names what is no NUMA node there, and those that are.
+    pub fn on(&self, topology: &Topology) -> Result<Numa, ConfigError> {
+        self.validate()?;
+        let gpus_too = topology.system == SystemTable::Shared { on_gpus: true };
+        let (mut known, gpus): (Vec<MemoryId>, Vec<MemoryId>) =
+            topology.memories.iter().map(|memory| memory.id).partition(|memory| memory.on_host());
+        known.extend(gpus.into_iter().filter(|_| gpus_too));
+        let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+        if let Some(unknown) = self.nodes.iter().find(|name| !names.contains(name)) {
+            let hint =
+                nearest(unknown, names.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+            let message = format!("expected NUMA nodes of this node, {}, found `{unknown}`", names.join(", "));
+            return Err(refused(message + &hint.unwrap_or_default()));
+        }
+        let nodes = known.into_iter().filter(|memory| self.nodes.contains(&memory.to_string())).collect();
+        Ok(Numa { policy: self.policy, nodes })
+    }
+}
+
+fn refused(message: String) -> ConfigError {
+    ConfigError { key: "system.numa.nodes".to_owned(), message }
+}
+
+/// A policy on a node.
+#[derive(Clone, Debug, Default)]
+pub struct Numa {
+    policy: NumaPolicy,
+    /// The host's first, the nearest to its cores before the others, as the kernel orders them; then the GPUs'.
+    nodes: Vec<MemoryId>,
+}
+
+/// What a policy says about pages that come to the host.
+pub(crate) enum OnHost<'a> {
+    /// Nothing.
+    Anywhere,
+    /// The first page goes there, if there is room.
+    Turn(MemoryId),
+    /// They go to these, the first with room.
+    Among(&'a [MemoryId]),
+}
+
+impl Numa {
+    /// Whether it says nothing.
+    pub(crate) fn is_local(&self) -> bool {
+        self.policy == NumaPolicy::Local
+    }
+
+    /// Where a page comes into being that would come to `wish` without a policy. Of several nodes, the toucher's own is
+    /// taken, else the nearest to the host's cores, as the driver does (`uvm-driver.md` section 7).
+    pub(crate) fn first_touch(&self, page: PageId, toucher: ProcessorId, wish: MemoryId) -> MemoryId {
+        match self.policy {
+            NumaPolicy::Local => wish,
+            NumaPolicy::Interleave if toucher.gpu_index().is_some() => wish,
+            NumaPolicy::Interleave => self.turn(page),
+            NumaPolicy::Preferred | NumaPolicy::Bind => {
+                if self.nodes.contains(&toucher.memory()) {
+                    toucher.memory()
+                } else {
+                    self.nodes[0]
+                }
+            }
+        }
+    }
+
+    /// Whose turn it is.
+    fn turn(&self, page: PageId) -> MemoryId {
+        self.nodes[page.index() % self.nodes.len()]
+    }
+
+    pub(crate) fn on_host(&self, page: PageId) -> OnHost<'_> {
+        match self.policy {
+            NumaPolicy::Local => OnHost::Anywhere,
+            NumaPolicy::Interleave => OnHost::Turn(self.turn(page)),
+            NumaPolicy::Preferred | NumaPolicy::Bind => {
+                OnHost::Among(&self.nodes[..self.nodes.partition_point(|node| node.on_host())])
+            }
+        }
+    }
+
+    /// The only nodes that pages may be on; `None` if they may be on all.
+    pub(crate) fn bound(&self) -> Option<&[MemoryId]> {
+        (self.policy == NumaPolicy::Bind).then_some(&self.nodes)
+    }
+
+    /// Whether access counters may bring pages there: not past a policy that names other nodes (`uvm-driver.md`
+    /// section 7: the driver chooses the destination as for a fault).
+    pub(crate) fn lets_move(&self, to: MemoryId) -> bool {
+        match self.policy {
+            NumaPolicy::Local | NumaPolicy::Interleave => true,
+            NumaPolicy::Preferred | NumaPolicy::Bind => self.nodes.contains(&to),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+"""What each kernel moved between the levels of memory, on nodes whose host and GPUs are coherent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo.runs.levels import LEVELS
+
+if TYPE_CHECKING:
+    from octavo.report.runs import Run
+
+TABLE = "traffic"
+_KERNELS = 40
+"""Kernels of a run that the page lists, at most: those that took longest."""
+
+
+def by_kernel(run: Run) -> list[dict[str, Any]]:
+    """One row for each kernel: launches, time, and bytes by level, of all its launches."""
+    if TABLE not in run.result.tables:
+        return []
+    time = (pl.col("ended_ps") - pl.col("began_ps")).sum().alias("time_ps")
+    levels = [pl.sum_horizontal(pl.col(name).sum() for name in names).alias(level) for level, names in LEVELS.items()]
+    table = (
+        run.result.table(TABLE).group_by("kernel", maintain_order=True).agg(pl.len().alias("launches"), time, *levels)
+    )
+    longest = table.sort("time_ps", descending=True, maintain_order=True).head(_KERNELS)
+    return [{"run": run.number, **row} for row in longest.to_dicts()]

@@ -1,0 +1,12 @@
+"""Levels of memory whose traffic coherent nodes tell, and the columns of `traffic` and `traffic_intervals` of each."""
+
+from __future__ import annotations
+
+LEVELS = {
+    "L1-L2": ("l1_l2_bytes",),
+    "HBM": ("hbm_read_bytes", "hbm_written_bytes"),
+    "LPDDR": ("lpddr_read_bytes", "lpddr_written_bytes"),
+    "CPU to GPU": ("from_host_line_bytes", "from_host_page_bytes"),
+    "GPU to CPU": ("to_host_line_bytes", "to_host_page_bytes"),
+}
+"""From the compute units outwards; the last two are the link's directions."""
