@@ -16,7 +16,7 @@ use mimalloc::MiMalloc;
 use pyo3::prelude::*;
 
 /// It asks the system for huge pages, where that is allowed. The tables of a node are tens of megabytes, read all over: with
-/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses (docs/speed.md).
+/// pages of 4 KiB, a tenth of a run goes to giving memory out and to translating its addresses (docs/speed-history.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -2,7 +2,7 @@
 //!
 //! Thousands of wavefronts take turns, and what is kept of them, of their compute units and of the lines they want does
 //! not fit a cache near the core. A hint lets that memory be read while something else is simulated; it changes no
-//! result. Each stands where it was found to gain more than its instructions cost (`docs/speed.md`).
+//! result. Each stands where it was found to gain more than its instructions cost (`docs/speed-history.md`).
 
 use octavo_program::{Op, OpKind};
 
