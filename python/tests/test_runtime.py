@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import octavo
 from octavo.advice import constants, model, systems
-from octavo.errors import OutputError
+from octavo.errors import AdviceError, OutputError
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-runtime"
 CASES = json.loads((CRATE / "data" / "answers.json").read_text())
@@ -115,3 +116,44 @@ def test_a_rarely_used_buffer_is_an_answer_that_depends_on_what_is_used():
     rare = structure({"bytes": 1 << 30, "touched": 0.05, "faults_together": 64, "copied_in": 1 << 30}, system)
     assert model.penalty(system, rare).advises_host
     assert not model.penalty(system, replace(rare, sigma=1.0)).advises_host
+
+
+def recording(*allocations, octavo_profile=1):
+    """A profile of the record mode, of two call sites."""
+    nothing = {"calls": 0, "bytes": 0}
+    ways = dict.fromkeys(("copied_in", "copied_out", "copied_within", "filled", "prefetched"), nothing)
+    rows = [{"kind": "device", "bytes": 1 << 20, "site": 0, **ways, **each} for each in allocations]
+    sites = [[{"module": "/home/a/program", "offset": 0x1234, "symbol": None}]] * 2
+    return json.dumps({"octavo_profile": octavo_profile, "sites": sites, "allocations": rows})
+
+
+def test_a_recording_is_advised_on_by_call_site_and_size(tmp_path):
+    file = tmp_path / "profile.json"
+    once = {"calls": 1, "bytes": 1 << 20}
+    twice = {"calls": 2, "bytes": 3 << 20}
+    pinned = {"kind": "pinned"}
+    file.write_text(recording({"copied_in": once}, {"copied_in": twice}, {"site": 1, "kind": "managed"}, pinned))
+    advice = octavo.advise(file, node="cuda-sm80")
+    assert list(advice.placements) == ["program+0x1234", "program+0x1234 #2"]
+    first, second = (each.buffer for each in advice.plan.buffers)
+    assert (first.present, second.present) == ("device", "managed")
+    assert (first.facts["copied_in"].value, first.facts["copies"].value) == (2 << 20, 1.5)
+    assert (first.facts["rho"].low, first.facts["rho"].value) == (1.0, 2.0)
+    assert (first.first, second.first) == ("host", "device")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "found no JSON"),
+        ("[]", "found no key `octavo_profile`"),
+        (recording({}, octavo_profile=9), "expected a profile of format 1, found 9"),
+        (recording({"kind": "pinned"}), "found none"),
+        (recording({"site": 7}), "damaged: IndexError"),
+    ],
+)
+def test_recordings_that_cannot_be_used_are_refused(tmp_path, text, said):
+    file = tmp_path / "profile.json"
+    file.write_text(text)
+    with pytest.raises(AdviceError, match=said):
+        octavo.advise(file)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from octavo import api
-from octavo.advice import activity, exhaustive, picture, profiles, programs, systems, verify
+from octavo.advice import activity, exhaustive, picture, profiles, programs, recorded, systems, verify
 from octavo.advice.facts import PLACEMENTS, Fact
 from octavo.advice.plan import Plan, plan
 from octavo.advice.sizes import size_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from octavo.advice.exhaustive import Exhausted
     from octavo.advice.facts import Buffer, Placement
+    from octavo.advice.model import System
     from octavo.advice.systems import SystemConstants
     from octavo.advice.verify import Found
     from octavo.arguments import Arguments
@@ -44,6 +45,8 @@ POINTS_FILE = "points.parquet"
 PICTURE_FILE = "roofline.png"
 _DEFAULTS = ("memory.preset=stock-driver",)
 """What a workload by name runs on, beside the node: managed memory as the production driver has it."""
+_NOTES = ("a profile of unified memory tells no accesses: pinned memory is not considered",)
+"""What to know about advice on an imported profile."""
 _MANAGED = ("managed", "system")
 """Kinds of programs whose runs tell how pages come on demand."""
 
@@ -133,8 +136,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     """Advise where each buffer of a program is to lie.
 
     Args:
-        source: a scenario (or its TOML file), the folder of a run or of an imported profile, a workload by name, or the
-            folder of a trace.
+        source: a scenario (or its TOML file), the folder of a run or of an imported profile, a recording
+            (`docs/runtime.md`), a workload by name, or the folder of a trace.
         budget: device memory that may be used, bytes or a size such as `40GB`; all that the node has if left out.
         placements: those that may be advised: `device`, `managed`, `pinned`.
         readings: of the model's equations: `sound`, or `published` as printed.
@@ -171,8 +174,13 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         force,
     )
     path = None if source is None or isinstance(source, Scenario) else Path(source)
+    if path is not None and recorded.is_recording(path):
+        return _of_profile(
+            path, lambda system: recorded.buffers(path, system), recorded.NOTES, arguments, order, output
+        )
     if path is not None and is_imported(path):
-        return _of_profile(RunResult.load(path), arguments, order, output)
+        result = RunResult.load(path)
+        return _of_profile(path, lambda system: profiles.buffers(result, system), _NOTES, arguments, order, output)
     run = RunResult.load(path) if path is not None and holds_result(path) else None
     if arguments.get("node") is not None and (run is not None or isinstance(source, Scenario)):
         raise AdviceError(
@@ -237,20 +245,27 @@ def _without_placement(overrides: Sequence[str], arguments: Arguments) -> list[s
     return [each for each in overrides if named or each != "memory.placement=on-touch"]
 
 
-def _of_profile(result: RunResult, arguments: Arguments, order: _Order, output: str | Path | None) -> Advice:
+def _of_profile(
+    profile: Path,
+    buffers: Callable[[System], list[Buffer]],
+    told: Sequence[str],
+    arguments: Arguments,
+    order: _Order,
+    output: str | Path | None,
+) -> Advice:
     if order.verify or order.exhaustive:
         raise AdviceError(
-            f"{result.folder}: a profile tells too little to simulate its program",
+            f"{profile}: a profile tells too little to simulate its program",
             "leave out --verify and --exhaustive, or record a trace",
         )
-    _refuse_changes(result, arguments)
+    _refuse_changes(profile, arguments)
     constants = systems.from_node(arguments.get("node") or systems.DEFAULT_NODE)
-    found = order.plan(profiles.buffers(result, constants.system), constants)
-    notes = ["a profile of unified memory tells no accesses: pinned memory is not considered"]
+    found = order.plan(buffers(constants.system), constants)
+    notes = [*told]
     if arguments.get("node") is None:
         notes.append(f"no --node given: taken to run on {systems.DEFAULT_NODE}")
-    advice = Advice(f"profile {result.folder.name}", found, constants, notes=tuple(notes))
-    key = order.key(f"profile {result.folder.resolve()}", constants)
+    advice = Advice(f"profile {profile.name}", found, constants, notes=tuple(notes))
+    key = order.key(f"profile {profile.resolve()}", constants)
     opened: AbstractContextManager[None] = nullcontext()
     if output is not None:
         opened = experiment_folder(Path(output), key, force=order.force)
@@ -260,12 +275,12 @@ def _of_profile(result: RunResult, arguments: Arguments, order: _Order, output: 
     return advice
 
 
-def _refuse_changes(result: RunResult, arguments: Arguments) -> None:
+def _refuse_changes(profile: Path, arguments: Arguments) -> None:
     """A profile has no scenario that could be changed; only its node is not in it."""
     named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
     if named:
         options = ", ".join("--set" if name == "overrides" else f"--{name}" for name in named)
-        raise AdviceError(f"{result.folder}: a profile has no scenario to change", f"leave out {options}")
+        raise AdviceError(f"{profile}: a profile has no scenario to change", f"leave out {options}")
 
 
 def _of_program(

@@ -48,7 +48,7 @@ class Reading(Enum):
 Target = Annotated[
     str,
     typer.Argument(
-        help="Workload by name, folder of a trace, scenario file, or folder of a run or of an imported profile.",
+        help="Workload, folder of a trace, scenario file, folder of a run or of an imported profile, or a recording.",
         show_default=False,
     ),
 ]

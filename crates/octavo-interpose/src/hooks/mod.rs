@@ -1,0 +1,92 @@
+//! The functions that stand before those of CUDA.
+
+mod driver;
+mod runtime;
+
+use std::ffi::c_void;
+
+use crate::real::Slot;
+
+/// One of them.
+pub struct Hook {
+    /// Its name, and that of the function behind it.
+    pub name: &'static str,
+    /// The function behind it.
+    pub slot: &'static Slot,
+    /// Itself.
+    pub hook: *const c_void,
+}
+
+// SAFETY: the pointer is a function's.
+unsafe impl Sync for Hook {}
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Hook> {
+    runtime::HOOKS.iter().chain(driver::HOOKS)
+}
+
+/// `cudaErrorSymbolNotFound`, and `CUDA_ERROR_NOT_FOUND`: there is no such function behind the hook.
+pub(crate) const NOWHERE: i32 = 500;
+
+/// Hooks of a library. Each calls the function behind it; what the program called itself is told to the recorder,
+/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls.
+macro_rules! hooks {
+    ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt)*) => {
+        $($(hooks!(@one $library, $name, $arguments, $when, $told);)+)*
+        pub static HOOKS: &[$crate::hooks::Hook] = &[$($($crate::hooks::Hook {
+            name: stringify!($name),
+            slot: &$name::SLOT,
+            hook: $name as *const std::ffi::c_void,
+        }),+),*];
+    };
+    (@one $library:ident, $name:ident, ($($argument:ident: $type:ty),*), $when:ident, $told:tt) => {
+        mod $name {
+            pub static SLOT: $crate::real::Slot = $crate::real::Slot::new(
+                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => unreachable!(),
+                },
+                $crate::real::Library::$library,
+            );
+        }
+
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
+            let real = $name::SLOT.real($name as *const std::ffi::c_void);
+            if real.is_null() {
+                return $crate::hooks::NOWHERE;
+            }
+            // SAFETY: the function behind a hook has the hook's arguments.
+            let real: unsafe extern "C" fn($($type),*) -> i32 = unsafe { std::mem::transmute(real) };
+            if !$crate::settings::active() {
+                // SAFETY: the arguments are the caller's.
+                return unsafe { real($($argument),*) };
+            }
+            let call = $crate::nesting::Call::begin();
+            hooks!(@told $when before, call, $told);
+            // SAFETY: the arguments are the caller's.
+            let status = unsafe { real($($argument),*) };
+            if status == 0 {
+                hooks!(@told $when after, call, $told);
+                hooks!(@told $when always, call, $told);
+            }
+            drop(call);
+            status
+        }
+    };
+    (@told before before, $call:ident, $told:tt) => { hooks!(@outermost $call, $told) };
+    (@told after after, $call:ident, $told:tt) => { hooks!(@outermost $call, $told) };
+    (@told always always, $call:ident, $told:tt) => {
+        // SAFETY: the call succeeded with these arguments.
+        unsafe { $told }
+    };
+    (@told $when:ident $other:ident, $call:ident, $told:tt) => {};
+    (@outermost $call:ident, $told:tt) => {
+        if $call.is_the_programs() {
+            // SAFETY: pointers are read once the call that was to write them has succeeded.
+            #[allow(unused_unsafe)]
+            unsafe { $told }
+        }
+    };
+}
+pub(crate) use hooks;

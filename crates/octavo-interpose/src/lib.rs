@@ -1,0 +1,28 @@
+//! Records what an unmodified CUDA program allocates, copies and launches: `LD_PRELOAD` this library, with
+//! `OCTAVO_RECORD` naming the profile to write.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `settings` | reads the environment |
+//! | `hooks` | the functions that stand before those of the runtime and of the driver |
+//! | `real` | finds the functions behind them |
+//! | `lookup` | stands before `dlsym` and `cuGetProcAddress`, by which statically linked runtimes find the driver |
+//! | `nesting` | what the runtime calls of the driver belongs to the call of the runtime |
+//! | `site` | who called |
+//! | `recorder` | what is recorded |
+//! | `life` | the beginning and the end of a process, and forks |
+//!
+//! A hook calls the function behind it with the same arguments and returns what it returns. What has no hook is not
+//! touched. Without `OCTAVO_RECORD`, or with `OCTAVO_DISABLE`, nothing is looked at. Linux on x86-64 with glibc.
+#![expect(unsafe_code, reason = "it stands between C programs and C libraries")]
+#![cfg_attr(test, allow(dead_code, reason = "nothing stands before the functions of the tests themselves"))]
+#![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+
+mod hooks;
+mod life;
+mod lookup;
+mod nesting;
+mod real;
+mod recorder;
+mod settings;
+mod site;

@@ -1,0 +1,141 @@
+//! Who asks for a function by name gets its hook.
+
+use std::arch::naked_asm;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::null_mut;
+
+use crate::hooks::{Hook, all};
+use crate::real::{self, Dlsym};
+use crate::settings::active;
+
+/// From this version of CUDA on, sizes and addresses have 64 bits: functions whose names end in `_v2`.
+const WIDE: i32 = 3020;
+/// From this one on, `cuMemPrefetchAsync` and `cuMemAdvise` take other arguments, and have no hook.
+const LOCATIONS: i32 = 12020;
+/// From this one on, `cuGetProcAddress` has one argument more.
+const STATUS: i32 = 12000;
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
+const PER_THREAD: u64 = 2;
+
+/// `dlsym`: jumps to the C library's, whose answer may depend on who called, for all names that have no hook.
+///
+/// # Safety
+/// As `dlsym`.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {route}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        route = sym route,
+    )
+}
+
+/// The function that answers.
+unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Dlsym {
+    // SAFETY: the caller of `dlsym` gives a string.
+    let hooked = active() && handle != libc::RTLD_NEXT && !name.is_null() && unsafe { of_c(name) }.is_some();
+    if hooked { answered } else { real::dlsym().unwrap_or(nowhere) }
+}
+
+unsafe extern "C" fn nowhere(_: *mut c_void, _: *const c_char) -> *mut c_void {
+    null_mut()
+}
+
+/// `dlsym` of a name with a hook.
+unsafe extern "C" fn answered(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    let Some(dlsym) = real::dlsym() else { return null_mut() };
+    // SAFETY: the arguments are the caller's.
+    let (found, hook) = unsafe { (dlsym(handle, name), of_c(name)) };
+    match hook {
+        Some(hook) if !found.is_null() => hook.instead_of(found),
+        _ => found,
+    }
+}
+
+/// # Safety
+/// It is a string.
+unsafe fn of_c(name: *const c_char) -> Option<&'static Hook> {
+    // SAFETY: the caller says so.
+    let name = unsafe { CStr::from_ptr(name) };
+    name.to_bytes().starts_with(b"cu").then(|| named(name.to_str().ok()?)).flatten()
+}
+
+fn named(name: &str) -> Option<&'static Hook> {
+    all().find(|hook| hook.name == name)
+}
+
+impl Hook {
+    /// What to give for a function that was found: the hook, if it can stand before it.
+    fn instead_of(&self, found: *mut c_void) -> *mut c_void {
+        let own = self.hook.cast_mut();
+        if found == own {
+            // The global scope begins with this library: there has to be a function behind it.
+            return if self.slot.real(self.hook).is_null() { null_mut() } else { own };
+        }
+        if self.slot.found(found) { own } else { found }
+    }
+}
+
+/// Puts the hook in the place of a function that `cuGetProcAddress` gave.
+///
+/// # Safety
+/// As for `cuGetProcAddress`, which succeeded.
+pub unsafe fn replace(symbol: *const c_char, function: *mut *mut c_void, version: i32, flags: u64) {
+    if symbol.is_null() || function.is_null() {
+        return;
+    }
+    // SAFETY: the caller says that they are a string and a place with a function or null.
+    let (symbol, found) = unsafe { (CStr::from_ptr(symbol), *function) };
+    let hook = symbol.to_str().ok().and_then(|symbol| versioned(symbol, version, flags & PER_THREAD != 0));
+    if let Some(hook) = hook.filter(|_| !found.is_null()) {
+        // SAFETY: as above.
+        unsafe { function.write(hook.instead_of(found)) };
+    }
+}
+
+/// The hook of the function that a name means in a version.
+fn versioned(symbol: &str, version: i32, per_thread: bool) -> Option<&'static Hook> {
+    let renewed = match symbol {
+        "cuMemPrefetchAsync" | "cuMemAdvise" => version >= LOCATIONS,
+        "cuGetProcAddress" => return named(if version >= STATUS { "cuGetProcAddress_v2" } else { symbol }),
+        _ => false,
+    };
+    if renewed {
+        return None;
+    }
+    let wide = format!("{symbol}_v2");
+    let name = match named(&wide) {
+        Some(_) if version < WIDE => return None,
+        Some(_) => wide,
+        None => symbol.to_owned(),
+    };
+    let own = ["_ptsz", "_ptds"].iter().find_map(|suffix| named(&format!("{name}{suffix}")));
+    own.filter(|_| per_thread).or_else(|| named(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::versioned;
+
+    #[test]
+    fn names_mean_what_they_meant_in_a_version() {
+        let name = |symbol, version, per_thread| versioned(symbol, version, per_thread).map(|hook| hook.name);
+        assert_eq!(name("cuMemAlloc", 12000, false), Some("cuMemAlloc_v2"));
+        assert_eq!(name("cuMemAlloc", 2000, false), None);
+        assert_eq!(name("cuLaunchKernel", 12000, true), Some("cuLaunchKernel_ptsz"));
+        assert_eq!(name("cuMemcpyHtoD", 12000, true), Some("cuMemcpyHtoD_v2_ptds"));
+        assert_eq!(name("cuMemFree", 12000, true), Some("cuMemFree_v2"));
+        assert_eq!(name("cuMemAdvise", 12010, false), Some("cuMemAdvise"));
+        assert_eq!(name("cuMemAdvise", 12020, false), None);
+        assert_eq!(name("cuGetProcAddress", 11030, false), Some("cuGetProcAddress"));
+        assert_eq!(name("cuGetProcAddress", 12000, false), Some("cuGetProcAddress_v2"));
+        assert_eq!(name("cuCtxCreate", 12000, false), None);
+    }
+}

@@ -1,0 +1,302 @@
+//! What is recorded of a process, and the profile that it becomes.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::site::{Frame, Sites, callers, name_of};
+
+/// The format that is written; `python/octavo/advice/recorded.py` reads it.
+pub const FORMAT: u32 = 1;
+/// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
+const MOST: usize = 1 << 16;
+
+/// What kind of memory was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Of the device.
+    Device,
+    /// That moves by pages.
+    Managed,
+    /// Of the host, for the device to reach.
+    Pinned,
+}
+
+/// Calls and bytes of one sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    calls: u64,
+    bytes: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, bytes: usize) {
+        self.calls += 1;
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+}
+
+/// One allocation.
+#[derive(Clone, Debug, Serialize)]
+struct Allocation {
+    kind: Kind,
+    call: &'static str,
+    bytes: u64,
+    address: u64,
+    /// Number of the place that it was allocated from.
+    site: usize,
+    allocated_ns: u64,
+    freed_ns: Option<u64>,
+    /// Launches of the process before it, and before its end.
+    launches_before: u64,
+    launches_at_end: Option<u64>,
+    copied_in: Traffic,
+    copied_out: Traffic,
+    copied_within: Traffic,
+    filled: Traffic,
+    prefetched: Traffic,
+    advised: u64,
+}
+
+/// Launches of one kernel with one shape.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Kernel {
+    name: Option<String>,
+    blocks: u64,
+    threads_per_block: u64,
+    launches: u64,
+}
+
+/// What is known of a process.
+#[derive(Default)]
+struct Known {
+    allocations: Vec<Allocation>,
+    /// Begin, end and number of those that are alive, by address; none overlap.
+    alive: Vec<(u64, u64, usize)>,
+    sites: Sites,
+    /// By function, blocks and threads.
+    kernels: BTreeMap<(usize, u64, u64), Kernel>,
+    launches: u64,
+    lost: u64,
+    calls: u64,
+}
+
+/// Records a process.
+pub struct Recorder {
+    path: PathBuf,
+    process: u32,
+    parent: Option<u32>,
+    begun: Instant,
+    known: Mutex<Known>,
+}
+
+static CURRENT: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The profile, as it is written.
+#[derive(Serialize)]
+struct Profile<'a> {
+    octavo_profile: u32,
+    program: Vec<String>,
+    process: u32,
+    forked_from: Option<u32>,
+    time_ns: u64,
+    launches: u64,
+    lost: u64,
+    sites: &'a [Vec<Frame>],
+    allocations: &'a [Allocation],
+    kernels: Vec<&'a Kernel>,
+}
+
+impl Recorder {
+    /// Records from now on, into a file.
+    pub fn begin(path: PathBuf, parent: Option<u32>) {
+        let new = Self { path, process: std::process::id(), parent, begun: Instant::now(), known: Mutex::default() };
+        // Whoever it replaces may still be locked by a thread that a fork left behind: it is never freed.
+        CURRENT.store(Box::into_raw(Box::new(new)), Ordering::Release);
+    }
+
+    /// The one that records this process, if any.
+    pub fn current() -> Option<&'static Self> {
+        // SAFETY: what was stored there is never freed.
+        unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The process that it records.
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Writes the profile, whole or not at all, if there is anything to write.
+    pub fn write(&self) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.calls == 0 {
+            return;
+        }
+        let profile = Profile {
+            octavo_profile: FORMAT,
+            program: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            process: self.process,
+            forked_from: self.parent,
+            time_ns: self.now(),
+            launches: known.launches,
+            lost: known.lost,
+            sites: &known.sites.frames,
+            allocations: &known.allocations,
+            kernels: known.kernels.values().collect(),
+        };
+        let beside = self.path.with_extension(format!("{}.part", self.process));
+        let Ok(text) = serde_json::to_vec_pretty(&profile) else { return };
+        // Nobody is there to be told: whoever asked for the profile misses it.
+        if std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &self.path)).is_err() {
+            let _ = std::fs::remove_file(&beside);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+}
+
+impl Known {
+    /// The place of the allocation among the living that an address is in.
+    fn place(&self, address: u64) -> Option<usize> {
+        let after = self.alive.partition_point(|(begin, ..)| *begin <= address);
+        let place = after.checked_sub(1)?;
+        (address < self.alive[place].1).then_some(place)
+    }
+
+    fn at(&mut self, pointer: *const c_void) -> Option<&mut Allocation> {
+        let number = self.alive[self.place(pointer as u64)?].2;
+        self.allocations.get_mut(number)
+    }
+
+    fn end(&mut self, place: usize, now: u64) {
+        let (.., number) = self.alive.remove(place);
+        self.allocations[number].freed_ns = Some(now);
+        self.allocations[number].launches_at_end = Some(self.launches);
+    }
+
+    fn add(&mut self, allocation: Allocation) {
+        let begin = allocation.address;
+        let end = begin.saturating_add(allocation.bytes.max(1));
+        let room = self.allocations.try_reserve(1).is_ok() && self.alive.try_reserve(1).is_ok();
+        if self.allocations.len() >= MOST || !room {
+            self.lost += 1;
+            return;
+        }
+        let now = allocation.allocated_ns;
+        // Freed by a call that has no hook: its address could not be given out again otherwise.
+        while let Some(place) = self.alive.iter().position(|(old, until, _)| *old < end && begin < *until) {
+            self.end(place, now);
+        }
+        let place = self.alive.partition_point(|(other, ..)| *other < begin);
+        self.alive.insert(place, (begin, end, self.allocations.len()));
+        self.allocations.push(allocation);
+    }
+}
+
+/// Lets `what` see the record of this process; panics end here.
+fn told(what: impl FnOnce(&Recorder, &mut Known)) {
+    let Some(recorder) = Recorder::current() else { return };
+    let work = std::panic::AssertUnwindSafe(|| {
+        let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.calls += 1;
+        what(recorder, &mut known);
+    });
+    let _ = std::panic::catch_unwind(work);
+}
+
+/// Memory was allocated.
+pub fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: usize) {
+    if pointer.is_null() {
+        return;
+    }
+    let callers = callers();
+    told(|recorder, known| {
+        let site = known.sites.number(callers);
+        known.add(Allocation {
+            kind,
+            call,
+            bytes: size as u64,
+            address: pointer as u64,
+            site,
+            allocated_ns: recorder.now(),
+            freed_ns: None,
+            launches_before: known.launches,
+            launches_at_end: None,
+            copied_in: Traffic::default(),
+            copied_out: Traffic::default(),
+            copied_within: Traffic::default(),
+            filled: Traffic::default(),
+            prefetched: Traffic::default(),
+            advised: 0,
+        });
+    });
+}
+
+/// Memory is about to be freed: afterwards its address may belong to another thread's.
+pub fn freed(pointer: *const c_void) {
+    told(|recorder, known| {
+        let place = known.place(pointer as u64).filter(|place| known.alive[*place].0 == pointer as u64);
+        if let Some(place) = place {
+            known.end(place, recorder.now());
+        }
+    });
+}
+
+/// Bytes were copied.
+pub fn copied(to: *const c_void, from: *const c_void, size: usize) {
+    told(|_, known| {
+        let on_device = |allocation: &Allocation| allocation.kind != Kind::Pinned;
+        let into = known.at(to).is_some_and(|allocation| on_device(allocation));
+        let out = known.at(from).is_some_and(|allocation| on_device(allocation));
+        if let Some(target) = known.at(to) {
+            if out { &mut target.copied_within } else { &mut target.copied_in }.add(size);
+        }
+        if let Some(source) = known.at(from) {
+            if into { &mut source.copied_within } else { &mut source.copied_out }.add(size);
+        }
+    });
+}
+
+/// Bytes were set.
+pub fn filled(pointer: *const c_void, size: usize) {
+    told(|_, known| {
+        if let Some(allocation) = known.at(pointer) {
+            allocation.filled.add(size);
+        }
+    });
+}
+
+/// Pages were asked for.
+pub fn prefetched(pointer: *const c_void, size: usize) {
+    told(|_, known| {
+        if let Some(allocation) = known.at(pointer) {
+            allocation.prefetched.add(size);
+        }
+    });
+}
+
+/// The driver was told something about pages.
+pub fn advised(pointer: *const c_void) {
+    told(|_, known| {
+        if let Some(allocation) = known.at(pointer) {
+            allocation.advised += 1;
+        }
+    });
+}
+
+/// A kernel was launched.
+pub fn launched(kernel: *const c_void, blocks: u64, threads_per_block: u64) {
+    told(|_, known| {
+        known.launches += 1;
+        let new = || Kernel { name: name_of(kernel as usize), blocks, threads_per_block, launches: 0 };
+        known.kernels.entry((kernel as usize, blocks, threads_per_block)).or_insert_with(new).launches += 1;
+    });
+}

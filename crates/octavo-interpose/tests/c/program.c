@@ -1,0 +1,85 @@
+/* A program of the runtime's: squares what it copies in. Exits with 0 if the results are right. */
+#include "stand_in.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COUNT = 1024, SIZE = COUNT * sizeof(int), ROUNDS = 50, THREADS = 8 };
+
+static void square(void **values) {
+    int *to = *(int **)values[0], *from = *(int **)values[1];
+    for (int at = 0; at < COUNT; at++) to[at] = from[at] * from[at];
+}
+
+static __attribute__((noinline)) void *input(void) {
+    void *made = NULL;
+    if (cudaMalloc(&made, SIZE)) exit(3);
+    return made;
+}
+
+static __attribute__((noinline)) void *output(void) {
+    void *made = NULL;
+    if (cudaMallocManaged(&made, SIZE, 1)) exit(3);
+    return made;
+}
+
+static void *work(void *nothing) {
+    int host[COUNT], back[COUNT];
+    for (int at = 0; at < COUNT; at++) host[at] = at;
+    void *from = input(), *to = output();
+    void *values[] = {&to, &from};
+    dim3 grid = {COUNT / 128, 1, 1}, block = {128, 1, 1};
+    if (cudaMemset(to, 0, SIZE) || cudaMemcpy(from, host, SIZE, 1)) exit(4);
+    if (cudaMemPrefetchAsync(to, SIZE, 0, NULL) || cudaMemAdvise(to, SIZE, 3, 0)) exit(4);
+    if (cudaLaunchKernel((void *)square, grid, block, values, 0, NULL)) exit(5);
+    if (cudaMemcpy(back, to, SIZE, 2)) exit(6);
+    for (int at = 0; at < COUNT; at++)
+        if (back[at] != at * at) exit(7);
+    cudaFree(from);
+    cudaFree(to);
+    return nothing;
+}
+
+static void *works(void *nothing) {
+    for (int round = 0; round < ROUNDS; round++) work(NULL);
+    return nothing;
+}
+
+int main(int count, char **arguments) {
+    const char *mode = count > 1 ? arguments[1] : "";
+    if (!strcmp(mode, "threads")) {
+        pthread_t threads[THREADS];
+        for (int each = 0; each < THREADS; each++) pthread_create(&threads[each], NULL, works, NULL);
+        for (int each = 0; each < THREADS; each++) pthread_join(threads[each], NULL);
+    } else if (!strcmp(mode, "fork")) {
+        /* Another thread allocates while this one forks; the children allocate, too. */
+        pthread_t thread;
+        pthread_create(&thread, NULL, works, NULL);
+        for (int child = 0; child < 4; child++) {
+            pid_t made = fork();
+            if (!made) {
+                void *here = input();
+                cudaFree(here);
+                exit(0);
+            }
+            int status;
+            waitpid(made, &status, 0);
+            if (status) return 8;
+        }
+        pthread_join(thread, NULL);
+    } else if (!strcmp(mode, "failure")) {
+        void *made = NULL;
+        if (cudaMalloc(&made, 1u << 20) != 2 || made) return 9;
+        work(NULL);
+    } else if (!strcmp(mode, "nothing")) {
+        puts("nothing to do with CUDA");
+    } else {
+        work(NULL);
+        void *left = NULL;
+        cudaMallocHost(&left, 100);
+    }
+    return 0;
+}

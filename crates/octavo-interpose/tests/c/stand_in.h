@@ -1,0 +1,32 @@
+/* What the tests' programs know of CUDA: declarations as they are in its interface, none of them copied. */
+#ifndef STAND_IN_H
+#define STAND_IN_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct { unsigned x, y, z; } dim3;
+int cudaMalloc(void **out, size_t size);
+int cudaMallocManaged(void **out, size_t size, unsigned flags);
+int cudaMallocHost(void **out, size_t size);
+int cudaMallocAsync(void **out, size_t size, void *stream);
+int cudaFree(void *pointer);
+int cudaFreeHost(void *pointer);
+int cudaFreeAsync(void *pointer, void *stream);
+int cudaMemcpy(void *to, const void *from, size_t size, int kind);
+int cudaMemset(void *pointer, int value, size_t size);
+int cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream);
+int cudaMemAdvise(const void *pointer, size_t size, int advice, int device);
+int cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared, void *stream);
+
+int cuMemAlloc_v2(uint64_t *out, size_t size);
+int cuMemAllocManaged(uint64_t *out, size_t size, unsigned flags);
+int cuMemAllocHost_v2(void **out, size_t size);
+int cuMemFree_v2(uint64_t pointer);
+int cuMemFreeHost(void *pointer);
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size);
+int cuMemsetD32_v2(uint64_t pointer, unsigned value, size_t count);
+int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **values, void **extra);
+int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, int *found);
+#endif
