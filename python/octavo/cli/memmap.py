@@ -112,11 +112,11 @@ def _show_memmap(sink: Sink, found: Found) -> None:
         for row in found.structures.filter(seed=0).to_dicts()
     ]
     sink.table("Data structures, on the first input", columns, rows)
-    share = found.roofline["reached"] / found.roofline["ceiling"]
+    share = (found.roofline["reached"] / found.roofline["ceiling"]).to_numpy()
     sink.say(
         f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
     )
-    counted, decided = found.costs["counted"], found.costs["decided"]
+    counted, decided = (found.costs[name].to_numpy() for name in ("counted", "decided"))
     sink.say(
         f"The model, processor time here: {counted.sum():.1f} s to count all accesses, "
         f"{decided.max() * 1e3:.1f} ms at most to decide"

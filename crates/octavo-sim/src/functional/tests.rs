@@ -14,6 +14,7 @@ use crate::job::{Job, divide_node};
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
+use crate::machine::starts::Starts;
 
 /// Every plan that was begun.
 #[derive(Default)]
@@ -87,7 +88,7 @@ fn node(preset: &str, capacity_percent: u32) -> NodeConfig {
 fn in_time(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity: Option<u32>) -> Vec<Plan> {
     let manager = Manager::new(memory, &node.topology(capacity, 4096).unwrap()).unwrap();
     let jobs = [Job::alone(workload, None)];
-    let running = Jobs::new(&jobs, divide_node(node, &jobs).unwrap(), workload, node);
+    let running = Jobs::new(&jobs, divide_node(node, &jobs).unwrap(), workload, node, Starts::default());
     let mut running = Node::new(node, manager, 4096, (workload, running, &[None]), Vec::new(), Plans::default());
     while running.step() {}
     running.end().1.0
