@@ -157,3 +157,16 @@ def test_recordings_that_cannot_be_used_are_refused(tmp_path, text, said):
     file.write_text(text)
     with pytest.raises(AdviceError, match=said):
         octavo.advise(file)
+
+
+def test_call_sites_are_named_by_their_line_where_there_is_one(tmp_path, monkeypatch):
+    tool = tmp_path / "addr2line"
+    tool.write_text(
+        '#!/bin/sh\nif [ "$3" = 0x1233 ]; then echo "/src/main.cu:42 (discriminator 1)"; else echo "??:0"; fi\n'
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    file = tmp_path / "profile.json"
+    frames = [[{"module": str(tool), "offset": offset, "symbol": None} for offset in (0x99, 0x1234)]]
+    file.write_text(json.dumps({**json.loads(recording({})), "sites": frames}))
+    assert list(octavo.advise(file).placements) == ["main.cu:42"]

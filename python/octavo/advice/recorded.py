@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,8 @@ NOTES = (
     "a recording tells no accesses: what is touched, how often, and by how many operations are assumed",
     "each buffer is one of those that a call site allocated with this size; gains are of one",
 )
+_PATIENCE = 10.0
+"""Seconds that looking up a line may take; chosen."""
 _RECORDED = "calls of the program"
 _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
 """Of the kinds that are advised on: pinned memory is where copies begin and end."""
@@ -76,11 +81,29 @@ def buffers(path: Path, system: System) -> list[Buffer]:
 
 
 def _place(frames: Sequence[dict[str, Any]]) -> str:
-    """The nearest caller: file and offset."""
+    """The nearest caller with a line in debug information, or else the nearest one: file and offset."""
     if not frames:
         return "unknown"
+    lines = (_line(frame["module"], int(frame["offset"])) for frame in frames)
     nearest = frames[0]
-    return f"{Path(nearest['module']).name}+{nearest['offset']:#x}"
+    return next((line for line in lines if line), f"{Path(nearest['module']).name}+{nearest['offset']:#x}")
+
+
+@cache
+def _line(module: str, offset: int) -> str | None:
+    """The line of a call, by `addr2line` of binutils; none without it, or without debug information."""
+    program = shutil.which("addr2line")
+    if program is None or not Path(module).is_file():
+        return None
+    try:
+        command = [program, "-e", module, hex(offset - 1)]  # A return address is that of what follows the call.
+        said = subprocess.run(  # noqa: S603 - a tool of the system, and a file that exists
+            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    file, _, line = said.split(" ")[0].strip().rpartition(":")
+    return f"{Path(file).name}:{line}" if line.isdigit() and int(line) else None
 
 
 def _names(places: Sequence[str]) -> list[str]:
