@@ -54,6 +54,11 @@ def test_what_does_not_go_together_is_refused(overrides, expected):
         octavo.scenario(workload="fir", fidelity="page", overrides=overrides)
 
 
+def test_shares_of_hits_are_refused_where_lines_have_tags():
+    with pytest.raises(ScenarioError, match=r"`node.settled.l2_hits_percent`: expected 84 where `fidelity` is line"):
+        octavo.scenario(workload="fir", overrides={"node.settled.l2_hits_percent": 90})
+
+
 def test_a_wrong_name_is_answered_with_those_there_are():
     with pytest.raises(ScenarioError, match="page"):
         octavo.scenario(workload="fir", fidelity="pages")

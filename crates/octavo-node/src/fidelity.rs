@@ -24,7 +24,8 @@ impl Fidelity {
     }
 }
 
-/// What stands for cache tags at fidelity `page`: the same shares for every workload.
+/// What stands for cache tags at fidelity `page`: the same shares for every workload. At fidelity `line` each must have
+/// its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SettledConfig {
@@ -49,5 +50,16 @@ impl Default for SettledConfig {
 impl SettledConfig {
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The first value that is not the default: its key, the default and what it is.
+    pub(crate) fn changed(&self) -> Option<(&'static str, String, String)> {
+        let usual = Self::default();
+        let values = [
+            ("l1_hits_percent", usual.l1_hits_percent.to_string(), self.l1_hits_percent.to_string()),
+            ("l2_hits_percent", usual.l2_hits_percent.to_string(), self.l2_hits_percent.to_string()),
+            ("ahead", usual.ahead.to_string(), self.ahead.to_string()),
+        ];
+        values.into_iter().find(|(_, usual, found)| usual != found)
     }
 }

@@ -79,7 +79,11 @@ impl NodeConfig {
             return Err(error("settled.ahead", message));
         }
         if self.fidelity == Fidelity::Line {
-            return Ok(());
+            return self.settled.changed().map_or(Ok(()), |(key, usual, found)| {
+                let message =
+                    format!("expected {usual} where `fidelity` is line, found {found}: only page settles lines");
+                Err(error(&format!("settled.{key}"), message))
+            });
         }
         let needs = [
             ("`l1.in_order` is true", self.l1.in_order),

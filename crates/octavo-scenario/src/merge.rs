@@ -39,8 +39,8 @@ pub(crate) struct Merged {
     main: String,
     /// The file that the node is in, if it is in one of its own.
     node: Option<String>,
-    /// The name of a job that something is said about and that there is not.
-    stray_job: Option<String>,
+    /// What is said about jobs that there are not, or not yet, and where.
+    strays: Vec<(String, Map<String, Value>, Origin)>,
 }
 
 impl Merged {
@@ -67,13 +67,14 @@ impl Merged {
         let mut note = |key: &str| _ = self.origins.insert(key.to_owned(), origin(key));
         overlay("", &mut self.values, values, &mut note);
         for (name, table) in by_name.iter().filter_map(Value::as_object).flatten() {
-            let Some((index, job)) = find_job(&mut self.values, name) else {
-                note(&format!("job.{name}"));
-                self.stray_job.get_or_insert_with(|| name.clone());
-                continue;
-            };
-            if let Some(table) = table.as_object() {
-                overlay(&nth("job", index), job, table.clone(), &mut note);
+            let table = table.as_object().cloned().unwrap_or_default();
+            match find_job(&mut self.values, name) {
+                Some((index, job)) => overlay(&nth("job", index), job, table, &mut note),
+                None => {
+                    let key = format!("job.{name}");
+                    note(&key);
+                    self.strays.push((name.clone(), table, origin(&key)));
+                }
             }
         }
     }
@@ -83,9 +84,23 @@ impl Merged {
         self.origins.insert(key.to_owned(), origin);
     }
 
-    /// The first name of a job that something is said about (`job.NAME.share`) and that there is not.
+    /// Lays what was said about jobs that there were not yet (`job.NAME.share`) over those that there are now.
+    pub fn adopt_strays(&mut self) {
+        let strays = std::mem::take(&mut self.strays);
+        for (name, table, origin) in strays {
+            match find_job(&mut self.values, &name) {
+                Some((index, job)) => {
+                    let mut note = |key: &str| _ = self.origins.insert(key.to_owned(), origin.clone());
+                    overlay(&nth("job", index), job, table, &mut note);
+                }
+                None => self.strays.push((name, table, origin)),
+            }
+        }
+    }
+
+    /// The first name of a job that something is said about and that there is not.
     pub fn stray_job(&self) -> Option<&str> {
-        self.stray_job.as_deref()
+        self.strays.first().map(|(name, ..)| name.as_str())
     }
 
     /// Removes and returns the value at a dotted key.

@@ -14,12 +14,18 @@ const OF_ALL: [&str; 2] = ["scale", "seed"];
 
 /// Spells the jobs out, if there are any; what is left of `workload` and `program` beside them is for all of them.
 pub(crate) fn spell_out_jobs(merged: &mut Merged) -> Result<(), Problem> {
+    if take_mix(merged)? {
+        merged.adopt_strays();
+    }
     if let Some(stray) = merged.stray_job() {
         let names: Vec<&str> = job_names(merged);
-        let message = format!("unknown job, expected one of {}", names.join(", "));
-        return Err(Problem::new(format!("job.{stray}"), message).meant(stray, names));
+        let expected = if names.is_empty() {
+            "there are none: expected [[job]] tables, or a workload of several programs such as hs+gups".to_owned()
+        } else {
+            format!("expected one of {}", names.join(", "))
+        };
+        return Err(Problem::new(format!("job.{stray}"), format!("unknown job, {expected}")).meant(stray, names));
     }
-    take_mix(merged)?;
     let Some(jobs) = merged.values.get("job").and_then(Value::as_array) else { return Ok(()) };
     if jobs.is_empty() || jobs.len() > MOST {
         return Err(Problem::new("job", format!("expected 1 to {MOST} jobs, found {}", jobs.len())));
@@ -39,14 +45,14 @@ fn job_names(merged: &Merged) -> Vec<&str> {
     jobs.filter_map(|job| job.get("name")?.as_str()).collect()
 }
 
-/// A workload that is several programs becomes a job for each.
-fn take_mix(merged: &mut Merged) -> Result<(), Problem> {
+/// A workload that is several programs becomes a job for each; whether it was.
+fn take_mix(merged: &mut Merged) -> Result<bool, Problem> {
     if merged.get("workload.name").and_then(Value::as_str) != Some(MIX) {
-        return Ok(());
+        return Ok(false);
     }
     refuse_both(merged)?;
     let origin = merged.origin("workload");
-    let Some(Value::Object(mut workload)) = merged.take("workload") else { return Ok(()) };
+    let Some(Value::Object(mut workload)) = merged.take("workload") else { return Ok(false) };
     let programs = match workload.shift_remove("applications") {
         Some(Value::Array(programs)) => programs,
         None => Vec::new(),
@@ -64,8 +70,11 @@ fn take_mix(merged: &mut Merged) -> Result<(), Problem> {
         return Err(Problem::new(format!("workload.{unknown}"), message).meant(unknown, OF_ALL));
     }
     let mut names: Vec<String> = Vec::new();
-    let job = |program: Value| {
-        let base = program.get("name").unwrap_or(&program).as_str().unwrap_or_default().to_owned();
+    let job = |mut program: Value| {
+        if program.is_string() {
+            program = Value::Object(Map::from_iter([("name".to_owned(), program)]));
+        }
+        let base = program.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let copies = names.iter().filter(|name| **name == base).count();
         let name = if copies == 0 { base.clone() } else { format!("{base}.{}", copies + 1) };
         names.push(base);
@@ -74,7 +83,7 @@ fn take_mix(merged: &mut Merged) -> Result<(), Problem> {
     merged.values.insert("job".to_owned(), programs.into_iter().map(job).collect());
     merged.values.insert("workload".to_owned(), Value::Object(workload));
     merged.note("job", origin);
-    Ok(())
+    Ok(true)
 }
 
 /// What is said once for all jobs.

@@ -94,6 +94,28 @@ fn several_programs_in_short_are_jobs() {
 }
 
 #[test]
+fn overrides_change_a_job_of_several_programs_in_short_by_its_name() {
+    let plain = "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\nworkload = \"fir+hs+fir\"\n";
+    let overrides = ["job.hs.share=0.25", "job.\"fir.2\".workload.scale=0.5", "job.fir.memory.placement=grit"];
+    let scenario = resolved_from(plain, &overrides).unwrap().scenario;
+    let [fir, hs, again] = &scenario.job[..] else { panic!("{:?}", scenario.job) };
+    assert_eq!((fir.share, hs.share, fir.workload.scale, again.workload.scale), (None, Some(0.25), 1.0, 0.5));
+    assert_eq!((fir.memory.placement.as_ref().unwrap().name.as_str(), hs.memory.is_common()), ("grit", true));
+    let stray = resolved_from(plain, &["job.fur.share=0.5"]).unwrap_err().to_string();
+    assert!(
+        stray.starts_with("--set job.fur.share=0.5: `job.fur`: unknown job, expected one of fir, hs, fir.2"),
+        "{stray}"
+    );
+    let early = resolved_from(plain, &["job.hs.share=0.5", "workload=fir+mm"]).unwrap_err().to_string();
+    assert!(early.contains("`job.hs`: unknown job, expected one of fir, mm"), "{early}");
+    let alone = resolved_from("memory.placement = \"on-touch\"\nworkload = \"fir\"\n", &["job.fir.share=0.5"]);
+    let alone = alone.unwrap_err().to_string();
+    assert!(alone.contains("unknown job, there are none: expected [[job]] tables"), "{alone}");
+    let share = resolved_from(plain, &["job.hs.share=fast"]).unwrap_err().to_string();
+    assert!(share.starts_with("--set job.hs.share=fast: `job[1].share`"), "{share}");
+}
+
+#[test]
 fn a_workload_beside_jobs_is_refused() {
     let both = refusal(&["workload=fir"]);
     assert!(

@@ -1,4 +1,6 @@
-//! How often jobs have ended, and whether that is enough.
+//! How often jobs have ended, whether that is enough, and whether one waits for room that no end of another makes.
+
+use octavo_manager::{Manager, PageId, SpaceId};
 
 use crate::job::{Job, Repeat};
 
@@ -9,12 +11,19 @@ struct Round {
     repeat: Repeat,
     is_idle: bool,
     ended: u32,
+    waits: Option<Wait>,
+}
+
+/// A job's memory waits for frames: its first page without one, and how often each job had ended when that was seen.
+struct Wait {
+    page: PageId,
+    ended: Vec<u32>,
 }
 
 impl Rounds {
     /// None has ended yet.
     pub fn new(jobs: &[Job<'_>]) -> Self {
-        Self(jobs.iter().map(|job| Round { repeat: job.repeat, is_idle: job.idle, ended: 0 }).collect())
+        Self(jobs.iter().map(|job| Round { repeat: job.repeat, is_idle: job.idle, ended: 0, waits: None }).collect())
     }
 
     /// Whether a job never begins.
@@ -30,6 +39,29 @@ impl Rounds {
     /// A job has ended once more.
     pub fn note_end(&mut self, job: usize) {
         self.0[job].ended += 1;
+    }
+
+    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever:
+    /// nothing is under way, and all others wait, are over, or have ended again without a frame more for it.
+    pub fn wait_is_in_vain(&mut self, manager: &Manager) -> bool {
+        if manager.starving().is_none() {
+            return false;
+        }
+        let ended: Vec<u32> = self.0.iter().map(|round| round.ended).collect();
+        for (job, round) in self.0.iter_mut().enumerate() {
+            let page = manager.first_without_frame(SpaceId(job as u16));
+            let as_before = |wait: &Wait| Some(wait.page) == page && wait.ended[job] == ended[job];
+            if !round.waits.as_ref().is_some_and(as_before) {
+                round.waits = page.map(|page| Wait { page, ended: ended.clone() });
+            }
+        }
+        let waiting = self.0.iter().filter_map(|round| round.waits.as_ref());
+        waiting.into_iter().any(|wait| (0..self.0.len()).all(|other| self.made_no_room(other, wait)))
+    }
+
+    fn made_no_room(&self, other: usize, wait: &Wait) -> bool {
+        let Round { is_idle, ended, ref waits, .. } = self.0[other];
+        is_idle || waits.is_some() || ended > wait.ended[other] || self.is_over(other)
     }
 
     /// Whether every job has ended as often as it must: the run is over.
@@ -49,7 +81,7 @@ impl Rounds {
 
     /// Whether a job has ended as often as it must. One that never begins has nothing to do.
     fn has_done_enough(&self, job: usize) -> bool {
-        let Round { repeat, is_idle, ended } = self.0[job];
+        let Round { repeat, is_idle, ended, .. } = self.0[job];
         let least = if let Repeat::Times(times) = repeat { times } else { 1 };
         is_idle || ended >= least
     }

@@ -1,6 +1,6 @@
 //! Who waits for room, when nothing goes on any more.
 
-use crate::contract::ids::PageRun;
+use crate::contract::ids::{PageId, PageRun, SpaceId};
 use crate::manager::Manager;
 use crate::memories::usage::{OutOfMemory, Starving};
 
@@ -28,5 +28,12 @@ impl Manager {
         let apart =
             |other: PageRun| other.first.0 + other.count <= run.first.0 || run.first.0 + run.count <= other.first.0;
         self.frameless.iter().any(|&(waiting, _)| !apart(waiting))
+    }
+
+    /// The first page of an address space, of those that stay, that has yet to get a frame.
+    #[must_use]
+    pub fn first_without_frame(&self, space: SpaceId) -> Option<PageId> {
+        let firsts = self.frameless.iter().map(|&(run, _)| run.first);
+        firsts.filter(|&page| self.memory.pages.space(page) == space).min()
     }
 }

@@ -36,6 +36,7 @@ mod spaces;
 mod spare;
 mod statistics;
 mod system_wide;
+mod tiers;
 mod time;
 mod tree_golden;
 mod uniform;

@@ -66,7 +66,9 @@ impl Thread {
         let (lines, next) = if piece.stride == piece.width {
             (end.div_ceil(LINE_BYTES) - self.at / LINE_BYTES, end)
         } else {
-            self.scattered(piece, end)
+            let (lines, next) = self.scattered(piece, end);
+            // An access that reaches into the next page is taken to end with its own.
+            (lines.min(((page + 1) << page_shift) / LINE_BYTES - self.at / LINE_BYTES), next)
         };
         let first = (self.at - (page << page_shift)) / LINE_BYTES;
         Some((Chunk { page: page as u32, first, lines, write: piece.write }, next))
@@ -136,5 +138,7 @@ mod tests {
         assert_eq!(chunks(vec![sweep(4, 1024)]), [(2, 0, 4, false), (3, 0, 4, false)]);
         assert_eq!(chunks(vec![sweep(4, 16)]), [(2, 0, 64, false), (3, 0, 64, false)]);
         assert_eq!(chunks(vec![sweep(128, 2048)]), [(2, 0, 4, false), (3, 0, 4, false)]);
+        // Bytes 4032 to 4160 are the last line of a page and the first of the next.
+        assert_eq!(chunks(vec![sweep(128, 130)]).iter().map(|chunk| chunk.1 + chunk.2).max(), Some(64));
     }
 }

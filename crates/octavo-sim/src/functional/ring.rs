@@ -37,9 +37,14 @@ impl Ring {
             if !self.jobs.get(self.at)?.has_had_all() {
                 return Some(&mut self.jobs[self.at]);
             }
-            self.at = (self.at + 1) % self.jobs.len();
-            self.jobs[self.at].begin_round();
+            self.pass_on();
         }
         None
+    }
+
+    /// It is the next job's turn. The one that had it may begin its next launch before anyone asks again.
+    pub fn pass_on(&mut self) {
+        self.at = (self.at + 1) % self.jobs.len();
+        self.jobs[self.at].begin_round();
     }
 }

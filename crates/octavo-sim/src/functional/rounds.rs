@@ -59,6 +59,9 @@ impl<L: Listen> Run<'_, L> {
                 break;
             }
             self.end(job);
+            if self.rounds.wait_is_in_vain(self.machine.driver.manager()) {
+                return Err(Stop::Halted);
+            }
             has_ended = true;
         }
         Ok(did)
@@ -109,6 +112,9 @@ impl<L: Listen> Run<'_, L> {
             let streams = Streams { workload: self.workload, launch: state.launch, turn: self.turn };
             let before = self.machine.tables.lines;
             self.groups_done += u64::from(turns.next(&mut self.machine, streams, &mut state.queues));
+            if turns.is_over() {
+                ring.pass_on();
+            }
             state.lines += self.machine.tables.lines - before;
             taken += 1;
             if self.machine.halted() {

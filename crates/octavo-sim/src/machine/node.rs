@@ -30,6 +30,8 @@ pub(crate) struct Node<'a, L> {
     pub(super) capacity: Vec<CapacityAt>,
     pub(super) groups_per_cycle: u32,
     pub(super) finished: bool,
+    /// It goes no further: a job waits for memory that it never gets.
+    pub(super) in_vain: bool,
 }
 
 impl<'a, L: Listen> Node<'a, L> {
@@ -52,6 +54,7 @@ impl<'a, L: Listen> Node<'a, L> {
             capacity,
             groups_per_cycle: NonZeroU32::new(config.compute.groups_per_cycle).map_or(u32::MAX, NonZeroU32::get),
             finished: false,
+            in_vain: false,
         };
         node.begin();
         node

@@ -40,7 +40,7 @@ impl<L: Listen> Node<'_, L> {
 
     /// Whether every program has ended once.
     pub const fn is_finished(&self) -> bool {
-        self.finished
+        self.finished && !self.in_vain
     }
 
     /// Launches that have ended, of all programs.

@@ -102,18 +102,23 @@ fn latencies_are_those_of_the_level_that_hits() {
     assert_eq!(cases, [22_000, 42_125, 142_187]);
 }
 
-/// GPU 1 takes a page while GPU 0 loads it again and again.
+/// GPU 1 takes a page twelve times while GPU 0 loads it again and again. Whoever would go a microsecond ahead after
+/// each time would load for so long what it does not have.
 #[test]
 fn nobody_goes_ahead_on_pages_that_have_left() {
-    let other = [compute(1), vec![Op::store(line(0, 1), 1), Op::WAIT]].concat();
-    let again = (0..4000).flat_map(|_| [Op::load(line(0, 0), 1), Op::WAIT]).collect();
-    let script = Script::one_group_per_gpu(1, vec![again, other]);
-    let faults = |ahead| {
+    const TIMES: u64 = 12;
+    let take = |turn| [compute(10), vec![Op::store(line(0, turn), 1), Op::WAIT]].concat();
+    let again = (0..8000).flat_map(|_| [Op::load(line(0, 0), 1), Op::WAIT]).collect();
+    let script = Script::one_group_per_gpu(1, vec![again, (0..TIMES).flat_map(take).collect()]);
+    let run = |ahead| {
         let mut node = by_page(node(2));
         node.settled.ahead = ahead;
-        run(&node, &memory("on-touch"), &script).summary.accesses.faults
+        run(&node, &memory("on-touch"), &script).summary
     };
-    assert_eq!(faults(Time(0)), faults(Time(1_000_000)));
+    let (clock, ahead) = (run(Time(0)), run(Time(1_000_000)));
+    assert_eq!((clock.accesses.faults, ahead.accesses.faults), (2 * TIMES + 1, 2 * TIMES + 1));
+    let gained = clock.time_ps.abs_diff(ahead.time_ps);
+    assert!(gained <= 1_000_000, "only the first time: {gained}");
 }
 
 #[test]
@@ -124,6 +129,27 @@ fn dirty_lines_are_written_back_when_their_page_leaves() {
     node.settled.l2_hits_percent = 100;
     let accesses = run(&node, &memory("on-touch"), &script).summary.accesses;
     assert_eq!((accesses.faults, accesses.dram_writes), (2, 1));
+}
+
+#[test]
+fn shares_of_hits_are_refused_where_lines_have_tags() {
+    let changes: [(fn(&mut NodeConfig), &str); 3] = [
+        (
+            |node| node.settled.l1_hits_percent = 36,
+            "`settled.l1_hits_percent`: expected 35 where `fidelity` is line, found 36",
+        ),
+        (
+            |node| node.settled.l2_hits_percent = 0,
+            "`settled.l2_hits_percent`: expected 84 where `fidelity` is line, found 0",
+        ),
+        (|node| node.settled.ahead = Time(0), "`settled.ahead`: expected 1us where `fidelity` is line, found 0"),
+    ];
+    for (change, expected) in changes {
+        let mut node = node(1);
+        change(&mut node);
+        let error = simulate(&node, &memory("on-touch"), &loads(1), RunOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -96,6 +96,9 @@ impl File {
             (Some(batch), _) if !(1..=MOST_SAMPLES).contains(&batch) => {
                 return Err(format!("expected 1 to {MOST_SAMPLES} samples, found {batch}"));
             }
+            (None, Some(batch)) if !(1..=MOST_SAMPLES).contains(&batch) => {
+                return Err(format!("the step was recorded for {batch} samples: expected 1 to {MOST_SAMPLES}"));
+            }
             (chosen, usual) => i64::from(chosen.or(usual).unwrap_or(0)),
         };
         let at = |amount: Linear| at(amount, samples);

@@ -21,6 +21,7 @@ pub mod room;
 pub mod rules;
 pub mod serve;
 mod sharing;
+pub mod tiers;
 pub mod tree;
 
 pub use model::Model;

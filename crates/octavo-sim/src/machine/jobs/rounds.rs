@@ -26,6 +26,10 @@ impl<L: Listen> Node<'_, L> {
         if self.programs.is_whole(job) && self.jobs.rounds.ended(job) > 0 && !self.free_what_is_kept(job) {
             return self.hardware.clock.schedule(now + BUSY_PAUSE, Kind::JobBegins, job as u32);
         }
+        if self.jobs.rounds.ended(job) > 0 && self.wait_is_in_vain() {
+            (self.finished, self.in_vain) = (true, true);
+            return;
+        }
         self.hardware.say(Happening::JobBegins { job });
         self.jobs.running[job].resting = false;
         if self.programs.is_whole(job) {
@@ -80,5 +84,12 @@ impl<L: Listen> Node<'_, L> {
         if !self.jobs.rounds.is_over(job) {
             self.begin_job(job);
         }
+    }
+
+    /// Whether a job waits for memory that it never gets; capacities that change later may give it some.
+    fn wait_is_in_vain(&mut self) -> bool {
+        let now = self.hardware.clock.now();
+        let changes = self.hardware.config.capacity.change.iter().any(|change| change.at.0 > now);
+        !changes && self.jobs.rounds.wait_is_in_vain(self.driver.manager())
     }
 }

@@ -47,9 +47,10 @@ pub(super) struct Options {
     pub epoch: Time,
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
-    /// Which memories processors map by a fast link with atomics, so that a page that is fought over is pinned there at
-    /// once, without throttling: those of the `node` (default; the driver reads it from the hardware, too), or whatever
-    /// it has, `gpus` (`NVLink` between GPUs), `none` (PCIe) or `all` (a coherent host too).
+    /// Which memories processors map by a fast link with atomics: a page that is fought over is pinned there at once,
+    /// without throttling. Default `node`: what the node's links are, as the driver reads it from the hardware. Others
+    /// say it whatever the links are: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the
+    /// host's, too, as on a coherent node).
     pub fast_links: LinksThere,
 }
 
