@@ -106,9 +106,12 @@ fn overrides_change_a_job_of_several_programs_in_short_by_its_name() {
         stray.starts_with("--set job.fur.share=0.5: `job.fur`: unknown job, expected one of fir, hs, fir.2"),
         "{stray}"
     );
-    let early = resolved_from(plain, &["job.hs.share=0.5", "workload=fir+mm"]).unwrap_err().to_string();
-    assert!(early.contains("`job.hs`: unknown job, expected one of fir, mm"), "{early}");
-    let alone = resolved_from("memory.placement = \"on-touch\"\nworkload = \"fir\"\n", &["job.fir.share=0.5"]);
+    let early = resolved_from(plain, &["job.hs.share=0.5", "workload=fir+fir"]).unwrap_err().to_string();
+    assert!(early.contains("`job.hs`: unknown job, expected one of fir, fir.2"), "{early}");
+    let alone = resolved_from(
+        "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\nworkload = \"fir\"\n",
+        &["job.fir.share=0.5"],
+    );
     let alone = alone.unwrap_err().to_string();
     assert!(alone.contains("unknown job, there are none: expected [[job]] tables"), "{alone}");
     let share = resolved_from(plain, &["job.hs.share=fast"]).unwrap_err().to_string();
