@@ -133,7 +133,8 @@ fn dirty_lines_are_written_back_when_their_page_leaves() {
 
 #[test]
 fn shares_of_hits_are_refused_where_lines_have_tags() {
-    let changes: [(fn(&mut NodeConfig), &str); 3] = [
+    type Change = (fn(&mut NodeConfig), &'static str);
+    let changes: [Change; 3] = [
         (
             |node| node.settled.l1_hits_percent = 36,
             "`settled.l1_hits_percent`: expected 35 where `fidelity` is line, found 36",
