@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn rows_have_what_was_added() {
         let mut histogram = Histogram::default();
-        [7, 64, 65, 66].map(|value| histogram.add(value));
+        [7, 64, 65, 66].into_iter().for_each(|value| histogram.add(value));
         let rows: Vec<Row> = histogram.rows().collect();
         assert_eq!(rows[0], Row { from: 7, below: 8, count: 1, sum: 7 });
         assert_eq!(rows[1], Row { from: 64, below: 66, count: 2, sum: 129 });
