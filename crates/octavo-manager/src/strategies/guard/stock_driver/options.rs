@@ -48,7 +48,7 @@ pub(super) struct Options {
     /// How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`).
     pub max_resets: u8,
     /// Which memories processors map by a fast link with atomics: a page that is fought over is pinned there at once,
-    /// without throttling. Default `node`: what the node's links are, as the driver reads it from the hardware. Others
+    /// without throttling. By default `node`: what the node's links are, as the driver reads it from the hardware. Others
     /// say it whatever the links are: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`) or `all` (the
     /// host's, too, as on a coherent node).
     pub fast_links: LinksThere,
