@@ -11,14 +11,19 @@ use octavo_workload::WORKLOADS;
 const SCALE: f64 = 0.003;
 /// Bytes of the largest: published footprints differ by a thousand.
 const MOST_BYTES: f64 = 5e5;
-/// Networks have no smaller scale.
+/// Networks have no smaller scale; programs that serve requests have a larger one, and are built at twice as much until
+/// they can be.
 const LEAST_SCALE: f64 = 1e-4;
 
 fn small(name: &str) -> Box<dyn Workload> {
-    let build = |scale| WORKLOADS.build(&Choice::named(name), &Size { scale, seed: 7 }).unwrap();
-    let workload = build(SCALE);
+    let build = |scale| WORKLOADS.build(&Choice::named(name), &Size { scale, seed: 7 });
+    let workload = build(SCALE).unwrap();
     let part = MOST_BYTES / workload.footprint() as f64;
-    if part < 1.0 { build((SCALE * part).max(LEAST_SCALE)) } else { workload }
+    if part >= 1.0 {
+        return workload;
+    }
+    let scales = std::iter::successors(Some((SCALE * part).max(LEAST_SCALE)), |scale| Some(scale * 2.0));
+    scales.take_while(|&scale| scale < SCALE).find_map(|scale| build(scale).ok()).unwrap_or(workload)
 }
 
 #[test]

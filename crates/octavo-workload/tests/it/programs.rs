@@ -183,6 +183,9 @@ fn a_populated_buffer_is_touched_every_4_kib_before_anything_is_written() {
     assert_eq!(piece.accesses().collect::<Vec<_>>(), expected);
 }
 
+/// Work-groups of one launch see what those before them stored: threads hang their nodes below each other's.
+const SEEN_AT_ONCE: &str = "bst";
+
 #[test]
 fn what_launches_read_was_written_before() {
     for name in WORKLOADS.names() {
@@ -198,7 +201,7 @@ fn what_launches_read_was_written_before() {
                     })
                 }
                 Action::Launch { launch, .. } => {
-                    if let Some(line) = written.launch(workload.as_ref(), *launch) {
+                    if let Some(line) = written.launch(workload.as_ref(), *launch, name == SEEN_AT_ONCE) {
                         let found = workload.buffers().iter().rfind(|buffer| buffer.base <= line * LINE_BYTES).unwrap();
                         let offset = line * LINE_BYTES - found.base;
                         panic!("{name}: launch {launch} reads byte {offset} of `{}`, which nothing wrote", found.name);
@@ -268,8 +271,9 @@ impl Written {
     }
 
     /// Adds what a launch stores to; the first line that it loads and that neither the host, an earlier launch nor its
-    /// own work-group wrote. Wavefronts of a group see each other's stores, whichever comes first.
-    fn launch(&mut self, workload: &dyn Workload, launch: u32) -> Option<u64> {
+    /// own work-group wrote, nor, with `at_once`, a work-group before it. Wavefronts of a group see each other's stores,
+    /// whichever comes first.
+    fn launch(&mut self, workload: &dyn Workload, launch: u32, at_once: bool) -> Option<u64> {
         let shape = workload.launch(launch);
         let mut unwritten = None;
         for group in 0..shape.work_groups {
@@ -282,9 +286,16 @@ impl Written {
             let missing = |line: &u64| !self.has(*line) && !self.group.contains(line);
             unwritten = unwritten.or_else(|| ops.iter().flatten().filter(loads).flat_map(lines).find(missing));
             self.now.extend(&self.group);
+            if at_once {
+                self.store();
+            }
         }
-        std::mem::take(&mut self.now).into_iter().for_each(|line| self.line(line));
+        self.store();
         unwritten
+    }
+
+    fn store(&mut self) {
+        std::mem::take(&mut self.now).into_iter().for_each(|line| self.line(line));
     }
 }
 
