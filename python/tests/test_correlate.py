@@ -79,6 +79,11 @@ def test_what_cannot_be_compared_is_named_with_its_line(runs, row, said):
     assert "mine.csv:2" in str(caught.value)
 
 
+def test_a_table_that_is_no_csv_is_refused(runs):
+    with pytest.raises(ValidationError, match="cannot read"):
+        correlate(written(runs, f"grit,time,{'1' * 200_000},ms"))
+
+
 def test_tables_without_figures_or_columns_are_refused(runs):
     with pytest.raises(ValidationError, match="a row for each figure"):
         correlate(written(runs))

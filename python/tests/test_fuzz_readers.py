@@ -7,7 +7,9 @@ kept in `OCTAVO_FUZZ_KEEP`, if that names a folder.
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -26,6 +28,7 @@ import octavo
 from octavo.measured.calibrate import machine, quantities
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.values import VALUES
+from octavo.measured.imports import import_rmm, import_torch
 from octavo.measured.imports.cupti import import_cupti
 from octavo.measured.imports.nsys import import_nsys
 from octavo.report.data import gather
@@ -33,6 +36,7 @@ from octavo.report.runs import read
 from octavo.runs import measures
 from octavo.sweeps import plan
 from octavo.sweeps.spec import read as read_sweep
+from octavo.validate import correlate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,6 +175,41 @@ def profile(folder: Path) -> None:
     saxpy(folder / "p.sqlite")
 
 
+def log_of_rmm(folder: Path) -> None:
+    rows = [
+        f"1,{hour:02}:59:59.{number}00000,{action},0x{number}000,256,0x0"
+        for hour in (22, 23, 0)
+        for number in range(1, 6)
+        for action in ("allocate", "free")
+    ]
+    (folder / "log.csv").write_text("\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]) + "\n")
+
+
+def snapshot(folder: Path) -> None:
+    frames = [{"filename": "/a/model.py", "line": 7, "name": "forward"}]
+    trace = [
+        {"action": action, "addr": number << 16, "size": 512, "stream": 0, "time_us": time, "frames": frames}
+        for number in range(1, 6)
+        for time, action in ((10 * number, "alloc"), (10 * number + 25, "free_completed"))
+    ]
+    (folder / "snapshot.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": [trace]}, protocol=4))
+
+
+def recording(folder: Path) -> None:
+    ways = ("copied_in", "copied_out", "copied_within", "filled", "prefetched")
+    nothing = {way: {"calls": 1, "bytes": 4096} for way in ways}
+    rows = [
+        {"kind": kind, "bytes": 1 << 20, "site": site, **nothing} for site, kind in enumerate(("device", "managed"))
+    ]
+    sites = [[{"module": "/none/program", "offset": 0x1234 + site, "symbol": None}] for site in range(2)]
+    (folder / "profile.json").write_text(json.dumps({"octavo_profile": 1, "sites": sites, "allocations": rows}))
+
+
+def figures(folder: Path) -> None:
+    result_of_a_run(folder)
+    (folder / "mine.csv").write_text("run,measure,value,unit\nr,time,1.5,us\nr,faults,12,\nr,migrations,7,\n")
+
+
 def records(folder: Path) -> None:
     rows = [record(HTOD, 8 * PAGE, 1000, 1500, A, CPU, 1, 2), record(GPU_FAULT, 17, 1300, 1350, A + PAGE, 0, 0, 2)]
     (folder / "records.bin").write_bytes(b"".join(rows * 8))
@@ -231,6 +270,10 @@ TARGETS: dict[str, Target] = {
     "mem-trace": foreign("mem-trace/numbered.txt", "nvbit-mem-trace"),
     "packed": foreign("mem-trace/numbered.txt.xz", "nvbit-mem-trace"),
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
+    "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
+    "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
+    "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
+    "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
     "cupti": Target(records, lambda folder: import_cupti(folder / "records.bin", folder / "out")),
 }
 

@@ -42,6 +42,18 @@ def test_a_log_of_rmm_becomes_memory_over_time(tmp_path, cli):
     assert cli("import", "rmm", "log.csv", "-o", "again").returncode != 0
 
 
+def test_rows_around_midnight_may_be_out_of_order(tmp_path):
+    rows = [
+        "1,23:59:59.900000,allocate,0x1000,256,0x0",
+        "2,00:00:00.000010,allocate,0x2000,512,0x0",
+        "1,23:59:59.999990,free,0x1000,256,0x0",
+        "2,00:00:00.100000,free,0x2000,512,0x0",
+    ]
+    (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    result = import_rmm(tmp_path / "log.csv", tmp_path / "run")
+    assert memory(result) == [(0, 256), (99_990 * 10**6, 0), (100_010 * 10**6, 512), (2 * 10**11, 0)]
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
@@ -121,6 +133,28 @@ def test_what_is_no_pickle_ends_in_a_message(tmp_path, content):
         import_torch(tmp_path / "snapshot.pickle", tmp_path / "run")
 
 
+def test_a_size_that_is_only_claimed_reserves_nothing(tmp_path):
+    claimed = b"\x80\x05\x96" + (1 << 40).to_bytes(8, "little") + b"."
+    (tmp_path / "snapshot.pickle").write_bytes(claimed)
+    with pytest.raises(ProfileError, match="it holds a bytearray"):
+        import_torch(tmp_path / "snapshot.pickle", tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        ({"filename": "a.py", "line": [], "name": "f"}, "device 1"),
+        ({"filename": ["a.py"], "line": 1, "name": "f"}, "device 1"),
+        ({"filename": "a.py", "line": 10**5000, "name": "f"}, "device 1"),
+        ({"filename": "a.py", "line": 1, "name": "\ud800f"}, "a.py:1 ?f"),
+    ],
+)
+def test_frames_are_named_if_they_are_frames(tmp_path, frame, name):
+    traces = [[entry("alloc", 0x10000, 512, 5, frames=[frame])]]
+    result = import_torch(dumped(tmp_path, {"device_traces": traces}), tmp_path / "run")
+    assert result.table("lifetimes")["allocation"].to_list() == [name]
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -128,7 +162,8 @@ def test_what_is_no_pickle_ends_in_a_message(tmp_path, content):
         ({"device_traces": 3}, "expected `device_traces`"),
         ({"device_traces": [[3]]}, r"device_traces\[0\]\[0\]: expected a dictionary"),
         ({"device_traces": [[{"action": "alloc", "addr": 1, "size": 2}]]}, "`time_us`: expected a whole number"),
-        ({"device_traces": [[entry("alloc", "here", 2, 3)]]}, "`addr`: expected a whole number"),
+        ({"device_traces": [[entry("alloc", "here", 2, 3)]]}, "`addr`: expected a whole number, found str"),
+        ({"device_traces": [[entry("alloc", [10**5000], 2, 3)]]}, "`addr`: expected a whole number, found list"),
         ({"device_traces": [[entry("alloc", 1 << 60, 2, 3)]]}, "no allocation"),
         ({"device_traces": []}, "no allocation"),
     ],

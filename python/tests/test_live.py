@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import socket
 import threading
 
 import pytest
@@ -52,10 +51,30 @@ def test_only_this_machine_is_answered_and_only_by_its_own_name(served):
     assert ask(port, host=f"evil.example:{port}")[0] == 403
     assert ask(port, "/../../etc/passwd")[0] == 404
     assert "default-src 'none'" in ask(port)[2]["Content-Security-Policy"]
-    own = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
-    for address in own - {one for one in own if one.startswith("127.")}:
-        with pytest.raises(OSError):  # noqa: PT011 - refused, or no such route
-            socket.create_connection((address, port), timeout=2).close()
+
+
+def test_the_page_listens_on_this_machine_alone(monkeypatch):
+    made = []
+    begin = live._Server.__init__
+
+    def kept(self, *arguments):
+        begin(self, *arguments)
+        made.append(self)
+
+    monkeypatch.setattr(live._Server, "__init__", kept)
+    with live.page(wanted=True):
+        assert [server.server_address[0] for server in made] == ["127.0.0.1"]
+
+
+def test_a_closed_tab_is_no_error_and_others_are(capfd):
+    server = live._Server(("127.0.0.1", 0), live._handler(live.Page()))
+    for error, told in ((BrokenPipeError(), False), (ConnectionResetError(), False), (KeyError("x"), True)):
+        try:
+            raise error
+        except (OSError, KeyError):
+            server.handle_error(None, ("127.0.0.1", 1))
+        assert bool(capfd.readouterr().err) is told
+    server.server_close()
 
 
 def test_nothing_is_served_unless_it_is_wanted(capfd):
@@ -77,6 +96,26 @@ def test_the_page_shows_labels_as_text(served):
         assert shown.locator("#running li").all_inner_texts() == ["50 %: second"]
         assert shown.locator("#failed li").all_inner_texts() == ["third: <i>why</i>"]
         assert shown.locator("#all").get_attribute("max") == "2"
+        assert shown.evaluate("[0, 59.9, 3661, 90061, 360000].map(clock)") == [
+            "00:00:00",
+            "00:00:59",
+            "01:01:01",
+            "25:01:01",
+            "100:00:00",
+        ]
+        shown.evaluate("() => { show = () => { throw new Error('not drawn') } }")
+        shown.wait_for_timeout(1200)
+        assert "ended" not in shown.locator("#time").inner_text()
+
+
+@pytest.mark.parametrize("command", [("run",), ("compare", "-p", "grit"), ("sweep",)])
+def test_a_page_about_what_does_not_run_is_refused(cli, tmp_path, command):
+    (tmp_path / "sweep.toml").write_text('[scenario]\nworkload = { name = "fir", scale = 0.01 }\n[grid]\nseed = [1]\n')
+    source = ("sweep.toml",) if command == ("sweep",) else ("--workload", "fir", "--scale", str(SMALL))
+    told = cli(*command, *source, "--watch", "--dry-run")
+    assert told.returncode == 2
+    assert "--watch" in told.stderr
+    assert "leave one of them out" in told.stderr
 
 
 def test_commands_say_where_it_is(cli, tmp_path):

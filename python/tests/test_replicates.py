@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import polars as pl
 import pytest
 from conftest import SMALL
 
 import octavo
+from octavo.cli.run import _further
+from octavo.cli.sweep import _listed
 from octavo.errors import ScenarioError
 from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
 from octavo.runs.result import RunResult
@@ -112,6 +115,49 @@ def test_runs_say_their_median(tmp_path, cli):
     )
     assert "median of 3 replicates" in told.stdout
     assert sorted(path.name for path in (tmp_path / "run-replicates").iterdir() if path.is_dir()) == ["1", "2"]
+
+
+def test_sweeps_name_every_file_they_wrote():
+    assert _listed(["points.parquet"]) == "points.parquet"
+    assert _listed(["points.parquet", "medians.parquet", "a.png"]) == "points.parquet, medians.parquet and a.png"
+
+
+@pytest.mark.parametrize("folder", [".", ".."])
+def test_replicates_of_a_run_here_lie_beside_this_folder(tmp_path, folder, monkeypatch):
+    scenario = octavo.scenario(**SYSTEM)
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "outer" / "inner")
+    (point,) = _further(scenario, Path(folder), 2)
+    meant = tmp_path / "outer" / "inner" if folder == "." else tmp_path / "outer"
+    assert point.folder == meant.with_name(f"{meant.name}-replicates") / "1"
+
+
+def test_a_replicate_has_no_replicates(cli, tmp_path):
+    fixed = {"workload": {"name": "stencil2d", "scale": SMALL}, "executor": {"kind": "simulated", "replicate": 2}}
+    with pytest.raises(ScenarioError, match=r"`executor\.replicate`: expected none beside --replicates, found 2"):
+        octavo.sweep({"scenario": fixed, "grid": {"seed": [1]}}, replicates=2)
+    along = {"scenario": {"workload": fixed["workload"]}, "grid": {"executor.kind": ["simulated"]}}
+    along["grid"]["executor.replicate"] = [0, 1]
+    with pytest.raises(ScenarioError, match=r"`executor\.replicate` is an axis"):
+        octavo.sweep(along, replicates=2)
+    assert octavo.sweep(along)["status"].to_list() == ["ok", "ok"]
+    changes = ("--set", "executor.kind=simulated", "--set", "executor.replicate=1")
+    for command in (("run",), ("compare", "-p", "grit")):
+        told = cli(*command, "--workload", "fir", "--scale", str(SMALL), *changes, "--replicates", "2")
+        assert told.returncode == 2
+        assert "no replicates of a replicate" in told.stderr
+
+
+def test_a_search_leaves_out_points_without_the_measure(tmp_path, cli):
+    (tmp_path / "sweep.toml").write_text(
+        f'[scenario]\nworkload = {{ name = "fir", scale = {SMALL} }}\n'
+        '[grid]\n"executor.kind" = ["simulated", "instant"]\n'
+    )
+    told = cli("sweep", "sweep.toml", "--best", "time_ps", "--trials", "6", "--json", "-o", "found")
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert {point["executor.kind"] for point in found["points"]} == {"simulated", "instant"}
+    assert found["best"]["executor.kind"] == "simulated"
 
 
 def test_what_has_no_time_has_no_replicates(cli):

@@ -100,6 +100,12 @@ def test_one_thing_is_varied_at_a_time():
     assert scales[60] / scales[50] == pytest.approx(0.4 / 0.5, rel=1e-4)
 
 
+def test_a_case_beside_what_is_varied_is_refused(cli):
+    told = cli("reproduce", "harvest", "--sensitivity", "spare", "--case", "2")
+    assert told.returncode == 2
+    assert "--sensitivity varies the harvester of case 1" in told.stderr
+
+
 @pytest.mark.parametrize("case", [*INTRA_JOB, *TODAY])
 def test_further_cases_lack_memory_where_they_harvest(case):
     scenarios = Study(overrides=("workload.scale=0.002",), cases=(case,)).scenarios()

@@ -150,6 +150,7 @@ def test_a_recording_is_advised_on_by_call_site_and_size(tmp_path):
         (recording({}, octavo_profile=9), "expected a profile of format 1, found 9"),
         (recording({"kind": "pinned"}), "found none"),
         (recording({"site": 7}), "damaged: IndexError"),
+        (recording({"bytes": 10**400}), "damaged: OverflowError"),
     ],
 )
 def test_recordings_that_cannot_be_used_are_refused(tmp_path, text, said):

@@ -64,6 +64,20 @@ def test_a_job_that_serves_is_found_beside_others(tmp_path):
     assert found["made_ps"].max() == kernels["ended_ps"].max()
 
 
+def test_a_job_that_repeats_is_measured_the_first_time(tmp_path):
+    job = {"name": "llm", "workload": {"name": "llm-decode", "scale": 0.001, "steps": 2, "load": 4}, "gpus": [0]}
+
+    def served(repetitions):
+        jobs = [{**job, "repetitions": repetitions}, {"name": "other", "workload": {"name": "relu", "scale": 0.002}}]
+        jobs[1] |= {"gpus": [1], "start": "10ms"}
+        scenario = Recipe.from_jobs(jobs, node="hgx-h100-8").with_overrides(["record.events=false"]).resolve()
+        return serving.latencies(octavo.run(scenario, output=tmp_path / str(repetitions)))
+
+    once, twice = served(1), served(2)
+    assert twice["tokens_per_s"] == once["tokens_per_s"]
+    assert twice == once
+
+
 def test_a_run_that_serves_nobody_is_refused(tmp_path):
     other = octavo.run(workload="relu", scale=0.002, output=tmp_path / "relu")
     assert not serving.serves(other)

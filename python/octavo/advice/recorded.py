@@ -73,7 +73,7 @@ def buffers(path: Path, system: System) -> list[Buffer]:
             _buffer(name, kind, size, rows, system)
             for name, ((_, kind, size), rows) in zip(names, groups.items(), strict=True)
         ]
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
     if not found:
         raise AdviceError(f"{path}: expected allocations of device or managed memory, found none")

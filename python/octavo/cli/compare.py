@@ -136,6 +136,7 @@ def compare(
         seed=seed,
         overrides=assignments,
     )
+    options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / planned.name
     if dry_run:
         dry.show(sink, planned.experiment.points(root), workers, force=force)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +23,9 @@ _PLACEMENTS = ("on-touch", "access-counter", "duplication", "grit", "ideal")
 _REPORT = "report.html"
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results and the report.")]
-Open = Annotated[bool, typer.Option("--open/--no-open", help="Show the report in the browser, if there is one.")]
+Open = Annotated[
+    bool, typer.Option("--open/--no-open", help="Show the report in the browser, if there is one and a screen.")
+]
 
 
 def demo(
@@ -51,5 +55,10 @@ def demo(
     page = report(folders, output / _REPORT).resolve()
     sink.document({"folder": str(output), "report": str(page), **comparison.to_dict()})
     show(sink, comparison)
-    shown = open_ and not as_json and webbrowser.open(page.as_uri())
+    shown = open_ and not as_json and not quiet and _has_screen() and webbrowser.open(page.as_uri())
     sink.say(f"Report{', open in the browser' if shown else ''}: {page}")
+
+
+def _has_screen() -> bool:
+    """Whether there is a screen to show a page on; without one, a browser would take over the terminal."""
+    return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

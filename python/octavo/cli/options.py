@@ -147,6 +147,17 @@ def require_source(scenario: Path | None, workload: str | list[str] | None) -> N
         )
 
 
+def check_watch(*, watch: bool, dry_run: bool) -> None:
+    """Refuse a page about what does not run.
+
+    Raises:
+        ScenarioError: both are asked for.
+
+    """
+    if watch and dry_run:
+        raise ScenarioError("--watch shows runs, and --dry-run carries out none", "leave one of them out")
+
+
 def overrides(
     assignments: list[str] | None,
     scale: float | None = None,

@@ -245,6 +245,10 @@ def harvest(
 
     What is finished is kept: the same command goes on where it was stopped.
     """
+    if sensitivity is not None and case:
+        raise ScenarioError(
+            "--sensitivity varies the harvester of case 1, and --case names cases", "choose one of them"
+        )
     sink = Sink(as_json=as_json, quiet=quiet)
     if reduced and scale is None:
         scale = harvesting.REDUCED_SCALE

@@ -107,6 +107,7 @@ def run(
         seed=seed,
         overrides=assignments,
     )
+    options.check_watch(watch=watch_, dry_run=dry_run)
     folder = output or Path("runs") / slug(f"{resolved.label}-{resolved.system}-{resolved.digest}")
     points = [Point(resolved.label, resolved, folder), *_further(resolved, folder, replicates)]
     if dry_run:
@@ -130,7 +131,8 @@ def run(
 def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:
     """The replicates of a run beside it."""
     check(count, [scenario])
-    root = folder.with_name(f"{folder.resolve().name}-replicates")
+    named = folder.resolve() if folder.name in ("", "..") else folder
+    root = named.with_name(f"{named.name}-replicates")
     return [
         Point(f"{scenario.label} replicate {number}", replicate(scenario, number), root / str(number))
         for number in range(1, count)

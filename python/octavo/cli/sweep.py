@@ -18,7 +18,7 @@ from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.medians import best as best_points
-from octavo.sweeps.store import PICTURE_FILE, TABLE_FILE
+from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILE, TABLE_FILE
 from octavo.sweeps.table import FAILED
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def sweep(
     sink = Sink(as_json=as_json, quiet=quiet)
     changes = options.overrides(assignments, scale, kind=kind, fidelity=fidelity)
     planned = prepare(file, best, trials, direction, seed, changes, replicates)
+    options.check_watch(watch=watch_, dry_run=dry_run)
     root = output or Path("runs") / f"sweep-{slug(file.stem)}-{planned.digest[:8]}"
     if dry_run:
         dry.show(sink, planned.runs(root), workers, force=force)
@@ -107,9 +108,13 @@ def sweep(
         table = carry_out(planned, root, workers=workers, on=on, force=force, watch=page.beside(watch))
     sink.document(_document(root, planned, table))
     _show(sink, planned, table)
-    picture = f" and {PICTURE_FILE}" if (root / PICTURE_FILE).is_file() else ""
-    sink.say(f"Results: {root}, with {TABLE_FILE}{picture}")
+    files = [TABLE_FILE, *(name for name in (MEDIANS_FILE, PICTURE_FILE) if (root / name).is_file())]
+    sink.say(f"Results: {root}, with {_listed(files)}")
     _complain_of_failures(root, table)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[:-1] else names)
 
 
 def _document(root: Path, planned: Sweep, table: pl.DataFrame) -> dict[str, Any]:

@@ -62,8 +62,7 @@ def page(*, wanted: bool) -> Iterator[Page]:
     if not wanted:
         yield shown
         return
-    server = ThreadingHTTPServer((_HERE, 0), _handler(shown))
-    server.daemon_threads = True
+    server = _Server((_HERE, 0), _handler(shown))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()
     print(f"Progress: http://{_HERE}:{server.server_port}/", file=sys.stderr, flush=True)
@@ -73,6 +72,15 @@ def page(*, wanted: bool) -> Iterator[Page]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A tab that was closed while it was answered is no error."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _handler(shown: Page) -> type[BaseHTTPRequestHandler]:

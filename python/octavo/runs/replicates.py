@@ -78,15 +78,23 @@ def check(count: int, scenarios: Iterable[Scenario]) -> None:
     """Refuse what has no replicates.
 
     Raises:
-        ScenarioError: there are fewer than one, or a scenario has no time.
+        ScenarioError: there are fewer than one, or a scenario has no time or is a replicate itself.
 
     """
     if count < 1:
         raise ScenarioError(f"replicates: expected at least 1, found {count}")
-    if count > 1 and any(scenario.executor != SIMULATED for scenario in scenarios):
-        raise ScenarioError(
-            f"no replicates without time: expected the executor {SIMULATED}", "leave out --replicates or --executor"
-        )
+    if count == 1:
+        return
+    for scenario in scenarios:
+        if scenario.executor != SIMULATED:
+            raise ScenarioError(
+                f"no replicates without time: expected the executor {SIMULATED}", "leave out --replicates or --executor"
+            )
+        if found := scenario.values.get("executor", {}).get("replicate"):
+            raise ScenarioError(
+                f"no replicates of a replicate: `{KEY}`: expected none beside --replicates, found {found}",
+                "leave out one of them",
+            )
 
 
 def replicate(scenario: Scenario, number: int) -> Scenario:

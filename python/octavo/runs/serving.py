@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octavo.runs.result import RunResult
+    from octavo.scenarios.scenario import Scenario
 
 WORKLOADS = ("llm-decode", "moe-decode")
 KERNELS = ("attention", "feed-forward", "experts", "head")
@@ -31,9 +32,10 @@ def tokens(result: RunResult) -> pl.DataFrame:
         OutputError: the run serves nothing, or more than one job does.
 
     """
-    workload = _workload(result)
-    made = api.workload_result(workload)
-    began, ended = _steps(result, int(made["launches"][0]))
+    return _tokens(*_served(result))
+
+
+def _tokens(made: Mapping[str, Any], began: list[int], ended: list[int]) -> pl.DataFrame:
     steps = pl.DataFrame({"step": range(len(began)), "began": began, "ended": ended})
     rows = pl.DataFrame(
         {name: made[name] for name in ("request", "made", "before", "arrived")},
@@ -56,6 +58,8 @@ def tokens(result: RunResult) -> pl.DataFrame:
 def latencies(result: RunResult) -> dict[str, Any]:
     """What users see, in milliseconds: half, and 99 of a hundred, wait at most so long; and tokens a second.
 
+    Of a job that repeats, the first time that it runs.
+
     Returns:
         `tokens`, `tokens_per_s`, and `count`, `p50_ms`, `p99_ms` of `first` (time to first token) and `next` (between
         tokens).
@@ -64,8 +68,8 @@ def latencies(result: RunResult) -> dict[str, Any]:
         OutputError: as `tokens`.
 
     """
-    rows = tokens(result)
-    began, ended = _steps(result, 1)
+    made, began, ended = _served(result)
+    rows = _tokens(made, began, ended)
     seconds = (ended[-1] - began[0]) / _PICOSECONDS
     found: dict[str, Any] = {"tokens": rows.height, "tokens_per_s": rows.height / seconds}
     for name in ("first", "next"):
@@ -85,7 +89,16 @@ def _serving(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [workload for workload in every if workload["name"] in WORKLOADS]
 
 
-def _workload(result: RunResult) -> Any:
+def _served(result: RunResult) -> tuple[Mapping[str, Any], list[int], list[int]]:
+    """The schedule, and when each of its steps began and ended; of a job that repeats, the first time."""
+    workload = _workload(result)
+    made = api.workload_result(workload)
+    began, ended = _steps(result, int(made["launches"][0]))
+    steps = int(workload.values["workload"]["steps"])
+    return made, began[:steps], ended[:steps]
+
+
+def _workload(result: RunResult) -> Scenario:
     serving = _serving(result.scenario.values)
     if len(serving) != 1:
         expected = f"expected a run of one workload that serves ({', '.join(WORKLOADS)})"

@@ -48,11 +48,15 @@ def _row(part: pl.DataFrame, number: int, metric: str) -> dict[str, Any]:
 
 
 def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
-    """The best point by its median, the earliest of equals, then those that cannot be told apart from it."""
-    rows = {str(row["point"]): row for row in table.filter(pl.col("status") == OK).to_dicts()}
+    """The best point by its median, the earliest of equals, then those that cannot be told apart from it.
+
+    Points without the measure, such as a time where the executor has none, are left out.
+    """
+    metric = goal.metric
+    known = (pl.col("status") == OK) & pl.col(metric).is_not_null()
+    rows = {str(row["point"]): row for row in table.filter(known).to_dicts()}
     if not rows:
         return []
-    metric = goal.metric
     found = {
         name: Interval(row[metric], row.get(f"{metric}_low", row[metric]), row.get(f"{metric}_high", row[metric]), 1)
         for name, row in rows.items()

@@ -31,7 +31,7 @@ def draw(root: Path, spec: Spec, table: pl.DataFrame, goal: Goal | None) -> Path
     if points.is_empty():
         return None
     if goal is not None:
-        _progress(path, points, goal)
+        _progress(path, points.filter(pl.col(goal.metric).is_not_null()), goal)
     elif len(spec.axes) == 1:
         _one(path, points, spec.axes[0].keys[0], _drawn(points))
     elif len(spec.axes) == 2 and not spec.drawn:

@@ -11,6 +11,7 @@ from octavo.errors import InterruptedRun, ScenarioError
 from octavo.runs import execute as runs
 from octavo.runs import measures
 from octavo.runs.execute import Progress, default_workers
+from octavo.runs.replicates import KEY as REPLICATE
 from octavo.runs.replicates import check as check_replicates
 from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import SIMULATED
@@ -56,6 +57,10 @@ class Sweep:
 
         """
         spec = replace(spec, seed=spec.seed if seed is None else seed, replicates=replicates)
+        if replicates > 1 and REPLICATE in spec.keys:
+            raise ScenarioError(
+                f"{spec.name}: `{REPLICATE}` is an axis, and --replicates sets it", "leave one of them out"
+            )
         check_replicates(replicates, [] if replicates == 1 else [plan.first(spec).scenario])
         if seed is not None and goal is None and not spec.drawn:
             raise ScenarioError(f"{spec.name}: a seed, but nothing is drawn at random", "leave it out, or add [random]")

@@ -109,11 +109,11 @@ def correlate(table: str | Path) -> Correlation:
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
+        reader = csv.DictReader(io.StringIO(read_text(path)), skipinitialspace=True)
+        names = reader.fieldnames or []
+        rows = [(reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValidationError(f"cannot read {path}: {error}") from error
-    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
-    names = reader.fieldnames or []
     known = (*COLUMNS, "unit")
     for name in COLUMNS:
         if name not in names:
@@ -121,7 +121,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     for name in names:
         if name not in known:
             raise ValidationError(f"{path}:1: unknown column `{name}`", f"expected {', '.join(known)}")
-    return [(reader.line_num, row) for row in reader]
+    return rows
 
 
 def _pair(path: Path, number: int, row: dict[str, str]) -> Pair:

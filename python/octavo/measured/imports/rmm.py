@@ -20,7 +20,7 @@ COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 """Source: rmm/mr/device/logging_resource_adaptor.hpp, `header`."""
 _TIME = re.compile(r"(\d+):(\d\d):(\d\d)[.:](\d{1,9})")
 _HALF_A_DAY, _DAY = 43_200_000_000_000, 86_400_000_000_000
-"""Nanoseconds. Logs have no dates: a time that goes back by more than half a day is of the next day."""
+"""Nanoseconds. Logs have no dates: a time that goes back by more than half a day is of the next day, and vice versa."""
 _MISSING = ["the GPU: RMM logs one of them, which stands here as gpu0", "faults, copies and kernels"]
 
 
@@ -62,6 +62,8 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
         action, time = row[2].strip(), _nanoseconds(where, row[1].strip())
         if time < before - _HALF_A_DAY:
             days += 1
+        elif days and time > before + _HALF_A_DAY:
+            days -= 1  # Threads log side by side: a row from before midnight can stand after one from after it.
         before = time
         if action not in ("allocate", "free"):
             notes[f"`{action[:40]}`, left out"] += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from octavo.errors import ProfileError
 from octavo.measured.imports.allocations import Change
@@ -17,6 +17,8 @@ from octavo.measured.imports.allocators import Log, checked, write
 from octavo.measured.imports.write import check_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from octavo.runs.result import RunResult
 
 _MISSING = ["faults, copies and kernels", "what the caching allocator reserves beyond what it hands out"]
@@ -32,6 +34,15 @@ class _NothingButData(pickle._Unpickler):
 
     def persistent_load(self, _pid: object) -> NoReturn:
         raise pickle.UnpicklingError("it refers to something outside of it")
+
+    def load_bytearray8(self) -> NoReturn:
+        raise pickle.UnpicklingError("it holds a bytearray, which snapshots do not")
+
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = {
+        **pickle._Unpickler.dispatch,
+        # Python makes it as large as the file claims, before it reads it.
+        pickle.BYTEARRAY8[0]: load_bytearray8,
+    }
 
     def get_extension(self, code: int) -> NoReturn:
         raise pickle.UnpicklingError(f"it names the extension {code}, which data does not")
@@ -94,14 +105,22 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
 def _whole(where: str, entry: dict[Any, Any], name: str) -> int:
     value = entry.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        hint = "record with PyTorch 2.1 or later" if name == "time_us" else None
-        raise ProfileError(f"{where}: `{name}`: expected a whole number, found {str(value)[:40]}", hint)
+        hint = f"record with a version of PyTorch whose snapshots hold `{name}`" if name == "time_us" else None
+        raise ProfileError(f"{where}: `{name}`: expected a whole number, found {type(value).__name__}", hint)
     return value
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value < 1 << 31
 
 
 def _name(frames: object) -> str | None:
     """The innermost function of Python's that is told, as `file:line function`."""
     for frame in frames if isinstance(frames, list) else ():
-        if isinstance(frame, dict) and str(frame.get("filename", "")).endswith(".py"):
-            return f"{Path(str(frame['filename'])).name}:{frame.get('line')} {frame.get('name')}"
+        if not isinstance(frame, dict):
+            continue
+        file, line, name = (frame.get(key) for key in ("filename", "line", "name"))
+        if isinstance(file, str) and file.endswith(".py") and isinstance(name, str) and _is_line(line):
+            # Pickles can hold halves of characters, which tables cannot.
+            return f"{Path(file).name}:{line} {name}".encode(errors="replace").decode()
     return None

@@ -297,13 +297,13 @@ function traffic(made) {
   if (!data.kernel_traffic.length) return;
   const told = (run) => data.kernel_traffic.some((row) => row.run === run);
   if (data.traffic.length) perRun(made, "Traffic by level of memory", "traffic", [label, until, { title: "level", value: (row) => row.level, text: true }, { title: "GB/s", value: (row) => digits.format(row.bytes) }], { only: told });
-  const names = Object.keys(data.kernel_traffic[0]).filter((name) => !["run", "kernel", "launches", "time_ps"].includes(name));
+  const names = Object.keys(Object.assign({}, ...data.kernel_traffic)).filter((name) => !["run", "kernel", "launches", "time_ps"].includes(name));
   const columns = [
     { title: "kernel", value: (row) => row.kernel, text: true },
     label,
     { title: "launches", value: (row) => short.format(row.launches) },
     { title: "time", value: (row) => duration(row.time_ps) },
-    ...names.map((name) => ({ title: name, value: (row) => bytes(row[name]) })),
+    ...names.map((name) => ({ title: name, value: (row) => (name in row ? bytes(row[name]) : "–") })),
   ];
   made.append(element("h3", {}, "Traffic by kernel"), table("Bytes between levels of memory, by kernel", columns, data.kernel_traffic));
 }

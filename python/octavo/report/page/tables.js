@@ -39,10 +39,13 @@ function sortBy(lines, heads, index) {
 
 const SORT_UNITS = { "": 1, "%": 1, ps: 1, ns: 1e3, "µs": 1e6, ms: 1e9, s: 1e12, B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
 
+// Letters of short numbers, which stand right behind them: `5B` is five thousand million, `5 B` are bytes.
+const SORT_SHORT = { K: 1e3, M: 1e6, B: 1e9, T: 1e12 };
+
 // What a cell is sorted by: a number with its unit, or text; nothing for a dash.
 function sortKey(text) {
-  const found = /^([−-]?[\d,]*\.?\d+(?:[eE][−+-]?\d+)?)\s*(\S*)$/.exec(text.trim());
-  if (found && found[2] in SORT_UNITS) return Number(found[1].replaceAll(",", "").replaceAll("−", "-")) * SORT_UNITS[found[2]];
+  const found = /^([−-]?[\d,]*\.?\d+(?:[eE][−+-]?\d+)?)([KMBT](?!\S))?\s*(\S*)$/.exec(text.trim());
+  if (found && found[3] in SORT_UNITS) return Number(found[1].replaceAll(",", "").replaceAll("−", "-")) * (SORT_SHORT[found[2]] ?? 1) * SORT_UNITS[found[3]];
   return text.trim() === "–" ? null : text.trim();
 }
 

@@ -9,8 +9,7 @@ import polars as pl
 from octavo.reproduce.grace_hopper import systems
 from octavo.reproduce.grace_hopper.described import part
 from octavo.reproduce.grace_hopper.study import WITHOUT_COPIES
-from octavo.runs import pictures
-from octavo.runs.levels import LEVELS
+from octavo.runs import levels, pictures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,18 +100,20 @@ def _iterations(result: RunResult) -> list[dict[str, int | None]]:
     launches = kernels.filter(pl.col("kernel") != INITIALISE)
     ends = launches["ended_ps"].to_list()[1::2]
     begins = [*(written or launches["began_ps"].to_list()[:1]), *ends[:-1]]
-    levels = _of_launches if "traffic" in result.tables else _of_intervals
+    traffic = _of_launches if "traffic" in result.tables else _of_intervals
     return [
-        {"iteration": number + 1, "time_ps": end - begin, **levels(result, begin, end)}
+        {"iteration": number + 1, "time_ps": end - begin, **traffic(result, begin, end)}
         for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
     ]
 
 
 def _of_launches(result: RunResult, begin: int, end: int) -> dict[str, int | None]:
-    """Bytes by level of the launches between two times, as coherent nodes tell them."""
+    """Bytes by level of the launches between two times, as coherent nodes tell them; none of levels they do not."""
     table = result.table("traffic").filter((pl.col("began_ps") >= begin) & (pl.col("ended_ps") <= end))
+    told = levels.told(table.columns)
     return {
-        f"{MEASURES[level]}_bytes": sum(int(table[name].sum()) for name in names) for level, names in LEVELS.items()
+        f"{name}_bytes": sum(int(table[column].sum()) for column in told[level]) if level in told else None
+        for level, name in MEASURES.items()
     }
 
 
