@@ -89,7 +89,7 @@ kernels:
 runtime: PREFIX ?= /usr/local
 runtime:
 	cargo build --release --package octavo-runtime
-	sh crates/octavo-runtime/install.sh target/release $(PREFIX)
+	sh crates/octavo-runtime/install.sh target/release "$(PREFIX)"
 
 # The commands stand in the README of the traces.
 traces: $(VENV)/built

@@ -4,7 +4,7 @@ use std::env::{set_var, var_os};
 use std::path::{Path, PathBuf};
 
 use crate::recorder::Recorder;
-use crate::settings;
+use crate::{settings, site};
 
 /// Names the process whose profile has the name that was asked for; those of others have their number in it.
 const FIRST: &str = "OCTAVO_RECORD_FIRST";
@@ -20,11 +20,18 @@ static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
     let Some(path) = settings::profile() else { return };
+    // This library has a Rust of its own, whose panics are nobody else's; the program's standard error is its own.
+    std::panic::set_hook(Box::new(|_| {}));
+    site::prepare();
     let process = std::process::id().to_string();
     let first = var_os(FIRST).is_none_or(|first| first == *process);
     if first {
         // SAFETY: this runs before the program does, in its only thread.
-        unsafe { set_var(FIRST, &process) };
+        unsafe {
+            set_var(FIRST, &process);
+            // Others write beside it, wherever they are started.
+            set_var(settings::RECORD, path);
+        }
     }
     Recorder::begin(if first { path.clone() } else { of_process(path) }, None);
     // SAFETY: the handler may run in any child.

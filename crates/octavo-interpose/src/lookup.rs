@@ -39,8 +39,9 @@ pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut
 
 /// The function that answers.
 unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Dlsym {
+    // The name alone decides: reading the settings allocates, and a `malloc` of the program's may ask for the next one.
     // SAFETY: the caller of `dlsym` gives a string.
-    let hooked = active() && handle != libc::RTLD_NEXT && !name.is_null() && unsafe { of_c(name) }.is_some();
+    let hooked = handle != libc::RTLD_NEXT && !name.is_null() && unsafe { of_c(name) }.is_some();
     if hooked { answered } else { real::dlsym().unwrap_or(nowhere) }
 }
 
@@ -54,7 +55,8 @@ unsafe extern "C" fn answered(handle: *mut c_void, name: *const c_char) -> *mut 
     // SAFETY: the arguments are the caller's.
     let (found, hook) = unsafe { (dlsym(handle, name), of_c(name)) };
     match hook {
-        Some(hook) if !found.is_null() => hook.instead_of(found),
+        Some(hook) if found == hook.hook.cast_mut() && !active() => hook.slot.real(hook.hook),
+        Some(hook) if !found.is_null() && active() => hook.instead_of(found),
         _ => found,
     }
 }

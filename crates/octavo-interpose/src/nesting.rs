@@ -6,7 +6,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A call that is going on in this thread.
+/// A call that is going on in this thread. Without a destructor: a thread that is cancelled in it may only pass frames
+/// that have none, and makes few calls afterwards.
 pub struct Call {
     depth: u32,
 }
@@ -23,10 +24,9 @@ impl Call {
     pub fn is_the_programs(&self) -> bool {
         self.depth == 0
     }
-}
 
-impl Drop for Call {
-    fn drop(&mut self) {
+    /// It ends.
+    pub fn end(self) {
         DEPTH.set(self.depth);
     }
 }

@@ -11,8 +11,8 @@ unsafe extern "C" {
     fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }
 
-/// Where `dlsym` stands in glibc: since 2.34 in the library itself, before that in libdl.
-const VERSIONS: [&CStr; 2] = [c"GLIBC_2.34", c"GLIBC_2.2.5"];
+/// Versions of `dlsym` in glibc. All have the oldest one, so that no search fails first, which would allocate.
+const VERSIONS: [&CStr; 2] = [c"GLIBC_2.2.5", c"GLIBC_2.34"];
 
 /// The `dlsym` of the C library; none if there is no such thing.
 pub fn dlsym() -> Option<Dlsym> {
@@ -42,7 +42,7 @@ pub enum Library {
 }
 
 impl Library {
-    /// With what the names of its files begin.
+    /// With what the names of its files begin, unless somebody packed them under others.
     fn prefix(self) -> &'static [u8] {
         match self {
             Self::Runtime => b"libcudart.so",
@@ -83,7 +83,7 @@ impl Slot {
         // SAFETY: the name is a string.
         let mut real = unsafe { dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         if real.is_null() || real.cast_const() == hook {
-            real = self.in_loaded_library(dlsym);
+            real = self.in_loaded_object(dlsym, hook);
         }
         if !real.is_null() {
             self.real.store(real, Ordering::Release);
@@ -91,32 +91,42 @@ impl Slot {
         real
     }
 
-    /// In a library that was loaded for its user alone, where the next one is not looked for.
-    fn in_loaded_library(&self, dlsym: Dlsym) -> *mut c_void {
-        let mut search = Search { prefix: self.library.prefix(), found: None };
-        // SAFETY: `search` outlives the call, which passes it on.
-        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-        let Some(path) = search.found else { return null_mut() };
-        // SAFETY: the path is a string; the library stays loaded, as its user holds it.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if handle.is_null() { null_mut() } else { dlsym(handle, self.name.as_ptr()) }
+    /// In what was loaded for its user alone, where the next one is not looked for: first in files with the library's
+    /// name, then in all.
+    fn in_loaded_object(&self, dlsym: Dlsym, hook: *const c_void) -> *mut c_void {
+        let mut objects: Vec<CString> = Vec::new();
+        // SAFETY: `objects` outlives the call, which passes it on.
+        unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut objects).cast()) };
+        objects.sort_by_key(|path| !file(path).starts_with(self.library.prefix()));
+        let found = objects.iter().find_map(|path| self.in_object(path, dlsym, hook));
+        found.unwrap_or(null_mut())
+    }
+
+    fn in_object(&self, path: &CStr, dlsym: Dlsym, hook: *const c_void) -> Option<*mut c_void> {
+        // SAFETY: the path is a string; nothing is loaded.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if handle.is_null() {
+            return None;
         }
+        // SAFETY: the handle is that of an object, and the name is a string.
+        let real = unsafe { dlsym(handle, self.name.as_ptr()) };
+        if real.is_null() || real.cast_const() == hook {
+            // SAFETY: its user holds it, and this was one more.
+            unsafe { libc::dlclose(handle) };
+            return None;
+        }
+        // It stays open, as the function is called from now on.
+        Some(real)
     }
 }
 
-struct Search {
-    prefix: &'static [u8],
-    found: Option<CString>,
+fn file(path: &CStr) -> &[u8] {
+    path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-    // SAFETY: the loader gives an object with a name, and what `in_loaded_library` gave it.
-    let (name, search) = unsafe { (CStr::from_ptr((*object).dlpi_name), &mut *search.cast::<Search>()) };
-    let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    if !file.starts_with(search.prefix) {
-        return 0;
-    }
-    search.found = Some(name.to_owned());
-    1
+unsafe extern "C" fn collect(object: *mut libc::dl_phdr_info, _: usize, objects: *mut c_void) -> c_int {
+    // SAFETY: the loader gives an object with a name, and what `in_loaded_object` gave it.
+    let (name, objects) = unsafe { (CStr::from_ptr((*object).dlpi_name), &mut *objects.cast::<Vec<CString>>()) };
+    objects.push(name.to_owned());
+    0
 }

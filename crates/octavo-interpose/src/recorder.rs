@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::site::{Frame, Sites, callers, name_of};
+use crate::site::{Frame, Sites, callers, frames, name_of};
 
 /// The format that is written; `python/octavo/advice/recorded.py` reads it.
 pub const FORMAT: u32 = 1;
 /// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
 const MOST: usize = 1 << 16;
+/// How long the end of a process waits for threads that are still recording; chosen.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What kind of memory was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -84,7 +86,8 @@ struct Known {
     kernels: BTreeMap<(usize, u64, u64), Kernel>,
     launches: u64,
     lost: u64,
-    calls: u64,
+    /// Whether anything was told.
+    used: bool,
 }
 
 /// Records a process.
@@ -134,10 +137,8 @@ impl Recorder {
 
     /// Writes the profile, whole or not at all, if there is anything to write.
     pub fn write(&self) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.calls == 0 {
-            return;
-        }
+        // A thread that was stopped while it recorded lets go never.
+        let Some(known) = patiently(&self.known).filter(|known| known.used) else { return };
         let profile = Profile {
             octavo_profile: FORMAT,
             program: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
@@ -201,15 +202,42 @@ impl Known {
     }
 }
 
-/// Lets `what` see the record of this process; panics end here.
-fn told(what: impl FnOnce(&Recorder, &mut Known)) {
-    let Some(recorder) = Recorder::current() else { return };
-    let work = std::panic::AssertUnwindSafe(|| {
+/// A lock, unless others hold it for longer than one waits.
+fn patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    let begun = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) if begun.elapsed() > PATIENCE => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// Panics end here; `begin` has seen to it that they are not printed.
+fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).ok()
+}
+
+/// Lets `what` see the record of this process, and says what it says. Nothing in it may ask the loader.
+fn told<T>(what: impl FnOnce(&Recorder, &mut Known) -> T) -> Option<T> {
+    let recorder = Recorder::current()?;
+    guarded(|| {
         let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.calls += 1;
-        what(recorder, &mut known);
-    });
-    let _ = std::panic::catch_unwind(work);
+        known.used = true;
+        what(recorder, &mut known)
+    })
+}
+
+/// The number of the place that is being called from.
+fn site() -> Option<usize> {
+    let callers = guarded(callers)?;
+    if let Some(number) = told(|_, known| known.sites.number(&callers))? {
+        return Some(number);
+    }
+    let frames = guarded(|| frames(&callers))?;
+    told(|_, known| known.sites.add(callers, frames))
 }
 
 /// Memory was allocated.
@@ -217,9 +245,8 @@ pub fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: u
     if pointer.is_null() {
         return;
     }
-    let callers = callers();
+    let Some(site) = site() else { return };
     told(|recorder, known| {
-        let site = known.sites.number(callers);
         known.add(Allocation {
             kind,
             call,
@@ -294,9 +321,39 @@ pub fn advised(pointer: *const c_void) {
 
 /// A kernel was launched.
 pub fn launched(kernel: *const c_void, blocks: u64, threads_per_block: u64) {
-    told(|_, known| {
+    let shape = (kernel as usize, blocks, threads_per_block);
+    let counted = told(|_, known| {
         known.launches += 1;
-        let new = || Kernel { name: name_of(kernel as usize), blocks, threads_per_block, launches: 0 };
-        known.kernels.entry((kernel as usize, blocks, threads_per_block)).or_insert_with(new).launches += 1;
+        known.kernels.get_mut(&shape).map(|kernel| kernel.launches += 1).is_some()
     });
+    if counted != Some(false) {
+        return;
+    }
+    let Some(name) = guarded(|| name_of(kernel as usize)) else { return };
+    told(|_, known| {
+        let new = || Kernel { name, blocks, threads_per_block, launches: 0 };
+        known.kernels.entry(shape).or_insert_with(new).launches += 1;
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::patiently;
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let (said, heard) = channel();
+        std::thread::spawn(move || {
+            let lock = Mutex::new(());
+            let held = lock.lock();
+            let while_held = patiently(&lock).is_some();
+            drop(held);
+            said.send((while_held, patiently(&lock).is_some()))
+        });
+        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok((false, true)));
+    }
 }

@@ -1,8 +1,9 @@
 //! Who called: frames of the stack as files and offsets, which are the same in every run.
 
-use std::collections::hash_map::{Entry, HashMap};
-use std::ffi::{CStr, OsString, c_int, c_void};
-use std::os::unix::ffi::OsStringExt;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -34,81 +35,110 @@ pub fn callers() -> Vec<usize> {
     let mut seen = [std::ptr::null_mut::<c_void>(); SEEN];
     // SAFETY: there is room for so many.
     let count = unsafe { libc::backtrace(seen.as_mut_ptr(), SEEN as c_int) }.max(0) as usize;
-    let own = object(callers as *const () as usize).map(|(_, base)| base);
     let addresses = seen[..count.min(SEEN)].iter().map(|address| *address as usize);
-    addresses.skip_while(|address| object(*address).map(|(_, base)| base) == own).take(KEPT).collect()
+    addresses.skip_while(|address| own().contains(address)).take(KEPT).collect()
+}
+
+/// Does once what takes locks that a child of `fork` may find taken for ever: loads the unwinder, finds this library.
+pub fn prepare() {
+    callers();
 }
 
 impl Sites {
-    /// The number of a place.
-    pub fn number(&mut self, callers: Vec<usize>) -> usize {
-        match self.numbers.entry(callers) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
-                let number = self.frames.len();
-                self.frames.push(new.key().iter().map(|address| frame(*address)).collect());
-                *new.insert(number)
-            }
-        }
+    /// The number of a place, if it has one.
+    pub fn number(&self, callers: &[usize]) -> Option<usize> {
+        self.numbers.get(callers).copied()
     }
+
+    /// The number of a place, which is given one with its frames if it has none.
+    pub fn add(&mut self, callers: Vec<usize>, frames: Vec<Frame>) -> usize {
+        *self.numbers.entry(callers).or_insert_with(|| {
+            self.frames.push(frames);
+            self.frames.len() - 1
+        })
+    }
+}
+
+/// What addresses mean. It asks the loader, whose lock a constructor that calls CUDA holds: no lock is held here.
+pub fn frames(addresses: &[usize]) -> Vec<Frame> {
+    addresses.iter().map(|address| frame(*address)).collect()
+}
+
+/// The name of a function that a pointer means, if it is exported. It asks the loader, too.
+pub fn name_of(function: usize) -> Option<String> {
+    symbol(&about(function)?.0)
 }
 
 fn frame(address: usize) -> Frame {
-    let Some((module, base)) = object(address) else {
+    let Some((about, object)) = about(address) else {
         return Frame { module: String::new(), offset: address as u64, symbol: None };
     };
-    Frame { module, offset: (address - base) as u64, symbol: symbol(address) }
+    Frame { module: module(&object), offset: (address - object.moved) as u64, symbol: symbol(&about) }
 }
 
-fn symbol(address: usize) -> Option<String> {
+/// The beginning of `struct link_map`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Object {
+    /// How far it was moved when it was loaded, in bytes.
+    moved: usize,
+    name: *const c_char,
+}
+
+/// `RTLD_DL_LINKMAP`: `dladdr1` gives the object, too.
+const OBJECT: c_int = 2;
+
+/// What the loader knows of an address. Unlike `dl_iterate_phdr`'s, its lock is free again in a child of `fork`.
+fn about(address: usize) -> Option<(libc::Dl_info, Object)> {
     // SAFETY: zeros are a structure without anything.
     let mut about: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let mut object = std::ptr::null_mut::<c_void>();
     // SAFETY: the loader looks the address up, and reads nothing there.
-    let known = unsafe { libc::dladdr(address as *const c_void, &raw mut about) };
-    if known == 0 || about.dli_sname.is_null() {
-        return None;
-    }
-    // SAFETY: it is a string of the library's.
-    Some(unsafe { CStr::from_ptr(about.dli_sname) }.to_string_lossy().into_owned())
+    let known = unsafe { libc::dladdr1(address as *const c_void, &raw mut about, &raw mut object, OBJECT) };
+    // SAFETY: it is null or an object that is in use, as its function is on the stack or about to run.
+    (known != 0).then_some(about).zip(unsafe { object.cast::<Object>().as_ref() }.copied())
 }
 
-/// The name of a function that a pointer means, if it is exported.
-pub fn name_of(function: usize) -> Option<String> {
-    symbol(function)
+fn symbol(about: &libc::Dl_info) -> Option<String> {
+    // SAFETY: it is a string of the object's.
+    (!about.dli_sname.is_null()).then(|| unsafe { CStr::from_ptr(about.dli_sname) }.to_string_lossy().into_owned())
+}
+
+/// The file of an object. The program itself has no name.
+fn module(object: &Object) -> String {
+    // SAFETY: it is a string of the loader's.
+    let name = unsafe { CStr::from_ptr(object.name) };
+    if name.is_empty() {
+        return std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    name.to_string_lossy().into_owned()
+}
+
+/// The addresses of this library.
+fn own() -> &'static Range<usize> {
+    static OWN: OnceLock<Range<usize>> = OnceLock::new();
+    OWN.get_or_init(|| {
+        let mut search = Search { address: callers as *const () as usize, found: 0..0 };
+        // SAFETY: `search` outlives the call, which passes it on.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+        search.found
+    })
 }
 
 struct Search {
     address: usize,
-    found: Option<(OsString, usize)>,
-}
-
-/// The file that an address is in, and how far it was moved when it was loaded.
-fn object(address: usize) -> Option<(String, usize)> {
-    let mut search = Search { address, found: None };
-    // SAFETY: `search` outlives the call, which passes it on.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    let (name, base) = search.found?;
-    if name.is_empty() {
-        return Some((std::env::current_exe().ok()?.to_string_lossy().into_owned(), base));
-    }
-    Some((name.to_string_lossy().into_owned(), base))
+    found: Range<usize>,
 }
 
 unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-    // SAFETY: the loader gives an object with so many headers and a name, and what `object` gave it.
+    // SAFETY: the loader gives an object with so many headers, and what `own` gave it.
     let (object, search) = unsafe { (&*object, &mut *search.cast::<Search>()) };
     // SAFETY: as above.
     let headers = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
-    let base = object.dlpi_addr as usize;
-    let inside = headers.iter().filter(|header| header.p_type == libc::PT_LOAD).any(|header| {
-        let begin = base.wrapping_add(header.p_vaddr as usize);
-        (begin..begin.wrapping_add(header.p_memsz as usize)).contains(&search.address)
+    let mut parts = headers.iter().filter(|header| header.p_type == libc::PT_LOAD).map(|header| {
+        let begin = (object.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+        begin..begin.wrapping_add(header.p_memsz as usize)
     });
-    if !inside {
-        return 0;
-    }
-    // SAFETY: as above.
-    let name = unsafe { CStr::from_ptr(object.dlpi_name) };
-    search.found = Some((OsString::from_vec(name.to_bytes().to_vec()), base));
-    1
+    search.found = parts.find(|part| part.contains(&search.address)).unwrap_or(0..0);
+    c_int::from(!search.found.is_empty())
 }

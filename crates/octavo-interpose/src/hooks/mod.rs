@@ -29,7 +29,8 @@ pub fn all() -> impl Iterator<Item = &'static Hook> {
 pub(crate) const NOWHERE: i32 = 500;
 
 /// Hooks of a library. Each calls the function behind it; what the program called itself is told to the recorder,
-/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls.
+/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. `C-unwind`: a thread can be
+/// cancelled within a call.
 macro_rules! hooks {
     ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt)*) => {
         $($(hooks!(@one $library, $name, $arguments, $when, $told);)+)*
@@ -51,13 +52,13 @@ macro_rules! hooks {
         }
 
         #[cfg_attr(not(test), unsafe(no_mangle))]
-        unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> i32 {
             let real = $name::SLOT.real($name as *const std::ffi::c_void);
             if real.is_null() {
                 return $crate::hooks::NOWHERE;
             }
             // SAFETY: the function behind a hook has the hook's arguments.
-            let real: unsafe extern "C" fn($($type),*) -> i32 = unsafe { std::mem::transmute(real) };
+            let real: unsafe extern "C-unwind" fn($($type),*) -> i32 = unsafe { std::mem::transmute(real) };
             if !$crate::settings::active() {
                 // SAFETY: the arguments are the caller's.
                 return unsafe { real($($argument),*) };
@@ -70,7 +71,7 @@ macro_rules! hooks {
                 hooks!(@told $when after, call, $told);
                 hooks!(@told $when always, call, $told);
             }
-            drop(call);
+            call.end();
             status
         }
     };

@@ -1,5 +1,6 @@
 /* A program of the runtime's: squares what it copies in. Exits with 0 if the results are right. */
 #include "stand_in.h"
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 1024, SIZE = COUNT * sizeof(int), ROUNDS = 50, THREADS = 8 };
+enum { COUNT = 1024, SIZE = COUNT * sizeof(int), ROUNDS = 50, THREADS = 8, SHAPES = 20000, LOADED = 400 };
 
 static void square(void **values) {
     int *to = *(int **)values[0], *from = *(int **)values[1];
@@ -48,6 +49,28 @@ static void *works(void *nothing) {
     return nothing;
 }
 
+static void rest(void **values) {
+    (void)values;
+    for (;;) pause();
+}
+
+static void *launch_rest(void *nothing) {
+    dim3 one = {1, 1, 1};
+    cudaLaunchKernel((void *)rest, one, one, NULL, 0, NULL);
+    return nothing;
+}
+
+static void nothing_at_all(void **values) { (void)values; }
+
+/* Every launch has a shape that was not there before. */
+static void *launch_shapes(void *nothing) {
+    for (unsigned shape = 1; shape <= SHAPES; shape++) {
+        dim3 grid = {shape, 1, 1}, block = {32, 1, 1};
+        if (cudaLaunchKernel((void *)nothing_at_all, grid, block, NULL, 0, NULL)) exit(5);
+    }
+    return nothing;
+}
+
 int main(int count, char **arguments) {
     const char *mode = count > 1 ? arguments[1] : "";
     if (!strcmp(mode, "threads")) {
@@ -73,6 +96,26 @@ int main(int count, char **arguments) {
     } else if (!strcmp(mode, "failure")) {
         void *made = NULL;
         if (cudaMalloc(&made, 1u << 20) != 2 || made) return 9;
+        work(NULL);
+    } else if (!strcmp(mode, "constructor")) {
+        /* A library calls CUDA as it is loaded, again and again, while another thread launches. */
+        pthread_t thread;
+        pthread_create(&thread, NULL, launch_shapes, NULL);
+        for (int time = 0; time < LOADED; time++) {
+            void *library = dlopen("libconstructor.so", RTLD_NOW);
+            if (!library) return 10;
+            dlclose(library);
+        }
+        pthread_join(thread, NULL);
+    } else if (!strcmp(mode, "cancel")) {
+        pthread_t thread;
+        void *returned;
+        pthread_create(&thread, NULL, launch_rest, NULL);
+        usleep(20000);
+        if (pthread_cancel(thread) || pthread_join(thread, &returned) || returned != PTHREAD_CANCELED) return 11;
+        work(NULL);
+    } else if (!strcmp(mode, "elsewhere")) {
+        if (chdir("/")) return 12;
         work(NULL);
     } else if (!strcmp(mode, "nothing")) {
         puts("nothing to do with CUDA");

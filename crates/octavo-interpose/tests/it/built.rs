@@ -1,8 +1,11 @@
 //! The stand-in and the programs, compiled once a test.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -30,6 +33,24 @@ impl Built {
     /// The same with the runtime inside.
     pub fn whole(&self) -> PathBuf {
         self.compile("whole", &["program.c", "runtime.c"], &[])
+    }
+
+    /// The first with an allocator of its own.
+    pub fn allocating(&self) -> PathBuf {
+        self.compile("allocating", &["program.c", "malloc.c"], &["-fno-builtin", "-l:libcudart.so.12"])
+    }
+
+    /// A library that calls CUDA as it is loaded.
+    pub fn constructor(&self) -> PathBuf {
+        self.compile("libconstructor.so", &["constructor.c"], &["-shared", "-fPIC", "-l:libcudart.so.12"])
+    }
+
+    /// A program whose library has a runtime for itself, which is a file of this name.
+    pub fn plugin(&self, runtime: &str) -> PathBuf {
+        let (name, of_runtime) = (format!("-Wl,-soname,{runtime}"), format!("-l:{runtime}"));
+        self.compile(runtime, &["runtime.c"], &["-shared", "-fPIC", &name]);
+        self.compile("libplugin.so", &["plugin_library.c"], &["-shared", "-fPIC", &of_runtime]);
+        self.compile("plugin", &["plugin.c"], &[])
     }
 
     /// A program that finds the driver itself.
@@ -63,6 +84,11 @@ impl Built {
         command
     }
 
+    /// Where everything lies.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The profile of the first process.
     pub fn profile(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.folder.path().join("profile.json")).unwrap()).unwrap()
@@ -85,8 +111,27 @@ fn source(name: &str) -> PathBuf {
 
 /// Runs a command to its successful end, in which it says nothing.
 pub fn silent(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
+    let output = ended(command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{command:?}: {:?} {said}", output.status);
+    output
+}
+
+/// How long a command may run; chosen: what takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs a command, and kills it with all that it started if it hangs.
+fn ended(command: &mut Command) -> Output {
+    let child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let group = format!("-{}", child.id());
+    let (end, ends) = channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if ends.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            Command::new("kill").args(["-KILL", "--", &group]).status().unwrap();
+        }
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(end);
+    watch.join().unwrap();
     output
 }

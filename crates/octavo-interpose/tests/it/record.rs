@@ -119,3 +119,60 @@ fn nothing_is_written_when_it_is_switched_off_or_nothing_happens() {
     assert!(built.others().is_empty());
     assert!(std::panic::catch_unwind(|| built.profile()).is_err());
 }
+
+#[test]
+fn a_program_with_its_own_malloc_begins() {
+    let built = Built::new();
+    silent(&mut built.recorded(built.allocating()));
+    assert_eq!(built.profile()["allocations"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn switched_off_a_driver_is_found_as_without() {
+    let built = Built::new();
+    silent(built.recorded(built.looking()).env("OCTAVO_DISABLE", "1"));
+    silent(built.recorded(built.looking()).env_remove("OCTAVO_RECORD"));
+}
+
+#[test]
+fn a_runtime_of_one_library_alone_is_found_whatever_its_name() {
+    for runtime in ["libcudart.so.11.0", "libcudart-d0da41ae.so.11.0"] {
+        let built = Built::new();
+        let program = built.plugin(runtime);
+        silent(&mut built.plain(&program));
+        silent(built.recorded(&program).env("OCTAVO_DISABLE", "1"));
+        silent(&mut built.recorded(&program));
+        let profile = built.profile();
+        assert_eq!(about(&profile["allocations"][0], &["call", "bytes"]), json!(["cudaMalloc", 4096]), "{runtime}");
+    }
+}
+
+#[test]
+fn libraries_may_call_cuda_as_they_are_loaded() {
+    let built = Built::new();
+    built.constructor();
+    silent(built.recorded(built.linked()).arg("constructor"));
+    let profile = built.profile();
+    assert_eq!((&profile["launches"], profile["kernels"].as_array().unwrap().len()), (&json!(20_000), 20_000));
+    assert_eq!(profile["allocations"].as_array().unwrap().len(), 400);
+}
+
+#[test]
+fn a_thread_may_be_cancelled_within_a_call() {
+    let built = Built::new();
+    silent(built.recorded(built.linked()).arg("cancel"));
+    assert_eq!(built.profile()["allocations"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_profile_lies_where_it_was_named_as_the_program_began() {
+    let built = Built::new();
+    let mut command = built.recorded(built.linked());
+    command.arg("elsewhere").env("OCTAVO_RECORD", "profile.json").current_dir(built.folder());
+    silent(&mut command);
+    let script = format!("mkdir sub && cd sub && {}", built.linked().display());
+    let mut command = built.recorded("sh");
+    command.args(["-c", &script]).env("OCTAVO_RECORD", "profile.json").current_dir(built.folder());
+    silent(&mut command);
+    assert_eq!((built.profile()["launches"].clone(), built.others().len()), (json!(1), 1));
+}
