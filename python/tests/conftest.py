@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from gpu_stand_in.build import build
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 SMALL = 1 / 64
 HERE = Path(__file__).parent
 Environment = dict[str, str]
+
+
+def missing(what: str) -> NoReturn:
+    """End a test that needs what is not here: as skipped, as failed if `OCTAVO_TOOLS=required` forbids it."""
+    if os.environ.get("OCTAVO_TOOLS") == "required":
+        pytest.fail(f"{what} is missing, and OCTAVO_TOOLS=required", pytrace=False)
+    pytest.skip(f"{what} is missing", allow_module_level=True)
+
+
+def tool(name: str) -> str:
+    """Where a program is installed; without it the test ends."""
+    return shutil.which(name) or missing(f"`{name}`")
 
 
 @pytest.fixture
@@ -51,8 +63,5 @@ def libraries() -> str:
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory, libraries: str) -> Environment:
     """What a process needs to find a driver of a GPU that is not there."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    folder = build(tmp_path_factory.mktemp("stand-in"), compiler)
+    folder = build(tmp_path_factory.mktemp("stand-in"), tool("c++"))
     return {"LD_LIBRARY_PATH": f"{folder}:{libraries}", "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
@@ -11,8 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import missing, tool
 
-pytest.importorskip("clang.cindex", reason="libclang comes with `make`: libclang")
+if importlib.util.find_spec("clang") is None:
+    missing("libclang, which comes with `make`,")
 
 from octavo.transform import front_end, include_folder, transform
 from octavo.transform.edits import Edit, apply
@@ -190,6 +193,51 @@ def test_uses_that_hide_are_found(source, text, why):
     assert any(why in each.why for each in result.skipped), result.skipped
 
 
+@pytest.mark.parametrize(
+    ("declared", "use"),
+    [
+        ("struct Sum { Sum(float *first, float *second) { cudaFree(second); } };", "Sum s(nullptr, d);"),
+        ("struct Sum { void operator()(float *first, float *second) { cudaFree(first); } };", "Sum s; s(d, nullptr);"),
+        ("struct Sum { Sum(float *only) { cudaFree(only); } };", "Sum{d};"),
+        ("struct Sum { Sum(float *only) { cudaFree(only); } }; void f(Sum) {}", "f(d);"),
+        (
+            "struct Holder { float *p; Holder(float *a, float *b) : p(b) {} ~Holder() { cudaFree(p); } };",
+            "Holder h(nullptr, d);",
+        ),
+    ],
+)
+def test_what_an_object_does_with_a_pointer_is_not_followed(source, declared, use):
+    result = source(f"{RUNTIME}{KERNEL}{declared}\nint main() {{ float *d; cudaMallocManaged(&d, 4);\n{use} }}\n")
+    assert not result.changed
+    assert "a constructor or an operator is given it (line 5)" in [each.why for each in result.skipped]
+
+
+OWNED = "#ifdef NEVER\n{}\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("skipped", "changes"),
+    [
+        ("void end() { thrust::free(owner.d); }", False),
+        ("void end() { other(owner); }  // d", True),
+        ('const char *text = "d";', True),
+        ("#else\nvoid end() {}", True),
+    ],
+)
+def test_names_in_code_that_is_not_compiled_are_uses(source, skipped, changes):
+    result = source(RUNTIME + MEMBER + OWNED.format(skipped))
+    assert result.changed == changes
+    assert changes or [each.why for each in result.skipped] == [
+        "code that is not compiled with these settings uses it (line 5)"
+    ]
+
+
+def test_names_in_code_of_another_function_are_not_those_of_a_local_variable(source):
+    body = "float *d; cudaMalloc(&d, 4);\n{}cudaFree(d);"
+    assert not source(main(body.format(OWNED.format("keep(d);")))).changed
+    assert source(main(body.format("")) + OWNED.format("void other(float *d) { keep(d); }")).changed
+
+
 def test_members_of_a_union_are_left(source):
     result = source(RUNTIME + MEMBER.replace("struct Owner { float *d; }", "union Owner { float *d; long n; }"))
     assert any("a union" in each.why for each in result.skipped)
@@ -240,12 +288,32 @@ def test_all_of_a_buffer_changes_or_nothing(source):
         ("", "int n; cudaGetDeviceCount(&n); k<<<n, 32>>>(d);", None),
         ("", "{ int n = 3; k<<<n, 32>>>(d); }", "3, 32"),
         ("", "for (int i = 1; i < 3; ++i) k<<<i, 32>>>(d);", None),
+        ("int n = 4; const int t = 64;", "k<<<(n + t - 1) / t, t>>>(d);", "(n + t - 1) / t, t"),
+        ("int n = 4;", "const int t = 2 * 32; k<<<n % t, t>>>(d);", "n % (2 * 32), (2 * 32)"),
+        ("int n = 4, t = 64;", "if (t > 0) k<<<n / t, t>>>(d);", None),
+        ("int n = 4, t = 64;", "if (t > 0) { int m = n % (t); k<<<m, t>>>(d); }", None),
+        ("int n = 4; const int t = n - 4;", "if (t > 0) k<<<n / t, 32>>>(d);", None),
+        ("int n; if (d) n = 4;", "if (d) k<<<n, 32>>>(d);", None),
+        ("int n; n = 4;", "k<<<n, 32>>>(d);", "n, 32"),
+        ("int n; switch (1) { case 1: n = 4; }", "k<<<n, 32>>>(d);", None),
+        ("int n; if (d) goto on; n = 4; on:", "k<<<n, 32>>>(d);", None),
+        ("\n#define N (1 << 4)\n", "k<<<N / 4, N>>>(d);", "N / 4, N"),
+        ("\n#define SHARE(a, b) ((a) / (b))\nint n = 4, t = 4;", "if (t) k<<<SHARE(n, t), 32>>>(d);", None),
+        ("\n#define SET(a, b) a = b\nint n = 4;", "SET(n, 5); k<<<n, 32>>>(d);", None),
+        ("\n#define MORE(a) ++a\nint n = 4;", "MORE(n); k<<<n, 32>>>(d);", None),
     ],
 )
 def test_bounds_are_passed_on_where_they_are_known(source, before, launch, bounds):
     after = source(main(f"float *d; {before}\ncudaMalloc(&d, 64);\n{launch}")).after.decode()
     known = "" if bounds is None else f".launch({bounds})"
     assert f'octavo_malloc(&d, 64, octavo_buffer("d"){known});' in after
+
+
+def test_a_bound_that_cannot_be_written_costs_the_bounds_alone(source):
+    result = source(main("float *d; cudaMalloc(&d, 64);\n#define LATER 4\nk<<<LATER, 32>>>(d); cudaFree(d);"))
+    assert b'octavo_malloc(&d, 64, octavo_buffer("d"));' in result.after
+    assert b"octavo_free(d)" in result.after
+    assert [each.launch for each in result.buffers] == [False]
 
 
 def test_a_loop_around_an_allocation_changes_what_is_known(source):
@@ -345,12 +413,12 @@ def test_nothing_is_written_unless_asked(cli, tmp_path):
     assert again.stdout == ""
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="no patch")
 def test_the_diff_is_one_that_patch_takes(cli, tmp_path):
+    patch = tool("patch")
     for path in EXAMPLES:
         shutil.copy(path, tmp_path)
         shown = cli("transform", path.name)
-        subprocess.run(["patch", "-p1", "--quiet"], input=shown.stdout, text=True, cwd=tmp_path, check=True)
+        subprocess.run([patch, "-p1", "--quiet"], input=shown.stdout, text=True, cwd=tmp_path, check=True)
         assert (tmp_path / path.name).read_bytes() == transform(path).after
 
 
@@ -398,6 +466,7 @@ def test_the_runtime_is_that_of_the_c_library():
 FAKE = r"""
 #include <octavo/transform.h>
 #include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
 static const char *last = "";
 static int answer_placement = OCTAVO_DEVICE, free_bytes = 1000, concurrent = 1, status = OCTAVO_OK;
@@ -415,7 +484,9 @@ cudaError_t cudaGetDevice(int *d) { *d = 0; return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int) { *v = concurrent; return cudaSuccess; }
 cudaError_t cudaMemGetInfo(size_t *f, size_t *t) { *f = free_bytes; *t = 2000; return cudaSuccess; }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *) { a->type = type; return cudaSuccess; }
-octavo_status octavo_open(const char *, octavo_machine **, char *, size_t) { return OCTAVO_NO_FILE; }
+octavo_status octavo_open(const char *, octavo_machine **, char *, size_t) {
+    return getenv("FAKE_REFUSES") ? OCTAVO_BAD_FILE : OCTAVO_ASSUMED_MACHINE;
+}
 const char *octavo_placement_name(octavo_placement p) { return p == 0 ? "device" : p == 1 ? "managed" : "pinned"; }
 octavo_status octavo_get_placements(
     const octavo_machine *, const octavo_data *d, size_t, uint64_t b, octavo_answer *a) {
@@ -450,14 +521,11 @@ int main() {
 @pytest.fixture(scope="module")
 def fake(tmp_path_factory):
     """The header with a CUDA runtime and a library of our own, which say what they are asked."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
     folder = tmp_path_factory.mktemp("header")
     (folder / "fake.cpp").write_text(FAKE)
     include = include_folder()
     flags = ["-std=c++11", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-isystem{include / 'stub'}"]
-    subprocess.run([compiler, *flags, "fake.cpp", "-o", "fake"], cwd=folder, check=True)
+    subprocess.run([tool("c++"), *flags, "fake.cpp", "-o", "fake"], cwd=folder, check=True)
 
     def run(**environment: str) -> list[str]:
         done = subprocess.run(
@@ -478,6 +546,11 @@ def test_memory_lies_where_the_runtime_says_and_is_freed_as_what_it_is(fake):
         "free-host free free nothing",
         "device",  # No memory is of no kind.
     ]
+
+
+def test_constants_that_the_library_refuses_leave_memory_where_the_program_had_it(fake):
+    assert fake(FAKE_REFUSES="1")[:3] == ["device managed pinned"] * 3
+    assert fake(FAKE_REFUSES="1", OCTAVO_PLACEMENTS="p=pinned")[:3] == ["pinned pinned pinned"] * 3
 
 
 @pytest.mark.parametrize(

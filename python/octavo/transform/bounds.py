@@ -15,7 +15,11 @@ _PLAIN = frozenset({
     "BINARY_OPERATOR", "DECL_REF_EXPR", "INTEGER_LITERAL", "CXX_UNARY_EXPR", "TYPE_REF",
 })  # fmt: skip
 """What an expression may be made of; calls of dim3 beside them."""
+_KEEPS = frozenset({"*", "+", "-", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "/", "%"})
+"""Operators on two values that change neither of them."""
 _LOOPS = frozenset({"FOR_STMT", "WHILE_STMT", "DO_STMT", "CXX_FOR_RANGE_STMT"})
+_LOOKS = (b"*", b"!", b"-", b"+", b"~")
+"""Operators on one value that leave it as it is; where a macro has the operator, it may be any."""
 _DEEPEST = 8
 """Chosen: variables that are made from variables, more than anybody writes."""
 
@@ -67,9 +71,16 @@ class Bounds:
                 seen = each.start
                 pieces += [self._text[position : each.start], self._variable(each, at, depth)]
                 position = each.end
-            elif each.kind not in _PLAIN and each.name != "dim3":
+            elif (each.kind not in _PLAIN and each.name != "dim3") or not self._harmless(each):
                 raise Unknown
         return b"".join([*pieces, self._text[position : node.end]])
+
+    def _harmless(self, node: Node) -> bool:
+        """Whether an operation may be done where the launch would not happen: it may not divide by zero."""
+        if node.kind != "BINARY_OPERATOR" or node.constant is not None:
+            return True
+        sign = self._judge.operator(node)
+        return sign in _KEEPS and (sign not in {"/", "%"} or bool(node.children[1].constant))
 
     def _constructed(self, node: Node, at: Node, depth: int) -> bytes | None:
         """What a dim3 is made from: one number alone, or all of them; a copy is what it is a copy of."""
@@ -93,8 +104,10 @@ class Bounds:
         if declared is None or "&" in declared.type or not self._settled(reference.target, at):
             raise Unknown
         if self._in_reach(declared, at):
+            if not self._has_value(declared, at):
+                raise Unknown
             return written
-        made_from = [each for each in declared.children if each.kind not in {"TYPE_REF", "NAMESPACE_REF"}]
+        made_from = _made_from(declared)
         if declared.kind != "VAR_DECL" or len(made_from) != 1 or declared.function is not at.function:
             raise Unknown
         text = self._written(made_from[0], at, depth + 1)
@@ -110,6 +123,19 @@ class Bounds:
             for change in self._changes.get(target, ())
         )
 
+    def _has_value(self, declared: Node, at: Node) -> bool:
+        """Whether a variable is given a value on every way to `at`: where it is declared, or by a statement before."""
+        function = declared.function
+        if declared.kind == "PARM_DECL" or function is None or _made_from(declared):
+            return True
+        if any(node.kind == "LABEL_STMT" for node in function.walk()):
+            return False
+        around = {id(node) for node in at.ancestors() if node.kind == "COMPOUND_STMT" and not _switch(node.parent)}
+        return any(
+            change.kind == "BINARY_OPERATOR" and change.end <= at.start and id(change.parent) in around
+            for change in self._changes.get(declared.target or -1, ())
+        )
+
     def _in_reach(self, declared: Node, at: Node) -> bool:
         """Whether a variable is declared before, in a block around."""
         if declared.start > at.start:
@@ -123,11 +149,11 @@ class Bounds:
         """The variable that an expression changes, or may change."""
         if node.kind == "COMPOUND_ASSIGNMENT_OPERATOR":
             return self._named(node.children[0])
-        if node.kind == "BINARY_OPERATOR" and len(node.children) == 2 and self._judge.operator(node) == "=":
+        if node.kind == "BINARY_OPERATOR" and len(node.children) == 2 and self._judge.operator(node) not in _KEEPS:
             return self._named(node.children[0])
         if node.kind == "UNARY_OPERATOR" and node.children:
             written = self._text[node.start : node.end].strip()
-            if written[:2] in {b"++", b"--"} or written[-2:] in {b"++", b"--"} or written[:1] == b"&":
+            if not written.startswith(_LOOKS) or written.startswith((b"++", b"--")) or written.endswith((b"++", b"--")):
                 return self._named(node.children[0])
         return self._given_away(node)
 
@@ -146,6 +172,15 @@ class Bounds:
         while bare.kind in {"MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR"} and bare.children:
             bare = bare.children[0].bare()
         return bare.target if bare.kind == "DECL_REF_EXPR" else None
+
+
+def _made_from(declared: Node) -> list[Node]:
+    """What a variable begins with."""
+    return [each for each in declared.children if each.kind not in {"TYPE_REF", "NAMESPACE_REF"}]
+
+
+def _switch(node: Node | None) -> bool:
+    return node is not None and node.kind == "SWITCH_STMT"
 
 
 def _closed(text: bytes) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 INCLUDE = Path(__file__).parent / "include"
 """Where the headers are that transformed programs need."""
 _DECLARATIONS = INCLUDE / "stub"
+_INTEGER = 1
+"""As libclang calls a result that is one: CXEval_Int."""
 _MOST_ERRORS = 5
 """Chosen: what follows the first errors is mostly their consequence."""
 
@@ -103,6 +105,17 @@ def _imported() -> ModuleType:
         *(ctypes.POINTER(kind) for kind in (cindex.c_object_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint)),
     ]
     library.clang_getFileLocation.restype = None
+    library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    library.clang_EvalResult_getAsLongLong.restype = ctypes.c_longlong
+    library.clang_EvalResult_dispose.restype = None
+    for read in (library.clang_EvalResult_getKind, library.clang_EvalResult_getAsLongLong):
+        read.argtypes = [ctypes.c_void_p]
+    library.clang_EvalResult_dispose.argtypes = [ctypes.c_void_p]
+    library.clang_getSkippedRanges.argtypes = [cindex.TranslationUnit, cindex.File]
+    library.clang_getSkippedRanges.restype = ctypes.c_void_p
+    library.clang_disposeSourceRangeList.argtypes = [ctypes.c_void_p]
+    library.clang_disposeSourceRangeList.restype = None
     module: ModuleType = cindex
     return module
 
@@ -113,6 +126,35 @@ def file_offset(location: Any) -> tuple[str | None, int]:
     file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
     cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
     return (cindex.File(file).name if file else None), offset.value
+
+
+def constant(cursor: Any) -> int | None:
+    """The value of an expression of integers, if the compiler knows it."""
+    library = _imported().conf.lib
+    result = library.clang_Cursor_Evaluate(cursor)
+    if result is None:
+        return None
+    try:
+        known = library.clang_EvalResult_getKind(result) == _INTEGER
+        return int(library.clang_EvalResult_getAsLongLong(result)) if known else None
+    finally:
+        library.clang_EvalResult_dispose(result)
+
+
+def skipped(unit: Any, path: str) -> list[tuple[int, int]]:
+    """Bytes of a file, from and to, that the preprocessor leaves out, with the directives around them."""
+    cindex = _imported()
+
+    class Ranges(ctypes.Structure):
+        _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange)))
+
+    found = cindex.conf.lib.clang_getSkippedRanges(unit, unit.get_file(path))
+    try:
+        listed = Ranges.from_address(found)
+        ranges = [listed.ranges[index] for index in range(listed.count)]
+        return [(file_offset(each.start)[1], file_offset(each.end)[1]) for each in ranges]
+    finally:
+        cindex.conf.lib.clang_disposeSourceRangeList(found)
 
 
 @cache

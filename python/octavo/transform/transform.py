@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octavo.transform import buffers, names
 from octavo.transform.bounds import Bounds
 from octavo.transform.edits import Edit, apply
-from octavo.transform.front_end import INCLUDE, Reading, TransformError, parse
+from octavo.transform.front_end import INCLUDE, Reading, TransformError, parse, skipped
 from octavo.transform.headers import inclusion
 from octavo.transform.hidden import Hidden
 from octavo.transform.result import Changed, Skipped, Transformed
@@ -54,12 +54,19 @@ def transform(
     unit = parse(path, reading)
     root = build(unit, str(path))
     sites = Sites(text, root)
-    change = _Change(text, root, sites, list(unseen(unit, text, str(path), {call.start for call in sites.calls})))
-    edits = change.edits
-    if edits:
-        edits = sorted([*edits, *inclusion(text, unit, str(path))])
-    after = apply(text, edits)
-    if edits:
+    named = list(unseen(unit, text, str(path), {call.start for call in sites.calls}))
+    hidden = Hidden(text, root, [start for start, _ in named], skipped(unit, str(path)))
+    judge = Judge(text, buffers.functions(root))
+    include_header = list(inclusion(text, unit, str(path)))
+
+    def made(bounds: Bounds | None) -> tuple[_Change, list[Edit], bytes]:
+        change = _Change(text, root, sites, named, hidden, judge, bounds)
+        edits = sorted([*change.edits, *include_header]) if change.edits else []
+        return change, edits, apply(text, edits)
+
+    change, edits, after = made(Bounds(text, root, judge))
+    if edits and not _parses(path, reading, after):  # A bound may name what is defined later only, such as a macro.
+        change, edits, after = made(None)
         _check(path, reading, after)
     in_order = sorted(dict.fromkeys(change.skipped), key=lambda each: (each.line, each.column))
     changed = sorted(change.changed, key=lambda each: each.line)
@@ -71,6 +78,14 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise TransformError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _parses(path: Path, reading: Reading, text: bytes) -> bool:
+    try:
+        parse(path, reading, text)
+    except TransformError:
+        return False
+    return True
 
 
 def _check(path: Path, reading: Reading, after: bytes) -> None:
@@ -87,13 +102,22 @@ def _check(path: Path, reading: Reading, after: bytes) -> None:
 class _Change:
     """What becomes of one file."""
 
-    def __init__(self, text: bytes, root: Node, sites: Sites, unseen: Sequence[tuple[int, str]]) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        root: Node,
+        sites: Sites,
+        unseen: Sequence[tuple[int, str]],
+        hidden: Hidden,
+        judge: Judge,
+        bounds: Bounds | None,
+    ) -> None:
+        """Without `bounds` none are passed on."""
         self._text = text
         self._sites = sites
-        self._hidden = Hidden(text, root, [start for start, _ in unseen])
-        judge = Judge(text, buffers.functions(root))
+        self._hidden = hidden
         self._judge = judge
-        self._bounds = Bounds(text, root, judge)
+        self._bounds = bounds
         self.edits: list[Edit] = []
         self.changed: list[Changed] = []
         self.skipped: list[Skipped] = []
@@ -134,7 +158,9 @@ class _Change:
         return group.objection(self._judge, self._hidden)
 
     def _allocate(self, group: buffers.Group, variable: buffers.Variable, call: Node) -> None:
-        bounds = next((found for each in group.launches() if (found := self._bounds.launch(each, call))), None)
+        bounds = None
+        if self._bounds is not None:
+            bounds = next((found for each in group.launches() if (found := self._bounds.launch(each, call))), None)
         name = self._names[id(variable)]
         known = b"" if bounds is None else b".launch(" + b", ".join(bounds) + b")"
         self.edits += self._sites.edits(call, f', octavo_buffer("{name}")'.encode() + known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from octavo.transform.front_end import file_offset
+from octavo.transform.front_end import constant, file_offset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +51,8 @@ class Node:
     """Of a variable: no other file sees it."""
     virtual: bool = False
     """Of a method: which one is called shows only when the program runs."""
+    constant: int | None = None
+    """Of an operation on two integers, and of what it is made of: the value, if the compiler knows it."""
     children: list[Node] = field(default_factory=list)
 
     def walk(self) -> Iterator[Node]:
@@ -110,6 +112,8 @@ def _node(cursor: Any, path: str, parent: Node) -> Node:
     if kind == "VAR_DECL":
         node.static = cursor.linkage.name in {"INTERNAL", "NO_LINKAGE"}
     node.virtual = kind == "CXX_METHOD" and cursor.is_virtual_method()
+    if "BINARY_OPERATOR" in {kind, parent.kind}:
+        node.constant = constant(cursor)
     # What stands in another file is what a call is given by default.
     written = (child for child in cursor.get_children() if file_offset(child.extent.start)[0] == path)
     node.children = [_node(child, path, node) for child in written]

@@ -85,7 +85,7 @@ class Judge:
         if parent.kind in TRANSPARENT:
             return self._value(parent)
         understood: dict[str, Callable[[Node, Node], Use]] = {
-            "CALL_EXPR": self._argument,
+            "CALL_EXPR": self._given,
             "BINARY_OPERATOR": self._operand,
             "UNARY_OPERATOR": self._unary,
             "ARRAY_SUBSCRIPT_EXPR": self._element,
@@ -140,6 +140,11 @@ class Judge:
             return self._value(above)
         return Touched()
 
+    def _given(self, call: Node, node: Node) -> Use:
+        if call.launch is None and not _names_what_it_calls(call):
+            return Lost("a constructor or an operator is given it")
+        return self._argument(call, node)
+
     def _argument(self, call: Node, node: Node) -> Use:
         if not any(node is each for each in call.arguments):
             return _UNCLEAR
@@ -170,7 +175,7 @@ class Judge:
         return Passed(target)
 
     def operator(self, node: Node) -> str:
-        """Of two operands: what stands between them."""
+        """Of two operands: what stands between them; that is no operator where a macro has it."""
         between = self._text[node.children[0].end : node.children[1].start]
         return _COMMENT.sub(b"", between).decode("utf-8", "replace").strip(" \t\r\n()")
 
@@ -184,6 +189,12 @@ class Judge:
         bare = node.bare()
         text = self._text[bare.start : bare.end]
         return bare.kind in {"CXX_NULL_PTR_LITERAL_EXPR", "GNU_NULL_EXPR"} or text in {b"0", b"NULL", b"nullptr"}
+
+
+def _names_what_it_calls(call: Node) -> bool:
+    """Whether a call begins with the name of a function: those of constructors and of operators do not."""
+    called = call.children[0].bare()
+    return called.kind in REFERENCES and called.name == call.name and called.target == call.target
 
 
 _CLOSED = {

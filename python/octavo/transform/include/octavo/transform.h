@@ -28,13 +28,21 @@ struct octavo_buffer {
 
 namespace octavo_detail {
 
-/// The constants of the machine, opened once; null is the built-in machine.
-inline const octavo_machine *machine() {
-    static const octavo_machine *const opened = [] {
-        octavo_machine *found = nullptr;
-        return octavo_open(nullptr, &found, nullptr, 0) < 0 ? nullptr : found;
+/// The constants of the machine; null is the built-in machine.
+struct constants {
+    octavo_machine *machine;
+    bool usable;
+};
+
+/// Opened once. Not usable if OCTAVO_CONSTANTS names a file that the library refuses: another machine's answer would
+/// pass for an answer for this one.
+inline const constants &opened() {
+    static const constants found = [] {
+        constants each = {nullptr, false};
+        each.usable = octavo_open(nullptr, &each.machine, nullptr, 0) >= 0;
+        return each;
     }();
-    return opened;
+    return found;
 }
 
 inline bool is(const char *text, size_t length, const char *name) {
@@ -68,19 +76,20 @@ inline octavo_placement decided(size_t size, const octavo_buffer &buffer, octavo
     if (size == 0) return present;
     const octavo_placement placement = ordered(buffer.name);
     if (placement >= 0) return placement;
+    if (!opened().usable) return present;
     octavo_data asked = buffer.data;
     asked.bytes = size;
     octavo_answer answer = octavo_answer();
     answer.struct_size = sizeof answer;
     size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess || free == 0) return present;
-    if (octavo_get_placements(machine(), &asked, 1, free, &answer) < 0) return present;
+    if (octavo_get_placements(opened().machine, &asked, 1, free, &answer) < 0) return present;
     if (present == OCTAVO_DEVICE || answer.placement != OCTAVO_DEVICE) return answer.placement;
     return answer.pinned_seconds < answer.managed_seconds ? OCTAVO_PINNED : OCTAVO_MANAGED;
 }
 
-/// Memory that the host uses, too, cannot lie on the device, nor be managed where host and device may not use it at a
-/// time and the program expects that they may.
+/// Memory that the host uses, too, cannot lie on the device, nor be managed where host and device may not use it at the
+/// same time and the program expects that they may.
 inline octavo_placement possible(octavo_placement wanted, octavo_placement present) {
     if (present == OCTAVO_DEVICE) return wanted;
     if (wanted == OCTAVO_DEVICE) return present;
