@@ -222,19 +222,19 @@ impl SimError {
 }
 
 impl SimError {
-    /// The same of a page that may be in these memories alone.
+    /// The same of a page that may be in these memories alone, if it is one of these that is full.
     pub(crate) fn within(self, bound: Option<&[MemoryId]>) -> Self {
-        match (self, bound) {
-            (
-                Self::OutOfMemory { application, address, when, .. }
-                | Self::HostOutOfMemory { application, address, when, .. },
-                Some(nodes),
-            ) => {
-                let application = application.replace(" on ", ": ");
-                let nodes = nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-                Self::BoundOutOfMemory { application, nodes, address, when }
+        let Some(nodes) = bound else { return self };
+        let named = || nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::OutOfMemory { application, gpu, address, when } if nodes.contains(&MemoryId::gpu(gpu)) => {
+                let application = application.strip_suffix(" on ").map(|name| format!("{name}: "));
+                Self::BoundOutOfMemory { application: application.unwrap_or_default(), nodes: named(), address, when }
             }
-            (other, _) => other,
+            Self::HostOutOfMemory { application, address, when, .. } => {
+                Self::BoundOutOfMemory { application, nodes: named(), address, when }
+            }
+            other => other,
         }
     }
 }
@@ -245,4 +245,27 @@ fn host_memories(node: &NodeConfig) -> String {
     let further = node.further_memories().into_iter();
     let further = further.map(|(id, memory)| format!("{id} `{}` ({})", memory.name, memory.capacity));
     std::iter::once(first).chain(further).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use octavo_manager::HOST_MEMORY;
+
+    use super::*;
+
+    #[test]
+    fn a_policy_is_to_blame_where_one_of_its_nodes_is_full() {
+        let full = |gpu| SimError::OutOfMemory {
+            application: "`carry on with it` on ".to_owned(),
+            gpu,
+            address: 4096,
+            when: When::Lines(7),
+        };
+        let bound = [HOST_MEMORY, MemoryId::gpu(0)];
+        let said = full(0).within(Some(&bound)).to_string();
+        assert!(said.starts_with("out of memory: `carry on with it`: no room for the page at 0x1000"), "{said}");
+        assert!(said.contains("on host, gpu0, which `memory.system.numa` binds it to"), "{said}");
+        assert!(matches!(full(1).within(Some(&bound)), SimError::OutOfMemory { gpu: 1, .. }));
+        assert!(matches!(full(0).within(None), SimError::OutOfMemory { gpu: 0, .. }));
+    }
 }

@@ -4,6 +4,8 @@
 //! lines become one [`Op`]. All functions push one whole instruction, so callers check [`OpSink::remaining`] before:
 //! one slot for a span, at most [`WAVEFRONT_LANES`] for a gather.
 
+use std::ops::Range;
+
 use octavo_program::{Cursor, LINE_BYTES, Op, OpSink};
 
 /// Lanes of a wavefront (GCN).
@@ -27,6 +29,13 @@ pub fn parts(cursor: &mut Cursor, out: &mut OpSink<'_>, mut part: impl FnMut(u32
 #[inline]
 pub fn steps(cursor: &mut Cursor, out: &mut OpSink<'_>, count: u32, mut step: impl FnMut(u32, &mut OpSink<'_>)) {
     parts(cursor, out, |part, out| if part == count { out.push(Op::END) } else { step(part, out) });
+}
+
+/// Share `index` of `of` equal contiguous shares of `amount`.
+#[inline]
+pub fn share(amount: u64, index: u64, of: u64) -> Range<u64> {
+    let edge = |index: u64| (u128::from(amount) * u128::from(index) / u128::from(of)) as u64;
+    edge(index)..edge(index + 1)
 }
 
 /// All of `ops`.

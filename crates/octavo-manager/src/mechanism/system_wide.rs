@@ -18,7 +18,8 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     let page = tx.state(fault.page);
     if !page.populated() {
         let wished = place(tx, fault.processor, decision);
-        let wished = tx.memory.numa.first_touch(fault.page, fault.processor, wished);
+        let has_room = |memory| tx.memory.frames.spare(memory, &tx.draft.flight.change) > 0;
+        let wished = tx.memory.numa.first_touch(fault.page, fault.processor, wished, has_room);
         return bring(tx, run, wished);
     }
     if !tx.memory.reach.can_map(fault.processor, page.owner) {

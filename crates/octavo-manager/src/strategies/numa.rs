@@ -15,12 +15,13 @@ pub enum NumaPolicy {
     /// Where the page is touched first, or where the placement has it (`numactl --localalloc`).
     #[default]
     Local,
-    /// On one of `nodes` as long as these have room (`--preferred`, `--preferred-many`).
+    /// On one of `nodes` as long as any of these has room (`--preferred`, `--preferred-many`).
     Preferred,
-    /// On `nodes` in turn, by the page's number (`--interleave`). The production driver does not look at this policy: what
-    /// a GPU touches first is on that GPU (`uvm-driver.md` section 7).
+    /// On `nodes` in turn, by the page's number (`--interleave`). The production driver does not look at this policy:
+    /// what a GPU touches first is on that GPU (`uvm-driver.md` section 7).
     Interleave,
-    /// On `nodes` and nowhere else: when these are full, memory is out (`--membind`).
+    /// On `nodes` and nowhere else: when these are full, memory is out (`--membind`). What a GPU evicts goes to the
+    /// host's memories among them, and to its others when these are full.
     Bind,
 }
 
@@ -103,19 +104,23 @@ impl Numa {
         self.policy == NumaPolicy::Local
     }
 
-    /// Where a page comes into being that would come to `wish` without a policy. Of several nodes, the toucher's own is
-    /// taken, else the nearest to the host's cores, as the driver does (`uvm-driver.md` section 7).
-    pub(crate) fn first_touch(&self, page: PageId, toucher: ProcessorId, wish: MemoryId) -> MemoryId {
+    /// Where a page comes into being that would come to `wish` without a policy. Of several nodes that have room, the
+    /// toucher's own is taken, else the nearest to the host's cores, as the driver does (`uvm-driver.md` section 7).
+    pub(crate) fn first_touch(
+        &self,
+        page: PageId,
+        toucher: ProcessorId,
+        wish: MemoryId,
+        has_room: impl Fn(MemoryId) -> bool,
+    ) -> MemoryId {
         match self.policy {
             NumaPolicy::Local => wish,
             NumaPolicy::Interleave if toucher.gpu_index().is_some() => wish,
             NumaPolicy::Interleave => self.turn(page),
             NumaPolicy::Preferred | NumaPolicy::Bind => {
-                if self.nodes.contains(&toucher.memory()) {
-                    toucher.memory()
-                } else {
-                    self.nodes[0]
-                }
+                let own = self.nodes.iter().find(|&&node| node == toucher.memory());
+                let found = own.into_iter().chain(&self.nodes).copied().find(|&node| has_room(node));
+                found.unwrap_or(self.nodes[0])
             }
         }
     }

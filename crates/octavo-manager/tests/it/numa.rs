@@ -76,6 +76,7 @@ fn a_full_node_is_passed_over() {
     };
     assert_eq!(found(Preferred, &["gpu0"]), "gpu0 host host host host host");
     assert_eq!(found(Preferred, &["host1"]), "host1 host host host host host");
+    assert_eq!(found(Preferred, &["host1", "gpu0"]), "host1 gpu0 host host host host", "all that have room");
     assert_eq!(found(Interleave, &["host1", "gpu0"]), "host1 gpu0 host host host host");
     assert_eq!(found(Bind, &["host1", "gpu0", "host"]), "host host gpu0 host host host");
 }

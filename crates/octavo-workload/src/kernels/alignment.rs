@@ -199,8 +199,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
             return Err(OptionError::new("target", format!("expected more than {RUN}, found {target}")));
         }
         let batch = scale::given("batch", batch)?;
-        if target.div_ceil(batch) > 1 << 16 {
-            let message = format!("expected at least {} for at most 65536 batches, found {batch}", target >> 16);
+        let least = target.div_ceil(1 << 16);
+        if batch < least {
+            let message = format!("expected at least {least} for at most 65536 batches, found {batch}");
             return Err(OptionError::new("batch", message));
         }
         Ok(Box::new(Alignment::new(Sequences::drawn(target, query, size.seed), batch)))

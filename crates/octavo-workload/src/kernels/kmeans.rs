@@ -31,6 +31,8 @@ const FEATURES: u32 = 34;
 /// Points at scale 1: 48 MB of points, turned points and memberships. At most.
 const USUAL_POINTS: u64 = 48 * scale::MEGABYTE / (WORD * (2 * FEATURES as u64 + 1));
 const MOST_POINTS: u64 = 1 << 26;
+/// Features of all points together at most: 16 GiB of them, which this program holds too (chosen).
+const MOST_VALUES: u64 = 1 << 32;
 
 /// Instructions between memory accesses, counted by hand from the algorithm, no compiled kernel was: vector, scalar, local
 /// data, branch.
@@ -75,6 +77,11 @@ impl KmeansOptions {
             if !(1..=most).contains(&given) {
                 return Err(OptionError::new(key, format!("expected 1 to {most}, found {given}")));
             }
+        }
+        let most = MOST_VALUES / points;
+        if u64::from(features) > most {
+            let message = format!("expected at most {most} for {points} points, found {features}");
+            return Err(OptionError::new("features", message));
         }
         let shape = (points as usize, features as usize);
         Ok(Kmeans::new(Points::around(shape, clusters, size.seed), clusters, rounds))

@@ -89,7 +89,9 @@ fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Wor
         return Err(OptionError::new("all_reduce", "expected several replicas (`replicas`), found one"));
     }
     if extent.stages > 1 && extent.replicas > 1 {
-        return Err(OptionError::new("stages", "expected one replica, or one stage: several of both are not there"));
+        let (replicas, stages) = (extent.replicas, extent.stages);
+        let message = format!("expected one replica or one stage, found {replicas} replicas and {stages} stages");
+        return Err(OptionError::new("stages", message));
     }
     let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
     Ok(Box::new(Replay::new(&step, extent)?))

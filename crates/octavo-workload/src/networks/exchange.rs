@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use octavo_program::{Op, OpSink};
 
-use super::replay::{LINES_AT_ONCE, LINES_EACH, WAVEFRONTS, share};
+use super::replay::{LINES_AT_ONCE, LINES_EACH, WAVEFRONTS};
 use super::ring::{Spans, turn};
+use crate::emit::share;
 
 /// A turn, ready to be streamed.
 pub struct Exchange {

@@ -22,7 +22,7 @@ use super::ring::{self, Spans};
 use super::shrink::Shrink;
 use super::stages;
 use super::step::{Operand, Operator, Role, Step};
-use crate::emit::{WAVEFRONT_LANES, steps};
+use crate::emit::{WAVEFRONT_LANES, share, steps};
 
 /// Wavefronts of a work-group: 256 threads, as most of `PyTorch`'s kernels have (chosen).
 pub(super) const WAVEFRONTS: u32 = 4;
@@ -102,7 +102,7 @@ impl Replay {
             let message = format!("expected {LEAST_SCALE} to what makes it 64 TiB, found {scale}");
             return Err(OptionError::new("scale", message));
         }
-        let mut map = Map::new(&places, Shrink::new(scale), reserved, replicas);
+        let mut map = Map::new(&places, Shrink::new(scale), reserved, replicas, stages);
         let ring = if all_reduce { map.ring(step)? } else { None };
         let stage = stages::of_operators(step, stages);
         let mut launches = Vec::new();
@@ -126,11 +126,13 @@ struct Map<'a> {
     /// Buffers of each replica.
     each: usize,
     replicas: u32,
+    /// GPUs that the operators of each replica are split over.
+    stages: u32,
     apart: u64,
 }
 
 impl<'a> Map<'a> {
-    fn new(places: &'a Places, shrink: Shrink, reserved: [u64; 2], replicas: u32) -> Self {
+    fn new(places: &'a Places, shrink: Shrink, reserved: [u64; 2], replicas: u32, stages: u32) -> Self {
         let mut space = AddressSpace::default();
         let mut of_pool = [None; 2];
         let mut apart = 0;
@@ -146,7 +148,7 @@ impl<'a> Map<'a> {
         }
         let buffers = space.buffers().to_vec();
         let each = buffers.len() / replicas as usize;
-        Self { places, shrink, reserved, of_pool, buffers, each, replicas, apart }
+        Self { places, shrink, reserved, of_pool, buffers, each, replicas, stages, apart }
     }
 
     /// The buffer of the first replica, and the lines from its first, of bytes of a place.
@@ -234,7 +236,8 @@ impl<'a> Map<'a> {
         let longest = lengths().max().unwrap_or(0);
         let steps = share(longest, LINES_AT_ONCE).max(share(instructions, u64::from(Op::MAX_COUNT)));
         let parts = steps.saturating_mul(spans.len() as u64 + 1);
-        if groups.saturating_mul(u64::from(self.replicas)).max(parts) > u64::from(u32::MAX) {
+        let all_groups = groups.saturating_mul(u64::from(self.replicas)).saturating_mul(u64::from(self.stages));
+        if all_groups.max(parts) > u64::from(u32::MAX) {
             let message = format!("operator {index} ({}): too large for one launch", operator.name);
             return Err(OptionError::new("scale", message));
         }
@@ -323,12 +326,6 @@ struct Ring {
     slot: u64,
     /// By replica: first line of its two slots.
     received: Vec<u64>,
-}
-
-/// Share `index` of `of` equal contiguous shares of `amount`.
-pub(super) fn share(amount: u64, index: u64, of: u64) -> Range<u64> {
-    let edge = |index: u64| (u128::from(amount) * u128::from(index) / u128::from(of)) as u64;
-    edge(index)..edge(index + 1)
 }
 
 impl Workload for Replay {

@@ -13,7 +13,7 @@ use super::experts::Experts;
 use super::models::{ELEMENT, Model};
 use super::requests::Request;
 use super::schedule::{Limits, Schedule, Sequence, Step};
-use crate::emit::{WAVEFRONT_LANES, steps};
+use crate::emit::{WAVEFRONT_LANES, share, steps};
 
 /// Wavefronts of a work-group: 256 threads (chosen).
 const WAVEFRONTS: u32 = 4;
@@ -171,7 +171,7 @@ impl Decode {
         if !read.is_empty() {
             out.push(Op::load(read.start, (read.end - read.start) as u32));
             out.push(Op::WAIT);
-            out.push(Op::compute(self.sizes.of_scores(&self.model, sequence, pieces)));
+            out.push(Op::compute(self.sizes.of_scores(&self.model, pieces)));
         }
         if edge(after) > edge(before) && !written.is_empty() {
             let ragged = |token: u64| !edge(token).is_multiple_of(self.sizes.tokens);
@@ -216,11 +216,10 @@ impl Sizes {
         (operations * self.scale / OPERATIONS as f64).ceil() as u64
     }
 
-    /// Instructions for one piece of a block: products of the new tokens' queries with its keys, and of what comes of them
-    /// with its values.
-    fn of_scores(&self, model: &Model, sequence: &Sequence, pieces: u32) -> u32 {
-        let pairs = self.tokens * u64::from(sequence.adds);
-        let whole = self.instructions(4.0 * (model.queries * pairs) as f64);
+    /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of them
+    /// with its values. Whoever has tokens in the cache adds one.
+    fn of_scores(&self, model: &Model, pieces: u32) -> u32 {
+        let whole = self.instructions(4.0 * (model.queries * self.tokens) as f64);
         whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32
     }
 }
@@ -252,11 +251,6 @@ fn host_side(buffers: &[Buffer], model: &Model, sizes: Sizes, in_use: &[u32]) ->
 
 fn run(blocks: &[u32]) -> Range<u64> {
     blocks[0].into()..u64::from(blocks[blocks.len() - 1]) + 1
-}
-
-/// Share `index` of `of` equal contiguous shares of `amount`.
-fn share(amount: u64, index: u64, of: u64) -> Range<u64> {
-    amount * index / of..amount * (index + 1) / of
 }
 
 impl Parts {

@@ -20,7 +20,7 @@ pub struct LlmOptions {
     pub model: Dense,
     /// The trace whose statistics requests have. Default `azure-chat`.
     pub trace: Trace,
-    /// Requests that would be under way on average if each got a token every step, up to 4096. Default 32 (chosen).
+    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32 (chosen).
     pub load: f64,
     /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
     pub steps: u32,
@@ -60,7 +60,7 @@ pub struct MoeOptions {
     pub skew: f64,
     /// The trace whose statistics requests have. Default `azure-chat`.
     pub trace: Trace,
-    /// Requests that would be under way on average if each got a token every step, up to 4096. Default 4 (chosen: few
+    /// Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 4 (chosen: few
     /// enough that a step passes a part of the experts).
     pub load: f64,
     /// Steps that are simulated, 1 to 10000. Default 16 (chosen).
@@ -91,6 +91,8 @@ struct Serving {
     load: f64,
     window: Window,
     limits: Limits,
+    /// Tokens that the cache was asked to hold.
+    cache: u32,
 }
 
 impl Serving {
@@ -106,18 +108,17 @@ impl Serving {
                 return Err(OptionError::new(key, format!("expected {least} to {most}, found {found}")));
             }
         }
-        if !(self.load > 0.0 && self.load <= 4096.0) {
-            return Err(OptionError::new(
-                "load",
-                format!("expected more than 0 and at most 4096, found {}", self.load),
-            ));
+        if !(1e-3..=4096.0).contains(&self.load) {
+            return Err(OptionError::new("load", format!("expected 0.001 to 4096, found {}", self.load)));
         }
         if !(0.0..=2.0).contains(&self.skew) {
             return Err(OptionError::new("skew", format!("expected 0 to 2, found {}", self.skew)));
         }
         let longest = self.trace.longest();
-        if limits.blocks < longest.div_ceil(limits.block) {
-            let message = format!("expected at least the longest request with its reply, {longest} tokens");
+        let least = longest.div_ceil(limits.block) * limits.block;
+        if self.cache < least {
+            let found = self.cache;
+            let message = format!("expected at least {least}, the longest request with its reply, found {found}");
             return Err(OptionError::new("cache", message));
         }
         Ok(())
@@ -125,7 +126,7 @@ impl Serving {
 
     fn build(&self, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
         self.check()?;
-        let Self { model, skew, trace, load, window, limits } = *self;
+        let Self { model, skew, trace, load, window, limits, cache: _ } = *self;
         let experts = Experts::new(model.layers, model.experts, model.chosen, skew, size.seed);
         let requests = requests(trace, load, size.seed);
         Ok(Box::new(Decode::new(model, &experts, limits, requests, window, size.scale)?))
@@ -146,6 +147,7 @@ macro_rules! serving {
                 block: $options.block,
                 blocks: $options.cache / $options.block.max(1),
             },
+            cache: $options.cache,
         }
     };
 }

@@ -159,8 +159,14 @@ fn refused(name: &str, key: &str, value: serde_json::Value, scale: f64) -> Optio
 #[test]
 fn what_cannot_be_served_is_refused_in_words() {
     for (name, key, value, expected) in [
-        ("llm-decode", "cache", 1024.into(), "expected at least the longest request with its reply, 14651 tokens"),
-        ("llm-decode", "load", 0.into(), "expected more than 0 and at most 4096, found 0"),
+        (
+            "llm-decode",
+            "cache",
+            14655.into(), // The longest has 14651 tokens, of 916 blocks.
+            "expected at least 14656, the longest request with its reply, found 14655",
+        ),
+        ("llm-decode", "load", 0.into(), "expected 0.001 to 4096, found 0"),
+        ("llm-decode", "load", 0.0005.into(), "expected 0.001 to 4096, found 0.0005"),
         ("llm-decode", "steps", 0.into(), "expected 1 to 10000, found 0"),
         ("llm-decode", "block", 0.into(), "expected 1 to 1024, found 0"),
         ("moe-decode", "skew", 3.into(), "expected 0 to 2, found 3"),

@@ -27,8 +27,8 @@ const NAMES: [&str; 14] = [
     "evictions",
 ];
 
-/// Fewer intervals than this has any run; chosen: more than any picture shows, and more than a
-/// second at the default interval. An even number.
+/// Intervals that a run keeps at most, exclusive; chosen: more than any picture shows, and more than a second at the
+/// default interval. An even number.
 const MOST: usize = 10_000;
 
 fn totals(accesses: &Accesses, manager: &Statistics) -> [u64; NAMES.len()] {

@@ -69,4 +69,5 @@ fn the_size_is_the_recorded_one_and_options_are_checked() {
     for (key, value) in [("target", 11), ("query", 10), ("query", 1025), ("batch", 0)] {
         assert_eq!(refused("alignment", &[(key, value)]), key);
     }
+    assert_eq!(refused("alignment", &[("target", (1 << 16) + 1), ("batch", 1)]), "batch");
 }

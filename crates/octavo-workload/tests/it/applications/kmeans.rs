@@ -79,4 +79,5 @@ fn the_size_is_the_recorded_one_and_options_are_checked() {
     for (key, value) in [("points", 0), ("features", 0), ("clusters", 257), ("rounds", 501)] {
         assert_eq!(refused("kmeans", &[(key, value)]), key);
     }
+    assert_eq!(refused("kmeans", &[("points", 1 << 26), ("features", 65)]), "features");
 }

@@ -1,4 +1,5 @@
-//! Applications of the Mosaic, Grace Hopper and MemMap studies against lane-by-lane models of their kernels, and against counts derived by hand.
+//! Applications of the Mosaic, Grace Hopper and MemMap studies against lane-by-lane models of their kernels, and against
+//! counts derived by hand.
 
 mod aes;
 mod alignment;
