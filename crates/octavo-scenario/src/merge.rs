@@ -39,8 +39,30 @@ pub(crate) struct Merged {
     main: String,
     /// The file that the node is in, if it is in one of its own.
     node: Option<String>,
-    /// What is said about jobs that there are not, or not yet, and where.
-    strays: Vec<(String, Map<String, Value>, Origin)>,
+    /// What is said about jobs that there are not, or not yet.
+    strays: Vec<Stray>,
+}
+
+/// What a layer says about a job by its name.
+#[derive(Clone, Debug)]
+struct Stray {
+    name: String,
+    said: Value,
+    written: Written,
+}
+
+/// Where a layer was written, and the line of each of its keys.
+#[derive(Clone, Debug)]
+struct Written {
+    source: String,
+    lines: BTreeMap<String, usize>,
+}
+
+impl Written {
+    fn origin(&self, key: &str) -> Origin {
+        let line = ancestors(key).find_map(|key| self.lines.get(key).copied());
+        Origin { source: self.source.clone(), line }
+    }
 }
 
 impl Merged {
@@ -58,23 +80,34 @@ impl Merged {
         if file {
             self.node = Some(source.clone());
         }
-        let line = |key: &str| ancestors(key).find_map(|key| lines.get(key).copied());
-        let origin = |key: &str| Origin { source: source.clone(), line: line(key) };
+        let written = Written { source, lines };
         let by_name = match values.get("job") {
             Some(Value::Object(_)) => values.shift_remove("job"),
             _ => None,
         };
+        overlay("", &mut self.values, values, &mut |key| _ = self.origins.insert(key.to_owned(), written.origin(key)));
+        for (name, said) in by_name.iter().filter_map(Value::as_object).flatten() {
+            self.add_to_job(Stray { name: name.clone(), said: said.clone(), written: written.clone() });
+        }
+    }
+
+    /// Lays what is said about a job over it, or keeps it until there is one of that name. What is no table takes the
+    /// job's place, so that it is refused there.
+    fn add_to_job(&mut self, stray: Stray) {
+        let Stray { name, said, written } = &stray;
+        let by_name = format!("job.{name}");
+        let Some((index, job)) = find_job(&mut self.values, name) else {
+            self.origins.insert(by_name.clone(), written.origin(&by_name));
+            return self.strays.push(stray);
+        };
+        let place = nth("job", index);
+        let origin = |key: &str| written.origin(&key.replacen(&place, &by_name, 1));
         let mut note = |key: &str| _ = self.origins.insert(key.to_owned(), origin(key));
-        overlay("", &mut self.values, values, &mut note);
-        for (name, table) in by_name.iter().filter_map(Value::as_object).flatten() {
-            let table = table.as_object().cloned().unwrap_or_default();
-            match find_job(&mut self.values, name) {
-                Some((index, job)) => overlay(&nth("job", index), job, table, &mut note),
-                None => {
-                    let key = format!("job.{name}");
-                    note(&key);
-                    self.strays.push((name.clone(), table, origin(&key)));
-                }
+        match (job, said) {
+            (Value::Object(job), Value::Object(table)) => overlay(&place, job, table.clone(), &mut note),
+            (job, said) => {
+                note(&place);
+                *job = said.clone();
             }
         }
     }
@@ -87,20 +120,12 @@ impl Merged {
     /// Lays what was said about jobs that there were not yet (`job.NAME.share`) over those that there are now.
     pub fn adopt_strays(&mut self) {
         let strays = std::mem::take(&mut self.strays);
-        for (name, table, origin) in strays {
-            match find_job(&mut self.values, &name) {
-                Some((index, job)) => {
-                    let mut note = |key: &str| _ = self.origins.insert(key.to_owned(), origin.clone());
-                    overlay(&nth("job", index), job, table, &mut note);
-                }
-                None => self.strays.push((name, table, origin)),
-            }
-        }
+        strays.into_iter().for_each(|stray| self.add_to_job(stray));
     }
 
     /// The first name of a job that something is said about and that there is not.
     pub fn stray_job(&self) -> Option<&str> {
-        self.strays.first().map(|(name, ..)| name.as_str())
+        self.strays.first().map(|stray| stray.name.as_str())
     }
 
     /// Removes and returns the value at a dotted key.
@@ -138,11 +163,11 @@ fn ancestors(key: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The job of that name and its place.
-fn find_job<'a>(values: &'a mut Map<String, Value>, name: &str) -> Option<(usize, &'a mut Map<String, Value>)> {
+fn find_job<'a>(values: &'a mut Map<String, Value>, name: &str) -> Option<(usize, &'a mut Value)> {
     let jobs = values.get_mut("job")?.as_array_mut()?;
     let named = |job: &Value| job.get("name").and_then(Value::as_str) == Some(name);
     let index = jobs.iter().position(named)?;
-    Some((index, jobs[index].as_object_mut()?))
+    Some((index, &mut jobs[index]))
 }
 
 fn spell_out_names(values: &mut Map<String, Value>) {

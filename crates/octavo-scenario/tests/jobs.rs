@@ -74,6 +74,18 @@ fn overrides_change_a_job_by_its_name_or_all_of_them() {
 }
 
 #[test]
+fn what_is_said_about_a_job_by_its_name_is_refused_where_it_stands() {
+    let value = refusal(&["job.back=0.5"]);
+    assert!(value.starts_with("--set job.back=0.5: `job[1]`: "), "{value}");
+    let mix = "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\nworkload = \"fir+hs\"\n";
+    let late = resolved_from(mix, &["job.hs=3"]).unwrap_err().to_string();
+    assert!(late.starts_with("--set job.hs=3: `job[1]`: "), "{late}");
+    let table = format!("{mix}[job.hs]\nrepetitions = 2\nshare = \"much\"\n");
+    let line = resolved_from(&table, &[]).unwrap_err().to_string();
+    assert!(line.starts_with("s.toml:6: `job[1].share`: "), "{line}");
+}
+
+#[test]
 fn several_programs_in_short_are_jobs() {
     let plain = "memory.placement = \"on-touch\"\nnode.preset = \"grit-4gpu\"\n";
     let jobs = |workload: &str| {
