@@ -18,7 +18,14 @@ OVERRIDES = ["workload.steps=24", "workload.load=64", "workload.after=200", "rec
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("serving") / "run"
-    return octavo.run(workload="llm-decode", node="hgx-h100-8", scale=0.001, overrides=OVERRIDES, output=folder)
+    return octavo.run(
+        workload="llm-decode",
+        node="hgx-h100-8",
+        scale=0.001,
+        placement="first-touch",
+        overrides=OVERRIDES,
+        output=folder,
+    )
 
 
 def test_each_token_waits_from_the_end_of_the_step_before_it(run):
