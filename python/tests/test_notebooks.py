@@ -16,8 +16,8 @@ from octavo.arguments import Arguments
 from octavo.errors import OctavoError, OutputError, ScenarioError
 
 ROOT = Path(__file__).parents[2]
-KEYS_OF_FILES = re.compile(r"octavo\.trace\.(command|lanes|source|version)$")
-"""Metadata of Parquet files, not names of Python."""
+KEYS_OF_FILES = re.compile(r"octavo\.trace\.(command|lanes|source|version)$|octavo\.(h|hpp|pc)$")
+"""Metadata of Parquet files, and files of the C library: not names of Python."""
 
 
 @pytest.fixture(scope="module")

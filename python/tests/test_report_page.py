@@ -224,10 +224,10 @@ def test_runs_can_be_left_out(watched):
     page = watched.drawn()
     cards = page.locator("#memory .card")
     assert cards.count() == 2
-    page.get_by_label("stencil2d · grit").first.uncheck()
+    page.get_by_role("checkbox", name="stencil2d · grit").first.uncheck()
     assert cards.count() == 1
     page.wait_for_selector("html[data-charts=drawn]")
-    page.get_by_label("stencil2d · grit").first.check()
+    page.get_by_role("checkbox", name="stencil2d · grit").first.check()
     assert cards.count() == 2
 
 

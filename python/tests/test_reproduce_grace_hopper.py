@@ -211,10 +211,10 @@ def test_what_has_no_runs_costs_nothing_else(cli, tmp_path):
     assert not (tmp_path / "named").exists()
     done = cli(*few, "-o", "all", "--json")
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)) == {"folder", "statements", "kinds", "page-sizes"}
+    assert set(json.loads(done.stdout)) == {"folder", "statements", "kinds", "variants", "page-sizes"}
     # Five notes of a kind are shown.
     assert done.stderr.count("is skipped") == 5
-    assert f"and {len(parts.PARTS) - 2 - 5} more of these" in done.stderr
+    assert f"and {len(parts.PARTS) - 3 - 5} more of these" in done.stderr
 
 
 def test_speeds_are_over_explicit_copies_wherever_they_stand(tmp_path):
