@@ -14,6 +14,7 @@ use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, Op, OpSink}
 
 use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
+use super::labels::follow;
 use super::walk::{Visit, walk};
 use crate::emit::{load_lanes, load_span, parts, push_all, steps, store_lanes, store_span};
 use crate::graphs::graph::Graph;
@@ -123,7 +124,7 @@ impl Afforest {
             }
             _ => {
                 let before = if launch < SAMPLE { launch - 1 } else { SAMPLE };
-                self.compress(&self.left[before as usize], &lanes, cursor, out);
+                follow(&self.left[before as usize], &self.at, &lanes, cursor, out, |_, out| out.push(Op::END));
             }
         }
     }
@@ -164,26 +165,6 @@ impl Afforest {
         if out.len() > before && part < 3 {
             push_all(out, &[Op::WAIT, cost::ADDRESS]);
         }
-    }
-
-    /// Each lane follows its labels; those that have ended wait for the others.
-    fn compress(&self, labels: &[u32], lanes: &Range<u32>, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let of = |vertex: u32| labels[vertex as usize];
-        let label = |vertex: u32| self.at.at(vertex.into(), WORD);
-        let after = |steps: u32| lanes.clone().map(move |vertex| (0..steps).fold(vertex, |at, _| of(at)));
-        let longest = (0..).find(|&steps| after(steps).all(|at| of(at) == at)).expect("trees end");
-        parts(cursor, out, |part, out| match part {
-            _ if lanes.is_empty() => out.push(Op::END),
-            part if part <= longest => {
-                load_lanes(out, after(part).filter(|&at| part == 0 || of(at) != at).map(label));
-                push_all(out, &[Op::WAIT, cost::ADDRESS]);
-            }
-            part if part == longest + 1 => {
-                let deep = lanes.clone().filter(|&vertex| of(of(vertex)) != of(vertex));
-                store_lanes(out, deep.map(label), WORD);
-            }
-            _ => out.push(Op::END),
-        });
     }
 
     /// The labels of vertices at equal distances, counted in local memory.

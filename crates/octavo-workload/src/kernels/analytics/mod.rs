@@ -9,6 +9,7 @@ mod afforest;
 mod balanced;
 pub mod bfs;
 mod cost;
+mod labels;
 pub mod louvain;
 pub mod mst;
 pub mod pagerank;

@@ -25,9 +25,10 @@ use serde::{Deserialize, Serialize};
 use self::forest::{Forest, NONE};
 use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
+use super::labels::follow;
 use super::result::{Numbers, numbers, of_vertices};
 use super::walk::{Visit, walk};
-use crate::emit::{load_lanes, load_span, parts, push_all, steps, store_lanes, store_span};
+use crate::emit::{load_lanes, load_span, push_all, steps, store_lanes, store_span};
 use crate::graphs::choice::GraphChoice;
 use crate::graphs::edges::{Edges, Rows};
 use crate::graphs::graph::Graph;
@@ -138,27 +139,14 @@ impl Mst {
         }
     }
 
-    /// Each lane follows its labels; those that have ended wait for the others. Roots clear their best edges.
+    /// Labels become those of the roots, which then clear their best edges.
     fn flatten(&self, labels: &[u32], lanes: &Range<u32>, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let of = |vertex: u32| labels[vertex as usize];
-        let label = |vertex: u32| self.label.at(vertex.into(), WORD);
-        let after = |steps: u32| lanes.clone().map(move |vertex| (0..steps).fold(vertex, |at, _| of(at)));
-        let longest = (0..).find(|&steps| after(steps).all(|at| of(at) == at)).expect("trees end");
-        parts(cursor, out, |part, out| match part {
-            _ if lanes.is_empty() => out.push(Op::END),
-            part if part <= longest => {
-                load_lanes(out, after(part).filter(|&at| part == 0 || of(at) != at).map(label));
-                push_all(out, &[Op::WAIT, cost::ADDRESS]);
+        follow(labels, &self.label, lanes, cursor, out, |part, out| {
+            if part > 0 {
+                return out.push(Op::END);
             }
-            part if part == longest + 1 => {
-                let deep = lanes.clone().filter(|&vertex| of(of(vertex)) != of(vertex));
-                store_lanes(out, deep.map(label), WORD);
-            }
-            part if part == longest + 2 => {
-                let roots = lanes.clone().filter(|&vertex| of(vertex) == vertex);
-                store_lanes(out, roots.map(|vertex| self.best.at(vertex.into(), BEST)), BEST);
-            }
-            _ => out.push(Op::END),
+            let roots = lanes.clone().filter(|&vertex| labels[vertex as usize] == vertex);
+            store_lanes(out, roots.map(|vertex| self.best.at(vertex.into(), BEST)), BEST);
         });
     }
 }
