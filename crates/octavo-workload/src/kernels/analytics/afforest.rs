@@ -16,7 +16,7 @@ use super::balanced::{LANES, Parts, Share, WAVEFRONTS};
 use super::cost;
 use super::labels::follow;
 use super::walk::{Visit, walk};
-use crate::emit::{load_lanes, load_span, parts, push_all, steps, store_lanes, store_span};
+use crate::emit::{load_lanes, load_span, push_all, steps, store_lanes, store_span};
 use crate::graphs::graph::Graph;
 
 const WORD: u64 = 4;
