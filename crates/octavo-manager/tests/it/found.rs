@@ -139,3 +139,29 @@ fn pages_of_another_placement_are_no_part_of_a_group() {
     ];
     play(&mut Harness::new(&rules), 2, &ops);
 }
+
+/// Of two pages that were to leave ahead of need, the address space furthest above its share had only one to give. The
+/// other gave up the second with the next event, a report that concerns no strategy, after which the model did nothing.
+#[test]
+fn whatever_happens_frames_are_freed_ahead_of_need() {
+    let rules = Rules {
+        capacity: vec![2, 5],
+        reserve: 5,
+        prefetch: Prefetch::Tree(21),
+        own_plan: true,
+        quota: Some([None, Some(1)]),
+        system: Placement::FirstTouch,
+        second_placement: Some(Placement::FirstTouch),
+        second_kind: Kind::System,
+        ..Rules::unlimited(2, Placement::FirstTouch)
+    };
+    let read = |gpu, page| Touch { gpu, page, write: false };
+    let ops = [
+        Op::Sweep { gpu: 1, first: 6, pages: 9, write: false },
+        Op::Settle,
+        Op::Touch(vec![read(0, 9), read(1, 40), read(1, 10)]),
+        Op::Finish(9),
+        Op::Report(Vec::new()),
+    ];
+    play(&mut Harness::new(&rules), 2, &ops);
+}

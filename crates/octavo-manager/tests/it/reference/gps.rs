@@ -41,10 +41,16 @@ impl Subscriptions {
 impl Model {
     /// A kernel of an address space ended: replicas that nobody is known to read go, unless they are busy.
     pub fn kernel_end(&mut self, space: u16) {
-        let Placement::Gps(profiled) = self.rules.placement else { return };
-        if space == 1 && self.rules.second_placement.is_some() {
-            return;
+        let own = space == 0 || self.rules.second_placement.is_none();
+        if let Placement::Gps(profiled) = self.rules.placement
+            && own
+        {
+            self.end_profiled(space, profiled);
         }
+        self.work_ahead();
+    }
+
+    fn end_profiled(&mut self, space: u16, profiled: u32) {
         let ended = self.subscriptions.kernels.entry(space).or_default();
         *ended += 1;
         if *ended != profiled {
@@ -65,6 +71,5 @@ impl Model {
             }
         }
         self.close_empty(flight);
-        self.work_ahead();
     }
 }

@@ -32,9 +32,16 @@ impl Accesses {
 }
 
 impl Model {
-    /// The periodic report, sorted by page and GPU. Only pages in it are looked at.
+    /// The periodic report, sorted by page and GPU.
     pub fn report(&mut self, counts: &[AccessCount]) {
-        let Placement::Griffin(griffin) = self.rules.placement else { return };
+        if let Placement::Griffin(griffin) = self.rules.placement {
+            self.move_to_better_owners(&griffin, counts);
+        }
+        self.work_ahead();
+    }
+
+    /// Only pages in the report are looked at.
+    fn move_to_better_owners(&mut self, griffin: &Griffin, counts: &[AccessCount]) {
         let counts: Vec<AccessCount> = counts
             .iter()
             .filter(|count| self.is_managed(count.page.0) && self.placement(count.page.0) == self.rules.placement)
@@ -45,7 +52,7 @@ impl Model {
         let mut pages: Vec<u32> = counts.iter().map(|count| count.page.0).collect();
         pages.dedup();
         let mut moves: Vec<(f32, u32, ProcessorId)> =
-            pages.into_iter().filter_map(|page| self.better_owner(page, &griffin)).collect();
+            pages.into_iter().filter_map(|page| self.better_owner(page, griffin)).collect();
         moves.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         moves.truncate(griffin.batch as usize);
         let flight = self.open_flight();
@@ -57,7 +64,6 @@ impl Model {
             self.counts.report_migrations += moved;
         }
         self.close_empty(flight);
-        self.work_ahead();
     }
 
     /// Who had better own a page, and what that saves: its most frequent user, if it uses the page at all, is not the

@@ -170,6 +170,11 @@ impl Model {
     /// The page an access counter names moves to the GPU that accessed it. Under GRIT too, whatever its scheme is by
     /// now: prediction touches no mapping, so the page may still be mapped as its former scheme left it.
     pub fn counter(&mut self, notification: CounterNotification) {
+        self.follow_counter(notification);
+        self.work_ahead();
+    }
+
+    fn follow_counter(&mut self, notification: CounterNotification) {
         let (to, page) = (notification.processor, notification.page.0);
         let group = page - page % self.rules.big_page();
         let moves_group = self.remote(page).is_some_and(|remote| remote.moves_group);
@@ -183,7 +188,6 @@ impl Model {
         self.counts.migrations += moved;
         self.counts.counter_migrations += moved;
         self.close_empty(flight);
-        self.work_ahead();
     }
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
