@@ -27,11 +27,11 @@ Run = "Callable[..., subprocess.CompletedProcess[str]]"
 
 @pytest.fixture(scope="session")
 def program() -> Path:
-    """The binary, built as `cargo test` builds it."""
+    """The binary, with the features of the whole workspace: what it needs is compiled for `cargo test --workspace`."""
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("no cargo")
-    command = [cargo, "build", "--quiet", "--package", "octavo-probe", "--message-format", "json"]
+    command = [cargo, "build", "--quiet", "--workspace", "--bin", "octavo-probe", "--message-format", "json"]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     made = [json.loads(line).get("executable") for line in built.stdout.splitlines()]
     return Path(next(path for path in made if path))
