@@ -9,7 +9,7 @@
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
-# make runtime the library for C and C++ programs into PREFIX, /usr/local if left out
+# make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
 # make traces record traces/ again (needs Go)
 # make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
 
@@ -88,7 +88,7 @@ kernels:
 
 runtime: PREFIX ?= /usr/local
 runtime:
-	cargo build --release --package octavo-runtime
+	cargo build --release --package octavo-runtime --package octavo-interpose
 	sh crates/octavo-runtime/install.sh target/release "$(PREFIX)"
 
 # The commands stand in the README of the traces.

@@ -199,7 +199,8 @@ def recording(folder: Path) -> None:
     ways = ("copied_in", "copied_out", "copied_within", "filled", "prefetched")
     nothing = {way: {"calls": 1, "bytes": 4096} for way in ways}
     rows = [
-        {"kind": kind, "bytes": 1 << 20, "site": site, **nothing} for site, kind in enumerate(("device", "managed"))
+        {"kind": kind, "call": "cudaMalloc", "bytes": 1 << 20, "site": site, **nothing}
+        for site, kind in enumerate(("device", "managed"))
     ]
     sites = [[{"module": "/none/program", "offset": 0x1234 + site, "symbol": None}] for site in range(2)]
     (folder / "profile.json").write_text(json.dumps({"octavo_profile": 1, "sites": sites, "allocations": rows}))

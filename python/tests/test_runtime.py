@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import octavo
-from octavo.advice import constants, model, systems
+from octavo.advice import constants, model, recorded, systems
 from octavo.errors import AdviceError, OutputError
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-runtime"
@@ -122,9 +122,25 @@ def recording(*allocations, octavo_profile=1):
     """A profile of the record mode, of two call sites."""
     nothing = {"calls": 0, "bytes": 0}
     ways = dict.fromkeys(("copied_in", "copied_out", "copied_within", "filled", "prefetched"), nothing)
-    rows = [{"kind": "device", "bytes": 1 << 20, "site": 0, **ways, **each} for each in allocations]
+    rows = [
+        {"kind": "device", "call": "cudaMalloc", "bytes": 1 << 20, "site": 0, **ways, **each} for each in allocations
+    ]
     sites = [[{"module": "/home/a/program", "offset": 0x1234, "symbol": None}]] * 2
     return json.dumps({"octavo_profile": octavo_profile, "sites": sites, "allocations": rows})
+
+
+def test_allocations_of_one_place_that_are_copied_otherwise_are_buffers_of_their_own(tmp_path):
+    file = tmp_path / "profile.json"
+    once = {"calls": 1, "bytes": 1 << 20}
+    file.write_text(recording({"copied_in": once}, {"copied_out": once}, {"copied_in": once}, {"bytes": 4096}))
+    found = recorded.recording(file, systems.from_node("cuda-sm80").system)
+    assert [buffer.name for buffer in found.buffers] == [
+        "program+0x1234",
+        "program+0x1234 #2",
+        "program+0x1234 #3",
+    ]
+    assert [site.orders for site in found.sites] == [(0, 2), (1,), None]
+    assert found.sites[0].frames == (("/home/a/program", 0x1234),)
 
 
 def test_a_recording_is_advised_on_by_call_site_and_size(tmp_path):

@@ -1,5 +1,5 @@
-//! Records what an unmodified CUDA program allocates, copies and launches: `LD_PRELOAD` this library, with
-//! `OCTAVO_RECORD` naming the profile to write.
+//! Records what an unmodified CUDA program allocates, copies and launches, or allocates otherwise for it: `LD_PRELOAD`
+//! this library, with `OCTAVO_RECORD` naming the profile to write, or `OCTAVO_APPLY` the placement file to apply.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -10,19 +10,26 @@
 //! | `nesting` | what the runtime calls of the driver belongs to the call of the runtime |
 //! | `site` | who called |
 //! | `recorder` | what is recorded |
+//! | `apply` | what is allocated otherwise |
 //! | `life` | the beginning and the end of a process, and forks |
 //!
-//! A hook calls the function behind it with the same arguments and returns what it returns. What has no hook is not
-//! touched. Without `OCTAVO_RECORD`, or with `OCTAVO_DISABLE`, nothing is looked at. Linux on x86-64 with glibc.
+//! A hook calls the function behind it with the same arguments and returns what it returns, unless a placement file
+//! means the memory that it is about. What has no hook is not touched. Without `OCTAVO_RECORD` and `OCTAVO_APPLY`, or
+//! with `OCTAVO_DISABLE`, nothing is looked at. Linux on x86-64 with glibc.
 #![expect(unsafe_code, reason = "it stands between C programs and C libraries")]
 #![cfg_attr(test, allow(dead_code, reason = "nothing stands before the functions of the tests themselves"))]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
+mod apply;
+mod guard;
 mod hooks;
+mod kind;
 mod life;
 mod lookup;
 mod nesting;
+mod patience;
 mod real;
 mod recorder;
 mod settings;
 mod site;
+mod written;

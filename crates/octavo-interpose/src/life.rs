@@ -3,11 +3,13 @@
 use std::env::{set_var, var_os};
 use std::path::{Path, PathBuf};
 
+use crate::apply::Applied;
+use crate::guard::guarded;
 use crate::recorder::Recorder;
 use crate::{settings, site};
 
-/// Names the process whose profile has the name that was asked for; those of others have their number in it.
-const FIRST: &str = "OCTAVO_RECORD_FIRST";
+/// Names the process whose files have the names that were asked for; those of others have their number in them.
+const FIRST: &str = "OCTAVO_FIRST";
 
 #[cfg(not(test))]
 #[used]
@@ -19,40 +21,81 @@ static BEGIN: extern "C" fn() = begin;
 static END: extern "C" fn() = end;
 
 extern "C" fn begin() {
-    let Some(path) = settings::profile() else { return };
+    if !settings::active() {
+        return;
+    }
     // This library has a Rust of its own, whose panics are nobody else's; the program's standard error is its own.
     std::panic::set_hook(Box::new(|_| {}));
-    site::prepare();
-    let process = std::process::id().to_string();
-    let first = var_os(FIRST).is_none_or(|first| first == *process);
-    if first {
-        // SAFETY: this runs before the program does, in its only thread.
-        unsafe {
-            set_var(FIRST, &process);
-            // Others write beside it, wherever they are started.
-            set_var(settings::RECORD, path);
+    guarded(|| {
+        site::prepare();
+        let first = is_first();
+        if let Some(path) = settings::profile() {
+            Recorder::begin(named(path, first), None);
         }
-    }
-    Recorder::begin(if first { path.clone() } else { of_process(path) }, None);
+        if let Some((placement, log)) = settings::placement() {
+            Applied::begin(placement.clone(), named(log, first), None);
+            if let Some(applied) = Applied::current().filter(|applied| first && applied.is_refused()) {
+                applied.write();
+            }
+        }
+    });
     // SAFETY: the handler may run in any child.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
 }
 
-/// A child records itself; what its parent recorded is the parent's.
-extern "C" fn forked() {
-    if let (Some(path), Some(parent)) = (settings::profile(), Recorder::current()) {
-        Recorder::begin(of_process(path), Some(parent.process()));
+/// Whether this is the first of the processes that find these settings; the others learn it.
+fn is_first() -> bool {
+    let process = std::process::id().to_string();
+    let first = var_os(FIRST).is_none_or(|first| first == *process);
+    if first {
+        let files = [
+            settings::profile(),
+            settings::placement().map(|(file, _)| file),
+            settings::placement().map(|(_, log)| log),
+        ];
+        // SAFETY: this runs before the program does, in its only thread.
+        unsafe {
+            set_var(FIRST, &process);
+            // Others read and write where this one does, wherever they are started.
+            for (variable, path) in [settings::RECORD, settings::APPLY, settings::LOG].iter().zip(files) {
+                if let Some(path) = path {
+                    set_var(variable, path);
+                }
+            }
+        }
     }
+    first
+}
+
+/// A child has files of its own; what its parent did is the parent's.
+extern "C" fn forked() {
+    guarded(|| {
+        if let (Some(path), Some(parent)) = (settings::profile(), Recorder::current()) {
+            Recorder::begin(named(path, false), Some(parent.process()));
+        }
+        if let (Some((placement, log)), Some(parent)) = (settings::placement(), Applied::current()) {
+            Applied::begin(placement.clone(), named(log, false), Some(parent.process()));
+        }
+    });
 }
 
 extern "C" fn end() {
-    if let Some(recorder) = Recorder::current().filter(|recorder| recorder.process() == std::process::id()) {
-        let _ = std::panic::catch_unwind(|| recorder.write());
-    }
+    let own = |process: u32| process == std::process::id();
+    guarded(|| {
+        if let Some(recorder) = Recorder::current().filter(|recorder| own(recorder.process())) {
+            recorder.write();
+        }
+        if let Some(applied) = Applied::current().filter(|applied| own(applied.process())) {
+            applied.write();
+        }
+    });
 }
 
-/// `profile.json` becomes `profile.1234.json`.
-fn of_process(path: &Path) -> PathBuf {
+/// `profile.json` becomes `profile.1234.json`, but for the first process.
+fn named(path: &Path, first: bool) -> PathBuf {
+    if first {
+        return path.to_owned();
+    }
     let process = std::process::id();
     match path.extension() {
         Some(extension) => path.with_extension(format!("{process}.{}", extension.to_string_lossy())),

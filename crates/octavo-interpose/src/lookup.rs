@@ -4,7 +4,7 @@ use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
-use crate::hooks::{Hook, all};
+use crate::hooks::{Hook, named};
 use crate::real::{self, Dlsym};
 use crate::settings::active;
 
@@ -67,10 +67,6 @@ unsafe fn of_c(name: *const c_char) -> Option<&'static Hook> {
     // SAFETY: the caller says so.
     let name = unsafe { CStr::from_ptr(name) };
     name.to_bytes().starts_with(b"cu").then(|| named(name.to_str().ok()?)).flatten()
-}
-
-fn named(name: &str) -> Option<&'static Hook> {
-    all().find(|hook| hook.name == name)
 }
 
 impl Hook {

@@ -4,31 +4,21 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::guard::guarded;
+use crate::kind::Kind;
+use crate::patience::patiently;
 use crate::site::{Frame, Sites, callers, frames, name_of};
+use crate::written;
 
 /// The format that is written; `python/octavo/advice/recorded.py` reads it.
 pub const FORMAT: u32 = 1;
 /// Allocations that are kept one by one; later ones are counted as lost. Chosen: some 20 MB of a profile.
 const MOST: usize = 1 << 16;
-/// How long the end of a process waits for threads that are still recording; chosen.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// What kind of memory was allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Of the device.
-    Device,
-    /// That moves by pages.
-    Managed,
-    /// Of the host, for the device to reach.
-    Pinned,
-}
 
 /// Calls and bytes of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -151,12 +141,7 @@ impl Recorder {
             allocations: &known.allocations,
             kernels: known.kernels.values().collect(),
         };
-        let beside = self.path.with_extension(format!("{}.part", self.process));
-        let Ok(text) = serde_json::to_vec_pretty(&profile) else { return };
-        // Nobody is there to be told: whoever asked for the profile misses it.
-        if std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &self.path)).is_err() {
-            let _ = std::fs::remove_file(&beside);
-        }
+        written::json(&self.path, self.process, &profile);
     }
 
     fn now(&self) -> u64 {
@@ -202,24 +187,6 @@ impl Known {
     }
 }
 
-/// A lock, unless others hold it for longer than one waits.
-fn patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    let begun = Instant::now();
-    loop {
-        match lock.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
-            Err(TryLockError::WouldBlock) if begun.elapsed() > PATIENCE => return None,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
-        }
-    }
-}
-
-/// Panics end here; `begin` has seen to it that they are not printed.
-fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).ok()
-}
-
 /// Lets `what` see the record of this process, and says what it says. Nothing in it may ask the loader.
 fn told<T>(what: impl FnOnce(&Recorder, &mut Known) -> T) -> Option<T> {
     let recorder = Recorder::current()?;
@@ -242,7 +209,7 @@ fn site() -> Option<usize> {
 
 /// Memory was allocated.
 pub fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: usize) {
-    if pointer.is_null() {
+    if pointer.is_null() || Recorder::current().is_none() {
         return;
     }
     let Some(site) = site() else { return };
@@ -334,26 +301,4 @@ pub fn launched(kernel: *const c_void, blocks: u64, threads_per_block: u64) {
         let new = || Kernel { name, blocks, threads_per_block, launches: 0 };
         known.kernels.entry(shape).or_insert_with(new).launches += 1;
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    use super::patiently;
-
-    #[test]
-    fn nobody_waits_for_ever() {
-        let (said, heard) = channel();
-        std::thread::spawn(move || {
-            let lock = Mutex::new(());
-            let held = lock.lock();
-            let while_held = patiently(&lock).is_some();
-            drop(held);
-            said.send((while_held, patiently(&lock).is_some()))
-        });
-        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok((false, true)));
-    }
 }

@@ -5,20 +5,22 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Frames that are looked at, and those of them that are kept; chosen.
 const SEEN: usize = 32;
 const KEPT: usize = 12;
 
 /// One frame.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Frame {
     /// File of the program or library.
     pub module: String,
     /// Of the return address in it, as its debug information counts.
     pub offset: u64,
     /// The nearest exported symbol before it.
+    #[serde(default)]
     pub symbol: Option<String>,
 }
 

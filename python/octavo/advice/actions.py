@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from octavo.advice.facts import Buffer, Placement
 
+Hint = Literal["prefer-device", "prefetch"]
+"""What the driver is told about managed memory; `crates/octavo-interpose/src/apply/placement.rs` has all."""
 _RMM = {
     "device": "rmm::mr::cuda_async_memory_resource",
     "managed": "rmm::mr::managed_memory_resource",
@@ -58,13 +60,22 @@ def _cuda(buffer: Buffer, placement: Placement) -> list[str]:
     return [f"cudaMallocManaged(&{name}, {size});", *_hints(buffer, name), f"cudaFree({name});"]
 
 
-def _hints(buffer: Buffer, name: str) -> list[str]:
-    """Advice and prefetches that go with managed memory; neither is part of the prediction."""
+def hint(buffer: Buffer) -> Hint | None:
+    """What goes with managed memory; it is no part of the prediction."""
     if buffer.first == "device":
-        return [f"cudaMemAdvise({name}, {buffer.size}, cudaMemAdviseSetPreferredLocation, device);  // made there"]
-    if buffer.facts["sigma"].value >= _DENSE:
-        return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // after the host wrote it"]
-    return [f"// no cudaMemPrefetchAsync: {buffer.facts['used'].value:.2g} of {name} is used"]
+        return "prefer-device"
+    return "prefetch" if buffer.facts["sigma"].value >= _DENSE else None
+
+
+def _hints(buffer: Buffer, name: str) -> list[str]:
+    """Advice and prefetches, as they are written."""
+    match hint(buffer):
+        case "prefer-device":
+            return [f"cudaMemAdvise({name}, {buffer.size}, cudaMemAdviseSetPreferredLocation, device);  // made there"]
+        case "prefetch":
+            return [f"cudaMemPrefetchAsync({name}, {buffer.size}, device, stream);  // after the host wrote it"]
+        case None:
+            return [f"// no cudaMemPrefetchAsync: {buffer.facts['used'].value:.2g} of {name} is used"]
 
 
 def _pytorch(name: str, placement: Placement) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from octavo import api
-from octavo.advice import activity, exhaustive, picture, profiles, programs, recorded, systems, verify
+from octavo.advice import activity, exhaustive, picture, placement_file, profiles, programs, recorded, systems, verify
 from octavo.advice.facts import PLACEMENTS, Fact
 from octavo.advice.plan import Plan, plan
 from octavo.advice.sizes import size_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from octavo.advice.exhaustive import Exhausted
     from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import System
+    from octavo.advice.recorded import Recording
     from octavo.advice.systems import SystemConstants
     from octavo.advice.verify import Found
     from octavo.arguments import Arguments
@@ -43,6 +45,7 @@ ADVICE_FILE = "advice.json"
 BUFFERS_FILE = "buffers.parquet"
 POINTS_FILE = "points.parquet"
 PICTURE_FILE = "roofline.png"
+PLACEMENT_FILE = "placement.json"
 _DEFAULTS = ("memory.preset=stock-driver",)
 """What a workload by name runs on, beside the node: managed memory as the production driver has it."""
 _NOTES = ("a profile of unified memory tells no accesses: pinned memory is not considered",)
@@ -65,6 +68,8 @@ class Advice:
     """All placements, if they were asked for."""
     notes: tuple[str, ...] = ()
     """What to know about it."""
+    recording: Recording | None = None
+    """What it is about, if that is a recording."""
 
     @property
     def placements(self) -> dict[str, Placement]:
@@ -175,12 +180,11 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     )
     path = None if source is None or isinstance(source, Scenario) else Path(source)
     if path is not None and recorded.is_recording(path):
-        return _of_profile(
-            path, lambda system: recorded.buffers(path, system), recorded.NOTES, arguments, order, output
-        )
+        recording = partial(recorded.recording, path)
+        return _of_profile(path, recording, recorded.NOTES, arguments, order, output)
     if path is not None and is_imported(path):
         result = RunResult.load(path)
-        return _of_profile(path, lambda system: profiles.buffers(result, system), _NOTES, arguments, order, output)
+        return _of_profile(path, partial(profiles.buffers, result), _NOTES, arguments, order, output)
     run = RunResult.load(path) if path is not None and holds_result(path) else None
     if arguments.get("node") is not None and (run is not None or isinstance(source, Scenario)):
         raise AdviceError(
@@ -247,7 +251,7 @@ def _without_placement(overrides: Sequence[str], arguments: Arguments) -> list[s
 
 def _of_profile(
     profile: Path,
-    buffers: Callable[[System], list[Buffer]],
+    known: Callable[[System], list[Buffer] | Recording],
     told: Sequence[str],
     arguments: Arguments,
     order: _Order,
@@ -260,11 +264,13 @@ def _of_profile(
         )
     _refuse_changes(profile, arguments)
     constants = systems.from_node(arguments.get("node") or systems.DEFAULT_NODE)
-    found = order.plan(buffers(constants.system), constants)
+    told_by = known(constants.system)
+    recording = None if isinstance(told_by, list) else told_by
+    found = order.plan(told_by if isinstance(told_by, list) else told_by.buffers, constants)
     notes = [*told]
     if arguments.get("node") is None:
         notes.append(f"no --node given: taken to run on {systems.DEFAULT_NODE}")
-    advice = Advice(f"profile {profile.name}", found, constants, notes=tuple(notes))
+    advice = Advice(f"profile {profile.name}", found, constants, notes=tuple(notes), recording=recording)
     key = order.key(f"profile {profile.resolve()}", constants)
     opened: AbstractContextManager[None] = nullcontext()
     if output is not None:
@@ -384,4 +390,6 @@ def save(root: Path, advice: Advice) -> None:
         files.write_bytes(root / POINTS_FILE, parquet.encoded(advice.exhausted.points))
     else:
         shared.remove(root / POINTS_FILE)
+    if advice.recording is not None:
+        files.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
     advice.plot().save(root / PICTURE_FILE)

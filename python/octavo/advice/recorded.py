@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from octavo.advice.facts import Buffer, Fact
 from octavo.errors import AdviceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from octavo.advice.facts import Placement
     from octavo.advice.model import System
@@ -23,7 +24,8 @@ FORMAT = 1
 """Of profiles; `crates/octavo-interpose/src/recorder.rs` writes it."""
 NOTES = (
     "a recording tells no accesses: what is touched, how often, and by how many operations are assumed",
-    "each buffer is one of those that a call site allocated with this size; gains are of one",
+    "each buffer is one of those that a call site allocated with this size and that were copied alike; "
+    "gains are of one",
 )
 _PATIENCE = 10.0
 """Seconds that looking up a line may take; chosen."""
@@ -55,29 +57,83 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def buffers(path: Path, system: System) -> list[Buffer]:
-    """What a profile tells of the memory that a program allocated, by call site and size.
+@dataclass(frozen=True)
+class Site:
+    """Where the allocations of one buffer come from."""
+
+    call: str
+    """The function that the program calls."""
+    frames: tuple[tuple[str, int], ...]
+    """File and offset of each caller, nearest first."""
+    orders: tuple[int, ...] | None
+    """Which allocations of this place, call and size, 0 for the first; all of them if none is said."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a profile tells of the memory that a program allocated."""
+
+    program: tuple[str, ...]
+    buffers: list[Buffer]
+    sites: list[Site]
+    """Of each buffer."""
+
+
+def recording(path: Path, system: System) -> Recording:
+    """A profile by buffers: allocations of one call site and size that are copied alike.
 
     Raises:
         AdviceError: it cannot be read, is damaged, or has no allocations of device or managed memory.
 
     """
     profile = read(path)
-    groups: dict[tuple[int, str, int], list[dict[str, Any]]] = defaultdict(list)
     try:
-        for each in profile["allocations"]:
-            if each["kind"] in _PLACEMENTS and each["bytes"] > 0:
-                groups[each["site"], each["kind"], each["bytes"]].append(each)
-        names = _names([_place(profile["sites"][site]) for site, _, _ in groups])
-        found = [
-            _buffer(name, kind, size, rows, system)
-            for name, ((_, kind, size), rows) in zip(names, groups.items(), strict=True)
+        groups = _groups(profile)
+        names = _names([_place(profile["sites"][rows[0]["site"]]) for rows in groups.values()])
+        buffers = [
+            _buffer(name, key.kind, key.bytes, rows, system)
+            for name, (key, rows) in zip(names, groups.items(), strict=True)
         ]
+        found = Recording(tuple(map(str, profile.get("program", []))), buffers, _sites(groups))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
-    if not found:
+    if not buffers:
         raise AdviceError(f"{path}: expected allocations of device or managed memory, found none")
     return found
+
+
+class _Key(NamedTuple):
+    """What allocations of one buffer have in common."""
+
+    frames: tuple[tuple[str, int], ...]
+    call: str
+    bytes: int
+    kind: str
+    ways: tuple[bool, bool]
+    """Whether they are copied in, and out."""
+
+
+def _groups(profile: Mapping[str, Any]) -> dict[_Key, list[dict[str, Any]]]:
+    """Allocations by buffer, each with its `order` among those of its place, call and size."""
+    groups: dict[_Key, list[dict[str, Any]]] = defaultdict(list)
+    made: dict[tuple[object, ...], int] = defaultdict(int)
+    for each in profile["allocations"]:
+        if each["kind"] not in _PLACEMENTS or each["bytes"] <= 0:
+            continue
+        frames = tuple((str(frame["module"]), int(frame["offset"])) for frame in profile["sites"][each["site"]])
+        place = frames, str(each["call"]), int(each["bytes"])
+        ways = each["copied_in"]["bytes"] > 0, each["copied_out"]["bytes"] > 0
+        groups[_Key(*place, each["kind"], ways)].append({**each, "order": made[place]})
+        made[place] += 1
+    return groups
+
+
+def _sites(groups: Mapping[_Key, Sequence[Mapping[str, Any]]]) -> list[Site]:
+    alike = Counter(key[:3] for key in groups)
+    return [
+        Site(key.call, key.frames, None if alike[key[:3]] == 1 else tuple(row["order"] for row in rows))
+        for key, rows in groups.items()
+    ]
 
 
 def _place(frames: Sequence[dict[str, Any]]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from octavo.advice import actions, ask, words
+from octavo.advice import actions, ask, placement_file, words
 from octavo.advice.facts import PLACEMENTS
 from octavo.cli import options
 from octavo.cli.sink import Sink
@@ -24,6 +25,7 @@ EXAMPLES = options.examples(
     "octavo advise bfs-shoc --scale 1/64 --budget 1MiB --facts",
     "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
     "octavo advise runs/saxpy --node cuda-sm80 --json",
+    "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
 )
 _SHOWN = 10
@@ -70,6 +72,15 @@ Readings = Annotated[
     Reading, typer.Option("--readings", help="The model's equations in sound units, or as they were published.")
 ]
 For = Annotated[Library, typer.Option("--for", help="What to write the actions for.")]
+PlacementFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--placement-file",
+        metavar="FILE",
+        help="Advice on a recording, written for octavo apply.",
+        show_default=False,
+    ),
+]
 Facts = Annotated[bool, typer.Option("--facts", help="Show what is known of each buffer, from where, how surely.")]
 
 
@@ -93,6 +104,7 @@ def advise(
     quick: Quick = False,
     library: For = Library.cuda,
     facts: Facts = False,
+    placements_to: PlacementFile = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,
@@ -130,6 +142,9 @@ def advise(
     _show(sink, advice, library)
     if facts:
         _show_facts(sink, advice)
+    if placements_to is not None:
+        placement_file.write(advice, placements_to, force=force)
+        sink.say(f"For octavo apply: {placements_to}")
     if output is not None:
         sink.say(f"Advice, picture and runs: {output}")
 

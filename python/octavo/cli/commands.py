@@ -83,6 +83,16 @@ COMMANDS = {
         "profile",
         "Run any program and sample its memory by NUMA node and mapping, its page faults, and GPU memory.",
     ),
+    "record": Command(
+        "record",
+        "record",
+        "Run a CUDA program and write down what it allocates, copies and launches, for `octavo advise`.",
+    ),
+    "apply": Command(
+        "apply",
+        "apply",
+        "Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.",
+    ),
     "reproduce": Command("reproduce", "app", "Run published studies again."),
     "validate": Command("validate", "app", "Compare with other simulators, and with real GPUs that were measured."),
     "schema": Command("schema", "schema", "Print the JSON schema of scenario files, for editors."),

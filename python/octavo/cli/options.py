@@ -130,6 +130,9 @@ DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Say what it would take (time, memory, disk) from short trials, and write nothing."),
 ]
+Program = Annotated[
+    list[str], typer.Argument(metavar="PROGRAM ARGS", help="The program and its arguments.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 

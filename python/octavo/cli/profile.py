@@ -28,9 +28,6 @@ _MOST_MAPPINGS = 12
 """Mappings in the table that people see; the Parquet table has all."""
 _STANDARD_ERROR = 2
 
-Command = Annotated[
-    list[str], typer.Argument(metavar="PROGRAM ARGS", help="The program and its arguments.", show_default=False)
-]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -42,7 +39,7 @@ Name = Annotated[str | None, typer.Option("--name", help="What reports call it; 
 
 
 def profile(
-    command: Command,
+    command: options.Program,
     output: Output = None,
     every: Every = "100ms",
     name: Name = None,

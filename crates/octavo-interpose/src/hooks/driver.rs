@@ -4,9 +4,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::hooks;
+use super::{allocated, device_address, hooks};
+use crate::apply::{self, Asked, GLOBAL, hint, hooked, is_moved, pass_on};
+use crate::kind::Kind;
 use crate::lookup::replace;
-use crate::recorder::{Kind, advised, allocated, copied, filled, freed, launched, prefetched};
+use crate::recorder::{advised, copied, filled, freed, launched, prefetched};
 
 type Out = *mut *mut c_void;
 type Stream = *mut c_void;
@@ -20,6 +22,35 @@ fn product(sizes: &[u32]) -> u64 {
     sizes.iter().fold(1, |product: u64, size| product.saturating_mul(u64::from(*size)))
 }
 
+type Copy = unsafe extern "C-unwind" fn(Address, *const c_void, usize) -> i32;
+type CopyAsync = unsafe extern "C-unwind" fn(Address, *const c_void, usize, Stream) -> i32;
+
+/// The function that copies from wherever to wherever, if the direction of a copy no longer fits.
+fn any_direction(to: Address, from: *const c_void, name: &str) -> *mut c_void {
+    if is_moved(to, from) { hooked(name) } else { std::ptr::null_mut() }
+}
+
+unsafe fn copy(to: Address, from: *const c_void, size: usize, any: &str, real: Copy) -> i32 {
+    let any = any_direction(to, from, any);
+    // SAFETY: null or a function that copies, with these arguments.
+    let copy = unsafe { std::mem::transmute::<*mut c_void, Option<Copy>>(any) }.unwrap_or(real);
+    // SAFETY: the arguments are the caller's.
+    unsafe { copy(to, from, size) }
+}
+
+unsafe fn copy_async(to: Address, from: *const c_void, size: usize, stream: Stream, any: &str, real: CopyAsync) -> i32 {
+    let any = any_direction(to, from, any);
+    // SAFETY: null or a function that copies, with these arguments.
+    let copy = unsafe { std::mem::transmute::<*mut c_void, Option<CopyAsync>>(any) }.unwrap_or(real);
+    // SAFETY: the arguments are the caller's.
+    unsafe { copy(to, from, size, stream) }
+}
+
+fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
+    // Whoever calls the driver has a context, or is refused.
+    Asked { kind, call, bytes, flags, ready: || true }
+}
+
 hooks! { Driver;
     [cuGetProcAddress](symbol: *const c_char, function: Out, version: i32, flags: u64) always {
         replace(symbol, function, version, flags)
@@ -28,24 +59,42 @@ hooks! { Driver;
         replace(symbol, function, version, flags)
     }
     [cuMemAlloc_v2](out: Out, size: usize) after { allocated(Kind::Device, "cuMemAlloc", *out, size) }
+        by real { apply::allocate(asked(Kind::Device, "cuMemAlloc", size, GLOBAL), out, || real(out, size)) }
     [cuMemAllocManaged](out: Out, size: usize, flags: u32) after { allocated(Kind::Managed, "cuMemAllocManaged", *out, size) }
+        by real { apply::allocate(asked(Kind::Managed, "cuMemAllocManaged", size, flags), out, || real(out, size, flags)) }
     [cuMemAllocHost_v2](out: Out, size: usize) after { allocated(Kind::Pinned, "cuMemAllocHost", *out, size) }
+        by real { apply::allocate(asked(Kind::Pinned, "cuMemAllocHost", size, GLOBAL), out, || real(out, size)) }
     [cuMemHostAlloc](out: Out, size: usize, flags: u32) after { allocated(Kind::Pinned, "cuMemHostAlloc", *out, size) }
+        by real { apply::allocate(asked(Kind::Pinned, "cuMemHostAlloc", size, GLOBAL), out, || real(out, size, flags)) }
     [cuMemAllocPitch_v2](out: Out, pitch: *mut usize, width: usize, height: usize, element: u32) after {
         allocated(Kind::Device, "cuMemAllocPitch", *out, (*pitch).saturating_mul(height))
-    }
+    } by real { pass_on("cuMemAllocPitch", width.saturating_mul(height), || real(out, pitch, width, height, element)) }
     [cuMemAllocAsync, cuMemAllocAsync_ptsz](out: Out, size: usize, stream: Stream) after {
         allocated(Kind::Device, "cuMemAllocAsync", *out, size)
-    }
+    } by real { pass_on("cuMemAllocAsync", size, || real(out, size, stream)) }
     [cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz](out: Out, size: usize, pool: *mut c_void, stream: Stream) after {
         allocated(Kind::Device, "cuMemAllocFromPoolAsync", *out, size)
-    }
+    } by real { pass_on("cuMemAllocFromPoolAsync", size, || real(out, size, pool, stream)) }
     [cuMemFree_v2, cuMemFreeHost](pointer: Address) before { freed(pointer) }
+        by real { apply::free(pointer, || real(pointer)) }
     [cuMemFreeAsync, cuMemFreeAsync_ptsz](pointer: Address, stream: Stream) before { freed(pointer) }
-    [cuMemcpy, cuMemcpy_ptds, cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
-    [cuMemcpyAsync, cuMemcpyAsync_ptsz, cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
+        by real { apply::free(pointer, || real(pointer, stream)) }
+    [cuMemcpy, cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
+    [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
+        copied(to, from, size)
+    } by real { copy(to, from, size, "cuMemcpy", real) }
+    [cuMemcpyHtoD_v2_ptds, cuMemcpyDtoH_v2_ptds, cuMemcpyDtoD_v2_ptds](to: Address, from: *const c_void, size: usize) after {
+        copied(to, from, size)
+    } by real { copy(to, from, size, "cuMemcpy_ptds", real) }
+    [cuMemcpyAsync, cuMemcpyAsync_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
         copied(to, from, size)
     }
+    [cuMemcpyHtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoDAsync_v2](to: Address, from: *const c_void, size: usize, stream: Stream) after {
+        copied(to, from, size)
+    } by real { copy_async(to, from, size, stream, "cuMemcpyAsync", real) }
+    [cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoDAsync_v2_ptsz](to: Address, from: *const c_void, size: usize, stream: Stream) after {
+        copied(to, from, size)
+    } by real { copy_async(to, from, size, stream, "cuMemcpyAsync_ptsz", real) }
     [cuMemsetD8_v2, cuMemsetD8_v2_ptds](pointer: Address, value: u8, count: usize) after { filled(pointer, count) }
     [cuMemsetD16_v2, cuMemsetD16_v2_ptds](pointer: Address, value: u16, count: usize) after {
         filled(pointer, count.saturating_mul(2))
@@ -64,8 +113,11 @@ hooks! { Driver;
     }
     [cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz](pointer: Address, size: usize, device: i32, stream: Stream) after {
         prefetched(pointer, size)
-    }
+    } by real { hint(pointer, || real(pointer, size, device, stream)) }
     [cuMemAdvise](pointer: Address, size: usize, advice: i32, device: i32) after { advised(pointer) }
+        by real { hint(pointer, || real(pointer, size, advice, device)) }
+    [cuMemHostGetDevicePointer_v2](out: Out, pointer: *mut c_void, flags: u32) after {}
+        by real { device_address(out, pointer, || real(out, pointer, flags)) }
     [cuLaunchKernel, cuLaunchKernel_ptsz](kernel: *const c_void, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32, stream: Stream, values: Out, extra: Out) after {
         launched(kernel, product(&[grid_x, grid_y, grid_z]), product(&[block_x, block_y, block_z]))
     }

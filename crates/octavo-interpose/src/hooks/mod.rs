@@ -5,7 +5,9 @@ mod runtime;
 
 use std::ffi::c_void;
 
+use crate::kind::Kind;
 use crate::real::Slot;
+use crate::{apply, recorder};
 
 /// One of them.
 pub struct Hook {
@@ -25,22 +27,46 @@ pub fn all() -> impl Iterator<Item = &'static Hook> {
     runtime::HOOKS.iter().chain(driver::HOOKS)
 }
 
+/// The one with a name.
+pub fn named(name: &str) -> Option<&'static Hook> {
+    all().find(|hook| hook.name == name)
+}
+
+/// Memory was allocated, of whatever kind it is.
+fn allocated(kind: Kind, call: &'static str, pointer: *const c_void, size: usize) {
+    recorder::allocated(apply::kind_at(pointer).unwrap_or(kind), call, pointer, size);
+}
+
+/// The address at which the device reaches memory of the host: its own, if it is of another kind now.
+unsafe fn device_address(out: *mut *mut c_void, pointer: *mut c_void, real: impl FnOnce() -> i32) -> i32 {
+    if out.is_null() || apply::kind_at(pointer).is_none() {
+        return real();
+    }
+    // SAFETY: the caller says that the address is wanted there.
+    unsafe { out.write(pointer) };
+    0
+}
+
 /// `cudaErrorSymbolNotFound`, and `CUDA_ERROR_NOT_FOUND`: there is no such function behind the hook.
 pub(crate) const NOWHERE: i32 = 500;
 
 /// Hooks of a library. Each calls the function behind it; what the program called itself is told to the recorder,
-/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. `C-unwind`: a thread can be
-/// cancelled within a call.
+/// `before` the call or `after` it if it succeeded. `always` also sees calls within calls. While a placement file is
+/// applied, what the program calls is done `by` an expression that may call the function behind, or another one.
+/// `C-unwind`: a thread can be cancelled within a call.
 macro_rules! hooks {
-    ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt)*) => {
-        $($(hooks!(@one $library, $name, $arguments, $when, $told);)+)*
+    ($library:ident; $([$($name:ident),+] $arguments:tt $when:ident $told:tt $(by $real:ident $instead:tt)?)*) => {
+        $(hooks!(@all $library, [$($name),+], $arguments, $when, $told, [$($real $instead)?]);)*
         pub static HOOKS: &[$crate::hooks::Hook] = &[$($($crate::hooks::Hook {
             name: stringify!($name),
             slot: &$name::SLOT,
             hook: $name as *const std::ffi::c_void,
         }),+),*];
     };
-    (@one $library:ident, $name:ident, ($($argument:ident: $type:ty),*), $when:ident, $told:tt) => {
+    (@all $library:ident, [$($name:ident),+], $arguments:tt, $when:ident, $told:tt, $by:tt) => {
+        $(hooks!(@one $library, $name, $arguments, $when, $told, $by);)+
+    };
+    (@one $library:ident, $name:ident, ($($argument:ident: $type:ty),*), $when:ident, $told:tt, $by:tt) => {
         mod $name {
             pub static SLOT: $crate::real::Slot = $crate::real::Slot::new(
                 match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -65,14 +91,28 @@ macro_rules! hooks {
             }
             let call = $crate::nesting::Call::begin();
             hooks!(@told $when before, call, $told);
-            // SAFETY: the arguments are the caller's.
-            let status = unsafe { real($($argument),*) };
+            let status = hooks!(@done $by, call, real, ($($argument),*));
             if status == 0 {
                 hooks!(@told $when after, call, $told);
                 hooks!(@told $when always, call, $told);
             }
             call.end();
             status
+        }
+    };
+    (@done [], $call:ident, $real:ident, $arguments:tt) => {
+        // SAFETY: the arguments are the caller's.
+        unsafe { $real $arguments }
+    };
+    (@done [$own:ident $instead:tt], $call:ident, $real:ident, $arguments:tt) => {
+        if $call.is_the_programs() && $crate::settings::applies() {
+            let $own = $real;
+            // SAFETY: the arguments are the caller's, also those of functions that do the same in another way.
+            #[allow(unused_unsafe)]
+            unsafe { $instead }
+        } else {
+            // SAFETY: as above.
+            unsafe { $real $arguments }
         }
     };
     (@told before before, $call:ident, $told:tt) => { hooks!(@outermost $call, $told) };

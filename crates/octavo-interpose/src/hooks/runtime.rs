@@ -4,8 +4,10 @@
 
 use std::ffi::c_void;
 
-use super::hooks;
-use crate::recorder::{Kind, advised, allocated, copied, filled, freed, launched, prefetched};
+use super::{allocated, device_address, hooks};
+use crate::apply::{self, Asked, GLOBAL, hint, is_moved, pass_on, runtime_is_ready};
+use crate::kind::Kind;
+use crate::recorder::{advised, copied, filled, freed, launched, prefetched};
 
 type Out = *mut *mut c_void;
 type Stream = *mut c_void;
@@ -32,44 +34,64 @@ pub struct Config {
     block: Dim3,
 }
 
+/// `cudaMemcpyDefault`: from wherever to wherever.
+const ANY_DIRECTION: i32 = 4;
+
+fn direction(to: *const c_void, from: *const c_void, asked: i32) -> i32 {
+    if is_moved(to, from) { ANY_DIRECTION } else { asked }
+}
+
+fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
+    Asked { kind, call, bytes, flags, ready: runtime_is_ready }
+}
+
 // Arguments that a hook does not understand are passed on as registers, whatever the version of the runtime has there:
 // in CUDA 13, `cudaMemPrefetchAsync` and `cudaMemAdvise` take a structure of eight bytes in place of a device.
 hooks! { Runtime;
     [cudaMalloc](out: Out, size: usize) after { allocated(Kind::Device, "cudaMalloc", *out, size) }
+        by real { apply::allocate(asked(Kind::Device, "cudaMalloc", size, GLOBAL), out, || real(out, size)) }
     [cudaMallocManaged](out: Out, size: usize, flags: u32) after { allocated(Kind::Managed, "cudaMallocManaged", *out, size) }
+        by real { apply::allocate(asked(Kind::Managed, "cudaMallocManaged", size, flags), out, || real(out, size, flags)) }
     [cudaMallocHost](out: Out, size: usize) after { allocated(Kind::Pinned, "cudaMallocHost", *out, size) }
+        by real { apply::allocate(asked(Kind::Pinned, "cudaMallocHost", size, GLOBAL), out, || real(out, size)) }
     [cudaHostAlloc](out: Out, size: usize, flags: u32) after { allocated(Kind::Pinned, "cudaHostAlloc", *out, size) }
+        by real { apply::allocate(asked(Kind::Pinned, "cudaHostAlloc", size, GLOBAL), out, || real(out, size, flags)) }
     [cudaMallocPitch](out: Out, pitch: *mut usize, width: usize, height: usize) after {
         allocated(Kind::Device, "cudaMallocPitch", *out, (*pitch).saturating_mul(height))
-    }
+    } by real { pass_on("cudaMallocPitch", width.saturating_mul(height), || real(out, pitch, width, height)) }
     [cudaMallocAsync, cudaMallocAsync_ptsz](out: Out, size: usize, stream: Stream) after {
         allocated(Kind::Device, "cudaMallocAsync", *out, size)
-    }
+    } by real { pass_on("cudaMallocAsync", size, || real(out, size, stream)) }
     [cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz](out: Out, size: usize, pool: *mut c_void, stream: Stream) after {
         allocated(Kind::Device, "cudaMallocFromPoolAsync", *out, size)
-    }
+    } by real { pass_on("cudaMallocFromPoolAsync", size, || real(out, size, pool, stream)) }
     [cudaFree, cudaFreeHost](pointer: *mut c_void) before { freed(pointer) }
+        by real { apply::free(pointer, || real(pointer)) }
     [cudaFreeAsync, cudaFreeAsync_ptsz](pointer: *mut c_void, stream: Stream) before { freed(pointer) }
+        by real { apply::free(pointer, || real(pointer, stream)) }
     [cudaMemcpy, cudaMemcpy_ptds](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
         copied(to, from, size)
-    }
+    } by real { real(to, from, size, direction(to, from, kind)) }
     [cudaMemcpyAsync, cudaMemcpyAsync_ptsz](to: *mut c_void, from: *const c_void, size: usize, kind: i32, stream: Stream) after {
         copied(to, from, size)
-    }
+    } by real { real(to, from, size, direction(to, from, kind), stream) }
     [cudaMemcpy2D, cudaMemcpy2D_ptds](to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: i32) after {
         copied(to, from, width.saturating_mul(height))
-    }
+    } by real { real(to, to_pitch, from, from_pitch, width, height, direction(to, from, kind)) }
     [cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz](to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: i32, stream: Stream) after {
         copied(to, from, width.saturating_mul(height))
-    }
+    } by real { real(to, to_pitch, from, from_pitch, width, height, direction(to, from, kind), stream) }
     [cudaMemset, cudaMemset_ptds](pointer: *mut c_void, value: i32, size: usize) after { filled(pointer, size) }
     [cudaMemsetAsync, cudaMemsetAsync_ptsz](pointer: *mut c_void, value: i32, size: usize, stream: Stream) after {
         filled(pointer, size)
     }
     [cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz](pointer: *const c_void, size: usize, third: usize, fourth: usize, fifth: usize) after {
         prefetched(pointer, size)
-    }
+    } by real { hint(pointer, || real(pointer, size, third, fourth, fifth)) }
     [cudaMemAdvise](pointer: *const c_void, size: usize, advice: usize, fourth: usize) after { advised(pointer) }
+        by real { hint(pointer, || real(pointer, size, advice, fourth)) }
+    [cudaHostGetDevicePointer](out: Out, pointer: *mut c_void, flags: u32) after {}
+        by real { device_address(out, pointer, || real(out, pointer, flags)) }
     [cudaLaunchKernel, cudaLaunchKernel_ptsz](kernel: *const c_void, grid: Dim3, block: Dim3, values: *mut *mut c_void, shared: usize, stream: Stream) after {
         launched(kernel, grid.count(), block.count())
     }

@@ -1,25 +1,110 @@
-/* A driver that stands in for libcuda: its memory is the host's. Allocations above STAND_IN_LIMIT bytes fail. */
+/* A driver that stands in for libcuda: its memory is the host's, but it knows what kind each piece is of, and refuses
+ * what the kind does not allow. Allocations above STAND_IN_LIMIT bytes fail, and all of the kind that STAND_IN_REFUSED
+ * names. What it is told goes to the file that STAND_IN_LOG names, a line a call. */
 #define _GNU_SOURCE
 #include "stand_in.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int take(void **out, size_t size) {
-    const char *limit = getenv("STAND_IN_LIMIT");
-    if (limit && size > strtoull(limit, NULL, 10)) return 2; /* out of memory */
-    *out = malloc(size ? size : 1);
-    return *out ? 0 : 2;
+enum { OK = 0, INVALID = 1, OUT_OF_MEMORY = 2, MOST = 4096 };
+
+static struct { char *at; size_t size; const char *kind; } pieces[MOST];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold(void) { pthread_mutex_lock(&lock); }
+static void let_go(void) { pthread_mutex_unlock(&lock); }
+__attribute__((constructor)) static void begin(void) { pthread_atfork(hold, let_go, let_go); }
+
+static void say(const char *call, size_t number, const char *kind) {
+    const char *path = getenv("STAND_IN_LOG");
+    FILE *log = path ? fopen(path, "a") : NULL;
+    if (!log) return;
+    fprintf(log, "%s %zu%s%s\n", call, number, *kind ? " " : "", kind);
+    fclose(log);
 }
 
-int cuMemAlloc_v2(uint64_t *out, size_t size) { return take((void **)out, size); }
-int cuMemAllocManaged(uint64_t *out, size_t size, unsigned flags) { return flags ? take((void **)out, size) : 1; }
-int cuMemAllocHost_v2(void **out, size_t size) { return take(out, size); }
-int cuMemFree_v2(uint64_t pointer) { return free((void *)pointer), 0; }
-int cuMemFreeHost(void *pointer) { return free(pointer), 0; }
-int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) { return memcpy((void *)to, from, size), 0; }
-int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) { return memcpy(to, (void *)from, size), 0; }
+/* The kind of what lies there; that of the program itself has none. */
+static const char *kind_of(const void *address) {
+    const char *kind = "", *at = address;
+    hold();
+    for (int each = 0; each < MOST; each++)
+        if (pieces[each].at && at >= pieces[each].at && at < pieces[each].at + pieces[each].size) kind = pieces[each].kind;
+    let_go();
+    return kind;
+}
+static int is(const void *address, const char *kind) { return !strcmp(kind_of(address), kind); }
+static int on_device(uint64_t address) { return is((void *)address, "device") || is((void *)address, "managed"); }
+static int on_host(const void *address) { return !is(address, "device"); }
+
+static int take(void **out, size_t size, const char *kind) {
+    const char *limit = getenv("STAND_IN_LIMIT"), *refused = getenv("STAND_IN_REFUSED");
+    if ((limit && size > strtoull(limit, NULL, 10)) || (refused && !strcmp(refused, kind))) return OUT_OF_MEMORY;
+    size_t room = size ? size : 1;
+    char *made = malloc(room);
+    int place = 0;
+    hold();
+    while (place < MOST && pieces[place].at) place++;
+    if (made && place < MOST) pieces[place].at = made, pieces[place].size = room, pieces[place].kind = kind;
+    let_go();
+    if (!made || place == MOST) return free(made), OUT_OF_MEMORY;
+    say("made", size, kind);
+    *out = made;
+    return OK;
+}
+
+/* Frees what begins there, of one of two kinds. */
+static int drop(void *pointer, const char *kind, const char *other) {
+    char *found = NULL;
+    if (!pointer) return OK;
+    hold();
+    for (int each = 0; each < MOST && !found; each++)
+        if (pieces[each].at == pointer && (!strcmp(pieces[each].kind, kind) || !strcmp(pieces[each].kind, other)))
+            found = pieces[each].at, pieces[each].at = NULL;
+    let_go();
+    if (!found) return say("refused to free", 0, kind), INVALID;
+    say("freed", 0, kind);
+    return free(found), OK;
+}
+
+static int copy(void *to, const void *from, size_t size, int allowed) {
+    if (!allowed) return say("refused to copy", size, ""), INVALID;
+    memmove(to, from, size);
+    return OK;
+}
+
+int cuMemAlloc_v2(uint64_t *out, size_t size) { return take((void **)out, size, "device"); }
+int cuMemAllocManaged(uint64_t *out, size_t size, unsigned flags) {
+    return flags ? take((void **)out, size, "managed") : INVALID;
+}
+int cuMemAllocHost_v2(void **out, size_t size) { return take(out, size, "pinned"); }
+int cuMemFree_v2(uint64_t pointer) { return drop((void *)pointer, "device", "managed"); }
+int cuMemFreeHost(void *pointer) { return drop(pointer, "pinned", "pinned"); }
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) {
+    return copy((void *)to, from, size, on_device(to) && on_host(from));
+}
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) {
+    return copy(to, (void *)from, size, on_host(to) && on_device(from));
+}
+int cuMemcpy(uint64_t to, uint64_t from, size_t size) { return copy((void *)to, (void *)from, size, 1); }
+int cuCtxGetDevice(int *device) { return *device = 0, OK; }
+int cuCtxSynchronize(void) { return OK; }
+int cuMemAdvise(uint64_t pointer, size_t size, int advice, int device) {
+    (void)size, (void)device;
+    if (!is((void *)pointer, "managed")) return INVALID;
+    return say("advised", (size_t)advice, ""), OK;
+}
+int cuMemPrefetchAsync(uint64_t pointer, size_t size, int device, void *stream) {
+    (void)device, (void)stream;
+    if (!is((void *)pointer, "managed")) return INVALID;
+    return say("prefetched", size, ""), OK;
+}
+int cuMemHostGetDevicePointer_v2(uint64_t *out, void *pointer, unsigned flags) {
+    if (flags || !is(pointer, "pinned")) return INVALID;
+    return *out = (uint64_t)pointer, OK;
+}
 int cuMemsetD32_v2(uint64_t pointer, unsigned value, size_t count) {
     for (size_t word = 0; word < count; word++) ((unsigned *)pointer)[word] = value;
     return 0;

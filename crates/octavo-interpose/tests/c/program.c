@@ -39,8 +39,7 @@ static void *work(void *nothing) {
     if (cudaMemcpy(back, to, SIZE, 2)) exit(6);
     for (int at = 0; at < COUNT; at++)
         if (back[at] != at * at) exit(7);
-    cudaFree(from);
-    cudaFree(to);
+    if (cudaFree(from) || cudaFree(to) || cudaGetLastError()) exit(13);
     return nothing;
 }
 
@@ -95,7 +94,7 @@ int main(int count, char **arguments) {
         pthread_join(thread, NULL);
     } else if (!strcmp(mode, "failure")) {
         void *made = NULL;
-        if (cudaMalloc(&made, 1u << 20) != 2 || made) return 9;
+        if (cudaMalloc(&made, 1u << 20) != 2 || made || cudaGetLastError() != 2) return 9;
         work(NULL);
     } else if (!strcmp(mode, "constructor")) {
         /* A library calls CUDA as it is loaded, again and again, while another thread launches. */
@@ -117,6 +116,22 @@ int main(int count, char **arguments) {
     } else if (!strcmp(mode, "elsewhere")) {
         if (chdir("/")) return 12;
         work(NULL);
+    } else if (!strcmp(mode, "pool")) {
+        void *pooled = NULL;
+        if (cudaMallocAsync(&pooled, SIZE, NULL) || cudaFreeAsync(pooled, NULL)) return 14;
+        work(NULL);
+    } else if (!strcmp(mode, "pinned")) {
+        /* The device reaches memory of the host; then it is freed as such. */
+        int *pinned = NULL, *reached = NULL;
+        if (cudaMallocHost((void **)&pinned, SIZE) || cudaHostGetDevicePointer((void **)&reached, pinned, 0)) return 15;
+        reached[COUNT - 1] = 3;
+        return pinned[COUNT - 1] != 3 || cudaFreeHost(pinned) ? 16 : 0;
+    } else if (!strcmp(mode, "order")) {
+        /* Three from one place, freed the other way round. */
+        void *made[3];
+        for (volatile int each = 0; each < 3; each++) made[each] = input(); /* One place: it is not unrolled. */
+        for (int each = 3; each--;)
+            if (cudaFree(made[each])) return 17;
     } else if (!strcmp(mode, "nothing")) {
         puts("nothing to do with CUDA");
     } else {

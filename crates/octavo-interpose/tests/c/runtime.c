@@ -12,6 +12,11 @@ static struct {
     int (*release)(uint64_t);
     int (*unpin)(void *);
     int (*in)(uint64_t, const void *, size_t);
+    int (*out)(void *, uint64_t, size_t);
+    int (*any)(uint64_t, uint64_t, size_t);
+    int (*advise)(uint64_t, size_t, int, int);
+    int (*prefetch)(uint64_t, size_t, int, void *);
+    int (*reach)(uint64_t *, void *, unsigned);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -27,29 +32,50 @@ static void open_driver(void) {
     get("cuMemFree", (void **)&driver.release, 12000, 0, NULL);
     get("cuMemFreeHost", (void **)&driver.unpin, 12000, 0, NULL);
     get("cuMemcpyHtoD", (void **)&driver.in, 12000, 0, NULL);
+    get("cuMemcpyDtoH", (void **)&driver.out, 12000, 0, NULL);
+    get("cuMemcpy", (void **)&driver.any, 12000, 0, NULL);
+    get("cuMemAdvise", (void **)&driver.advise, 12000, 0, NULL);
+    get("cuMemPrefetchAsync", (void **)&driver.prefetch, 12000, 0, NULL);
+    get("cuMemHostGetDevicePointer", (void **)&driver.reach, 12000, 0, NULL);
     get("cuLaunchKernel", (void **)&driver.launch, 12000, 0, NULL);
 }
 #define OPEN pthread_once(&once, open_driver)
 
-int cudaMalloc(void **out, size_t size) { return OPEN, driver.alloc((uint64_t *)out, size); }
-int cudaMallocManaged(void **out, size_t size, unsigned flags) { return OPEN, driver.managed((uint64_t *)out, size, flags); }
-int cudaMallocHost(void **out, size_t size) { return OPEN, driver.pinned(out, size); }
-int cudaMallocAsync(void **out, size_t size, void *stream) { return (void)stream, cudaMalloc(out, size); }
-int cudaFree(void *pointer) { return OPEN, driver.release((uint64_t)pointer); }
-int cudaFreeHost(void *pointer) { return OPEN, driver.unpin(pointer); }
-int cudaFreeAsync(void *pointer, void *stream) { return (void)stream, cudaFree(pointer); }
+static __thread int last;
+static int noted(int status) { return status ? last = status : status; }
+
+int cudaGetLastError(void) {
+    int status = last;
+    return last = 0, status;
+}
+int cudaMalloc(void **out, size_t size) { return OPEN, noted(driver.alloc((uint64_t *)out, size)); }
+int cudaMallocManaged(void **out, size_t size, unsigned flags) {
+    return OPEN, noted(driver.managed((uint64_t *)out, size, flags));
+}
+int cudaMallocHost(void **out, size_t size) { return OPEN, noted(driver.pinned(out, size)); }
+/* A pool is a part of the runtime here: it gives memory of the device that it makes by itself. */
+int cudaMallocAsync(void **out, size_t size, void *stream) { return (void)stream, OPEN, noted(driver.alloc((uint64_t *)out, size)); }
+int cudaFree(void *pointer) { return OPEN, noted(driver.release((uint64_t)pointer)); }
+int cudaFreeHost(void *pointer) { return OPEN, noted(driver.unpin(pointer)); }
+int cudaFreeAsync(void *pointer, void *stream) { return (void)stream, OPEN, noted(driver.release((uint64_t)pointer)); }
 int cudaMemcpy(void *to, const void *from, size_t size, int kind) {
-    return (void)kind, OPEN, driver.in((uint64_t)to, from, size);
+    OPEN;
+    if (kind == 1) return noted(driver.in((uint64_t)to, from, size));
+    if (kind == 2) return noted(driver.out(to, (uint64_t)from, size));
+    return noted(kind == 4 ? driver.any((uint64_t)to, (uint64_t)from, size) : 1);
 }
 int cudaMemset(void *pointer, int value, size_t size) {
     for (size_t at = 0; at < size; at++) ((char *)pointer)[at] = (char)value;
     return 0;
 }
 int cudaMemPrefetchAsync(const void *pointer, size_t size, int device, void *stream) {
-    return (void)pointer, (void)size, (void)stream, device;
+    return OPEN, noted(driver.prefetch((uint64_t)pointer, size, device, stream));
 }
 int cudaMemAdvise(const void *pointer, size_t size, int advice, int device) {
-    return (void)pointer, (void)size, (void)advice, device;
+    return OPEN, noted(driver.advise((uint64_t)pointer, size, advice, device));
+}
+int cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags) {
+    return OPEN, noted(driver.reach((uint64_t *)out, pointer, flags));
 }
 int cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared, void *stream) {
     return OPEN, driver.launch((void *)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,

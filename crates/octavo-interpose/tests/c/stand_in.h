@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 typedef struct { unsigned x, y, z; } dim3;
+int cudaGetLastError(void);
+int cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags);
 int cudaMalloc(void **out, size_t size);
 int cudaMallocManaged(void **out, size_t size, unsigned flags);
 int cudaMallocHost(void **out, size_t size);
@@ -25,6 +27,12 @@ int cuMemFree_v2(uint64_t pointer);
 int cuMemFreeHost(void *pointer);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size);
+int cuMemcpy(uint64_t to, uint64_t from, size_t size);
+int cuCtxGetDevice(int *device);
+int cuCtxSynchronize(void);
+int cuMemAdvise(uint64_t pointer, size_t size, int advice, int device);
+int cuMemPrefetchAsync(uint64_t pointer, size_t size, int device, void *stream);
+int cuMemHostGetDevicePointer_v2(uint64_t *out, void *pointer, unsigned flags);
 int cuMemsetD32_v2(uint64_t pointer, unsigned value, size_t count);
 int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **values, void **extra);

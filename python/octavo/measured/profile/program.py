@@ -14,12 +14,21 @@ from octavo.errors import ProfileError
 
 if TYPE_CHECKING:
     import resource
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
 """What terminals send to the program, too."""
+
+
+_SIGNALLED = 128
+"""What shells add to the signal that killed a program."""
+
+
+def status_of(code: int) -> int:
+    """An exit status as shells have it, of one that is minus a signal where that killed the program."""
+    return code if code >= 0 else _SIGNALLED - code
 
 
 class MissingProgramError(ProfileError):
@@ -35,7 +44,7 @@ class RefusedProgramError(ProfileError):
 
 
 class Program:
-    """A program that runs; it has this process's files and environment."""
+    """A program that runs; it has this process's files, and its environment unless it is given another."""
 
     def __init__(self) -> None:
         self.began = time.monotonic_ns()
@@ -46,12 +55,15 @@ class Program:
         self._awaiting = threading.Thread(target=self._await, daemon=True)
         self._came: list[int] = []
 
-    def start(self, command: Sequence[str], *, output: int | None = None) -> None:
+    def start(
+        self, command: Sequence[str], *, output: int | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
         """Start it.
 
         Args:
             command: the program, by name or path, and its arguments.
             output: the file that its standard output goes to instead.
+            environment: its environment instead of this process's.
 
         Raises:
             ProfileError: it is not there, or cannot be executed.
@@ -61,7 +73,9 @@ class Program:
         usual = [signal.SIGPIPE, signal.SIGXFSZ]  # Python itself ignores these.
         self.began = time.monotonic_ns()
         try:
-            self.pid = os.posix_spawnp(command[0], list(command), os.environ, file_actions=actions, setsigdef=usual)
+            self.pid = os.posix_spawnp(
+                command[0], list(command), environment or os.environ, file_actions=actions, setsigdef=usual
+            )
         except FileNotFoundError:
             hint = "name a program that is on the PATH, or its path, such as ./program"
             raise MissingProgramError(f"cannot run `{command[0]}`: there is no such program", hint) from None

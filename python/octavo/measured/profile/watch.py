@@ -15,7 +15,7 @@ from octavo.measured.profile import nvml, proc, tables
 from octavo.measured.profile.every import nanoseconds
 from octavo.measured.profile.family import Family, adopting
 from octavo.measured.profile.memories import memories
-from octavo.measured.profile.program import Program
+from octavo.measured.profile.program import Program, status_of
 from octavo.measured.profile.record import Record
 from octavo.measured.profile.sampler import Sampler, Sights
 from octavo.runs import folder as folders
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import polars as pl
-
-_SIGNALLED = 128
-"""What shells add to the signal that killed a program."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Ending:
     @property
     def status(self) -> int:
         """Its exit status as shells have it: 128 and the signal if one killed it."""
-        return _status(self.code)
+        return status_of(self.code)
 
     @property
     def killed_by(self) -> int | None:
@@ -132,15 +129,11 @@ def _follow(program: Program, sampler: Sampler, signals: Sequence[int], watch: C
     code, used = program.reap()
     asked = len(signals)
     if alive:
-        watch(_left(_status(code), len(alive)))
+        watch(_left(status_of(code), len(alive)))
     while alive and len(signals) == asked:
         program.wait(sampler.due)
         alive = sampler.sample()
     return Ending(code, used, sampler.last - program.began, signals)
-
-
-def _status(code: int) -> int:
-    return code if code >= 0 else _SIGNALLED - code
 
 
 def _left(status: int, count: int) -> str:

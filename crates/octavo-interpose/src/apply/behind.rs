@@ -1,0 +1,95 @@
+//! The driver, as memory of another kind is made and freed by it: also for programs of the runtime, whose last error it
+//! leaves alone, and in every version of which its functions have these arguments.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
+
+use crate::apply::placement::Hint;
+use crate::hooks::named;
+use crate::kind::Kind;
+use crate::real::{Library, Slot};
+
+/// `CU_DEVICE_CPU`.
+const HOST: i32 = -1;
+/// `CU_MEM_ADVISE_SET_READ_MOSTLY`, `_SET_PREFERRED_LOCATION` and `_SET_ACCESSED_BY`.
+const READ_MOSTLY: i32 = 1;
+const PREFERRED: i32 = 3;
+const ACCESSED_BY: i32 = 5;
+/// `CUDA_ERROR_NOT_FOUND`.
+const NOWHERE: i32 = 500;
+
+static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
+static SYNCHRONIZE: Slot = Slot::new(c"cuCtxSynchronize", Library::Driver);
+/// Of the runtime, whose first call makes a context; it is no call of the program's.
+static RUNTIME_FREE: &CStr = c"cudaFree";
+
+/// A function of the driver's or the runtime's that has a hook; null if it is nowhere.
+pub fn hooked(name: &str) -> *mut c_void {
+    named(name).map_or(null_mut(), |hook| hook.slot.real(hook.hook))
+}
+
+/// Calls a function behind a hook or in a slot, if there is one.
+macro_rules! call {
+    ($function:expr, ($($type:ty),*), $($argument:expr),*) => {{
+        let function: *mut c_void = $function;
+        if function.is_null() {
+            NOWHERE
+        } else {
+            // SAFETY: the function of this name has these arguments.
+            let function: unsafe extern "C-unwind" fn($($type),*) -> i32 = unsafe { std::mem::transmute(function) };
+            // SAFETY: as of the caller's.
+            unsafe { function($($argument),*) }
+        }
+    }};
+}
+
+/// Makes the runtime have a context, as its own allocation would have done. False if it cannot.
+pub fn runtime_is_ready() -> bool {
+    let name = RUNTIME_FREE.to_str().unwrap_or_default();
+    call!(hooked(name), (*mut c_void), null_mut()) == 0
+}
+
+/// Allocates memory of a kind. Gives the status, and null unless it is 0.
+pub fn allocate(kind: Kind, bytes: usize, flags: u32) -> (i32, *mut c_void) {
+    let mut made = null_mut();
+    let out = &raw mut made;
+    type Out = *mut *mut c_void;
+    let status = match kind {
+        Kind::Device => call!(hooked("cuMemAlloc_v2"), (Out, usize), out, bytes),
+        Kind::Managed => call!(hooked("cuMemAllocManaged"), (Out, usize, u32), out, bytes, flags),
+        Kind::Pinned => call!(hooked("cuMemAllocHost_v2"), (Out, usize), out, bytes),
+    };
+    if status == 0 && made.is_null() { (NOWHERE, made) } else { (status, made) }
+}
+
+/// Frees memory of a kind. What used it ends before: the program may count on that, and freeing memory of the host does
+/// not promise it.
+pub fn free(kind: Kind, pointer: *mut c_void) -> i32 {
+    if kind == Kind::Pinned {
+        call!(SYNCHRONIZE.real(std::ptr::null()), (),);
+        return call!(hooked("cuMemFreeHost"), (*mut c_void), pointer);
+    }
+    call!(hooked("cuMemFree_v2"), (*mut c_void), pointer)
+}
+
+/// Tells the driver about managed memory. Gives the status.
+pub fn tell(hint: Hint, pointer: *mut c_void, bytes: usize) -> i32 {
+    let mut device = 0;
+    let status = call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
+    if status != 0 {
+        return status;
+    }
+    let advise = |advice: i32, place: i32| {
+        call!(hooked("cuMemAdvise"), (*mut c_void, usize, i32, i32), pointer, bytes, advice, place)
+    };
+    match hint {
+        Hint::PreferDevice => advise(PREFERRED, device),
+        Hint::PreferHost => advise(PREFERRED, HOST),
+        Hint::AccessedByDevice => advise(ACCESSED_BY, device),
+        Hint::ReadMostly => advise(READ_MOSTLY, device),
+        Hint::Prefetch => {
+            let prefetch = hooked("cuMemPrefetchAsync");
+            call!(prefetch, (*mut c_void, usize, i32, *mut c_void), pointer, bytes, device, null_mut())
+        }
+    }
+}

@@ -1,0 +1,99 @@
+"""Advice on a recording as a file that the interposer applies (`octavo apply`)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from octavo.advice import actions
+from octavo.errors import AdviceError, OutputError
+from octavo.runs import folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.advice.ask import Advice
+    from octavo.advice.plan import Advised
+    from octavo.advice.recorded import Site
+
+FORMAT = 1
+"""Of placement files; `crates/octavo-interpose/src/apply/placement.rs` reads it."""
+
+
+def document(advice: Advice) -> dict[str, Any]:
+    """What to allocate otherwise.
+
+    Raises:
+        AdviceError: the advice is not on a recording, which alone knows who calls.
+
+    """
+    if advice.recording is None:
+        raise AdviceError(
+            f"{advice.name}: expected advice on a recording, whose call sites a placement file names",
+            "record the program: octavo record -- PROGRAM",
+        )
+    room = advice.plan.budget >= sum(each.buffer.size for each in advice.plan.buffers)
+    pairs = zip(advice.plan.buffers, advice.recording.sites, strict=True)
+    return {
+        "octavo_placement": FORMAT,
+        "program": list(advice.recording.program),
+        "buffers": [_buffer(each, site, room=room) for each, site in pairs],
+    }
+
+
+def write(advice: Advice, path: Path, *, force: bool = False) -> None:
+    """Write it to a file, whole or not at all.
+
+    Raises:
+        AdviceError: the advice is not on a recording.
+        OutputError: the file is there already, or cannot be written.
+
+    """
+    found = document(advice)
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists already", "choose another name, or replace it with --force")
+    folder.write_json(path, found)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A placement file, as far as a program is worth being started with it: the interposer looks at all of it.
+
+    Raises:
+        AdviceError: it cannot be read, is none, or is of another format.
+
+    """
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise AdviceError(f"{path}: expected a placement file, found no JSON ({error})") from None
+    if not isinstance(found, dict) or "octavo_placement" not in found:
+        raise AdviceError(
+            f"{path}: expected a placement file, found no key `octavo_placement`",
+            "write one with octavo advise PROFILE --placement-file FILE",
+        )
+    if found["octavo_placement"] != FORMAT:
+        raise AdviceError(
+            f"{path}: octavo_placement: expected format {FORMAT}, found {found['octavo_placement']}",
+            "write it again with this version of Octavo",
+        )
+    return found
+
+
+def _buffer(advised: Advised, site: Site, *, room: bool) -> dict[str, Any]:
+    """One buffer. What is managed may be touched by the host: on the device it stays managed, and prefers that."""
+    buffer, placement = advised.buffer, advised.placement
+    hints: list[str] = []
+    if (buffer.present, placement) == ("managed", "device"):
+        placement, hints = "managed", ["prefer-device", "prefetch"]
+    elif (buffer.present, placement) == ("device", "managed"):
+        hint = actions.hint(buffer)
+        hints = [hint] if hint is not None and (room or hint != "prefetch") else []
+    return {
+        "name": buffer.name,
+        "call": site.call,
+        "bytes": buffer.size,
+        "frames": [{"module": module, "offset": offset} for module, offset in site.frames],
+        "order": None if site.orders is None else list(site.orders),
+        "placement": placement,
+        "hints": hints,
+    }

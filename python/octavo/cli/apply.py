@@ -1,0 +1,88 @@
+"""`octavo apply`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octavo.advice.words import size
+from octavo.cli import options
+from octavo.cli.sink import Sink
+
+if TYPE_CHECKING:
+    from octavo.measured.interposed import Applied
+
+EXAMPLES = options.examples(
+    "octavo record -- ./program",
+    "octavo advise profile.json --node machine.toml --placement-file placement.json",
+    "octavo apply placement.json -- ./program",
+)
+_STANDARD_ERROR = 2
+
+Placement = Annotated[Path, typer.Argument(metavar="FILE", help="Placement file of octavo advise.", show_default=False)]
+Log = Annotated[
+    Path | None,
+    typer.Option(
+        "--log", metavar="FILE", help="What was done; beside the placement file if left out.", show_default=False
+    ),
+]
+
+
+def apply(
+    placement: Placement,
+    command: options.Program,
+    log: Log = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.
+
+    What the file does not name, and what cannot be done, stays as the program asks for it. The exit status is the
+    program's. What was done is printed on standard error; with --json the program's own output goes there, and the
+    document alone to standard output.
+    """
+    from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
+
+    found = run(placement, command, log=log, force=force, output=_STANDARD_ERROR if as_json else None)
+    _show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), found)
+    raise typer.Exit(found.status)
+
+
+def _show(sink: Sink, found: Applied) -> None:
+    sink.document({"status": found.status, "log": found.log, "others": [str(path) for path in found.others]})
+    for path in found.others:
+        sink.say(f"Log of a process that it started: {path}")
+    if found.log is None:
+        sink.say("Nothing was applied: the program called no function of CUDA's that can be seen, or was killed")
+        return
+    if found.log["refused"] is not None:
+        sink.say(f"Nothing was applied, and the program ran as it is: {found.log['refused']}")
+        return
+    rows = [
+        [each["name"], size(each["bytes"]), each["placement"], *(str(each[key]) for key in _COUNTS), _trouble(each)]
+        for each in found.log["buffers"]
+    ]
+    sink.table("What became of the buffers", ["buffer", "size", "placement", *_COUNTS, ""], rows)
+    for call, count in found.log["passed_on"].items():
+        sink.say(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
+    unnamed = found.log["unnamed"]
+    if unnamed["calls"]:
+        sink.say(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
+
+
+_COUNTS = ("matched", "redirected", "failed")
+
+
+def _trouble(each: dict[str, Any]) -> str:
+    found = []
+    if not each["matched"]:
+        found.append("no call came from there")
+    if each["status"] is not None:
+        found.append(f"CUDA's error {each['status']}: allocated as the program asked")
+    if each["hints_refused"]:
+        found.append(f"{each['hints_refused']} hints refused")
+    return "; ".join(found)

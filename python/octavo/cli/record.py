@@ -1,0 +1,79 @@
+"""`octavo record`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from octavo.advice.words import size
+from octavo.cli import options
+from octavo.cli.sink import Sink
+from octavo.errors import ProfileError
+
+if TYPE_CHECKING:
+    from octavo.measured.interposed import Recorded
+
+EXAMPLES = options.examples(
+    "octavo record -- ./program --its-own-options",
+    "octavo record -o profile.json -- python train.py",
+    "octavo advise profile.json --node machine.toml --placement-file placement.json",
+    "octavo apply placement.json -- ./program --its-own-options",
+)
+SETTINGS = {"allow_interspersed_args": False}
+"""What stands behind the program is the program's."""
+_STANDARD_ERROR = 2
+
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The recording; its name ends in .json.")]
+
+
+def record(
+    command: options.Program,
+    output: Output = Path("profile.json"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a CUDA program and write down what it allocates, copies and launches, for `octavo advise`.
+
+    The program is not changed. The exit status is the program's. What was seen is printed on standard error; with
+    --json the program's own output goes there, and the document alone to standard output.
+    """
+    from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
+
+    found = run(command, output, force=force, output=_STANDARD_ERROR if as_json else None)
+    _show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), found, output)
+    raise typer.Exit(found.status)
+
+
+def _show(sink: Sink, found: Recorded, output: Path) -> None:
+    others = [str(path) for path in found.others]
+    profile = found.profile
+    if profile is None and not others and found.status == 0:
+        raise ProfileError(
+            "nothing was recorded: the program called no function of CUDA's that can be seen, or ended by _exit",
+            "see docs/runtime.md for what is seen",
+        )
+    bytes_of: Counter[str] = Counter()
+    for each in profile["allocations"] if profile else []:
+        bytes_of[each["kind"]] += each["bytes"]
+    calls = Counter(each["call"] for each in profile["allocations"]) if profile else Counter[str]()
+    sink.document(
+        {
+            "recording": str(output) if profile else None,
+            "others": others,
+            "status": found.status,
+            "allocations": dict(calls),
+            "bytes": dict(bytes_of),
+            "launches": profile["launches"] if profile else 0,
+        }
+    )
+    if profile is not None:
+        amounts = ", ".join(f"{size(count)} {kind}" for kind, count in sorted(bytes_of.items()))
+        sink.say(f"{calls.total():,} allocations ({amounts or 'none'}), {profile['launches']:,} launches")
+        sink.say(f"Recording: {output}")
+    for path in others:
+        sink.say(f"Recording of a process that it started: {path}")

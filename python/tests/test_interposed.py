@@ -1,0 +1,139 @@
+"""Programs that are recorded, advised on, and run as advised: on a driver that stands in for CUDA's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import missing, tool
+
+import octavo
+from octavo.advice import placement_file
+from octavo.errors import AdviceError, OutputError, ProfileError
+from octavo.measured.interposed import apply, library, record
+
+CRATE = Path(__file__).parents[2] / "crates" / "octavo-interpose"
+SOURCES = CRATE / "tests" / "c"
+BUILT = [CRATE.parents[1] / "target" / folder for folder in ("debug/deps", "debug", "release")]
+
+
+@pytest.fixture(scope="module")
+def stand_in(tmp_path_factory):
+    """A folder with a driver, a runtime, and a program of it."""
+    folder, compiler = tmp_path_factory.mktemp("stand-in"), tool("gcc")
+    named = f"-Wl,--version-script={SOURCES / 'driver.map'}"
+    shared = ["-shared", "-fPIC"]
+    for name, source, flags in (
+        ("libcuda.so.1", "driver.c", [*shared, "-Wl,-soname,libcuda.so.1", named]),
+        ("libcudart.so.12", "runtime.c", [*shared, "-Wl,-soname,libcudart.so.12"]),
+        ("program", "program.c", ["-l:libcudart.so.12"]),
+    ):
+        command = [compiler, "-std=gnu11", "-g", "-pthread", "-o", folder / name, SOURCES / source, "-L", folder]
+        subprocess.run([*command, *flags, "-ldl"], check=True)
+    return folder
+
+
+@pytest.fixture
+def interposed(stand_in, monkeypatch):
+    """The program, where the library and the driver are found."""
+    found = [place / library.NAME for place in BUILT if (place / library.NAME).is_file()]
+    if not found:
+        missing(f"{library.NAME}, which `cargo test` builds,")
+    newest = max(found, key=lambda path: path.stat().st_mtime)
+    monkeypatch.setenv(library.VARIABLE, str(newest))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(stand_in))
+    return str(stand_in / "program")
+
+
+def driver_log(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_a_program_is_recorded_advised_on_and_run_as_advised(interposed, cli, tmp_path, monkeypatch):
+    done = cli("record", "--", interposed)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "3 allocations (4.0 KiB device, 4.0 KiB managed, 100 B pinned), 1 launches" in done.stderr
+    # Without device memory to spare, what lies there goes to managed memory.
+    advised = ("advise", "profile.json", "--node", "cuda-sm80", "--placement-file", "placement.json")
+    done = cli(*advised, "--budget", "0B")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "placement.json").read_text())
+    assert [(each["call"], each["placement"]) for each in written["buffers"]] == [
+        ("cudaMalloc", "managed"),
+        ("cudaMallocManaged", "managed"),
+    ]
+    monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "driver.log"))
+    done = cli("apply", "placement.json", "--json", "--", interposed)
+    assert done.returncode == 0, done.stderr
+    log = json.loads(done.stdout)["log"]
+    assert [(each["name"].split(":")[0], each["matched"], each["redirected"]) for each in log["buffers"]] == [
+        ("program.c", 1, 1),
+        ("program.c", 1, 0),
+    ]
+    assert driver_log(tmp_path / "driver.log")[:2] == ["made 4096 managed", "made 4096 managed"]
+    assert cli("advise", "profile.json", "--placement-file", "placement.json").returncode == 2
+    assert cli(*advised, "--force").returncode == 0
+
+
+def test_what_is_managed_stays_where_the_host_reaches_it(interposed, tmp_path):
+    """Advice for device memory becomes a preference: nobody recorded whether the host uses the address."""
+    record([interposed], tmp_path / "profile.json")
+    advice = octavo.advise(tmp_path / "profile.json", node="cuda-sm80", placements=["device"])
+    first, second = placement_file.document(advice)["buffers"]
+    assert (first["placement"], first["hints"]) == ("device", [])
+    assert (second["placement"], second["hints"]) == ("managed", ["prefer-device", "prefetch"])
+    octavo.advise(tmp_path / "profile.json", output=tmp_path / "advice")
+    found = apply(tmp_path / "advice" / "placement.json", [interposed], log=tmp_path / "log.json")
+    assert found.status == 0
+    assert found.log is not None
+    assert [each["matched"] for each in found.log["buffers"]] == [1, 1]
+
+
+def test_a_file_that_the_library_refuses_is_named_and_the_program_runs(interposed, cli, tmp_path):
+    (tmp_path / "placement.json").write_text('{"octavo_placement": 1, "buffers": [], "colour": 1}')
+    done = cli("apply", "placement.json", "--", interposed)
+    assert done.returncode == 0, done.stderr
+    assert "the program ran as it is: " in done.stderr
+    assert "unknown field `colour`, expected one of" in done.stderr
+
+
+def test_statuses_and_children_are_the_programs(interposed, cli, tmp_path):
+    done = cli("record", "-o", "a.json", "--", "sh", "-c", f"{interposed}; {interposed}; exit 7")
+    assert done.returncode == 7, done.stderr
+    assert (done.stderr.count("a process that it started"), len(list(tmp_path.glob("a.*.json")))) == (2, 2)
+    done = cli("record", "--", "true")
+    assert done.returncode == 2
+    assert "nothing was recorded" in done.stderr
+    done = cli("record", "--", "sh", "-c", "kill -SEGV $$")
+    assert done.returncode == 139
+
+
+def test_what_is_missing_is_said_before_the_program_runs(monkeypatch, tmp_path):
+    ran = tmp_path / "ran"
+    command = ["touch", str(ran)]
+    monkeypatch.setenv(library.VARIABLE, "/nowhere/lib.so")
+    with pytest.raises(ProfileError, match=r"expected the file of .*found none at /nowhere"):
+        record(command, tmp_path / "profile.json")
+    monkeypatch.delenv(library.VARIABLE)
+    monkeypatch.setattr(library, "_places", lambda: [tmp_path])
+    with pytest.raises(ProfileError, match="found it in none of") as caught:
+        record(command, tmp_path / "profile.json")
+    assert "make runtime" in str(caught.value.hint)
+    placement = tmp_path / "placement.json"
+    for text, said in (("{", "found no JSON"), ("{}", "no key"), ('{"octavo_placement": 9}', "format 1, found 9")):
+        placement.write_text(text)
+        with pytest.raises(AdviceError, match=said):
+            apply(placement, command)
+    (tmp_path / "there.json").write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        record(command, tmp_path / "there.json")
+    with pytest.raises(OutputError, match=r"ends in \.json"):
+        record(command, tmp_path / "profile")
+    assert not ran.exists()
+    assert (tmp_path / "there.json").read_text() == "mine"
+    with pytest.raises(AdviceError, match="expected advice on a recording"):
+        placement_file.document(octavo.advise("vectoradd", scale=1 / 256, quick=True))
+    assert os.environ.get("LD_PRELOAD") is None
