@@ -8,6 +8,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from octavo.cli.reproduce import _show_harvest
+from octavo.cli.sink import Sink
 from octavo.reproduce.harvest import sensitivity, systems
 from octavo.reproduce.harvest.cases import CASES, INTRA_JOB, TODAY
 from octavo.reproduce.harvest.published import published
@@ -84,6 +86,15 @@ def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
     assert study.lenders["owner"].min() >= 0
     assert study.lenders["sent"].sum() > 0.9 * pages["to_neighbours"].item() * 4096
     assert study.served.is_empty()
+
+
+def test_all_that_was_found_is_shown(study, capsys):
+    _show_harvest(Sink(as_json=False), ("1",), study)
+    shown = capsys.readouterr().out
+    for title in ("Case 1: pages", "where pages came from", "who lends to whom", "Beside the publication"):
+        assert title in shown
+    pages = study.sources.filter(gpu=0, why="fault")["host"].item()
+    assert f"{pages:,}" in shown
 
 
 def test_memory_is_scaled_with_the_graph_and_too_small_for_it():

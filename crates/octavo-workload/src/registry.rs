@@ -65,6 +65,7 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &networks::entries::RESNET50,
         &networks::entries::RESNET101,
         &networks::entries::MOBILENET_V3_LARGE,
+        &networks::entries::GNMT16,
         &serving::entries::LLM,
         &serving::entries::MOE,
     ],

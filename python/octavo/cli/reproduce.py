@@ -304,7 +304,7 @@ def _show_case(sink: Sink, name: str, found: harvesting.Found) -> None:
     sink.table(f"Case {name}", ["system", "job", "", "time", "speed"], rows)
     pages = found.pages.filter(case=name).drop("case")
     _show_counts(sink, f"Case {name}: pages", pages)
-    _show_counts(sink, f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
+    _show_values(sink, f"Case {name}, {WHOLE}: where pages came from", found.sources.filter(case=name).drop("case"))
     lenders = [
         [lending.called(row["keeper"], row["owner"]), *(f"{row[key] / (1 << 20):.1f} MiB" for key in _LENT)]
         for row in found.lenders.filter(case=name).to_dicts()

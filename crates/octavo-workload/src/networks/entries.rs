@@ -133,6 +133,12 @@ network!(
     "MobileNetV3-large, a training step: 5 million parameters, small operators",
     "arXiv 1905.02244, table 1"
 );
+network!(
+    GNMT16,
+    "gnmt16",
+    "GNMT of 8 and 8 layers, a training step: 245 million parameters, long chains of small operators",
+    "arXiv 1609.08144, section 3"
+);
 
 /// A recorded step in a file.
 pub static STEP: WorkloadEntry = WorkloadEntry {

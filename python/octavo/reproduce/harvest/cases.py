@@ -84,7 +84,7 @@ INTER_JOB = {
 }
 """The inter-job cases of the publication, by its numbers: some jobs harvest what others leave."""
 
-INTRA_JOB = {"resnet50": Case((_split("resnet50", 128, 0, 1, 2, 3),), need=0.8)}
+INTRA_JOB = {name: Case((_split(name, 128, 0, 1, 2, 3),), need=0.8) for name in ("resnet50", "gnmt16")}
 """Jobs whose GPUs harvest from one another: all together have a quarter more memory than the job needs (chosen)."""
 
 TODAY = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +183,7 @@ def _scale(job: Job, memory: float) -> float:
 def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
     """Bytes of the buffers of a job."""
     scale = [one for one in overrides if one.startswith(("workload.scale=", "workload.seed="))]
-    program = [f"workload.{key}={value}" for key, value in job.workload.items() if key != "name"]
+    program = [f"workload.{key}={json.dumps(value)}" for key, value in job.workload.items() if key != "name"]
     scenario = api.scenario(workload=job.workload["name"], overrides=[*program, *scale])
     return sum(buffer["bytes"] for buffer in api.workload_program(scenario, "managed")["buffers"])
 
