@@ -10,7 +10,7 @@ import typer
 
 from octavo.advice import actions, ask, placement_file, words
 from octavo.advice.facts import PLACEMENTS
-from octavo.cli import options
+from octavo.cli import former, options
 from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
 
@@ -52,6 +52,7 @@ Target = Annotated[
     typer.Argument(
         help="Workload, folder of a trace, scenario file, folder of a run or of an imported profile, or a recording.",
         show_default=False,
+        callback=former.read,
     ),
 ]
 Budget = Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from octavo import api
 from octavo.cli import dry_run as dry
-from octavo.cli import options
+from octavo.cli import former, options
 from octavo.cli.complete import names as complete
 from octavo.cli.run import milliseconds, show_own_strategies
 from octavo.cli.sink import Sink
@@ -40,6 +40,7 @@ Workloads = Annotated[
         "--workload",
         "-w",
         autocompletion=complete("workloads"),
+        callback=former.read,
         help="Workloads by name, repeated or separated by commas.",
     ),
 ]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from octavo.cli import former
 from octavo.cli.complete import names
 from octavo.errors import ScenarioError
 
@@ -17,8 +18,12 @@ Workload = Annotated[
         "--workload",
         "-w",
         autocompletion=names("workloads"),
+        callback=former.read,
         help="Workload by name, folder of a trace, or file of a recorded step; instead of or over a scenario file.",
     ),
+]
+Named = Annotated[
+    str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False, callback=former.read)
 ]
 Node = Annotated[
     str | None,

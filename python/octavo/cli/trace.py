@@ -86,7 +86,7 @@ def seal(
     )
 )
 def record(
-    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
+    name: options.Named,
     path: Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)],
     kind: options.Kind = None,
     assignments: options.Set = None,

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from octavo import api
-from octavo.cli import options
+from octavo.cli import former, options
 from octavo.cli.sink import Sink
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _group() -> None:
 
 @app.command(epilog=EXAMPLES)
 def inspect(
-    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
+    name: options.Named,
     node: options.Node = None,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -100,7 +100,7 @@ def inspect(
 
 @app.command(epilog=PROGRAM_EXAMPLES)
 def program(
-    name: Annotated[str, typer.Argument(help="Workload by name, or folder of a trace.", show_default=False)],
+    name: options.Named,
     kind: Annotated[
         Kind,
         typer.Option(
@@ -129,7 +129,10 @@ def program(
 
 @app.command(epilog=RESULT_EXAMPLES)
 def result(
-    name: Annotated[str, typer.Argument(help="A program that computes, or one that serves.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(help="A program that computes, or one that serves.", show_default=False, callback=former.read),
+    ],
     assignments: options.Set = None,
     scale: options.Scale = None,
     seed: options.Seed = None,

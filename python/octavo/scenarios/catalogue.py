@@ -33,6 +33,12 @@ def names(kind: str) -> list[str]:
     return [entry["name"] for entry in listing()[kind]]
 
 
+def former_workloads() -> dict[str, tuple[str, str]]:
+    """Names that workloads had once: the name of today, and why there is a new one."""
+    entries = listing()["workloads"]
+    return {former["name"]: (entry["name"], former["why"]) for entry in entries for former in entry["former"]}
+
+
 def schema() -> dict[str, Any]:
     """JSON schema of scenario files."""
     schema: dict[str, Any] = json.loads(_core.schema())
