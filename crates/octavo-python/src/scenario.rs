@@ -54,7 +54,7 @@ fn spelled_out(resolved: Result<Resolved, ScenarioError>) -> PyResult<(String, S
 /// The scenario of a resolved text.
 pub fn load(text: &str) -> PyResult<Scenario> {
     let source = Source { name: "scenario.toml", text };
-    Ok(octavo_scenario::resolve(source, &[]).map_err(errors::scenario)?.scenario)
+    octavo_scenario::load(source).map_err(errors::scenario)
 }
 
 /// Shows the workload of a scenario; its jobs lie beside one another in one.

@@ -23,7 +23,7 @@ impl Layer {
     /// Reads a TOML file.
     pub fn parse(source: &str, text: &str) -> Result<Self, ScenarioError> {
         let table = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
-        let mut reader = Reader { text, source, lines: BTreeMap::new() };
+        let mut reader = Reader::new(source, text);
         let values = reader.table("", table.get_ref())?;
         Ok(Self { source: source.to_owned(), values, lines: reader.lines, file: false })
     }
@@ -31,13 +31,13 @@ impl Layer {
     /// Reads the table `name` of a TOML file, whatever else that holds.
     pub fn part(source: &str, text: &str, name: &str) -> Result<Self, ScenarioError> {
         let document = DeTable::parse(text).map_err(|error| syntax(source, text, &error))?;
-        let mut reader = Reader { text, source, lines: BTreeMap::new() };
+        let mut reader = Reader::new(source, text);
         let Some((key, value)) = document.get_ref().iter().find(|(key, _)| key.get_ref() == name) else {
             let others = document.get_ref().keys().map(|key| key.get_ref().as_ref());
             let problem = Problem::new(name, format!("missing; expected a table [{name}]")).meant(name, others);
             return Err(problem.at(Origin::whole(source)));
         };
-        reader.lines.insert(name.to_owned(), line_at(text, key.span().start));
+        reader.lines.insert(name.to_owned(), reader.line(key.span().start));
         let values = match reader.value(name, value)? {
             values @ Value::Object(_) => nested(&[name], values),
             other => return Err(reader.refused(name, &other.to_string(), "a table")),
@@ -55,7 +55,7 @@ impl Layer {
             return Err(problem("expected a dotted key such as node.gpu_link.bandwidth before `=`"));
         }
         let text = text.trim();
-        let mut reader = Reader { text, source: &source, lines: BTreeMap::new() };
+        let mut reader = Reader::new(&source, text);
         let value = match DeValue::parse(text) {
             Ok(value) => reader.value(&parts.join("."), &value)?,
             Err(_) => Value::String(text.to_owned()),
@@ -143,17 +143,28 @@ fn line_at(text: &str, offset: usize) -> usize {
 
 /// Turns parsed TOML into JSON values and notes the line of every key.
 struct Reader<'a> {
-    text: &'a str,
     source: &'a str,
+    /// Where the lines of the text end.
+    ends: Vec<usize>,
     lines: BTreeMap<String, usize>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(source: &'a str, text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(offset, _)| offset).collect();
+        Self { source, ends, lines: BTreeMap::new() }
+    }
+
+    /// The line of an offset in the text, from one.
+    fn line(&self, offset: usize) -> usize {
+        1 + self.ends.partition_point(|&end| end < offset)
+    }
+
     fn table(&mut self, prefix: &str, table: &DeTable<'_>) -> Result<Map<String, Value>, ScenarioError> {
         let mut values = Map::new();
         for (name, value) in table {
             let key = join(prefix, name.get_ref());
-            self.lines.insert(key.clone(), line_at(self.text, name.span().start));
+            self.lines.insert(key.clone(), self.line(name.span().start));
             values.insert(name.get_ref().to_string(), self.value(&key, value)?);
         }
         Ok(values)
@@ -187,7 +198,7 @@ impl Reader<'_> {
             return self.value(key, item);
         }
         let own = nth(key, index);
-        self.lines.insert(own.clone(), line_at(self.text, item.span().start));
+        self.lines.insert(own.clone(), self.line(item.span().start));
         self.value(&own, item)
     }
 

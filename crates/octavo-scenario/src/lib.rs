@@ -33,7 +33,7 @@ pub use listing::listing;
 pub use nodes::Reader;
 pub use origin::Origin;
 pub use program::{BufferChoice, ProgramChoice, ProgramRefused, RunKind};
-pub use resolve::{Resolved, Source, resolve, resolve_stored, resolve_with};
+pub use resolve::{Resolved, Source, load, resolve, resolve_stored, resolve_with};
 pub use scenario::{Record, Scenario, WorkloadChoice};
 pub use schema::schema;
 pub use workloads::WORKLOADS;

@@ -1,5 +1,7 @@
 //! The presets that come with Octavo.
 
+use std::sync::LazyLock;
+
 use crate::error::Problem;
 use crate::former;
 use crate::layer::Layer;
@@ -90,7 +92,8 @@ pub fn memory_text(name: &str) -> Option<&'static str> {
 
 /// What a scenario takes when it says nothing.
 pub(crate) fn defaults() -> Layer {
-    embedded("defaults", DEFAULTS)
+    static READ: LazyLock<Layer> = LazyLock::new(|| embedded("defaults", DEFAULTS));
+    READ.clone()
 }
 
 /// What a scenario without time takes instead when it says nothing.

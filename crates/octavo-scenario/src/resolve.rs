@@ -47,9 +47,7 @@ pub struct Resolved {
 /// The first value that cannot be used: where it was written, its key, what was expected, what was found and what was
 /// probably meant.
 pub fn resolve(source: Source<'_>, overrides: &[String]) -> Result<Resolved, ScenarioError> {
-    resolve_with(source, overrides, &|place, _| {
-        Err(format!("cannot read {place}: nodes are not taken from files here"))
-    })
+    resolve_with(source, overrides, &no_files)
 }
 
 /// As [`resolve`], with a node from a file that `read` gives where `node.preset` says so.
@@ -75,13 +73,31 @@ pub fn resolve_stored(source: Source<'_>) -> Result<Resolved, ScenarioError> {
     spell_out(source.name, vec![stored], &|place, _| Err(format!("{place}: a stored scenario names no files")))
 }
 
+/// Reads a scenario that names no files, such as the text of a resolved one.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn load(source: Source<'_>) -> Result<Scenario, ScenarioError> {
+    complete(source.name, vec![Layer::parse(source.name, source.text)?], &no_files)
+}
+
+fn no_files(place: &str, _: Option<&str>) -> Result<(String, String), String> {
+    Err(format!("cannot read {place}: nodes are not taken from files here"))
+}
+
 fn spell_out(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Resolved, ScenarioError> {
+    let scenario = complete(main, written, read)?;
+    let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
+    Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
+}
+
+/// The scenario with all that it leaves out.
+fn complete(main: &str, written: Vec<Layer>, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
     let mut merged = merge(main, written, read)?;
     spell_out_jobs(&mut merged).map_err(|problem| merged.locate(problem))?;
     let mut scenario = spelled_out(&merged).map_err(|problem| merged.locate(problem))?;
     fill_in(&mut scenario, merged.get("program.kind").is_some()).map_err(|problem| merged.locate(problem))?;
-    let body = toml::to_string(&scenario).expect("a scenario can be written as TOML");
-    Ok(Resolved { scenario, toml: format!("{HEADING}{body}") })
+    Ok(scenario)
 }
 
 /// The memory system of a node, which a scenario has that names none.

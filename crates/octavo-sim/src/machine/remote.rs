@@ -132,7 +132,7 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// The owner's caches and memory; returns when the last line is ready to travel.
-    #[inline]
+    #[inline(always)]
     fn serve_at_owner(&mut self, owner: MemoryId, lines: Lines, time: u64) -> u64 {
         let Some(owner) = owner.gpu_index() else { return self.serve_on_host(owner, lines, time) };
         let access = lines.run.line_access();
@@ -141,7 +141,7 @@ impl<L: Listen> Hardware<'_, L> {
 
     /// Memory of the host: the first has a latency, and a bandwidth where coherent GPUs share it with cores; the others
     /// have both.
-    #[inline]
+    #[inline(never)]
     fn serve_on_host(&mut self, memory: MemoryId, lines: Lines, time: u64) -> u64 {
         let bytes = lines.count() as u64 * LINE;
         if memory != HOST_MEMORY {

@@ -198,14 +198,14 @@ impl<const SECTORS: usize> LineSets<SECTORS> {
         self.groups[at.group].settled <= time
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn state(&self, at: Place) -> LineState {
         let Group { dirty, stored, .. } = &self.groups[at.group];
         let has = |ways: &[u16; SECTORS]| ways[at.part] & 1 << at.way != 0;
         LineState { ready: self.arrivals.of(Self::number(at)), dirty: has(dirty), stored: has(stored) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set_state(&mut self, now: u64, at: Place, state: LineState) {
         let group = &mut self.groups[at.group];
         group.settled = group.settled.max(state.ready);

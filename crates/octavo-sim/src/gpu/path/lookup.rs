@@ -89,6 +89,7 @@ impl Gpu {
     }
 
     /// Looks a page up in the second-level TLB until `time`; what is found is entered in the first level.
+    #[inline(always)]
     pub fn look_up_second(
         &mut self,
         first: FirstLevel,
@@ -97,7 +98,9 @@ impl Gpu {
         time: u64,
         accesses: &mut Accesses,
     ) -> Option<Translation> {
-        if let Some(found) = self.look_up_second_large(first, page, write, time, accesses) {
+        if self.large.is_some()
+            && let Some(found) = self.look_up_second_large(first, page, write, time, accesses)
+        {
             return Some(found);
         }
         let hit = self.l2_tlb.lookup(0, page)?;
@@ -113,6 +116,7 @@ impl Gpu {
     }
 
     /// A hit in the second level's entries for large pages, looked up until `time`.
+    #[inline(never)]
     fn look_up_second_large(
         &mut self,
         first: FirstLevel,
