@@ -116,12 +116,12 @@ impl<L: Listen> Hardware<'_, L> {
                 self.gpus[gpu].stream(self.clock.now(), command, first, count)
             }
             None if zeroed => {
-                let cleared = self.clock.now() + zeroing(&self.config.host.costs, count * LINE_BYTES);
+                let clearing = zeroing(&self.config.host.costs, count * LINE_BYTES);
                 if memory == HOST_MEMORY {
                     let written = Passed::written(count * LINE_BYTES);
-                    return cleared.max(self.begin_on_host(self.clock.now(), written));
+                    return self.begin_on_host(self.clock.now(), written) + clearing;
                 }
-                cleared.max(self.access_further(self.clock.now(), memory, count, Traffic::Lines))
+                (self.clock.now() + clearing).max(self.access_further(self.clock.now(), memory, count, Traffic::Lines))
             }
             None => self.clock.now(),
         }
