@@ -96,15 +96,17 @@ impl Driver {
     }
 
     /// Faults of `processor` on `pages` are over. A batch keeps the wakes until its end, but for the host's, which are
-    /// part of no batch.
+    /// part of no batch, and for those of pages for which that was [too late](crate::late) too often.
     fn wake(&mut self, now: Time, slot: u32, processor: ProcessorId, pages: PageRun, to: &mut impl Executor) {
         let progress = &self.plans.running[slot];
         let (cause, evicting) = (progress.plan.cause, progress.evicting);
         for page in pages.iter() {
             if processor != HOST
+                && !self.late.is_prompt(page)
                 && let Some(queues) = self.service.queues().filter(|queues| queues.hold_wakes())
             {
                 if let Some(fault) = self.faults.close((processor, page), cause, evicting, None) {
+                    self.faults.hold(fault);
                     let queue = queues.of(processor);
                     queues[queue].hold(fault);
                 }

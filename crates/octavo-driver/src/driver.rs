@@ -11,6 +11,7 @@ use crate::batch::Request;
 use crate::executor::{Executor, Ticket};
 use crate::faults::{FaultId, Faults, Opened, Outstanding};
 use crate::frees::Frees;
+use crate::late::Late;
 use crate::plans::Plans;
 use crate::ready::Ready;
 use crate::service::{Model, Service};
@@ -45,6 +46,8 @@ pub struct Driver {
     pub(crate) halted: bool,
     /// What was refused, and how often.
     pub(crate) trials: Trials,
+    /// Whose wakes came too late.
+    pub(crate) late: Late,
     /// When the manager is asked next because a strategy wants it.
     pub(crate) reminded: Option<Time>,
 }
@@ -66,6 +69,7 @@ impl Driver {
             batch: Vec::new(),
             halted: false,
             trials: Trials::default(),
+            late: Late::default(),
             reminded: None,
         }
     }
@@ -263,6 +267,10 @@ impl Driver {
     /// Everyone who waited for a fault whose [wake has arrived](Self::wake_arrives) has tried again. Its plan may be
     /// over.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
+        if fault.held {
+            let faulted = self.faults.outstanding(fault.processor, fault.page).is_some();
+            self.late.replayed(fault.processor, fault.page, faulted);
+        }
         let Some(slot) = fault.plan else { return };
         self.plans.running[slot].wakes -= 1;
         self.end_if_done(now, slot, to);

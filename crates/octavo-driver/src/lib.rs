@@ -23,8 +23,9 @@
 //!    again (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose
 //!    waiters go on by themselves.
 //! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy, so
-//!    that every fault makes progress. (Wakes that a batch held back belong to no plan.) Then what waited for its pages
-//!    goes on, and an idle driver takes the next batch.
+//!    that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next batch.
+//!    Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32 times in a
+//!    row to a GPU's accesses to a page, wakes of this page are held back no more.
 //!
 //! # Alarms
 //!
@@ -96,6 +97,7 @@ mod executor;
 mod faults;
 mod frees;
 mod instant;
+mod late;
 mod plans;
 mod pool;
 mod ready;

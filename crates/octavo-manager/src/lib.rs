@@ -41,7 +41,7 @@ pub use manager::Manager;
 pub use manager::check::Violation;
 pub use memories::fragmentation::Fragmentation;
 pub use memories::store::FrameStore;
-pub use memories::usage::{MemoryUse, OutOfMemory, Starving};
+pub use memories::usage::{MemoryUse, OutOfMemory, Starving, Wait};
 pub use pages::attributes::{Attribute, AttributeChange};
 pub use pages::census::Census;
 pub use pages::residency::Residency;

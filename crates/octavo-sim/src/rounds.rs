@@ -1,6 +1,6 @@
 //! How often jobs have ended, whether that is enough, and whether one waits for room that no end of another makes.
 
-use octavo_manager::{Manager, PageId, SpaceId};
+use octavo_manager::{Manager, SpaceId, Wait};
 
 use crate::job::{Job, Repeat};
 
@@ -11,12 +11,12 @@ struct Round {
     repeat: Repeat,
     is_idle: bool,
     ended: u32,
-    waits: Option<Wait>,
+    waits: Option<Waiting>,
 }
 
-/// A job's memory waits for frames: its first page without one, and how often each job had ended when that was seen.
-struct Wait {
-    page: PageId,
+/// A job waits for room: what of it does, and how often each job had ended when that was seen.
+struct Waiting {
+    wait: Wait,
     ended: Vec<u32>,
 }
 
@@ -41,27 +41,27 @@ impl Rounds {
         self.0[job].ended += 1;
     }
 
-    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever:
-    /// nothing is under way, and all others wait, are over, or have ended again without a frame more for it.
+    /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever: nothing
+    /// under way can make room for it, and all others wait, are over, or have ended again without a frame more for it.
     pub fn wait_is_in_vain(&mut self, manager: &Manager) -> bool {
         if manager.starving().is_none() {
             return false;
         }
         let ended: Vec<u32> = self.0.iter().map(|round| round.ended).collect();
         for (job, round) in self.0.iter_mut().enumerate() {
-            let page = manager.first_without_frame(SpaceId(job as u16));
-            let as_before = |wait: &Wait| Some(wait.page) == page && wait.ended[job] == ended[job];
+            let wait = manager.first_wait(SpaceId(job as u16));
+            let as_before = |waiting: &Waiting| Some(waiting.wait) == wait && waiting.ended[job] == ended[job];
             if !round.waits.as_ref().is_some_and(as_before) {
-                round.waits = page.map(|page| Wait { page, ended: ended.clone() });
+                round.waits = wait.map(|wait| Waiting { wait, ended: ended.clone() });
             }
         }
-        let waiting = self.0.iter().filter_map(|round| round.waits.as_ref());
-        waiting.into_iter().any(|wait| (0..self.0.len()).all(|other| self.made_no_room(other, wait)))
+        let mut waiting = self.0.iter().filter_map(|round| round.waits.as_ref());
+        waiting.any(|waiting| (0..self.0.len()).all(|other| self.made_no_room(other, waiting)))
     }
 
-    fn made_no_room(&self, other: usize, wait: &Wait) -> bool {
+    fn made_no_room(&self, other: usize, waiting: &Waiting) -> bool {
         let Round { is_idle, ended, ref waits, .. } = self.0[other];
-        is_idle || waits.is_some() || ended > wait.ended[other] || self.is_over(other)
+        is_idle || waits.is_some() || ended > waiting.ended[other] || self.is_over(other)
     }
 
     /// Whether every job has ended as often as it must: the run is over.

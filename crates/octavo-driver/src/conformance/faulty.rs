@@ -25,16 +25,32 @@ pub struct Mood {
     pub at: Option<(u64, Prefix)>,
 }
 
+/// What went wrong so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Troubles {
+    /// Beginnings and ends that were refused.
+    pub refused: u64,
+    /// Steps that were put off.
+    pub delayed: u64,
+    /// Of these, those that ended before older ones.
+    pub reordered: u64,
+    /// Wakes that arrived before older ones.
+    pub wakes_reordered: u64,
+}
+
 /// Another executor, which does what it begins before it answers, with a [`Mood`].
 pub struct Faulty<E> {
     /// The other.
     pub inner: E,
     mood: Mood,
     random: Random,
+    /// Steps that were put off, oldest first.
     under_way: Vec<(Ticket, Vec<Step>)>,
     /// Wakes under way, oldest first.
     wakes: Vec<FaultId>,
     begun: u64,
+    /// What went wrong.
+    pub troubles: Troubles,
     /// Beginnings and how far each could be refused.
     pub points: Vec<(u64, Prefix)>,
 }
@@ -43,7 +59,8 @@ impl<E: Executor> Faulty<E> {
     /// The same seed, the same troubles.
     pub fn new(inner: E, mood: Mood, seed: u32) -> Self {
         let (under_way, wakes, points) = (Vec::new(), Vec::new(), Vec::new());
-        Self { inner, mood, random: Random::new(seed), under_way, wakes, begun: 0, points }
+        let troubles = Troubles::default();
+        Self { inner, mood, random: Random::new(seed), under_way, wakes, begun: 0, troubles, points }
     }
 
     /// Ends steps that were put off, whichever come first; whether there were any.
@@ -52,10 +69,12 @@ impl<E: Executor> Faulty<E> {
             return false;
         }
         let at = self.random.below(self.under_way.len() as u32) as usize;
-        let (ticket, steps) = self.under_way.swap_remove(at);
+        let (ticket, steps) = self.under_way.remove(at);
+        self.troubles.reordered += u64::from(at > 0);
         let how = if self.one_in(self.mood.refuses) {
             let refusal = Refusal { done: self.some_of(&steps), why: self.why() };
             self.carry_out(now, ticket, &steps, refusal.done);
+            self.troubles.refused += 1;
             Err(refusal)
         } else {
             self.carry_out(now, ticket, &steps, Prefix { steps: steps.len() as u32, pages: 0 });
@@ -72,6 +91,7 @@ impl<E: Executor> Faulty<E> {
         }
         let late = self.mood.wakes_late > 0;
         let at = if late { self.random.below(self.wakes.len() as u32) } else { 0 };
+        self.troubles.wakes_reordered += u64::from(at > 0);
         Some(self.wakes.remove(at as usize))
     }
 
@@ -127,10 +147,12 @@ impl<E: Executor> Executor for Faulty<E> {
         let planned = self.mood.at.filter(|(at, _)| *at == self.begun - 1).map(|(_, done)| done);
         if let Some(done) = planned.or_else(|| self.one_in(self.mood.refuses).then(|| self.some_of(&left[..steps]))) {
             self.carry_out(now, ticket, left, done);
+            self.troubles.refused += 1;
             return Begun::Refused(Refusal { done, why: self.why() });
         }
         if self.one_in(self.mood.delays) {
             let some = 1 + self.random.below(steps as u32) as usize;
+            self.troubles.delayed += 1;
             self.under_way.push((ticket, left[..some].to_vec()));
             return Begun::Later(some as u32);
         }

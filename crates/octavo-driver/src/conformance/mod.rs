@@ -26,7 +26,7 @@ use octavo_manager::{EVICTIONS, MemoryConfig, PLACEMENTS, PREFETCHERS, Topology,
 
 use octavo_units::Bytes;
 
-pub use faulty::{Faulty, Mood};
+pub use faulty::{Faulty, Mood, Troubles};
 pub use prompt::Prompt;
 pub use session::{Case, Session};
 pub use watched::{Subject, Watched};
@@ -101,6 +101,16 @@ pub fn conforms<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig
             described(&case, || drop(Session::new(&case, make(&case.topology)).play(events)));
         }
     }
+}
+
+/// What goes wrong while a program of so many events is played in a [mood](moods), and how many entries vanish.
+///
+/// # Panics
+/// If the executor does not conform.
+pub fn troubles<S: Subject>(subject: S, config: &MemoryConfig, mood: Mood, seed: u32, events: u32) -> (Troubles, u64) {
+    let case = Case { config: config.clone(), topology: topology(seed), mood, seed, events };
+    let node = Session::new(&case, subject).play(events).node;
+    (node.troubles, node.inner.vanished)
 }
 
 /// Plays one program again and again, each time with one beginning refused after another step or page.

@@ -52,6 +52,8 @@ pub struct Watched<S> {
     pub freed: Vec<u64>,
     /// Faults that can never be served.
     pub killed: Vec<Fault>,
+    /// Entries that vanished.
+    pub vanished: u64,
 }
 
 impl<S: Subject> Watched<S> {
@@ -59,7 +61,7 @@ impl<S: Subject> Watched<S> {
     pub fn new(subject: S, topology: &Topology, by_decree: bool) -> Self {
         let machine = Machine::new(topology, by_decree);
         let (running, made, freed, killed) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { subject, machine, running, made, freed, killed }
+        Self { subject, machine, running, made, freed, killed, vanished: 0 }
     }
 
     /// Pages come into being.
@@ -77,7 +79,7 @@ impl<S: Subject> Watched<S> {
     /// An entry vanishes.
     pub fn take_entry_away(&mut self, processor: ProcessorId, page: PageId) {
         self.subject.take_entry_away(processor, page);
-        self.machine.tables[processor.index()].remove(&page);
+        self.vanished += u64::from(self.machine.tables[processor.index()].remove(&page).is_some());
     }
 
     /// The machine does what the subject did of a plan.

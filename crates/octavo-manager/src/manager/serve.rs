@@ -19,7 +19,7 @@ use crate::strategies::placement::Placement;
 use crate::strategies::prefetch::Service;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
-use crate::transaction::flight::Pending;
+use crate::transaction::flight::{Lack, Pending};
 use crate::transaction::state::Memory;
 
 impl Manager {
@@ -169,7 +169,9 @@ impl Manager {
     fn starve(&mut self, pending: Pending, memory: MemoryId) {
         let fault = pending.fault;
         self.memory.statistics.faults_without_room += 1;
-        self.starved[fault.processor.index()].push_back(Pending { lacks: Some(memory), ..pending });
+        let wait = pending.lacks.map_or(self.memory.statistics.faults_without_room, |lack| lack.wait);
+        let lacks = Some(Lack { memory, wait });
+        self.starved[fault.processor.index()].push_back(Pending { lacks, ..pending });
         self.run_out_unless_frames_come(memory, fault.page);
     }
 

@@ -1,20 +1,17 @@
-//! Who waits for room, when nothing goes on any more.
+//! Who waits for room that nothing under way can make.
 
-use crate::contract::ids::{PageId, PageRun, SpaceId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, SpaceId};
 use crate::manager::Manager;
-use crate::memories::usage::{OutOfMemory, Starving};
+use crate::memories::usage::{OutOfMemory, Starving, Wait};
 
 impl Manager {
-    /// Who waits for room first, of memory that stays and of faults, if no plan is unfinished: it waits until something
-    /// else happens, and for ever if nothing can. `None` if nobody waits, or if a plan may still make room.
+    /// Who waits first, of memory that stays and of faults, for room that no unfinished plan can make: it waits until
+    /// something else happens, and for ever if nothing can. `None` if nobody does.
     #[must_use]
     pub fn starving(&self) -> Option<Starving> {
-        if self.unfinished.flights.iter().next().is_some() {
-            return None;
-        }
-        let unplaced = self.frameless.front().map(|&(run, memory)| (run.first, memory));
-        let faults = self.starved.iter().flatten().filter_map(|waiting| Some((waiting.fault.page, waiting.lacks?)));
-        let (page, memory) = unplaced.into_iter().chain(faults).next()?;
+        let unplaced = self.frameless.iter().map(|&(run, memory)| (run.first, memory));
+        let faults = self.faults_without_room().map(|(page, memory, _)| (page, memory));
+        let (page, memory) = unplaced.chain(faults).find(|&(_, memory)| !self.may_get_room(memory))?;
         let spare = self.memory.pages.spare();
         Some(Starving {
             out: OutOfMemory { memory, page, space: self.memory.pages.space(page) },
@@ -30,10 +27,32 @@ impl Manager {
         self.frameless.iter().any(|&(waiting, _)| !apart(waiting))
     }
 
-    /// The first page of an address space, of those that stay, that has yet to get a frame.
+    /// What an address space waits for that is [starving](Self::starving): its first page, of those that stay, that has
+    /// yet to get a frame, or else its fault that has waited longest.
     #[must_use]
-    pub fn first_without_frame(&self, space: SpaceId) -> Option<PageId> {
-        let firsts = self.frameless.iter().map(|&(run, _)| run.first);
-        firsts.filter(|&page| self.memory.pages.space(page) == space).min()
+    pub fn first_wait(&self, space: SpaceId) -> Option<Wait> {
+        let own = |page: PageId| self.memory.pages.space(page) == space;
+        let starves = |memory: MemoryId| !self.may_get_room(memory);
+        let unplaced = self.frameless.iter().filter(|&&(run, memory)| own(run.first) && starves(memory));
+        let page = unplaced.map(|&(run, _)| Wait::Page(run.first)).min();
+        let faults = self.faults_without_room().filter(|&(page, memory, _)| own(page) && starves(memory));
+        page.or_else(|| faults.map(|(.., wait)| Wait::Fault(wait)).min())
+    }
+
+    /// Faults that wait for room: the page, the memory, and the number of the wait.
+    fn faults_without_room(&self) -> impl Iterator<Item = (PageId, MemoryId, u64)> + '_ {
+        let starved = self.starved.iter().flatten();
+        starved.filter_map(|waiting| waiting.lacks.map(|lack| (waiting.fault.page, lack.memory, lack.wait)))
+    }
+
+    /// Whether an unfinished plan holds anything of a memory, so that its end may make room there. What is to leave for the
+    /// host may go elsewhere, too.
+    fn may_get_room(&self, memory: MemoryId) -> bool {
+        let pages = &self.memory.pages;
+        self.unfinished
+            .flights
+            .iter()
+            .flat_map(|(_, flight)| &flight.undo)
+            .any(|(page, before)| memory.on_host() || before.resident.contains(memory) || pages.resident(memory, *page))
     }
 }

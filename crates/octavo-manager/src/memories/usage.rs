@@ -37,6 +37,15 @@ pub struct OutOfMemory {
     pub space: SpaceId,
 }
 
+/// What waits for room. The same wait, asked for later, is equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wait {
+    /// A page that stays where it is to be.
+    Page(PageId),
+    /// A fault, by a number that no other has.
+    Fault(u64),
+}
+
 /// A page for which there is no room, when nothing is under way that could make some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {

@@ -17,10 +17,19 @@ pub(crate) struct Pending {
     pub fault: Fault,
     /// What was decided before it had to wait for room, so that no strategy is asked twice about one fault.
     pub decided: Option<(Decision, Charges)>,
-    /// The memory that had no room for it.
-    pub lacks: Option<MemoryId>,
+    /// What it lacks, once it had to wait for room.
+    pub lacks: Option<Lack>,
     /// Whether memory was compacted for it, which is not done twice.
     pub compacted: bool,
+}
+
+/// Room that a fault waits for.
+#[derive(Clone, Copy)]
+pub(crate) struct Lack {
+    /// The memory that had none when it was asked last.
+    pub memory: MemoryId,
+    /// A number that no other wait has.
+    pub wait: u64,
 }
 
 impl Pending {

@@ -92,27 +92,31 @@ fn an_allocation_of_device_memory_ends_when_what_its_gpu_kept_has_its_copy() {
     assert!(matches!(error, SimError::HostFullForKept { gpu: 1, kept: 8, .. }), "{error}");
 }
 
-/// Where another job would begin anew until all have ended, the run ends, too.
+/// Where another job would begin anew until all have ended, the run ends, too: whether an allocation waits or a fault.
 #[test]
-fn a_job_that_waits_for_frames_in_vain_ends_a_run_that_others_repeat() {
-    let waiting = overflows(compute(1)).with_buffers(&[(1024, 0), (4, 2)]);
-    let waits = program(&waiting, &[Kind::Managed, Kind::Device]);
+fn a_job_that_waits_in_vain_ends_a_run_that_others_repeat() {
+    let allocates = overflows(compute(1)).with_buffers(&[(1024, 0), (4, 2)]);
+    let allocating = program(&allocates, &[Kind::Managed, Kind::Device]);
+    let faults = overflows(write(1024..1025));
+    let faulting = program(&faults, &[Kind::Managed]);
     let other = Script::on_gpus(1, vec![vec![compute(1), compute(1)]]);
     let repeated = lower(&other, &Lowering::default()).unwrap();
     let mut node = small();
     node.host.memory.capacity = Bytes(2 * PAGE);
-    for again in [None, Some(&repeated)] {
-        let jobs = || {
-            let waits = Job { program: Some(&waits), ..Job::named("waits", &waiting) };
-            let again = Job { program: again, ..Job::named("again", &other) };
-            [waits, again]
-        };
-        let timed = simulate_jobs(&node, &lending(), &jobs(), RunOptions::default()).unwrap_err();
-        let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
-        let instant = run_jobs_at_once(&node, &lending(), &jobs(), options).unwrap_err();
-        for error in [timed, instant] {
-            assert!(matches!(error, SimError::HostFullForKept { gpu: 1, .. }), "{error}");
-            assert!(error.to_string().contains("`waits` on gpu1 has no room"), "{error}");
+    for (script, waits) in [(&allocates, &allocating), (&faults, &faulting)] {
+        for again in [None, Some(&repeated)] {
+            let jobs = || {
+                let waits = Job { program: Some(waits), ..Job::named("waits", script) };
+                let again = Job { program: again, ..Job::named("again", &other) };
+                [waits, again]
+            };
+            let timed = simulate_jobs(&node, &lending(), &jobs(), RunOptions::default()).unwrap_err();
+            let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
+            let instant = run_jobs_at_once(&node, &lending(), &jobs(), options).unwrap_err();
+            for error in [timed, instant] {
+                assert!(matches!(error, SimError::HostFullForKept { gpu: 1, .. }), "{error}");
+                assert!(error.to_string().contains("`waits` on gpu1 has no room"), "{error}");
+            }
         }
     }
 }

@@ -1,0 +1,50 @@
+//! Wakes that come too late, again and again: GPUs take a page from each other before anyone's access is tried again.
+//!
+//! A batch keeps wakes until its end, and then they travel; meanwhile nothing holds their pages. Where each GPU has batches
+//! of its own, each can take a page from the other just before the other's access is tried, for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use octavo_manager::{PageId, PageRun, ProcessorId};
+
+/// Wakes in a row that come too late for a GPU's accesses to a page, after which those of this page are held back no more;
+/// chosen: far beyond what chance takes, and little beside what a run takes.
+const MOST: u32 = 32;
+
+/// Whose wakes came too late. Empty while none do.
+#[derive(Default)]
+pub(crate) struct Late {
+    in_a_row: BTreeMap<(PageId, ProcessorId), u32>,
+    /// Pages whose wakes are part of their plans: nobody takes the page away before they have arrived.
+    prompt: BTreeSet<PageId>,
+}
+
+impl Late {
+    /// Whether the wakes of a page are held back no more.
+    pub fn is_prompt(&self, page: PageId) -> bool {
+        !self.prompt.is_empty() && self.prompt.contains(&page)
+    }
+
+    /// Everyone who waited for a wake that was held back has tried again, and perhaps `faulted` once more.
+    pub fn replayed(&mut self, processor: ProcessorId, page: PageId, faulted: bool) {
+        if !faulted {
+            if !self.in_a_row.is_empty() {
+                self.in_a_row.remove(&(page, processor));
+            }
+            return;
+        }
+        let late = self.in_a_row.entry((page, processor)).or_default();
+        *late += 1;
+        if *late >= MOST {
+            self.in_a_row.remove(&(page, processor));
+            self.prompt.insert(page);
+        }
+    }
+
+    /// Pages are freed.
+    pub fn forget(&mut self, run: PageRun) {
+        let freed = |page: PageId| page.0.wrapping_sub(run.first.0) < run.count;
+        self.in_a_row.retain(|&(page, _), _| !freed(page));
+        self.prompt.retain(|&page| !freed(page));
+    }
+}
