@@ -2,7 +2,7 @@
 
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, World, advice, op};
-use crate::reference::rules::{Eviction, Griffin, Grit, Placement, Prefetch, Remote, Rules};
+use crate::reference::rules::{Eviction, Griffin, Grit, Guard, Links, Placement, Prefetch, Remote, Rules};
 use octavo_manager::{
     Advice, EVICTIONS, Fragmentation, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId, MemoryMask, MemorySpec,
     PLACEMENTS, PREFETCHERS, ProcessorMask, Reach, SHARINGS, Topology,
@@ -95,7 +95,8 @@ pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Val
 
 /// A placement that keeps nothing of its own.
 fn plain() -> impl Strategy<Value = Placement> {
-    prop_oneof![Just(Placement::OnTouch), Just(Placement::FirstTouch), Just(Placement::Duplication)]
+    let counters = remote().prop_map(Placement::AccessCounter);
+    prop_oneof![Just(Placement::OnTouch), Just(Placement::FirstTouch), Just(Placement::Duplication), counters]
 }
 
 /// The same where the two applications may have shares of each memory, and the second a placement of its own.
@@ -209,6 +210,18 @@ pub fn spoken(rules: impl Strategy<Value = Rules>) -> impl Strategy<Value = Rule
     })
 }
 
+/// The production driver's guard against thrashing, whose times are so many of these picoseconds.
+pub fn guard(tick: u64) -> impl Strategy<Value = Guard> {
+    let links = proptest::sample::select(vec![Links::Node, Links::None, Links::Gpus, Links::All]);
+    let times = (1u64..30, any::<bool>(), 1u64..12, prop_oneof![1 => Just(0u64), 5 => 1u64..60], 1u64..60);
+    let counts = (1u8..=4, prop_oneof![4 => 1u8..4, 1 => Just(10u8)], 0u8..4);
+    (counts, times, links).prop_map(move |((threshold, pin_threshold, max_resets), times, links)| {
+        let (lapse, adapts, nap, pin, epoch) = times;
+        let [lapse, nap, pin, epoch] = [lapse, nap, pin, epoch].map(|ticks| ticks * tick);
+        Guard { threshold, pin_threshold, lapse, adapts, nap, pin, epoch, max_resets, links }
+    })
+}
+
 /// Frames with numbers, and pages of several sizes: large frames of some powers of two of base pages.
 pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
     let models = proptest::sample::select(vec!["worst-case", "bulk-copy", "ideal", "none"]);
@@ -232,8 +245,16 @@ pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = Memo
     })
 }
 
-const CALM: Mix =
-    Mix { concurrent: false, failing: false, resize: None, thinned: false, speaking: false, sweep: 20, storm_level: 1 };
+const CALM: Mix = Mix {
+    concurrent: false,
+    failing: false,
+    resize: None,
+    thinned: false,
+    speaking: false,
+    tick: 0,
+    sweep: 20,
+    storm_level: 1,
+};
 const GROUPS: Mix = Mix { storm_level: 2, ..CALM };
 const LIVELY: Mix = Mix { concurrent: true, failing: true, ..CALM };
 

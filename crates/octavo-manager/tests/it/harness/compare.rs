@@ -62,6 +62,7 @@ impl Harness {
             assert_eq!(self.manager.frames_held(memory), held, "frames held in {memory}: manager, then model");
         }
         self.compare_counts(model);
+        self.compare_fights(model);
         if matches!(model.rules.placement, Placement::Grit(_)) {
             self.compare_grit(model);
         }
@@ -87,6 +88,19 @@ impl Harness {
             ("evictions_written", found.evictions_written, expected.evictions_written),
             ("evictions_for_others", found.evictions_for_others, expected.evictions_for_others),
             ("evictions_dropped", found.evictions_dropped, expected.evictions_dropped),
+        ];
+        compare_pairs(&pairs);
+    }
+
+    fn compare_fights(&self, model: &Model) {
+        let Some(fights) = &model.fights else { return };
+        assert_eq!(self.manager.deadline().map(|at| at.0), model.deadline(), "deadline: manager, then model");
+        let found = self.manager.statistics();
+        let pairs = [
+            ("thrashing_pages", found.named("thrashing_pages").unwrap(), fights.thrashing),
+            ("throttled_faults", found.named("throttled_faults").unwrap(), fights.throttled),
+            ("pinned_pages", found.named("pinned_pages").unwrap(), fights.pinned),
+            ("unpinned_pages", found.named("unpinned_pages").unwrap(), fights.unpinned),
         ];
         compare_pairs(&pairs);
     }

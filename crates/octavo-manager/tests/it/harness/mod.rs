@@ -44,6 +44,7 @@ pub struct Harness {
     keeps: bool,
     /// What the manager was told so far.
     pub events: u64,
+    pub now: Time,
 }
 
 impl Harness {
@@ -72,6 +73,7 @@ impl Harness {
             laws: laws(config, topology),
             keeps: config.eviction.name == "none",
             events: 0,
+            now: Time::ZERO,
         }
     }
 
@@ -183,11 +185,27 @@ impl Harness {
         self.compare();
     }
 
+    /// Time passes, and whoever wants to be asked meanwhile is.
+    pub fn wait(&mut self, until: Time) {
+        while let Some(at) = self.manager.deadline().filter(|at| *at <= until) {
+            self.pass_to(at);
+            self.event(Event::Tick);
+            self.model.iter_mut().for_each(Model::tick);
+            self.compare();
+        }
+        self.pass_to(until);
+    }
+
+    fn pass_to(&mut self, now: Time) {
+        self.now = now;
+        self.model.iter_mut().for_each(|model| model.now = now.0);
+    }
+
     pub fn event(&mut self, event: Event<'_>) {
         self.events += 1;
         let mut plans = Vec::new();
-        self.manager.handle(Time::ZERO, event, &mut plans);
-        self.manager.work_ahead(Time::ZERO, &mut plans);
+        self.manager.handle(self.now, event, &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         self.accept(plans);
     }
 
@@ -264,8 +282,8 @@ impl Harness {
         let refusal = Refusal { done: running.done(), why: Why::Again };
         self.events += 1;
         let mut plans = Vec::new();
-        self.manager.fail(Time::ZERO, &running.plan, refusal, &mut plans);
-        self.manager.work_ahead(Time::ZERO, &mut plans);
+        self.manager.fail(self.now, &running.plan, refusal, &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         let first = self.running.len();
         self.accept(plans);
         self.running[first..].iter_mut().take(1).for_each(Running::promises_nothing);
@@ -290,18 +308,25 @@ impl Harness {
     fn complete(&mut self, id: PlanId) {
         self.events += 1;
         let mut plans = Vec::new();
-        self.manager.complete(Time::ZERO, id, &mut plans);
-        self.manager.work_ahead(Time::ZERO, &mut plans);
+        self.manager.complete(self.now, id, &mut plans);
+        self.manager.work_ahead(self.now, &mut plans);
         self.accept(plans);
     }
 
-    /// Finishes everything that is under way, oldest first; then nobody may wait any more.
+    /// Finishes everything that is under way, oldest first, and waits as long as a fault does; then nobody may wait any
+    /// more.
     pub fn settle(&mut self) {
         let mut finished = 0;
-        while !self.running.is_empty() {
-            self.finish(0);
-            finished += 1;
-            assert!(finished < 100_000, "plans beget plans for ever");
+        loop {
+            while !self.running.is_empty() {
+                self.finish(0);
+                finished += 1;
+                assert!(finished < 100_000, "plans beget plans for ever");
+            }
+            match self.manager.deadline() {
+                Some(at) if !self.machine.outstanding.is_empty() => self.wait(at),
+                _ => break,
+            }
         }
         let hopeless = self.manager.out_of_memory().is_some();
         assert!(hopeless || self.machine.outstanding.is_empty(), "never woken: {:?}", self.machine.outstanding);

@@ -6,6 +6,7 @@ use octavo_manager::{
     Access, AccessCount, Advice, Event, Fault, HOST, HOST_MEMORY, KernelEnd, Kind, MemoryId, PageId, PageRun,
     ProcessorId, ProcessorMask, SpaceId,
 };
+use octavo_units::Time;
 use proptest::prelude::*;
 
 use super::Harness;
@@ -35,6 +36,8 @@ pub enum Op {
     Thin { first: u32, pages: u32 },
     /// Pages are allocated again, those of them that are not there.
     Thicken { first: u32, pages: u32 },
+    /// Time passes, in units of the mix.
+    Wait(u8),
     /// The second allocation is freed and made again.
     Renew,
     /// The periodic report of accesses, to strategies that ask for one.
@@ -109,6 +112,8 @@ pub struct Mix {
     pub thinned: bool,
     /// Programs say how they use pages, and want them in memories.
     pub speaking: bool,
+    /// The unit of a wait, in picoseconds; 0 where no time passes.
+    pub tick: u64,
     /// Most pages that one GPU touches in one batch.
     pub sweep: u32,
     /// Storms over up to 8 to this power of pages.
@@ -142,6 +147,9 @@ pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
         kinds.push((2, advise.boxed()));
         let to = prop_oneof![5 => 0u8..16, 1 => Just(HOSTS)];
         kinds.push((2, (run(), to).prop_map(|((first, pages), to)| Op::Prefetch { first, pages, to }).boxed()));
+    }
+    if mix.tick > 0 {
+        kinds.push((6, prop_oneof![3 => 1u8..6, 1 => 1u8..100].prop_map(Op::Wait).boxed()));
     }
     proptest::strategy::Union::new_weighted(kinds)
 }
@@ -198,6 +206,7 @@ impl Harness {
             }
             Op::Advance(_) | Op::Finish(_) | Op::Fail(..) => {}
             Op::Settle => self.settle(),
+            Op::Wait(ticks) => self.wait(self.now + Time(u64::from(ticks) * mix.tick)),
             Op::Resize { gpu, pages } => self.resize(world.gpu(gpu), pages),
             Op::Renew => {
                 self.settle();

@@ -18,6 +18,8 @@ pub enum Verdict {
     At(ProcessorId),
     /// It goes there, wherever it is.
     To(ProcessorId),
+    /// The same, and all who fight over it map it there.
+    Pin(ProcessorId, ProcessorMask),
     /// Readers get a replica, of a page on the host too.
     Replicate,
 }
@@ -88,7 +90,10 @@ impl Model {
         let reads_elsewhere = !pending.writes() && !self.on_host(pending.page()) && !own;
         // The host maps no GPU's memory; GPUs map everyone's.
         let out_of_reach = pending.fault.processor == HOST && !self.on_host(pending.page());
+        let host_cannot = |place: ProcessorId| pending.fault.processor == HOST && place != HOST;
         match verdict {
+            Verdict::Pin(place, _) if host_cannot(place) => self.action(Verdict::Migrate, pending),
+            Verdict::Pin(place, _) => self.action(Verdict::To(place), pending),
             Verdict::Everywhere if !state.populated => Action::PopulateEverywhere,
             Verdict::At(home) if !state.populated && (pending.fault.processor != HOST || home == HOST) => {
                 Action::Populate(home)
@@ -154,7 +159,7 @@ impl Model {
     /// Whether a page may be brought by prefetching, or its strategy wants it where it is.
     pub(super) fn comes_along(&self, page: u32, to: ProcessorId) -> bool {
         let state = &self.pages[&page];
-        if state.holds(to) || state.replicated() || state.everywhere || self.busy(page) {
+        if state.holds(to) || state.replicated() || state.everywhere || self.busy(page) || self.keeps(page) {
             return false;
         }
         if self.said(page).preferred.is_some_and(|preferred| preferred.processor() != to) {

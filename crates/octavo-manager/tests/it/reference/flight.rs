@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use octavo_manager::{Access, Fault, MemoryId};
 
 use super::decide::Verdict;
+use super::guard::Told;
 use super::page::Page;
 
 /// A fault on its way through the model.
@@ -33,6 +34,8 @@ pub struct Flight {
     /// The same pages in the order in which they were changed first.
     pub order: Vec<u32>,
     pub waiting: Vec<Pending>,
+    /// What the guard is told once it is whole.
+    pub told: Vec<Told>,
     frames: BTreeMap<MemoryId, Frames>,
 }
 

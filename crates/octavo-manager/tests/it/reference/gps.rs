@@ -70,6 +70,6 @@ impl Model {
                 }
             }
         }
-        self.close_empty(flight);
+        self.close(flight);
     }
 }

@@ -58,12 +58,13 @@ impl Model {
         let flight = self.open_flight();
         for (_, page, to) in moves {
             let state = &self.pages[&page];
-            let movable = state.populated && !state.replicated() && !state.holds(to) && !self.busy(page);
+            let movable =
+                state.populated && !state.replicated() && !state.holds(to) && !self.busy(page) && !self.keeps(page);
             let moved = if movable { self.move_together(flight, &[page], to) } else { 0 };
             self.counts.migrations += moved;
             self.counts.report_migrations += moved;
         }
-        self.close_empty(flight);
+        self.close(flight);
     }
 
     /// Who had better own a page, and what that saves: its most frequent user, if it uses the page at all, is not the

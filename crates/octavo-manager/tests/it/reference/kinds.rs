@@ -4,6 +4,7 @@ use octavo_manager::{Advice, HOST, Kind, MemoryId, PageId, PageRun, ProcessorId,
 
 use super::decide::{Action, Verdict};
 use super::flight::Pending;
+use super::guard::Told;
 use super::model::Model;
 
 impl Model {
@@ -39,7 +40,7 @@ impl Model {
             assert!(laid, "tests have room for memory that stays");
             self.counts.populated += 1;
         }
-        self.close_empty(flight);
+        self.close(flight);
     }
 
     /// What advice decides about a fault, if it decides anything: replicas for readers of what is mostly read, a mapping
@@ -90,7 +91,7 @@ impl Model {
                 self.map_accessors(flight, page);
             }
         }
-        self.close_empty(flight);
+        self.close(flight);
         self.work_ahead();
     }
 
@@ -129,7 +130,11 @@ impl Model {
                 self.act(flight, wish, action);
             }
         }
-        self.close_empty(flight);
+        for told in &mut self.flight(flight).told {
+            let (Told::Moved(pages, _) | Told::Overruled(pages)) = told;
+            *told = Told::Overruled(std::mem::take(pages));
+        }
+        self.close(flight);
     }
 
     fn busy_elsewhere(&self, flight: u64, page: u32) -> bool {

@@ -5,10 +5,12 @@
 //! the plan that names them was acknowledged.
 
 pub mod decide;
+pub mod fights;
 pub mod flight;
 pub mod gps;
 pub mod griffin;
 pub mod groups;
+mod guard;
 pub mod kinds;
 pub mod leaves;
 pub mod leaving;

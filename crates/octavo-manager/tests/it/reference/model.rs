@@ -8,6 +8,7 @@ use octavo_manager::{
     Scheme,
 };
 
+use super::fights::Fights;
 use super::flight::{Flight, Pending};
 use super::gps::Subscriptions;
 use super::griffin::Accesses;
@@ -70,6 +71,12 @@ pub struct Model {
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) starved: BTreeMap<ProcessorId, VecDeque<Pending>>,
+    /// The guard against thrashing, if there is one.
+    pub fights: Option<Fights>,
+    /// Faults that wait until a time, the first first.
+    pub(super) throttled: Vec<(u64, Pending)>,
+    /// Picoseconds.
+    pub now: u64,
     /// Faults of plans that were refused.
     pub(super) refused: BTreeSet<(ProcessorId, u32)>,
 }
@@ -98,6 +105,9 @@ impl Model {
             flights: BTreeMap::new(),
             next_flight: 0,
             starved: BTreeMap::new(),
+            fights: rules.guard.map(|guard| Fights::new(guard, rules.block_pages())),
+            throttled: Vec::new(),
+            now: 0,
             refused: BTreeSet::new(),
         }
     }
@@ -146,6 +156,8 @@ impl Model {
             self.subscriptions.forget(page);
             self.accesses.forget(page);
             self.refused.retain(|(_, refused)| *refused != page);
+            self.fights.iter_mut().for_each(|fights| fights.freed(page));
+            self.throttled.retain(|(_, pending)| pending.page() != page);
             self.starved.values_mut().for_each(|queue| queue.retain(|pending| pending.page() != page));
             self.groups.schemes.remove(&page);
             self.attributes.forget(page, false);
@@ -179,22 +191,24 @@ impl Model {
         let group = page - page % self.rules.big_page();
         let moves_group = self.remote(page).is_some_and(|remote| remote.moves_group);
         let candidates = if moves_group { group..group + self.rules.big_page() } else { page..page + 1 };
-        if self.busy(page) || self.pages[&page].holds(to) || !self.is_managed(page) {
+        if self.busy(page) || self.pages[&page].holds(to) {
             return;
         }
-        let moving: Vec<u32> = candidates.filter(|&page| self.may_move_for_counter(to, page)).collect();
+        let alike = |other: &u32| self.pages.contains_key(other) && self.decider(*other) == self.decider(page);
+        let moving: Vec<u32> = candidates.filter(alike).filter(|&page| self.may_move_for_counter(to, page)).collect();
         let flight = self.open_flight();
         let moved = self.move_together(flight, &moving, to);
         self.counts.migrations += moved;
         self.counts.counter_migrations += moved;
-        self.close_empty(flight);
+        self.close(flight);
     }
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
-        let Some(state) = self.pages.get(&page) else { return false };
-        self.is_managed(page)
+        let state = &self.pages[&page];
+        self.kind(page).moves()
             && self.remote(page).is_some()
             && !self.busy(page)
+            && !self.keeps(page)
             && state.populated
             && !state.replicated()
             && state.owner != to
@@ -276,6 +290,14 @@ impl Model {
     pub fn placement(&self, page: u32) -> Placement {
         let own = self.rules.second_placement.filter(|_| self.spaces[&page] == 1);
         if self.is_managed(page) { own.unwrap_or(self.rules.placement) } else { self.rules.system }
+    }
+
+    /// Which of the placements that is: of managed memory, of that of the second application, or of the operating system's.
+    fn decider(&self, page: u32) -> usize {
+        match self.is_managed(page) {
+            true => usize::from(self.rules.second_placement.is_some() && self.spaces[&page] == 1),
+            false => 2,
+        }
     }
 
     fn remote(&self, page: u32) -> Option<Remote> {

@@ -3,6 +3,7 @@
 use octavo_manager::{HOST, MemoryId, ProcessorId, ProcessorMask};
 
 use super::flight::Flight;
+use super::guard::Told;
 use super::kinds::Moves;
 use super::model::Model;
 use super::page::Page;
@@ -15,10 +16,16 @@ impl Model {
         self.next_flight
     }
 
-    pub(super) fn close_empty(&mut self, flight: u64) {
+    /// A plan is whole; one that changes nothing is none.
+    pub(super) fn close(&mut self, flight: u64) {
+        self.tell_guard(flight);
         if self.flights[&flight].before.is_empty() {
             self.flights.remove(&flight);
         }
+    }
+
+    pub(super) fn flight(&mut self, number: u64) -> &mut Flight {
+        self.flights.get_mut(&number).expect("it is open")
     }
 
     /// Changes a page as part of `flight`, if the GPU that it comes to has or can be given the room for it.
@@ -73,6 +80,9 @@ impl Model {
             let (run, others) = rest.split_at(count);
             rest = others;
             if !self.busy(first) && self.make_room(flight, to, run.len(), first) {
+                if self.pages[&first].populated {
+                    self.flight(flight).told.push(Told::Moved(run.to_vec(), to));
+                }
                 run.iter().for_each(|&page| self.bring(flight, page, to));
                 moved += run.len() as u64;
             }
@@ -144,7 +154,7 @@ impl Model {
         for processor in ProcessorMask::all_gpus(self.rules.gpus()).iter() {
             let flight = self.open_flight();
             self.shrink_one(flight, processor);
-            self.close_empty(flight);
+            self.close(flight);
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Rules {
     pub system: Placement,
     /// Who decides about managed pages of the second application, if not `placement`: likewise.
     pub second_placement: Option<Placement>,
+    /// What guards against thrashing.
+    pub guard: Option<Guard>,
     /// What the second application asks for.
     pub second_kind: Kind,
     /// What it says about it.
@@ -93,6 +95,50 @@ pub struct Griffin {
     pub lead: u32,
 }
 
+/// The production driver's guard against thrashing; times are in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    pub threshold: u8,
+    pub pin_threshold: u8,
+    pub lapse: u64,
+    /// The lapse grows with moves that follow one another.
+    pub adapts: bool,
+    pub nap: u64,
+    /// How long a page is pinned; 0 for ever.
+    pub pin: u64,
+    pub epoch: u64,
+    pub max_resets: u8,
+    pub links: Links,
+}
+
+/// Which memories processors reach by fast links, as the option says or the node: each other's, if these are GPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    #[default]
+    Node,
+    None,
+    Gpus,
+    All,
+}
+
+impl Guard {
+    fn choice(self) -> Choice {
+        let time = |picoseconds: u64| format!("{picoseconds}ps");
+        let links = match self.links {
+            Links::Node => "node",
+            Links::None => "none",
+            Links::Gpus => "gpus",
+            Links::All => "all",
+        };
+        let options = json!({
+            "threshold": self.threshold, "pin_threshold": self.pin_threshold, "lapse": time(self.lapse),
+            "adaptive_lapse": self.adapts, "nap": time(self.nap), "pin": time(self.pin), "epoch": time(self.epoch),
+            "max_resets": self.max_resets, "fast_links": links,
+        });
+        choice("stock-driver", options)
+    }
+}
+
 /// How the access-counter scheme treats its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -134,6 +180,7 @@ impl Rules {
             quota: None,
             system: Placement::OnTouch,
             second_placement: None,
+            guard: None,
             second_kind: Kind::Managed,
             second_advice: Advice::default(),
         }
@@ -179,6 +226,7 @@ impl Rules {
             if self.reserve > 0 { choice("reserve", json!({ "free": free })) } else { choice("host", json!({})) };
         MemoryConfig {
             demotion,
+            guard: self.guard.map_or_else(|| choice("none", json!({})), Guard::choice),
             page_size: Bytes(self.page_size),
             placement: self.placement.choice(),
             prefetch: self.prefetch.choice(),

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use octavo_manager::{HOST, ProcessorId, ProcessorMask};
 
-use super::decide::Action;
+use super::decide::{Action, Verdict};
+use super::fights::Hint;
 use super::flight::Pending;
+use super::guard::Told;
 use super::kinds::settles;
 use super::model::Model;
 use super::page::Page;
@@ -78,12 +80,15 @@ impl Model {
             && self.is_managed(page)
         {
             if self.rules.own_plan {
-                self.close_empty(flight);
+                self.close(flight);
                 flight = self.open_flight();
             }
-            self.prefetch(flight, processor, &migrated, self.extent(page));
+            migrated.retain(|&page| !self.keeps(page));
+            if !migrated.is_empty() {
+                self.prefetch(flight, processor, &migrated, self.extent(page));
+            }
         }
-        self.close_empty(flight);
+        self.close(flight);
     }
 
     fn serve_one(&mut self, flight: u64, mut pending: Pending) {
@@ -98,13 +103,29 @@ impl Model {
             self.counts.stale_faults += 1;
             return;
         }
-        let verdict = pending.verdict.unwrap_or_else(|| {
-            self.count(&pending);
-            self.decide(flight, &pending)
-        });
+        let verdict = match pending.verdict {
+            Some(verdict) => verdict,
+            None => match self.hint(&pending) {
+                Hint::Throttle(until) => return self.throttle(pending, until),
+                Hint::Pin(at, fighters) => {
+                    self.count(&pending);
+                    Verdict::Pin(at.processor(), fighters)
+                }
+                Hint::Pass => {
+                    self.count(&pending);
+                    self.decide(flight, &pending)
+                }
+            },
+        };
         pending.verdict = Some(verdict);
         let action = self.action(verdict, &pending);
-        if !self.act(flight, pending, action) {
+        if self.act(flight, pending, action) {
+            if let Verdict::Pin(place, fighters) = verdict
+                && (processor != HOST || place == HOST)
+            {
+                self.map_fighters(flight, page, fighters);
+            }
+        } else {
             self.starved.entry(processor).or_default().push_back(pending);
         }
     }
@@ -115,6 +136,14 @@ impl Model {
         let done = self.change(flight, page, |state| apply(state, action, processor, gpus));
         if done {
             self.use_copies(page, action, processor);
+            match action {
+                Action::Migrate => self.flight(flight).told.push(Told::Moved(vec![page], processor)),
+                Action::MoveTo(place) => self.flight(flight).told.push(Told::Moved(vec![page], place)),
+                Action::Collapse | Action::Duplicate | Action::Subscribe if !held => {
+                    self.flight(flight).told.push(Told::Overruled(vec![page]));
+                }
+                _ => {}
+            }
             if settles(action) {
                 self.map_accessors(flight, page);
             }
