@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from importlib.resources import files
 
@@ -397,3 +399,55 @@ def test_a_sampled_program_stands_beside_simulated_runs(browser, runs, tmp_path,
     assert page.locator("#over-time .card", has_text="mine · profile").locator(".chart[role=graphics-document]").count()
     assert "Mappings of sampled programs that were largest in memory" in page.inner_text("#memory")
     assert watched.complaints == []
+
+
+@pytest.fixture(scope="module")
+def advised(runs):
+    """Advice with the runs that it was checked by, and advice that nothing was run for."""
+    both = runs / "advised", runs / "quick"
+    octavo.advise("vectoradd", scale=1 / 256, verify=True, placements=["device", "managed"], output=both[0])
+    changed = {"quick": True, "kind": "explicit", "budget": 0, "placements": ["device", "managed"]}
+    octavo.advise("vectoradd", scale=1 / 256, output=both[1], **changed)
+    return both
+
+
+def test_advice_stands_above_its_runs(browser, advised, tmp_path):
+    watched = Watched(browser, report([advised[0]], tmp_path / "advice.html"))
+    page = watched.drawn()
+    assert page.get_by_role("heading", level=2).all_inner_texts()[:2] == ["Runs", "Advice"]
+    told = json.loads((advised[0] / "advice.json").read_text())
+    rows = page.locator("#advice table").first.locator("tbody tr")
+    assert rows.count() == len(told["buffers"])
+    for row, buffer in zip(rows.all(), told["buffers"], strict=True):
+        cells = row.locator("th, td").all_inner_texts()
+        assert [cells[0], cells[2], cells[3], cells[6]] == [
+            buffer[key] for key in ("name", "present", "advised", "why")
+        ]
+    assert "asked for" not in page.locator("#advice dd").nth(2).inner_text()
+    assert page.locator("#advice svg").count() == 1
+    assert watched.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_advice_alone_is_a_page_for_narrow_screens_too(browser, advised, tmp_path, scheme):
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - only where there is a browser
+
+    # Without the runs that told facts nothing but advice is left.
+    (tmp_path / "alone").mkdir()
+    shutil.copy(advised[1] / "advice.json", tmp_path / "alone")
+    watched = Watched(browser, report([tmp_path / "alone"], tmp_path / "alone.html"), color_scheme=scheme)
+    watched.page.set_viewport_size({"width": 420, "height": 800})
+    page = watched.drawn()
+    assert page.get_by_role("heading", level=2).all_inner_texts() == ["Advice"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    page.get_by_text("What to write").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert watched.complaints == []
+
+
+def test_advice_that_is_damaged_is_named(advised, tmp_path):
+    (tmp_path / "advice.json").write_text((advised[1] / "advice.json").read_text()[:-9])
+    with pytest.raises(octavo.OutputError, match=r"advice\.json: damaged"):
+        report([tmp_path], tmp_path / "page.html")

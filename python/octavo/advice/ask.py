@@ -111,6 +111,7 @@ class Advice:
             "found": None if self.found is None else self.found.to_dict(),
             "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
             "notes": list(self.notes),
+            "roofline": picture.curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
             "system": {
                 name: {"value": value, "certainty": origins[name].certainty, "where": origins[name].where}

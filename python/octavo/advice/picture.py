@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,32 +17,54 @@ if TYPE_CHECKING:
 
 _SPAN = 8.0
 """How far the axis goes beyond the outermost buffers."""
+_STEPS = 200
+"""Intensities at which ceilings are drawn."""
+CEILINGS = {
+    "canonical": "data on the device already",
+    "device": "device, with its copy (σ = 1)",
+    "host": "host, on demand (ρ = 1)",
+}
+"""Those that are drawn, in words."""
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": "#999999", "linewidth": 0.8},
+    {"color": "#333333", "linewidth": 1.0},
+    {"color": "#333333", "linewidth": 1.0, "linestyle": "--"},
+)
+"""Of each ceiling."""
 _MARKS = {"device": "s", "managed": "o", "pinned": "^"}
 
 
-def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -> Picture:
-    """Ceilings of the machine, and each buffer at its intensity under the ceiling of the placement that is advised.
+def curves(plan: Plan, constants: SystemConstants) -> dict[str, Any]:
+    """Ceilings along the operational intensity, and each buffer under that of its advised placement, as numbers.
 
     The intensity of a buffer is that of the program: all operations over the lines accessed of it, each time.
     """
     system = constants.system
     roofline = Roofline(system.peak, system.device, system.on_demand, system.copy)
-    found = sheet.figure(width, width * 0.55)
-    axes = found.add_subplot()
     alphas = [max(each.buffer.facts["alpha"].value, 1e-6) for each in plan.buffers]
-    along = np.geomspace(min(alphas) / _SPAN, max(alphas) * _SPAN, 200)
+    along = np.geomspace(min(alphas) / _SPAN, max(alphas) * _SPAN, _STEPS)
     ceilings = roofline.ceilings(along)
-    axes.plot(along, ceilings.canonical, color="#999999", linewidth=0.8, label="data on the device already")
-    axes.plot(along, ceilings.device, color="#333333", linewidth=1.0, label="device, with its copy (σ = 1)")
-    axes.plot(along, ceilings.host, color="#333333", linewidth=1.0, linestyle="--", label="host, on demand (ρ = 1)")
-    for each, alpha, colour in zip(
-        plan.buffers, alphas, colours.of([each.buffer.name for each in plan.buffers]), strict=True
-    ):
+    points = []
+    for each, alpha in zip(plan.buffers, alphas, strict=True):
         facts = each.buffer.facts
         point = roofline.ceilings(alpha, min(max(facts["used"].value, 1e-9), 1.0), max(facts["rho"].value, 1.0))
         height = float(point.device if each.placement == "device" else point.host)
-        name = f"{each.buffer.name}: {each.placement}"
-        axes.plot([alpha], [height], _MARKS[each.placement], color=colour, markersize=6, label=name)
+        points.append({"buffer": each.buffer.name, "placement": each.placement, "alpha": alpha, "operations": height})
+    lines = {CEILINGS[name]: getattr(ceilings, name).tolist() for name in CEILINGS}
+    return {"alpha": along.tolist(), "ceilings": lines, "buffers": points}
+
+
+def draw(plan: Plan, constants: SystemConstants, *, width: float = sheet.PAGE) -> Picture:
+    """The picture: `curves`, with both axes logarithmic."""
+    found = sheet.figure(width, width * 0.55)
+    axes = found.add_subplot()
+    shown = curves(plan, constants)
+    for (name, heights), look in zip(shown["ceilings"].items(), _LOOKS, strict=True):
+        axes.plot(shown["alpha"], heights, label=name, **look)
+    shades = colours.of([point["buffer"] for point in shown["buffers"]])
+    for point, colour in zip(shown["buffers"], shades, strict=True):
+        name, mark = f"{point['buffer']}: {point['placement']}", _MARKS[point["placement"]]
+        axes.plot([point["alpha"]], [point["operations"]], mark, color=colour, markersize=6, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("operational intensity α, operations a byte accessed of the buffer", fontsize=8)

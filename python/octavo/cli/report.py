@@ -13,13 +13,17 @@ from octavo.cli.sink import Sink
 
 EXAMPLES = options.examples(
     "octavo report runs/stencil2d-on-touch runs/stencil2d-grit -o stencil2d.html",
+    "octavo report runs/advice -o advice.html",
     "octavo report runs/compare-fir-1a2b3c4d",
     "octavo report runs/grit --baseline duplication --max-size 32",
 )
 
 Runs = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="Folders of results, or of experiments with results below them."),
+    typer.Argument(
+        metavar="RUN...",
+        help="Folders of results, of experiments with results below them, or of advice (octavo advise -o).",
+    ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
 Baseline = Annotated[

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
-from octavo.report import speed
-from octavo.report.data import gather, has_events, legends, page_map
+from octavo.report import advice, speed
+from octavo.report.data import KINDS, gather, has_events, legends, page_map
 from octavo.report.page import page
 from octavo.report.runs import Run, ordered, read
 from octavo.runs import folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 DEFAULT_MEBIBYTES = 16
 MIN_MEBIBYTES = 4
@@ -31,7 +32,7 @@ def report(
     """Write a report of finished runs.
 
     Args:
-        runs: folders of results, or of experiments with results below them.
+        runs: folders of results, of experiments with results below them, or of advice.
         output: the HTML file, which is written whole or not at all.
         baseline: the variant that speed-ups are relative to, as the report names it; `on-touch` if left out and there
             is such a run, otherwise the first.
@@ -50,17 +51,21 @@ def report(
         raise OutputError(f"expected a size of at least {MIN_MEBIBYTES} MiB, found {mebibytes} MiB")
     if not runs:
         raise OutputError("nothing to report on", "name at least one folder of a result")
-    found = read(runs)
-    against = speed.baseline(found, baseline)
-    found = ordered(found, against)
-    data = gather(found, against)
+    told = advice.read(runs)
+    folders = advice.with_its_runs(runs)
+    found = read(folders) if folders else []
+    data: dict[str, Any] = {"octavo": version("octavo"), "kinds": KINDS, "runs": [], "advice": told}
+    if found:
+        against = speed.baseline(found, baseline)
+        found = ordered(found, against)
+        data |= gather(found, against)
     frame = page("", data, {}, legends(found))
     text = _with_maps(found, data, mebibytes * (1 << 20) - len(frame.encode()), watch or (lambda _: None))
     folder.write_text(output, text)
     return output
 
 
-def _with_maps(found: Sequence[Run], data: dict[str, object], room: int, watch: Callable[[str], None]) -> str:
+def _with_maps(found: Sequence[Run], data: dict[str, Any], room: int, watch: Callable[[str], None]) -> str:
     recorded = [run for run in found if has_events(run)]
     maps, texts = {}, {}
     for run in recorded:
@@ -68,11 +73,11 @@ def _with_maps(found: Sequence[Run], data: dict[str, object], room: int, watch: 
         packed = page_map(run, max(room // len(recorded), 0))
         if packed is not None:
             maps[run.number], texts[run.number] = packed.about, packed.text
-    return page(_title(found), {**data, "maps": maps}, texts, legends(found))
+    return page(_title(found, data["advice"]), {**data, "maps": maps}, texts, legends(found))
 
 
-def _title(found: Sequence[Run]) -> str:
-    groups = list(dict.fromkeys(run.group for run in found))
+def _title(found: Sequence[Run], told: Sequence[Mapping[str, Any]]) -> str:
+    groups = list(dict.fromkeys(run.group for run in found)) or [str(each["name"]) for each in told]
     return f"Octavo: {', '.join(groups[:4])}{' and more' if len(groups) > 4 else ''}"
 
 

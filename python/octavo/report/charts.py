@@ -44,6 +44,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "memory": _memory(processors),
         "lending": _lending(),
         "hostfaults": _host_faults(),
+        "roofline": _roofline(),
     }
 
 
@@ -153,6 +154,36 @@ def _spans() -> dict[str, Any]:
         )
     )
     return _sized(_zoomable(chart), {"step": 18})
+
+
+def _roofline() -> dict[str, Any]:
+    """Ceilings as lines, and a mark for each buffer; what is a buffer has a placement."""
+    axes = {
+        "x": alt.X("alpha:Q", title="operations a byte", scale=alt.Scale(type="log", nice=False)),
+        "y": alt.Y("operations:Q", title="operations a second", scale=alt.Scale(type="log"), axis=_powers()),
+    }
+    about = ["what:N", alt.Tooltip("alpha:Q", format=".3g"), alt.Tooltip("operations:Q", format=".3s")]
+    base = alt.Chart(_ROWS)
+    lines = (
+        base.transform_filter("!isValid(datum.placement)")
+        .mark_line(strokeWidth=1.5, color=_TEXT)
+        .encode(**axes, strokeDash=alt.StrokeDash("what:N", sort=None, legend=alt.Legend(columns=1, labelLimit=280)))
+    )
+    marks = (
+        base.transform_filter("isValid(datum.placement)")
+        .mark_point(filled=True, size=90, opacity=1)
+        .encode(
+            **axes,
+            color=alt.Color("what:N", sort=None, legend=alt.Legend(columns=1, labelLimit=280)),
+            shape=alt.Shape("placement:N", legend=alt.Legend(columns=3)),
+            tooltip=[*about, "placement:N"],
+        )
+    )
+    return _sized(alt.layer(lines, marks).resolve_scale(color="independent", strokeDash="independent"), 260)
+
+
+def _powers() -> alt.Axis:
+    return alt.Axis(format="~s", tickCount=5)
 
 
 def _time(field: str) -> alt.X:

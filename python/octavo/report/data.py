@@ -30,6 +30,8 @@ _KERNELS = 400
 """Kernel launches of a run that the page map marks, at most."""
 SAMPLED = "process_intervals"
 """The table that only programs have that `octavo profile` sampled."""
+KINDS = {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES}
+"""Kinds of events, and which of them are requests and copies."""
 _MAPPINGS = 30
 """Mappings of a profile that the page lists, at most."""
 _TOTALS = ("migrations", "duplications", "collapses", "remote_maps", "prefetched")
@@ -60,7 +62,6 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     return {
         "octavo": version("octavo"),
         "baseline": against,
-        "kinds": {"names": events.KINDS, "requests": events.REQUESTS, "copies": events.COPIES},
         "runs": [{**_run(run), "colour": shades[run.variant], **_why(run)} for run in runs],
         **_scenarios(runs),
         "speedups": speedups,
@@ -188,7 +189,7 @@ def _mappings(run: Run) -> list[dict[str, Any]]:
 
 def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
     """What colours stand for, in order: causes, processors, variants."""
-    gpus = max(run.gpus for run in runs)
+    gpus = max((run.gpus for run in runs), default=0)
     used = {row["cause"] for row in speed.causes(runs)}
     causes = [cause.replace("_", " ") for cause in measures.CAUSES]
     processors = ["host", *_memories(runs), *(f"gpu{number}" for number in range(gpus))]

@@ -22,6 +22,7 @@ SCRIPTS = (
     "tables.js",
     "charts.js",
     "sections.js",
+    "advice.js",
     "pieces.js",
     "view.js",
     "paint.js",

@@ -149,15 +149,21 @@ function theme() {
   apply();
 }
 
+function ofRuns() {
+  overview();
+  advice();
+  speed();
+  causes();
+  phases();
+  pageMaps();
+  overTime();
+  translation();
+  memory();
+  allocations();
+}
+
 theme();
-overview();
-speed();
-causes();
-phases();
-pageMaps();
-overTime();
-translation();
-memory();
-allocations();
+if (data.runs.length) ofRuns();
+else advice();
 foot();
 document.documentElement.dataset.ready = "true";

@@ -1,0 +1,93 @@
+"""Advice that stands in folders of a report (`octavo advise -o`), as its page shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from octavo.advice import verify
+from octavo.advice.ask import ADVICE_FILE
+from octavo.errors import DamagedError
+from octavo.runs.result import holds_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ALIKE = ("managed", "pinned")
+"""Runs with all buffers in one kind of memory, which told facts."""
+_FACTS = ("used", "sigma", "rho", "alpha")
+"""Facts of each buffer that the page shows."""
+
+
+def read(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
+    """What was advised in these folders.
+
+    Raises:
+        DamagedError: one holds advice that cannot be read.
+
+    """
+    return [_of(Path(path)) for path in paths if holds(Path(path))]
+
+
+def holds(path: Path) -> bool:
+    """Whether a folder is that of advice."""
+    return (path / ADVICE_FILE).is_file()
+
+
+def with_its_runs(paths: Sequence[str | Path]) -> list[Path]:
+    """Folders with the runs of a report: of advice, those that told facts, the present and the advised placement."""
+    return [each for path in map(Path, paths) for each in (_runs(path) if holds(path) else [path])]
+
+
+def _runs(path: Path) -> Iterator[Path]:
+    document = _document(path)
+    places = [verify.label({each["name"]: each[key] for each in document["buffers"]}) for key in ("present", "advised")]
+    wanted = [*(path / name for name in _ALIKE), *(path / "runs" / label for label in dict.fromkeys(places))]
+    yield from (each for each in wanted if holds_result(each))
+
+
+def _of(path: Path) -> dict[str, Any]:
+    document = _document(path)
+    try:
+        buffers = [_buffer(each) for each in document["buffers"]]
+        exhaustive = document["exhaustive"]
+        return {
+            **{key: document[key] for key in ("name", "node", "gain", "found", "budget", "notes")},
+            "regret": None if exhaustive is None else exhaustive["regret"],
+            "buffers": buffers,
+            **_roofline(document.get("roofline")),
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _damaged(path, error) from None
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads((path / ADVICE_FILE).read_text()))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> DamagedError:
+    return DamagedError(f"{path / ADVICE_FILE}: damaged: {type(error).__name__} {error}", "advise again with --force")
+
+
+def _buffer(each: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{key: each[key] for key in ("name", "size", "present", "advised", "gain", "why")},
+        **{name: each["facts"][name]["value"] for name in _FACTS},
+        "actions": each["actions"]["cuda"] if each["advised"] != each["present"] else [],
+    }
+
+
+def _roofline(curves: dict[str, Any] | None) -> dict[str, Any]:
+    """Rows of the chart; advice of earlier versions has none."""
+    if curves is None:
+        return {"ceilings": [], "points": []}
+    ceilings = [
+        {"what": name, "alpha": alpha, "operations": height}
+        for name, heights in curves["ceilings"].items()
+        for alpha, height in zip(curves["alpha"], heights, strict=True)
+    ]
+    return {"ceilings": ceilings, "points": [{"what": point.pop("buffer"), **point} for point in curves["buffers"]]}

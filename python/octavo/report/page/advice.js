@@ -1,0 +1,70 @@
+// Advice: where each buffer is to lie, and why.
+
+// A gain in seconds, which may be below 0.
+function gain(seconds) {
+  return seconds === 0 ? "0" : `${seconds < 0 ? "−" : ""}${duration(Math.abs(seconds) * 1e12)}`;
+}
+
+function spread(range) {
+  return range.low === range.high ? "–" : `${gain(range.low)} to ${gain(range.high)}`;
+}
+
+const ADVISED = [
+  { title: "buffer", value: (row) => row.name, text: true },
+  { title: "size", value: (row) => bytes(row.size) },
+  { title: "now", value: (row) => row.present, text: true },
+  { title: "advised", value: (row) => row.advised, text: true, differs: (row) => row.present !== row.advised },
+  { title: "gain", value: (row) => gain(row.gain.value) },
+  { title: "between", value: (row) => spread(row.gain), text: true },
+  { title: "why", value: (row) => row.why, text: true, wrap: true },
+  { title: "used", value: (row) => percent.format(row.used) },
+  { title: "σ", value: (row) => digits.format(row.sigma) },
+  { title: "ρ", value: (row) => digits.format(row.rho) },
+  { title: "α", value: (row) => digits.format(row.alpha) },
+];
+
+const UNDER = [
+  { title: "what", value: (row) => row.what, text: true },
+  { title: "placement", value: (row) => row.placement ?? "ceiling", text: true },
+  { title: "operations a byte", value: (row) => digits.format(row.alpha) },
+  { title: "operations a second", value: (row) => short.format(row.operations) },
+];
+
+function advice() {
+  if (!data.advice.length) return;
+  if (!data.runs.length) document.getElementById("main").append(element("h1", {}, data.advice.map((one) => one.name).join(", ")));
+  const made = section("advice", "Advice", "Where each buffer is to lie, from a model of the machine and what is known of the program. Gains are those of the whole program; σ is the share of a buffer's pages that is touched, ρ how often a page comes, α operations for each byte accessed.");
+  data.advice.forEach((one) => made.append(...advised(one)));
+}
+
+function advised(one) {
+  const figure = [
+    ["predicted gain", gain(one.gain.value)],
+    ["between", spread(one.gain)],
+    ["found by simulating both", one.found === null ? "not asked for" : gain(one.found.gain)],
+    ["regret over the fastest", one.regret === null ? "not asked for" : percent.format(one.regret)],
+    ["device memory", bytes(one.budget)],
+  ];
+  return [
+    element("h3", {}, `${one.name} on ${one.node}`),
+    figures(figure),
+    table(`Buffers of ${one.name}; what changes is marked`, ADVISED, one.buffers),
+    ...(one.points.length ? [roofline(one)] : []),
+    ...actions(one),
+    ...one.notes.map((text) => element("p", { class: "where" }, text)),
+  ];
+}
+
+function roofline(one) {
+  const chart = new Chart("roofline", `Buffers of ${one.name} under the ceilings of their advised placements`, UNDER);
+  later(() => chart.draw([...one.ceilings, ...one.points]));
+  return card(chart.caption, chart.figure);
+}
+
+function actions(one) {
+  const changed = one.buffers.filter((row) => row.actions.length);
+  if (!changed.length) return [element("p", {}, "Nothing needs to change.")];
+  const lines = changed.flatMap((row) => row.actions).join("\n");
+  const code = element("pre", {}, lines);
+  return [element("details", {}, element("summary", {}, "What to write"), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `What to write for ${one.name}` }, code))];
+}
