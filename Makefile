@@ -11,7 +11,7 @@
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
 # make traces record traces/ again (needs Go)
-# make validation compare with MGPUSim's cached results again: docs/validation.md and validation/golden-small.csv
+# make validation compare with MGPUSim's cached results again: docs/validation*.md and validation/golden-small.csv
 
 PYTHON ?= python3
 VENV := .venv
@@ -98,7 +98,8 @@ traces: $(VENV)/built
 	$(BIN)/octavo trace seal traces/*.trace
 
 validation: $(VENV)/built $(VENV)/checks
-	$(BIN)/octavo validate mgpusim --output runs/validation --force --markdown docs/validation.md
+	$(BIN)/octavo validate mgpusim --output runs/validation --force \
+	    --markdown docs/validation.md --markdown docs/validation-runs.md
 	cp runs/validation/validation.png docs/images/
 	OCTAVO_WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_validate.py
 

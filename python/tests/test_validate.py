@@ -63,12 +63,13 @@ def test_enough_programs_are_compared(everything):
     assert single.filter(pl.col("len") >= 2).height >= 15
 
 
-def test_the_document_holds_these_tables(everything, tmp_path):
+@pytest.mark.parametrize("document", [DOCUMENT, DOCUMENT.with_name("validation-runs.md")], ids=lambda path: path.stem)
+def test_the_documents_hold_these_tables(everything, tmp_path, document):
     """`make validation` puts new ones there."""
-    copy = tmp_path / "validation.md"
-    shutil.copy(DOCUMENT, copy)
+    copy = tmp_path / document.name
+    shutil.copy(document, copy)
     write_markdown(copy, everything)
-    assert copy.read_text(encoding="utf-8") == DOCUMENT.read_text(encoding="utf-8")
+    assert copy.read_text(encoding="utf-8") == document.read_text(encoding="utf-8")
 
 
 def test_traces_stay_small():

@@ -52,6 +52,14 @@ Markdown = Annotated[
     Path | None,
     typer.Option("--markdown", metavar="FILE", help="Put the tables between the marks of this document, too."),
 ]
+Documents = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--markdown",
+        metavar="FILE",
+        help="Put the summary or the tables of all runs between the marks of this document, too; repeated for several.",
+    ),
+]
 
 app = typer.Typer(help="Compare with other simulators, and with real GPUs that were measured.", no_args_is_help=True)
 
@@ -69,7 +77,7 @@ def mgpusim(
     traces: Traces = None,
     rerun: Rerun = False,
     strict: Strict = False,
-    markdown: Markdown = None,
+    markdown: Documents = None,
     workers: options.Workers = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
@@ -99,8 +107,8 @@ def mgpusim(
             force=force,
             watch=watch,
         )
-    if markdown is not None:
-        write_markdown(markdown, found)
+    for document in markdown or []:
+        write_markdown(document, found)
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (*runs(found, full=False), *summary(found)):
         sink.table(one.title, one.columns, one.rows)

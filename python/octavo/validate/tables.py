@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from octavo.validate.study import Validation
     from octavo.validate.summary import Summary
 
-BEGIN = "<!-- begin: octavo validate mgpusim --markdown -->"
-END = "<!-- end: octavo validate mgpusim --markdown -->"
+SUMMARY = ("<!-- begin: octavo validate mgpusim --markdown -->", "<!-- end: octavo validate mgpusim --markdown -->")
+RUNS = (
+    "<!-- begin: octavo validate mgpusim --markdown, runs -->",
+    "<!-- end: octavo validate mgpusim --markdown, runs -->",
+)
 
 
 @dataclass(frozen=True)
@@ -144,9 +147,14 @@ def _goal(goal: float, *, met: bool) -> str:
 
 
 def write_markdown(path: Path, found: Validation) -> None:
-    """Put the tables between the two marks of a document; errors as `between_marks`."""
-    parts = [table.markdown() for table in (*summary(found), *runs(found, full=True))]
-    between_marks(path, (BEGIN, END), "\n".join(parts))
+    """Put the summary, the tables of all runs, or both into a document that has the marks for them.
+
+    Errors as `between_marks`.
+    """
+    if _has(path, SUMMARY) or not _has(path, RUNS):
+        between_marks(path, SUMMARY, "\n".join(table.markdown() for table in summary(found)))
+    if _has(path, RUNS):
+        between_marks(path, RUNS, "\n".join(table.markdown() for table in runs(found, full=True)))
 
 
 def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
@@ -156,13 +164,21 @@ def between_marks(path: Path, marks: tuple[str, str], text: str) -> None:
         OutputError: it cannot be read, or has no such marks.
 
     """
-    try:
-        document = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(f"cannot read {path}: {error}") from None
+    document = _read(path)
     begin, end = map(document.find, marks)
     if begin < 0 or end < begin:
         raise OutputError(
             f"{path} has no place for the tables", "put `{}` and `{}` on lines of their own".format(*marks)
         )
     folder.write_text(path, f"{document[: begin + len(marks[0])]}\n\n{text}\n{document[end:]}")
+
+
+def _has(path: Path, marks: tuple[str, str]) -> bool:
+    return marks[0] in _read(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(f"cannot read {path}: {error}") from None
