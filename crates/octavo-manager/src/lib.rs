@@ -61,4 +61,4 @@ pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service}
 pub use strategies::sharing::{SHARINGS, Sharing, Shortage, Yield};
 pub use strategies::sizing::{Coalescing, PageSizing, SIZINGS};
 pub use strategies::space::SpaceConfig;
-pub use strategies::system::SystemConfig;
+pub use strategies::system::{Huge, SystemConfig};

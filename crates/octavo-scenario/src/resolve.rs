@@ -319,6 +319,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         system: SystemConfig {
             placement: set(memory.system.placement),
             prefetch: set(memory.system.prefetch),
+            huge_pages: memory.system.huge_pages,
             numa: memory.system.numa,
         },
         eviction: set(memory.eviction),

@@ -63,6 +63,7 @@ impl Manager {
         }
         let space = self.memory.pages.space(run.first);
         let thinned = self.large_pages(run);
+        self.memory.pages.split(run);
         for page in run.iter() {
             self.free_page(page);
         }

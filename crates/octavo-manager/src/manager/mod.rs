@@ -52,7 +52,7 @@ use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
 use crate::strategies::sharing::Sharing;
 use crate::strategies::space::SpaceConfig;
-use crate::strategies::system::SystemConfig;
+use crate::strategies::system::{Huge, SystemConfig};
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
 use crate::transaction::physical::Physical;
@@ -124,6 +124,7 @@ impl Manager {
         manager.host_frames = config.host_frames;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
+        manager.memory.huge = config.system.huge_pages;
         manager.memory.numa = config.system.numa.on(topology)?;
         manager.memory.physical = Physical::new(&geometry, topology, allocator, coalescing, &config.fragmentation)?;
         for memory in topology.gpu_memories() {
@@ -217,6 +218,7 @@ impl Manager {
             reach: topology.reach.clone(),
             fast: topology.fast.clone(),
             system: topology.system,
+            huge: Huge::default(),
             numa: Numa::default(),
             physical: None,
             evictors,

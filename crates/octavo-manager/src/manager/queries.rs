@@ -3,7 +3,8 @@
 use crate::contract::counts::{PlacementCounts, Statistics};
 use crate::contract::event::{Fault, Needs};
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{MemoryId, PageId, ProcessorId};
+use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId};
+use crate::contract::masks::ProcessorMask;
 use crate::contract::page::PageView;
 use crate::manager::Manager;
 use crate::memories::store::FrameStore;
@@ -92,6 +93,27 @@ impl Manager {
     pub fn coalesced(&self, processor: ProcessorId, page: PageId) -> bool {
         let Some(store) = self.frames_of(processor.memory()) else { return false };
         store.place(page).is_some() && store.coalesced(store.block_of(page)).is_some()
+    }
+
+    /// Whether the kernel maps `page` and the rest of its block of 2 MiB by one entry.
+    #[must_use]
+    pub fn is_huge(&self, page: PageId) -> bool {
+        self.memory.pages.is_huge(page)
+    }
+
+    /// Entries that lead to those pages of a run that were touched: one for each page, or for all that is one large page
+    /// or one huge page.
+    #[must_use]
+    pub fn entries(&self, run: PageRun) -> u64 {
+        let gpus = ProcessorMask::all_gpus(self.geometry().gpus);
+        let large = |page| self.is_huge(page) || gpus.iter().any(|gpu| self.coalesced(gpu, page));
+        let counts = |page: &PageId| self.page(*page).populated() && !(large(*page) && self.continues(*page, run));
+        run.iter().filter(counts).count() as u64
+    }
+
+    /// Whether the page before is of the same run and block.
+    fn continues(&self, page: PageId, run: PageRun) -> bool {
+        page > run.first && !page.0.is_multiple_of(self.geometry().block_pages())
     }
 
     /// The base frame of `memory` that holds `page`; `None` if none does, or if frames have no numbers.

@@ -9,6 +9,7 @@ mod duplicate;
 pub(crate) mod evacuate;
 mod everywhere;
 mod evict;
+mod huge;
 mod map_remote;
 pub(crate) mod migrate;
 mod move_to;

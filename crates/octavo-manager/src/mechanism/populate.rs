@@ -1,6 +1,6 @@
 //! A page that nobody touched comes into being: it gets a frame where the decision wants it, and nothing is copied.
 
-use super::{everywhere, map_remote, migrate};
+use super::{everywhere, huge, map_remote, migrate};
 use crate::contract::event::Fault;
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun, ProcessorId};
 use crate::contract::plan::Cause;
@@ -10,12 +10,14 @@ use crate::transaction::Transaction;
 
 /// Serves the first touch of a page: wherever nobody's copy could be mapped, it is the toucher's.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
-    let (run, memory) = (PageRun::one(fault.page), place(tx, fault.processor, decision));
+    let memory = place(tx, fault.processor, decision);
+    let run = huge::touched(tx, fault, memory).unwrap_or(PageRun::one(fault.page));
     if decision == Decision::Everywhere && !memory.on_host() {
         everywhere::populate(tx, run, memory);
         return Ok(Cause::Migration);
     }
     migrate::relocate(tx, run, memory, Cause::Migration)?;
+    huge::note(tx, run);
     if memory.processor() != fault.processor {
         map_remote::serve_come(tx, fault);
     }

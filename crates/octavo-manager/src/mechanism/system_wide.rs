@@ -1,9 +1,9 @@
 //! Memory of the operating system where all processors share its page table: what one of them can access, all can. A
 //! fault means that nobody has the page, or that its entry is not there yet.
 
-use super::migrate;
 use super::populate::place;
 use super::repair::map_for_good;
+use super::{huge, migrate};
 use crate::contract::event::Fault;
 use crate::contract::ids::{HOST_MEMORY, MemoryId, PageRun};
 use crate::contract::plan::Cause;
@@ -20,7 +20,10 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
         let wished = place(tx, fault.processor, decision);
         let has_room = |memory| tx.memory.frames.spare(memory, &tx.draft.flight.change) > 0;
         let wished = tx.memory.numa.first_touch(fault.page, fault.processor, wished, has_room);
-        return bring(tx, run, wished);
+        let run = huge::touched(tx, fault, wished).unwrap_or(run);
+        let brought = bring(tx, run, wished)?;
+        huge::note(tx, run);
+        return Ok(brought);
     }
     if !tx.memory.reach.can_map(fault.processor, page.owner) {
         return bring(tx, run, fault.processor.memory());

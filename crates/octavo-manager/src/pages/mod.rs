@@ -5,6 +5,7 @@ mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod census;
 pub(crate) mod deciders;
+mod huge;
 mod planes;
 pub(crate) mod residency;
 pub(crate) mod spare;
@@ -25,6 +26,7 @@ use crate::pages::advice::Advised;
 use crate::pages::allocations::Allocations;
 use crate::pages::attributes::{Attribute, AttributeChange, Attributes};
 use crate::pages::deciders::{Decider, Deciders};
+use crate::pages::huge::HugePages;
 use crate::pages::planes::{Plane, Planes};
 use crate::pages::spare::Spare;
 use crate::pages::state::PageState;
@@ -65,6 +67,7 @@ pub(crate) struct Pages {
     deciders: Deciders,
     attributes: Attributes,
     advised: Advised,
+    huge: HugePages,
     spare: Spare,
     /// Pages of the operating system's memory that each GPU holds.
     system_held: [u32; MAX_MEMORIES],
@@ -85,6 +88,7 @@ impl Pages {
             deciders: Deciders::default(),
             attributes: Attributes::default(),
             advised: Advised::default(),
+            huge: HugePages::default(),
             spare: Spare::default(),
             system_held: [0; MAX_MEMORIES],
             system_stays: false,
@@ -276,6 +280,21 @@ impl Pages {
         let first = known.first.max(block.first);
         let end = (known.first.0 + known.count).min(block.first.0 + block.count);
         PageRun { first, count: end - first.0 }
+    }
+
+    /// Whether `page` is part of a huge page of the operating system.
+    pub fn is_huge(&self, page: PageId) -> bool {
+        self.huge.contains(page, self.geometry.block_pages())
+    }
+
+    /// The kernel maps a block by one entry.
+    pub fn make_huge(&mut self, block: PageRun) {
+        self.huge.insert(block.first, self.geometry.block_pages());
+    }
+
+    /// These pages change, or are freed: the kernel maps their blocks by base pages.
+    pub fn split(&mut self, run: PageRun) {
+        self.huge.split(run, self.geometry.block_pages());
     }
 
     /// The 2 MiB block that contains `page`.

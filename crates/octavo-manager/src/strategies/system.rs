@@ -1,6 +1,7 @@
 //! Who decides about the operating system's memory.
 
 use octavo_registry::Choice;
+use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,37 @@ use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::policies::Policy;
 use crate::strategies::prefetch::PREFETCHERS;
 
+/// Whether the kernel backs memory that cores touch first by huge pages (`transparent_hugepage/enabled`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Huge {
+    /// Base pages alone.
+    #[default]
+    Never,
+    /// A block of 2 MiB that belongs to one allocation comes into being whole when a core touches it first, and one entry
+    /// leads to it as long as none of its pages moves.
+    Always,
+}
+
+impl Huge {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+
+    /// Kernels of 4 KiB have huge pages of 2 MiB, those of 64 KiB such of 512 MiB.
+    fn check(self, geometry: &Geometry) -> Result<(), ConfigError> {
+        if self == Self::Never || geometry.page_size == Bytes(4 << 10) {
+            return Ok(());
+        }
+        let message = format!(
+            "expected `never`, or a page_size of 4KiB: huge pages of a kernel with pages of {} are not modelled",
+            geometry.page_size
+        );
+        Err(ConfigError { key: "system.huge_pages".to_owned(), message })
+    }
+}
+
 /// Who decides about memory of the kind `system` (`malloc`), which GPUs fault on as well. Unless said otherwise it moves
 /// to whoever touches it, page by page, and is neither duplicated nor prefetched (`uvm-driver.md` sections 3 and 7: HMM).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +53,9 @@ pub struct SystemConfig {
     pub placement: Choice,
     /// What else to bring when a page migrates; `none` unless said otherwise.
     pub prefetch: Choice,
+    /// Whether cores that touch it first get huge pages; `never` unless said otherwise, and left out then.
+    #[serde(skip_serializing_if = "Huge::is_never")]
+    pub huge_pages: Huge,
     /// On which NUMA node its pages come into being; left out where the placement alone says it.
     #[serde(skip_serializing_if = "NumaConfig::is_default")]
     pub numa: NumaConfig,
@@ -28,7 +63,12 @@ pub struct SystemConfig {
 
 impl Default for SystemConfig {
     fn default() -> Self {
-        Self { placement: Choice::named("on-touch"), prefetch: Choice::named("none"), numa: NumaConfig::default() }
+        Self {
+            placement: Choice::named("on-touch"),
+            prefetch: Choice::named("none"),
+            huge_pages: Huge::Never,
+            numa: NumaConfig::default(),
+        }
     }
 }
 
@@ -42,8 +82,9 @@ impl SystemConfig {
     pub(super) fn resolve(&self, geometry: &Geometry) -> Result<Self, ConfigError> {
         let placement = resolved(&PLACEMENTS, &self.placement, geometry).map_err(below)?;
         let prefetch = resolved(&PREFETCHERS, &self.prefetch, geometry).map_err(below)?;
+        self.huge_pages.check(geometry)?;
         self.numa.validate()?;
-        Ok(Self { placement, prefetch, numa: self.numa.clone() })
+        Ok(Self { placement, prefetch, huge_pages: self.huge_pages, numa: self.numa.clone() })
     }
 
     pub(crate) fn build(&self, geometry: &Geometry) -> Result<Policy, ConfigError> {

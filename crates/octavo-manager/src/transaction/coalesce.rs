@@ -43,7 +43,9 @@ fn verdict(memory: &Memory, processor: ProcessorId, block: u32, slot: u32) -> Ve
     let run = physical.block(block);
     let in_place = store.full_home(block) && store.coalesced(block).is_none();
     let plain = || run.iter().all(|page| memory.pages.mode(page) == Mode::Plain);
-    if !in_place || !memory.pages.mapped_alike(processor, run) || !plain() {
+    // Entries of the operating system's table are the kernel's business.
+    let own = || memory.pages.all_of_space(run, memory.pages.space(run.first)) && !memory.system_wide(run.first);
+    if !in_place || !own() || !memory.pages.mapped_alike(processor, run) || !plain() {
         return Verdict::No;
     }
     let mut slots = run.iter().filter_map(|page| memory.pages.slot(page));

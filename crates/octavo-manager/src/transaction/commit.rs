@@ -106,6 +106,7 @@ pub(crate) fn keep(memory: &mut Memory, slot: u32, flight: &Flight, kept: &Kept)
     }
     // In the reverse order of the victims.
     for (page, _) in flight.undo.iter().rev() {
+        memory.pages.split(PageRun::one(*page));
         let (planned, now) = (memory.pages.state(*page), kept.pages[page].now);
         memory.pages.change_state(*page, &planned, &now);
         memory.pages.set_slot(*page, None);

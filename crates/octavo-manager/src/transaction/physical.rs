@@ -37,12 +37,14 @@ impl Physical {
         fragmentation: &Fragmentation,
     ) -> Result<Option<Self>, ConfigError> {
         fragmentation.validate()?;
+        check_endless(allocator.as_ref(), coalescing, fragmentation)?;
         if !allocator.needs_frames() && coalescing.is_none() && fragmentation.is_none() {
             return Ok(None);
         }
         let span = coalescing.map_or(geometry.block_pages(), |coalescing| coalescing.pages);
+        let total = |capacity| if allocator.numbers_end() { capacity } else { u32::MAX };
         let mut gpus: Vec<FrameStore> =
-            topology.gpu_memories().map(|memory| FrameStore::new(span, memory.capacity_pages)).collect();
+            topology.gpu_memories().map(|memory| FrameStore::new(span, total(memory.capacity_pages))).collect();
         let foreign = seed(&mut gpus, fragmentation)?;
         let compacting = vec![None; gpus.len()];
         Ok(Some(Self { allocator, coalescing, span, gpus, foreign, compacting, postponed: Vec::new() }))
@@ -126,9 +128,29 @@ impl Physical {
         (slot, spare): (u32, &'a [(ProcessorId, u32)]),
     ) -> FrameRequest<'a> {
         let space = pages.space(page);
-        let whole = pages.all_of_space(self.block(page.0 / self.span), space);
+        let whole = !self.allocator.numbers_end() || pages.all_of_space(self.block(page.0 / self.span), space);
         FrameRequest { page, space, whole, may_take, processor, slot, spare }
     }
+}
+
+/// Where frames are numbered without end, none is scarce.
+fn check_endless(
+    allocator: &dyn FrameAllocator,
+    coalescing: Option<Coalescing>,
+    fragmentation: &Fragmentation,
+) -> Result<(), ConfigError> {
+    let refused = |key: &str, message: &str| Err(ConfigError { key: key.to_owned(), message: message.to_owned() });
+    if allocator.numbers_end() {
+        return Ok(());
+    }
+    if !fragmentation.is_none() {
+        return refused("fragmentation.index", "expected 0 beside this `allocator`, which gives every block a frame");
+    }
+    if coalescing.is_some_and(|coalescing| coalescing.compaction.is_some()) {
+        let message = "expected `none` beside this `allocator`: every block has a frame, and none needs to be freed";
+        return refused("sizing.compaction", message);
+    }
+    Ok(())
 }
 
 /// Puts foreign data into every memory; how many base frames that takes of each.

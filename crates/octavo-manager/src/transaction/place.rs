@@ -42,6 +42,7 @@ impl Transaction<'_> {
         let flight = &mut self.draft.flight;
         flight.journal.frames.push((processor, frame, before));
         match before {
+            _ if !physical.allocator.numbers_end() => flight.change.gain(processor.memory(), 1),
             Content::Free => flight.change.take(processor.memory(), 1),
             _ => flight.change.reuse(processor.memory()),
         }

@@ -7,6 +7,7 @@ use crate::transaction::Transaction;
 impl Transaction<'_> {
     /// Before pages change on these processors: the large pages that they are part of are none any more.
     pub fn splinter(&mut self, processors: ProcessorMask, pages: PageRun) {
+        self.memory.pages.split(pages);
         let Some(physical) = self.memory.physical.as_ref().filter(|physical| physical.coalescing.is_some()) else {
             return;
         };

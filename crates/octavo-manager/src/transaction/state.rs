@@ -13,6 +13,7 @@ use crate::strategies::evictors::Evictors;
 use crate::strategies::guard::ThrashingGuard;
 use crate::strategies::numa::{Numa, OnHost};
 use crate::strategies::sharing::Sharing;
+use crate::strategies::system::Huge;
 use crate::transaction::physical::Physical;
 
 pub(crate) struct Memory {
@@ -25,6 +26,8 @@ pub(crate) struct Memory {
     pub fast: FastLinks,
     /// Whose page table leads GPUs to memory of the operating system.
     pub system: SystemTable,
+    /// Whether cores get huge pages of the operating system's memory.
+    pub huge: Huge,
     /// On which NUMA node memory of the operating system comes into being.
     pub numa: Numa,
     /// Which frames hold what, if anyone cares.

@@ -245,6 +245,16 @@ pub fn sized(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = Memo
     })
 }
 
+/// The same where every block has a frame to itself.
+fn chunked(power: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = MemoryConfig> {
+    sized(power).prop_map(|mut config| {
+        if config.sizing.name == "mosaic" {
+            config.sizing.options.insert("compaction".to_owned(), "none".into());
+        }
+        MemoryConfig { allocator: Choice::named("chunks"), fragmentation: Fragmentation::default(), ..config }
+    })
+}
+
 const CALM: Mix = Mix {
     concurrent: false,
     failing: false,
@@ -461,6 +471,12 @@ proptest! {
 
 proptest! {
     #![proptest_config(cases(100))]
+
+    /// A frame for every block: whatever lies on a GPU whole and mapped alike is one large page, however full it is.
+    #[test]
+    fn blocks_with_frames_of_their_own(config in chunked(1..=3), capacity in vec(6u32..60, 1..5), ops in vec(op(THINNED), 1..60)) {
+        play_sized(&config, capacity, (41, 22), THINNED, &ops);
+    }
 
     /// Large frames as large as they are in fact, mostly filled by the prefetcher.
     #[test]

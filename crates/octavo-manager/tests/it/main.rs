@@ -3,6 +3,7 @@
 
 mod access_counter;
 mod advice;
+mod chunks;
 mod classes;
 mod common;
 mod conformance;
@@ -19,6 +20,7 @@ mod grit_rules;
 mod guard;
 mod harness;
 mod host_memories;
+mod huge;
 mod kinds;
 mod lru_rules;
 mod mosaic;

@@ -67,6 +67,21 @@ impl Beyond for FurtherMemories {
     }
 }
 
+/// Base pages of a huge page: 2 MiB of kernels with pages of 4 KiB.
+const HUGE: u32 = 512;
+
+/// What the translation of a huge page is kept under, beyond the numbers of all pages.
+const fn huge_tag(block: u32) -> u32 {
+    1 << 31 | block
+}
+
+impl Chunk {
+    /// What the translation of its page is kept under.
+    const fn tag(&self) -> u32 {
+        if self.huge { huge_tag(self.page / HUGE) } else { self.page }
+    }
+}
+
 /// The host's cores.
 pub(crate) struct Cpu {
     cores: Vec<Core>,
@@ -148,8 +163,10 @@ impl Cpu {
         } else {
             self.table.invalidate(pages);
         }
+        let last = pages.first.0 + pages.count - 1;
         for core in &mut self.cores {
             pages.iter().for_each(|page| core.tlb.forget(page.0));
+            (pages.first.0 / HUGE..=last / HUGE).for_each(|block| core.tlb.forget(huge_tag(block)));
         }
     }
 
@@ -167,7 +184,7 @@ impl Cpu {
         let state = &mut self.cores[core];
         // Threads of one core take turns, page by page.
         let mut next = time.max(state.free);
-        if !state.tlb.look_up(chunk.page) {
+        if !state.tlb.look_up(chunk.tag()) {
             self.accesses.walks += 1;
             next += self.walk;
         }
@@ -217,7 +234,7 @@ mod tests {
     }
 
     fn page(number: u32, write: bool) -> Chunk {
-        Chunk { page: number, first: 0, lines: 64, write }
+        Chunk { page: number, huge: false, first: 0, lines: 64, write }
     }
 
     #[test]
@@ -261,7 +278,13 @@ mod tests {
     fn lines_in_the_memory_of_a_gpu_are_those_that_are_touched() {
         let ((mut cpu, mut first), mut noted) = (cpu(1), Noted(Vec::new()));
         cpu.map(PageRun::one(PageId(5)), MemoryId::gpu(0), true);
-        cpu.touch(0, 0, 0, &Chunk { page: 5, first: 61, lines: 3, write: false }, (&mut first, &mut noted));
+        cpu.touch(
+            0,
+            0,
+            0,
+            &Chunk { page: 5, huge: false, first: 61, lines: 3, write: false },
+            (&mut first, &mut noted),
+        );
         assert_eq!(noted.0, [(5, 61), (5, 62), (5, 63)]);
     }
 
@@ -284,6 +307,21 @@ mod tests {
             let (low, high) = (50_000 + 8 * (400_000 + line), 50_000 + 8 * (400_000 + 8 * line));
             assert!((low..=high).contains(&time(write)), "{} of {low} to {high}", time(write));
         }
+    }
+
+    #[test]
+    fn one_walk_is_enough_for_a_huge_page() {
+        let (mut cpu, mut first) = cpu(1);
+        let huge = |number| Chunk { huge: true, ..page(number, false) };
+        cpu.map(PageRun { first: PageId(0), count: 64 }, HOST_MEMORY, true);
+        for number in 0..64 {
+            cpu.touch(0, 0, 0, &huge(number), (&mut first, &mut one_memory()));
+        }
+        assert_eq!(cpu.accesses().walks, 1);
+        // One of its pages goes, and with it the one translation.
+        cpu.withdraw(PageRun::one(PageId(9)), false);
+        cpu.touch(0, 0, 0, &huge(8), (&mut first, &mut one_memory()));
+        assert_eq!(cpu.accesses().walks, 2);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use octavo_program::{ActionId, HostPhase, LINE_BYTES, Piece, ProgramBuffer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub page: u32,
+    /// Whether one entry leads to the page and all of its block of 2 MiB.
+    pub huge: bool,
     /// The first of them, counted from the page's first.
     pub first: u64,
     pub lines: u64,
@@ -71,7 +73,7 @@ impl Thread {
             (lines.min(((page + 1) << page_shift) / LINE_BYTES - self.at / LINE_BYTES), next)
         };
         let first = (self.at - (page << page_shift)) / LINE_BYTES;
-        Some((Chunk { page: page as u32, first, lines, write: piece.write }, next))
+        Some((Chunk { page: page as u32, huge: false, first, lines, write: piece.write }, next))
     }
 
     /// Lines of accesses that begin before `end`, a line that follows itself counted once.

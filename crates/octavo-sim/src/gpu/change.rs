@@ -50,6 +50,13 @@ impl Gpu {
         }
     }
 
+    /// Translations of huge pages that hold one of these go, if there are any.
+    pub fn forget_huge(&mut self, pages: PageRun) {
+        if let Some(large) = &mut self.large {
+            large.forget(pages);
+        }
+    }
+
     /// None of these lines stay in the second-level cache; how many were dirty.
     pub fn drop_lines(&mut self, first: u64, count: u64) -> u64 {
         self.l2.drop_lines(first, count)
@@ -96,6 +103,8 @@ impl Gpu {
     /// Whether a unit holds a translation of one of `pages`; everything concerns it without any.
     #[inline]
     fn concerns(&self, unit: usize, pages: Option<PageRun>) -> bool {
-        pages.is_none_or(|pages| pages.iter().any(|page| self.l1_tlb.holds(unit, page.0)))
+        let large = |page| self.large.as_ref().is_some_and(|large| large.is_held(unit, page));
+        let holds = |page: PageId| self.l1_tlb.holds(unit, page.0) || large(page.0);
+        pages.is_none_or(|pages| pages.iter().any(holds))
     }
 }

@@ -227,7 +227,8 @@ impl<L: Listen> Node<'_, L> {
             }
         }
         if self.hardware.system.as_ref().is_some_and(|system| system.contains(page)) {
-            return self.hardware.translate_on_host(gpu, first, page, write, looked_up);
+            let huge = self.driver.manager().is_huge(PageId(page));
+            return self.hardware.translate_on_host(gpu, first, (page, huge), write, looked_up);
         }
         let Hardware { gpus, clock, walks, accesses, .. } = &mut self.hardware;
         gpus[gpu].walk(first, page, write, (clock.now(), looked_up), walks, accesses)

@@ -19,19 +19,25 @@ impl<L: Listen> Hardware<'_, L> {
     }
 
     /// Neither TLB level knows the page: the request crosses the link, the host walks its table, the answer comes back
-    /// and is entered in both levels, unless the page is nowhere.
+    /// and is entered in both levels, unless the page is nowhere: as one of 2 MiB if the page is part of a huge one.
     #[inline(never)]
     pub(super) fn translate_on_host(
         &mut self,
         gpu: usize,
         first: FirstLevel,
-        page: u32,
+        (page, huge): (u32, bool),
         write: bool,
         time: u64,
     ) -> Translation {
         let asked = time + self.costs.host_link;
         let walked = self.system.as_mut().map_or(asked, |system| system.walk(asked));
         self.accesses.host_translations += 1;
-        self.gpus[gpu].enter_answer(first, page, write, walked + self.costs.host_link)
+        let ready = walked + self.costs.host_link;
+        let gpu = &mut self.gpus[gpu];
+        if huge {
+            gpu.enter_large_answer(first, page, write, ready)
+        } else {
+            gpu.enter_answer(first, page, write, ready)
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Which frame a page gets.
 
+mod chunks;
 mod cocoa;
 mod free_list;
 
@@ -13,7 +14,7 @@ use crate::memories::store::FrameStore;
 
 /// Every frame allocator, by name.
 pub static ALLOCATORS: Registry<Box<dyn FrameAllocator>, Geometry> =
-    Registry::new("allocator", &[&free_list::ENTRY, &cocoa::ENTRY]);
+    Registry::new("allocator", &[&free_list::ENTRY, &cocoa::ENTRY, &chunks::ENTRY]);
 
 /// What registered allocators count, in the order in which summaries list it, whichever of them is chosen.
 pub(crate) fn counters() -> NamedCounts {
@@ -26,6 +27,12 @@ pub trait FrameAllocator: Send {
     /// Whether frames have to be numbered for its sake.
     fn needs_frames(&self) -> bool {
         false
+    }
+
+    /// Whether a memory has as many numbered frames as pages fit into it. If not, each block has a large frame to itself,
+    /// and how full the memory is, is counted by pages alone: nothing foreign lies there, and nothing is compacted.
+    fn numbers_end(&self) -> bool {
+        true
     }
 
     /// Memory channels; large frame *n* lies in channel *n* modulo this. Pages move within one.

@@ -3,6 +3,7 @@
 mod base;
 mod large;
 mod mosaic;
+mod whole_blocks;
 
 use octavo_registry::Registry;
 use octavo_units::Bytes;
@@ -12,7 +13,7 @@ use crate::contract::plan::Compaction;
 
 /// Every page sizing, by name. What they are built for has base pages.
 pub static SIZINGS: Registry<Box<dyn PageSizing>, Geometry> =
-    Registry::new("sizing", &[&base::ENTRY, &large::ENTRY, &mosaic::ENTRY]);
+    Registry::new("sizing", &[&base::ENTRY, &large::ENTRY, &mosaic::ENTRY, &whole_blocks::ENTRY]);
 
 /// How base pages become large ones and the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -349,7 +349,9 @@ fn laws(config: &MemoryConfig, topology: &Topology) -> Option<FrameLaws> {
     let page = config.decision_size().expect("the configuration is valid").0;
     let large = config.sizing.options.get("large_page").and_then(|size| size.as_str());
     let large = large.map_or(2 << 20, |size| size.parse::<Bytes>().expect("a size").0);
-    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &gpu_pages(topology)))
+    let endless = config.allocator.name == "chunks";
+    let frames = gpu_pages(topology).into_iter().map(|pages| if endless { u32::MAX } else { pages });
+    Some(FrameLaws::new((large / page) as u32, separates, coalesces, &frames.collect::<Vec<_>>()))
 }
 
 fn gpu_pages(topology: &Topology) -> Vec<u32> {

@@ -150,7 +150,9 @@ impl Gpu {
         let walk = if walks.in_memory {
             self.walk_in_memory(page, (now, time), walks, accesses)
         } else {
-            walks.shared.as_mut().unwrap_or(&mut self.walker).walk(time, page)
+            let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
+            let large = self.large.as_ref().is_some_and(|large| large.is_coalesced(page));
+            if large { walker.walk_large(time, page) } else { walker.walk(time, page) }
         };
         accesses.walks += 1;
         accesses.walk_levels += u64::from(walk.levels);
@@ -171,6 +173,16 @@ impl Gpu {
             return Translation::fault(ready);
         }
         self.enter(first, page, entry, ready);
+        Translation::ready(entry, ready)
+    }
+
+    /// The same for the block of a huge page, where the GPU has entries for it.
+    pub fn enter_large_answer(&mut self, first: FirstLevel, page: u32, write: bool, ready: u64) -> Translation {
+        let entry = self.table.get(page);
+        if self.large.is_none() || !entry.allows(write) {
+            return self.enter_answer(first, page, write, ready);
+        }
+        self.enter_block(first, page, entry, ready);
         Translation::ready(entry, ready)
     }
 
@@ -204,12 +216,21 @@ impl Gpu {
 
     /// Enters the translation of a coalesced block that a walk has found; `false` if the page's block is not coalesced.
     fn enter_walked_large(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) -> bool {
-        let Some(large) = self.large.as_mut().filter(|large| large.is_coalesced(page)) else { return false };
-        if large.second_level(page).is_none() {
+        let is_large = self.large.as_ref().is_some_and(|large| large.is_coalesced(page));
+        if is_large {
+            self.enter_block(first, page, entry, ready);
+        }
+        is_large
+    }
+
+    /// Enters the translation of a block in both levels.
+    fn enter_block(&mut self, first: FirstLevel, page: u32, entry: Entry, ready: u64) {
+        if let Some(large) = &mut self.large
+            && large.second_level(page).is_none()
+        {
             large.enter_second_level(page, TlbHit { entry, ready });
         }
         self.enter_large(first, page, entry, ready);
-        true
     }
 
     /// Enters the translation of a block in a first level; where that has no entries for large pages, of one page.

@@ -1,6 +1,6 @@
 //! Large translations of one GPU: which blocks of pages are coalesced, and the TLB entries for them.
 
-use octavo_manager::PageId;
+use octavo_manager::{PageId, PageRun};
 use octavo_node::{LargeTlbConfig, NodeConfig, TlbConfig};
 
 use crate::gpu::translate::first_level::FirstLevel;
@@ -52,9 +52,12 @@ impl LargePages {
     pub fn splinter(&mut self, first: PageId) {
         let block = first.0 >> self.shift;
         self.coalesced[block as usize] = false;
-        for tlb in [&mut self.second_level, &mut self.first_level].into_iter().chain(&mut self.scalar) {
-            tlb.shoot_down(block);
-        }
+        self.shoot_down(block);
+    }
+
+    /// Whether a unit holds the translation of `page`'s block.
+    pub fn is_held(&self, unit: usize, page: u32) -> bool {
+        self.first_level.holds(unit, page >> self.shift)
     }
 
     /// The entries of a unit, or of a scalar cache.
@@ -77,6 +80,20 @@ impl LargePages {
     #[inline]
     pub fn second_level(&mut self, page: u32) -> Option<TlbHit> {
         self.second_level.lookup(0, page >> self.shift)
+    }
+
+    /// Removes the translations of all blocks of a run from every TLB.
+    pub fn forget(&mut self, pages: PageRun) {
+        let last = pages.first.0 + pages.count - 1;
+        for block in pages.first.0 >> self.shift..=last >> self.shift {
+            self.shoot_down(block);
+        }
+    }
+
+    fn shoot_down(&mut self, block: u32) {
+        for tlb in [&mut self.second_level, &mut self.first_level].into_iter().chain(&mut self.scalar) {
+            tlb.shoot_down(block);
+        }
     }
 
     /// Enters the translation of `page`'s block in a first level; `false` if that has no entries for it.

@@ -73,10 +73,15 @@ impl Walker {
     /// When a walk that is asked for at `time` can begin, the levels that it has to read, and whose turn it is. It lasts
     /// until [`Walker::end`].
     pub fn begin(&mut self, time: u64, page: u32) -> Begun {
+        self.begin_to(time, page, self.shape.levels)
+    }
+
+    /// The same, down to so many levels.
+    fn begin_to(&mut self, time: u64, page: u32, levels: u32) -> Begun {
         let admitted = self.places.available(self.misses.available(time) + self.distance);
-        let known = self.cache.lookup(page, self.shape);
+        let known = self.cache.lookup(page, self.shape, levels);
         let (walker, free) = self.walkers.first_free();
-        Begun { walker, start: admitted.max(free), first_level: known, levels: self.shape.levels }
+        Begun { walker, start: admitted.max(free), first_level: known, levels }
     }
 
     /// A walk has read its last level at `walked`; returns when the answer is back.
@@ -89,7 +94,16 @@ impl Walker {
 
     /// Walks the table for `page` at a fixed time a level, beginning at `time` or when there is room.
     pub fn walk(&mut self, time: u64, page: u32) -> Walk {
-        let begun = self.begin(time, page);
+        self.walk_to(time, page, self.shape.levels)
+    }
+
+    /// The same for the large page that `page` is part of: an entry of the last level but one leads there.
+    pub fn walk_large(&mut self, time: u64, page: u32) -> Walk {
+        self.walk_to(time, page, self.shape.levels - 1)
+    }
+
+    fn walk_to(&mut self, time: u64, page: u32, levels: u32) -> Walk {
+        let begun = self.begin_to(time, page, levels);
         let levels = begun.levels - begun.first_level;
         Walk { done: self.end(begun, begun.start + u64::from(levels) * self.level_time), levels }
     }
@@ -107,9 +121,9 @@ impl WalkCache {
         Self { keys: Vec::with_capacity(capacity), capacity }
     }
 
-    /// How many of the levels above the last need not be read, after which all of them are cached.
-    fn lookup(&mut self, page: u32, shape: TableShape) -> u32 {
-        let upper = shape.levels - 1;
+    /// How many of the levels above the last of so many need not be read, after which all of them are cached.
+    fn lookup(&mut self, page: u32, shape: TableShape, levels: u32) -> u32 {
+        let upper = levels - 1;
         let key = |depth| u64::from(depth) << 56 | prefix(page, depth, shape);
         // The longest cached prefix serves: depth `upper` names the table page that holds the entry itself.
         let known = (1..=upper).rev().find(|&depth| self.touch(key(depth))).unwrap_or(0);
@@ -176,6 +190,14 @@ mod tests {
         assert_eq!(walker.walk(0, 511), Walk { done: 100_000, levels: 1 });
         assert_eq!(walker.walk(0, 512).levels, 2, "another table page below the same directory");
         assert_eq!(walker.walk(0, 512 * 512).levels, 3);
+    }
+
+    #[test]
+    fn a_large_page_is_found_one_level_earlier() {
+        let mut walker = walker(8, 128);
+        assert_eq!(walker.walk_large(0, 3), Walk { done: 300_000, levels: 3 });
+        assert_eq!(walker.walk_large(0, 512).levels, 1, "the next large page, in the same table page");
+        assert_eq!(walker.walk(0, 3).levels, 2, "the table page of its base pages was never read");
     }
 
     #[test]

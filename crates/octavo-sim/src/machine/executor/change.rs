@@ -16,7 +16,11 @@ impl<L: Listen> Hardware<'_, L> {
         {
             cpu.withdraw(pages, protect);
         }
+        let system = self.is_system(pages);
         for gpu in processors.iter().filter_map(ProcessorId::gpu_index) {
+            if system {
+                self.gpus[gpu].forget_huge(pages);
+            }
             if protect {
                 self.gpus[gpu].protect(pages);
             } else {
@@ -98,6 +102,9 @@ impl<L: Listen> Hardware<'_, L> {
             }
             self.drop_lines(memory, run);
             self.gpus[gpu].invalidate(run);
+            if self.is_system(run) {
+                self.gpus[gpu].forget_huge(run);
+            }
         }
         self.withdraw(ProcessorMask::only(HOST), run, false);
         self.counters.clear(run);

@@ -49,8 +49,9 @@ impl<L: Listen> Hardware<'_, L> {
                 self.clock.now() + self.costs.entry_write
             }
             Step::Splinter { processor, block } => {
+                let quiet = self.quiet_large(processor, block);
                 self.clear_large(processor, block);
-                self.clock.now() + self.costs.shootdown
+                quiet + self.costs.shootdown
             }
             Step::Compact { processor, pages, model } => self.compact(processor, pages, model),
             Step::Release { memory, pages } => {

@@ -1,6 +1,7 @@
 //! Steps that change the size of pages: coalescing, splintering, compaction.
 
 use octavo_manager::{Compaction, PageRun, ProcessorId};
+use octavo_node::DrainScope;
 
 use crate::machine::happening::Listen;
 use crate::machine::hardware::Hardware;
@@ -14,6 +15,15 @@ impl<L: Listen> Hardware<'_, L> {
         if let Some(gpu) = processor.gpu_index() {
             self.gpus[gpu].coalesce(block);
         }
+    }
+
+    /// When a large page's translation can go. A drain that waits for those units alone that hold a translation of the
+    /// pages comes after it, so what is under way through the large one completes here.
+    pub(super) fn quiet_large(&self, processor: ProcessorId, block: PageRun) -> u64 {
+        let now = self.clock.now();
+        let waits = self.config.driver.drain == DrainScope::TouchedUnits;
+        let gpu = processor.gpu_index().filter(|_| waits);
+        gpu.map_or(now, |gpu| self.gpus[gpu].quiet_time(now, Some(block)))
     }
 
     /// The large bit is cleared, and the one large translation goes from every TLB.

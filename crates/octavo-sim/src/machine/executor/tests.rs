@@ -7,14 +7,15 @@ use octavo_driver::conformance::{
 };
 use octavo_driver::{Begun, Executor, FaultId, Outstanding, Ticket, Wake};
 use octavo_manager::{
-    Allocation, Fault, HOST, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun, Permission,
-    Plan, ProcessorId, ProcessorMask, Step, Topology,
+    Allocation, Fault, HOST, HOST_MEMORY, Manager, MappingMode, MemoryConfig, MemoryId, PLACEMENTS, PageId, PageRun,
+    Permission, Plan, ProcessorId, ProcessorMask, Step, Topology,
 };
 use octavo_node::{CoherenceConfig, GpuMemory, NodeConfig};
 use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, Launch, OpSink, Workload};
 use octavo_scenario::{Source, resolve};
 use octavo_units::Time;
 
+use crate::cpu::first_memory::Passed;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 
@@ -167,4 +168,25 @@ fn a_gpu_that_was_told_to_drain_is_not_told_again_by_the_kernel() {
     let told = hardware.carry_out(0, &unmap);
     assert_eq!(untold - told, hardware.costs.host_link);
     assert_eq!(hardware.carry_out(0, &unmap), untold, "it has served its purpose");
+}
+
+#[test]
+fn clearing_a_host_page_waits_for_what_the_hosts_memory_has_booked() {
+    let coherence = CoherenceConfig {
+        gpu_memory: GpuMemory::Numa,
+        walk: Time(0),
+        walkers: 1,
+        first_touch: Time(0),
+        first_touch_cores: 1,
+        cpu_latency: Time(0),
+    };
+    let mut hardware = hardware(&Topology::unlimited(1), Some(coherence));
+    let clear = Step::Populate { memory: HOST_MEMORY, pages: PageRun::one(PageId(3)), zeroed: true };
+    let alone = hardware.carry_out(0, &clear);
+    let bytes = 1 << 30;
+    hardware.first_memory.begin(0, 0, Passed::read(bytes));
+    let booked = u128::from(bytes) * 1_000_000_000_000 / u128::from(hardware.config.host.cpu.memory_bandwidth.0);
+    let waited = u128::from(hardware.carry_out(0, &clear) - alone);
+    // Booked by buckets, whose edges are a bucket off at most.
+    assert!((booked - (1 << 17)..=booked + (1 << 17)).contains(&waited), "{waited} of {booked}");
 }

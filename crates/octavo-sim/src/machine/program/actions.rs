@@ -145,10 +145,10 @@ impl<L: Listen> Node<'_, L> {
 
     fn free_buffer(&mut self, (job, id): Doing, buffer: &ProgramBuffer) {
         let run = self.pages_of_buffer(buffer);
-        let populated = run.iter().filter(|page| self.driver.manager().page(*page).populated()).count() as u64;
+        let entries = self.driver.manager().entries(run);
         let whole = self.programs.of(job);
         whole.progress[id.index()].over =
-            costs::free(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes, populated);
+            costs::free(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes, entries);
         let token = u64::from(whole.number(id)) + 1;
         self.drive(|driver, now, hardware| driver.free(now, run, token, hardware));
     }

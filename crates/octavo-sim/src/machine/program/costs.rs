@@ -18,11 +18,11 @@ pub(super) fn allocation(costs: &HostCosts, kind: Kind, bytes: u64) -> u64 {
         }
 }
 
-/// Picoseconds of a call that frees `bytes`, of which `pages` pages had been touched.
-pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, pages: u64) -> u64 {
+/// Picoseconds of a call that frees `bytes`, to which so many entries of page tables lead.
+pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: u64) -> u64 {
     costs.call.0
         + match kind {
-            Kind::Managed | Kind::System => pages * costs.unmap_page.0,
+            Kind::Managed | Kind::System => entries * costs.unmap_page.0,
             Kind::Device => chunks(costs, bytes),
             Kind::Pinned => pinning(costs, bytes),
         }

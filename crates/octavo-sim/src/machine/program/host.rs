@@ -5,7 +5,7 @@ use octavo_manager::{Access, Fault, HOST, MemoryId, PageId, ProcessorId};
 use octavo_program::{HostPhase, LINE_BYTES};
 
 use crate::cpu::cores::{Beyond, ChunkLine};
-use crate::cpu::thread::Thread;
+use crate::cpu::thread::{Chunk, Thread};
 use crate::engine::event::Kind;
 use crate::fabric::links::{Links, Traffic};
 use crate::gpu::caches::line_access::LineAccess;
@@ -62,6 +62,7 @@ impl<L: Listen> Node<'_, L> {
         let page_shift = self.hardware.page_bytes().trailing_zeros();
         let thread = &mut self.programs.threads[number];
         let Some((chunk, next)) = thread.next(page_shift) else { return self.end_host_thread(number) };
+        let chunk = Chunk { huge: self.driver.manager().is_huge(PageId(chunk.page)), ..chunk };
         let Hardware { cpu, first_memory, links, gpus, accesses, costs, config, page_line_shift, .. } =
             &mut self.hardware;
         let cpu = cpu.as_mut().expect("a program has a host");

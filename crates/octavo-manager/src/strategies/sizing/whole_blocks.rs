@@ -1,0 +1,37 @@
+//! `whole-blocks`: a block of 2 MiB whose pages all lie on one GPU in order is one large page.
+
+use octavo_registry::{Entry, typed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Coalescing, PageSizing};
+use crate::contract::geometry::Geometry;
+
+/// `whole-blocks` has no options.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Options {}
+
+pub(super) static ENTRY: Entry<Box<dyn PageSizing>, Geometry> = Entry {
+    name: "whole-blocks",
+    summary: "base pages that fill a block of 2 MiB on a GPU in order become a large page in place; nothing is compacted",
+    source: "nvidia-uvm 595.45.04, uvm_va_block.c: entries of 2 MiB for blocks that are there whole and mapped alike",
+    schema: typed::schema::<Options>,
+    resolve: typed::resolve::<Options>,
+    build: |options, geometry| {
+        typed::parse::<Options>(options)?;
+        Ok(Box::new(WholeBlocks { pages: geometry.block_pages() }))
+    },
+};
+
+struct WholeBlocks {
+    pages: u32,
+}
+
+impl PageSizing for WholeBlocks {
+    /// Pages of 2 MiB are large already.
+    fn coalescing(&self) -> Option<Coalescing> {
+        let Self { pages } = *self;
+        (pages > 1).then_some(Coalescing { pages, threshold: pages, compaction: None })
+    }
+}
