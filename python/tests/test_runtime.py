@@ -8,10 +8,12 @@ from math import isclose
 from pathlib import Path
 
 import pytest
+from nsys_exports import A, saxpy
 
 import octavo
 from octavo.advice import constants, model, recorded, systems
 from octavo.errors import AdviceError, OutputError
+from octavo.measured.imports import import_nsys
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-runtime"
 CASES = json.loads((CRATE / "data" / "answers.json").read_text())
@@ -174,6 +176,34 @@ def test_recordings_that_cannot_be_used_are_refused(tmp_path, text, said):
     file.write_text(text)
     with pytest.raises(AdviceError, match=said):
         octavo.advise(file)
+
+
+def test_faults_of_an_import_go_to_the_call_sites_of_the_recording(tmp_path, cli):
+    """`A` is used twice: its first allocation and its second come from two sites."""
+    result = import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    managed = {"kind": "managed", "call": "cudaMallocManaged", "address": A}
+    (tmp_path / "profile.json").write_text(
+        recording(
+            {**managed, "bytes": 1 << 20, "allocated_ns": 10},
+            {**managed, "bytes": 8192, "allocated_ns": 20, "site": 1},
+            {"bytes": 4096, "address": 1, "allocated_ns": 5},
+        )
+    )
+    done = cli("advise", "profile.json", "--node", "cuda-sm80", "--faults", "saxpy", "--json")
+    assert done.returncode == 0, done.stderr
+    first, second, device = json.loads(done.stdout)["buffers"]
+    profile = octavo.advise(result.folder, node="cuda-sm80")
+    told = {each.buffer.size: each.buffer.facts for each in profile.plan.buffers}
+    assert (first["facts"]["rho"]["value"], first["facts"]["rho"]["certainty"]) == (1.5, "recorded")
+    for buffer in (first, second):
+        assert buffer["facts"]["faults"]["value"] == told[buffer["size"]]["faults"].value
+        assert buffer["facts"]["sigma"]["value"] == told[buffer["size"]]["sigma"].value
+    assert device["facts"]["sigma"]["certainty"] == "assumed"
+    (tmp_path / "other.json").write_text(recording({**managed, "address": A + 1, "allocated_ns": 1}))
+    with pytest.raises(AdviceError, match="found none with its addresses and sizes"):
+        octavo.advise(tmp_path / "other.json", faults=result.folder)
+    with pytest.raises(AdviceError, match="expected a recording to join it to"):
+        octavo.advise("vectoradd", scale=1 / 256, faults=result.folder)
 
 
 def test_call_sites_are_named_by_their_line_where_there_is_one(tmp_path, monkeypatch):

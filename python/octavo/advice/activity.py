@@ -39,13 +39,11 @@ def observed(
     """Buffers, knowing σ, ρ, faults and their concurrency from a table of events; those without events stay."""
     where = "events of a run with managed memory" if certainty == "simulated" else "events of the profile"
     arrivals = events.filter(pl.col("kind").is_in(kinds.MOVES), pl.col("to") > 0)
-    faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
-    groups = _groups(faults["time_ps"].to_numpy().astype(np.float64) * 1e-12, system)
-    faults = faults.with_columns(group=pl.Series(groups, dtype=pl.Int64)).with_columns(together=pl.len().over("group"))
+    faults = grouped(events, system)
     found = []
     for buffer, place in zip(buffers, places, strict=True):
-        came = arrivals.filter(_within(place, system.page))
-        asked = faults.filter(_within(place, system.page))
+        came = arrivals.filter(within(place, system.page))
+        asked = faults.filter(within(place, system.page))
         if not came.height or not asked.height:
             found.append(buffer)
             continue
@@ -57,7 +55,14 @@ def observed(
     return found
 
 
-def _within(place: Place, page: int) -> pl.Expr:
+def grouped(events: pl.DataFrame, system: System) -> pl.DataFrame:
+    """Faults of the GPU in time, each with its `group` and how many are served `together` in that."""
+    faults = events.filter(pl.col("kind").is_in(kinds.GPU_FAULTS)).sort("time_ps")
+    groups = _groups(faults["time_ps"].to_numpy().astype(np.float64) * 1e-12, system)
+    return faults.with_columns(group=pl.Series(groups, dtype=pl.Int64)).with_columns(together=pl.len().over("group"))
+
+
+def within(place: Place, page: int) -> pl.Expr:
     """Rows whose pages are a buffer's."""
     first = place.address // page * page
     here = (pl.col("address") < place.address + place.bytes) & (pl.col("address") + pl.col("pages") * page > first)

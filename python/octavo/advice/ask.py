@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from octavo import api
-from octavo.advice import activity, exhaustive, picture, placement_file, profiles, programs, recorded, systems, verify
+from octavo.advice import (
+    activity,
+    by_phase,
+    exhaustive,
+    joined,
+    picture,
+    placement_file,
+    profiles,
+    programs,
+    recorded,
+    systems,
+    verify,
+)
 from octavo.advice.facts import PLACEMENTS, Fact
 from octavo.advice.plan import Plan, plan
 from octavo.advice.sizes import size_of
@@ -31,6 +43,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Unpack
 
+    from octavo.advice.by_phase import ByPhase
     from octavo.advice.exhaustive import Exhausted
     from octavo.advice.facts import Buffer, Placement
     from octavo.advice.model import System
@@ -66,6 +79,10 @@ class Advice:
     """What simulating present and advised placements found, if it was asked for."""
     exhausted: Exhausted | None = None
     """All placements, if they were asked for."""
+    by_phase: ByPhase | None = None
+    """Prefetches where buffers change their role, if they were asked for."""
+    found_by_phase: float | None = None
+    """Seconds of the whole program simulated with them, if that was asked for."""
     notes: tuple[str, ...] = ()
     """What to know about it."""
     recording: Recording | None = None
@@ -110,6 +127,8 @@ class Advice:
             "gain": vars(self.plan.gain),
             "found": None if self.found is None else self.found.to_dict(),
             "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
+            "by_phase": None if self.by_phase is None else self.by_phase.to_dict(),
+            "found_by_phase": self.found_by_phase,
             "notes": list(self.notes),
             "roofline": picture.curves(self.plan, self.constants),
             "buffers": [each.to_dict() for each in self.plan.buffers],
@@ -133,6 +152,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     verify: bool = False,
     exhaustive: bool = False,
     quick: bool = False,
+    by_phase: bool = False,
+    faults: str | Path | None = None,
     output: str | Path | None = None,
     workers: int | None = None,
     force: bool = False,
@@ -151,6 +172,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         exhaustive: also simulate every placement of every buffer.
         quick: do without the runs with managed and with pinned memory that tell which pages and lines cross the link;
             not of profiles, which have told.
+        by_phase: also advise on prefetches between phases of kernels and of the host, for managed memory.
+        faults: of a recording, the folder of an imported profile of the same process: σ, ρ and faults by call site.
         output: folder of the advice, its picture and its runs; a temporary one if left out.
         workers: runs side by side; as many as there are cores if left out.
         force: replace what `output` holds.
@@ -176,13 +199,20 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         verify,
         exhaustive,
         quick,
+        by_phase,
+        None if faults is None else Path(faults),
         workers,
         force,
     )
+    if quick and by_phase:
+        raise AdviceError("--by-phase: expected runs that tell when pages come, found --quick", "leave out --quick")
     path = None if source is None or isinstance(source, Scenario) else Path(source)
     if path is not None and recorded.is_recording(path):
-        recording = partial(recorded.recording, path)
-        return _of_profile(path, recording, recorded.NOTES, arguments, order, output)
+        imported = None if faults is None else RunResult.load(faults)
+        notes = recorded.NOTES if imported is None else recorded.NOTES[1:]
+        return _of_profile(path, partial(_recording, path, imported), notes, arguments, order, output)
+    if faults is not None:
+        raise AdviceError(f"--faults: expected a recording to join it to, found {source}", "leave out --faults")
     if path is not None and is_imported(path):
         result = RunResult.load(path)
         return _of_profile(path, partial(profiles.buffers, result), _NOTES, arguments, order, output)
@@ -213,6 +243,8 @@ class _Order:
     verify: bool
     exhaustive: bool
     quick: bool
+    by_phase: bool
+    faults: Path | None
     workers: int | None
     force: bool
 
@@ -222,7 +254,8 @@ class _Order:
     def key(self, about: str, constants: SystemConstants) -> str:
         """Eight hexadecimal digits that tell apart what leads to different plans."""
         asked = (about, vars(constants.system), self.budget, self.placements, self.readings, self.quick)
-        return hashlib.sha256(repr(asked).encode()).hexdigest()[:8]
+        beside = () if self.faults is None else (str(self.faults.resolve()),)
+        return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]
 
 
 def _scenario(source: str | Path | Scenario | None, arguments: Arguments) -> tuple[Scenario, SystemConstants]:
@@ -258,10 +291,10 @@ def _of_profile(
     order: _Order,
     output: str | Path | None,
 ) -> Advice:
-    if order.verify or order.exhaustive:
+    if order.verify or order.exhaustive or order.by_phase:
         raise AdviceError(
             f"{profile}: a profile tells too little to simulate its program",
-            "leave out --verify and --exhaustive, or record a trace",
+            "leave out --verify, --exhaustive and --by-phase, or record a trace",
         )
     _refuse_changes(profile, arguments)
     constants = systems.from_node(arguments.get("node") or systems.DEFAULT_NODE)
@@ -282,6 +315,16 @@ def _of_profile(
     return advice
 
 
+def _recording(path: Path, imported: RunResult | None, system: System) -> Recording:
+    """A recording, with the faults of an imported profile of the same process if there is one."""
+    found = recorded.recording(path, system)
+    if imported is None:
+        return found
+    if not is_imported(imported.folder):
+        raise AdviceError(f"--faults: expected the folder of an imported profile, found a run in {imported.folder}")
+    return joined.with_faults(found, imported, profiles.buffers(imported, system))
+
+
 def _refuse_changes(profile: Path, arguments: Arguments) -> None:
     """A profile has no scenario that could be changed; only its node is not in it."""
     named = [name for name, value in arguments.items() if name != "node" and value not in (None, [], (), {})]
@@ -300,10 +343,10 @@ def _of_program(
 ) -> Advice:
     buffers = programs.buffers(scenario, constants.system)
     notes = []
+    told_by = run if run is not None and run.scenario == scenario and _tells(run) else None
     if order.quick:
         notes.append("nothing was run: faults, their concurrency and re-migration are estimates")
     else:
-        told_by = run if run is not None and run.scenario == scenario and _tells(run) else None
         buffers = _told(buffers, scenario, constants, told_by, order, root, watch)
     found = order.plan(buffers, constants)
     runs = root / "runs"
@@ -316,7 +359,15 @@ def _of_program(
         both = [found.present, found.placements]
         anew = order.force and not order.exhaustive
         verified = verify.Found(*verify.seconds(scenario, both, runs, workers=order.workers, force=anew, watch=watch))
-    return Advice(scenario.label, found, constants, verified, exhausted, tuple(notes))
+    phases, seconds = None, None
+    if order.by_phase:
+        phases = by_phase.plan(told_by or RunResult.load(root / "managed"), found, constants.system, order.placements)
+        notes.append("prefetches to the host are not simulated")
+        if order.verify:
+            changed = Point(f"{scenario.label} by phase", by_phase.simulated(scenario, phases), root / "by-phase")
+            (run_by_phase,) = execute([changed], workers=order.workers, force=order.force, watch=watch)
+            seconds = run_by_phase.seconds
+    return Advice(scenario.label, found, constants, verified, exhausted, phases, seconds, tuple(notes))
 
 
 def _tells(run: RunResult) -> bool:

@@ -21,8 +21,8 @@ _UNKNOWN = "unknown"
 _RECORDED = "copies and faults of the profile"
 
 
-def buffers(result: RunResult, system: System) -> list[Buffer]:
-    """The managed allocations of a profile, with what it tells of them.
+def allocations(result: RunResult) -> list[dict[str, Any]]:
+    """Rows of the managed allocations of a profile.
 
     Raises:
         AdviceError: it has no allocations with sizes, or two of them had the same bytes at the same time.
@@ -36,9 +36,20 @@ def buffers(result: RunResult, system: System) -> list[Buffer]:
             "record with --cuda-memory-usage=true; CUPTI's records alone have no allocations",
         )
     _refuse_aliases(known)
+    return known
+
+
+def buffers(result: RunResult, system: System) -> list[Buffer]:
+    """The managed allocations of a profile, with what it tells of them.
+
+    Raises:
+        AdviceError: it has no allocations with sizes, or two of them had the same bytes at the same time.
+
+    """
+    known = allocations(result)
     places = [Place(int(row["address"]), int(row["bytes"]), *_span(row)) for row in known]
     events = result.table("events")
-    return observed([_buffer(row, system) for row in known], places, _of_known(events), system, "recorded")
+    return observed([buffer_of(row, system) for row in known], places, _of_known(events), system, "recorded")
 
 
 def _of_known(events: pl.DataFrame) -> pl.DataFrame:
@@ -71,7 +82,7 @@ def _span(row: dict[str, Any]) -> tuple[float, float]:
     return (-1.0 if begin is None else begin), (float("inf") if end is None else end)
 
 
-def _buffer(row: dict[str, Any], system: System) -> Buffer:
+def buffer_of(row: dict[str, Any], system: System) -> Buffer:
     """What the profile's own sums say; an access is not recorded, so that lines and operations are not known."""
     size = int(row["bytes"])
     pages = -(-size // system.page)

@@ -77,6 +77,8 @@ class Recording:
     buffers: list[Buffer]
     sites: list[Site]
     """Of each buffer."""
+    rows: list[list[dict[str, Any]]]
+    """Its allocations, as recorded."""
 
 
 def recording(path: Path, system: System) -> Recording:
@@ -94,7 +96,7 @@ def recording(path: Path, system: System) -> Recording:
             _buffer(name, key.kind, key.bytes, rows, system)
             for name, (key, rows) in zip(names, groups.items(), strict=True)
         ]
-        found = Recording(tuple(map(str, profile.get("program", []))), buffers, _sites(groups))
+        found = Recording(tuple(map(str, profile.get("program", []))), buffers, _sites(groups), list(groups.values()))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
     if not buffers:

@@ -25,6 +25,7 @@ EXAMPLES = options.examples(
     "octavo advise bfs-shoc --scale 1/64 --budget 1MiB --facts",
     "octavo advise pagerank.trace --node machine.toml --kind explicit -o runs/advice",
     "octavo advise runs/saxpy --node cuda-sm80 --json",
+    "octavo advise fir --scale 1/64 --by-phase --verify",
     "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
 )
@@ -69,6 +70,19 @@ Quick = Annotated[
     bool,
     typer.Option("--quick", help="Do without the runs with managed and pinned memory that tell what crosses the link."),
 ]
+Phases = Annotated[
+    bool,
+    typer.Option("--by-phase", help="Also advise on prefetches where a buffer goes from the host to kernels or back."),
+]
+Faults = Annotated[
+    Path | None,
+    typer.Option(
+        "--faults",
+        metavar="FOLDER",
+        help="Of a recording: an imported profile of the same process, whose faults go to call sites.",
+        show_default=False,
+    ),
+]
 Readings = Annotated[
     Reading, typer.Option("--readings", help="The model's equations in sound units, or as they were published.")
 ]
@@ -103,6 +117,8 @@ def advise(
     verify: Verify = False,
     exhaustive: Exhaustive = False,
     quick: Quick = False,
+    phases: Phases = False,
+    faults: Faults = None,
     library: For = Library.cuda,
     facts: Facts = False,
     placements_to: PlacementFile = None,
@@ -129,6 +145,8 @@ def advise(
             verify=verify,
             exhaustive=exhaustive,
             quick=quick,
+            by_phase=phases,
+            faults=faults,
             output=output,
             workers=workers,
             force=force,
@@ -176,12 +194,36 @@ def _show(sink: Sink, advice: Advice, library: Library) -> None:
         sink.say(
             f"Found by simulating both: {words.seconds(found.gain)} ({times}, {found.present / found.advised:.2f}x)"
         )
+    _show_phases(sink, advice)
     _show_all(sink, advice)
     _show_actions(sink, advice, library)
 
 
 def _range(gain: Range) -> str:
     return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"
+
+
+def _show_phases(sink: Sink, advice: Advice) -> None:
+    found = advice.by_phase
+    if found is None:
+        return
+    rows = [
+        [str(move.phase), move.before, move.buffer, move.to, words.seconds(move.gain.value), _range(move.gain)]
+        for move in found.moves
+    ]
+    sink.table(
+        f"Prefetches of managed memory, before {len(found.phases)} phases of kernels and of the host",
+        ["phase", "before", "buffer", "to", "gain", "between"],
+        rows,
+    )
+    changed = [name for name, place in found.placements.items() if place != advice.placements[name]]
+    if changed:
+        sink.say(f"With them, managed memory is the better place of {', '.join(changed)}")
+    if advice.found is not None and advice.found_by_phase is not None:
+        gain = words.seconds(advice.found.advised - advice.found_by_phase)
+        sink.say(f"Found by simulating them: {words.seconds(advice.found_by_phase)}, {gain} less than as advised")
+    for move in found.moves:
+        sink.say(f"  {move.action}")
 
 
 def _show_all(sink: Sink, advice: Advice) -> None:
