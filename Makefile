@@ -2,6 +2,9 @@
 # make test   every test, Rust and Python
 # make soak   random histories of the manager against its reference model, 10 million events; changed files for every
 #             reader, a minute each; property tests at ten times their size; CONTRIBUTING.md has more
+# make audit  known vulnerabilities of what Octavo depends on (needs network)
+# make mutants  150 lines of the manager and 60 of the machine, drawn by SHARD, broken one by one: which does no test
+#             catch? Hours.
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
@@ -23,7 +26,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak lint lint-rust lint-python bench wheel docs schema kernels runtime traces validation clean
+.PHONY: demo test soak audit mutants lint lint-rust lint-python bench wheel docs schema kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -37,8 +40,24 @@ test: $(VENV)/built $(VENV)/checks
 
 soak: $(VENV)/built $(VENV)/checks
 	cargo test --release --package octavo-manager --test it -- --ignored --nocapture very_many_histories
+	cargo test --release --package octavo-sim --test it -- --ignored all_numbers_of_all_nodes
 	OCTAVO_FUZZ_SECONDS=60 $(BIN)/python -m pytest --numprocesses auto python/tests/test_fuzz_readers.py
 	PROPTEST_CASES=2560 cargo test --workspace --quiet
+
+audit: $(VENV)/built
+	command -v cargo-audit > /dev/null || cargo install --locked cargo-audit
+	cargo audit
+	$(INSTALL) pip-audit
+	$(BIN)/pip-audit --skip-editable
+
+# Every 29th of 4426, every 21st of 1280: about 150 and 60. Another SHARD is another sample.
+mutants: SHARD ?= 0
+mutants: MUTANTS := cargo mutants --no-shuffle --sharding round-robin --timeout 900
+mutants:
+	command -v cargo-mutants > /dev/null || cargo install --locked cargo-mutants
+	$(MUTANTS) --shard $(SHARD)/29 --package octavo-manager --output target/mutants/manager
+	$(MUTANTS) --shard $(SHARD)/21 --package octavo-sim --file 'crates/octavo-sim/src/machine/**' \
+	    --output target/mutants/machine
 
 # Two, so that `make --jobs 2 lint` has work for both while packages are installed.
 lint: lint-rust lint-python

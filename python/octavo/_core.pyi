@@ -136,9 +136,15 @@ def gpu_compile(name: str, architecture: str) -> bytes:
     """Compile a probe's kernels for an architecture such as `sm_90`. Needs NVRTC, no GPU."""
 
 def run(
-    resolved: str, progress: Callable[[float, int], bool] | None = None, timeline: str | PathLike[str] | None = None
+    resolved: str,
+    progress: Callable[[float, int], bool] | None = None,
+    timeline: str | PathLike[str] | None = None,
+    memory_limit: int | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
-    """Run a resolved scenario; returns the summary as JSON and the tables."""
+    """Run a resolved scenario; returns the summary as JSON and the tables. Refused if it would take more memory."""
+
+def memory_needed(resolved: str) -> tuple[int, int, int, int]:
+    """How many bytes a run would take for the node's tables, for pages, for what is recorded and for graphs."""
 
 def roofline_ceilings(
     machine: tuple[float, int, int, int], alpha: list[float], sigma: list[float], rho: list[float]

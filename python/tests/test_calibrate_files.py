@@ -202,10 +202,39 @@ def test_activity_lies_beside_the_samples(tmp_path):
     samples.write(tmp_path, with_activity)
     assert samples.read(tmp_path, "launches").activity == activity
     (tmp_path / "launches.activity.bin").unlink()
-    with pytest.raises(CalibrationError, match="expected CUPTI records"):
+    with pytest.raises(CalibrationError, match="is missing"):
         samples.read(tmp_path, "launches")
     samples.write(tmp_path, made)
     assert samples.read(tmp_path, "launches").activity is None
+
+
+def vouch_for_nothing(directory: Path) -> None:
+    """As samples of `octavo-probe` and of earlier versions are."""
+    path = directory / "launches.json"
+    sidecar = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in sidecar.items() if key not in {"files", "check"}}))
+
+
+def test_samples_that_vouch_for_nothing_are_read(tmp_path):
+    made = launches(tmp_path)
+    vouch_for_nothing(tmp_path)
+    assert samples.read(tmp_path, "launches").table.equals(made.table)
+
+
+@pytest.mark.parametrize("name", ["launches.parquet", "launches.json"])
+def test_no_flipped_bit_is_read_as_what_was_measured(name, tmp_path):
+    made = launches(tmp_path)
+    path = tmp_path / name
+    whole = path.read_bytes()
+    for number in range(60):
+        content = bytearray(whole)
+        content[number * len(whole) // 60] ^= 1 << number % 8
+        path.write_bytes(content)
+        with pytest.raises(CalibrationError) as raised:
+            samples.read(tmp_path, "launches")
+        assert str(path) in raised.value.message
+    path.write_bytes(whole)
+    assert samples.read(tmp_path, "launches").table.equals(made.table)
 
 
 @pytest.mark.parametrize(
@@ -224,6 +253,7 @@ def test_activity_lies_beside_the_samples(tmp_path):
 )
 def test_damaged_tables_are_named_with_file_column_expected_and_found(damage, said, tmp_path):
     made = launches(tmp_path)
+    vouch_for_nothing(tmp_path)
     damage(made.table).write_parquet(tmp_path / "launches.parquet")
     with pytest.raises(CalibrationError) as raised:
         samples.read(tmp_path, "launches")
@@ -233,6 +263,7 @@ def test_damaged_tables_are_named_with_file_column_expected_and_found(damage, sa
 
 def test_what_is_no_table_is_named(tmp_path):
     launches(tmp_path)
+    vouch_for_nothing(tmp_path)
     (tmp_path / "launches.parquet").write_bytes(b"PAR1")
     with pytest.raises(CalibrationError, match="expected a Parquet table"):
         samples.read(tmp_path, "launches")
@@ -253,6 +284,7 @@ def test_what_is_no_table_is_named(tmp_path):
 )
 def test_damaged_sidecars_are_named_with_file_key_expected_and_found(change, said, tmp_path):
     launches(tmp_path)
+    vouch_for_nothing(tmp_path)
     path = tmp_path / "launches.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(CalibrationError) as raised:

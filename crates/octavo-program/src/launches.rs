@@ -117,6 +117,12 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
+    /// Bytes of its buffers whose contents it keeps in memory, such as a graph that is searched; 0 for those that compute
+    /// their accesses from positions alone.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+
     /// Sum of the buffers' sizes in bytes.
     fn footprint(&self) -> u64 {
         self.buffers().iter().map(|buffer| buffer.bytes).sum()

@@ -70,6 +70,10 @@ impl Workload for Mix<'_> {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.workload.held_bytes()).sum()
+    }
+
     fn launches(&self) -> u32 {
         self.applications.last().map_or(0, |last| last.launches.end)
     }

@@ -33,6 +33,10 @@ impl Workload for WholeWorkload<'_> {
         applications
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.launches.held_bytes()
+    }
+
     fn launches(&self) -> u32 {
         self.launches.launches()
     }

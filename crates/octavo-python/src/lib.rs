@@ -49,7 +49,7 @@ mod _core {
         OptionError, Page, Residency, Service, Shortage, Unsubscribe, Yield,
     };
     #[pymodule_export]
-    use crate::run::run;
+    use crate::run::{memory_needed, run};
     #[pymodule_export]
     use crate::scenario::{resolve, resolve_stored};
     #[pymodule_export]

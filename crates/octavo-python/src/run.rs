@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, Progress, Repeat, RunOptions, SimError, Table, run_jobs_at_once,
-    simulate_jobs,
+    InstantOptions, InstantProgress, Job, MemoryEstimate, Progress, Repeat, RunOptions, SimError, Table,
+    estimate_memory, run_jobs_at_once, simulate_jobs,
 };
+use octavo_units::Time;
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -26,14 +27,15 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time
 /// in picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
-/// run's native Perfetto trace is written to.
+/// run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes is refused.
 #[pyfunction]
-#[pyo3(signature = (resolved, progress=None, timeline=None))]
+#[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None))]
 pub fn run(
     py: Python<'_>,
     resolved: &str,
     progress: Option<Py<PyAny>>,
     timeline: Option<PathBuf>,
+    memory_limit: Option<u64>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     let (scenario, parts) = py.detach(|| {
@@ -43,16 +45,46 @@ pub fn run(
     })?;
     drop(take_raised()); // Of an earlier run that could not end in it.
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
-    let outcome = py.detach(|| match &scenario.executor {
-        ExecutorChoice::Simulated(choice) => in_time(&scenario, choice, &parts, timeline, &mut telling),
-        ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
-        ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
+    let outcome = py.detach(|| {
+        check_memory(&scenario, &parts, memory_limit)?;
+        match &scenario.executor {
+            ExecutorChoice::Simulated(choice) => in_time(&scenario, choice, &parts, timeline, &mut telling),
+            ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
+            ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
+        }
     });
     match (telling.raised, outcome) {
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(errors::simulation(py, &error)),
         (None, Ok((summary, tables))) => Ok((summary, tables.into_iter().map(|table| to_python(py, table)).collect())),
     }
+}
+
+/// Refuses a run that would take more memory than it may.
+fn check_memory(scenario: &Scenario, parts: &[Part], limit: Option<u64>) -> Result<(), SimError> {
+    let Some(limit) = limit else { return Ok(()) };
+    let needed = memory_of(scenario, parts)?;
+    if needed.total() <= limit { Ok(()) } else { Err(SimError::TooMuchMemory { needed, limit }) }
+}
+
+fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimError> {
+    let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
+    let with_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
+    let records = (with_time, scenario.record.events, with_time && scenario.record.interval > Time::ZERO);
+    estimate_memory(&scenario.node, &scenario.memory, &jobs, records)
+}
+
+/// How many bytes of memory a resolved scenario would take: for the node's tables, for pages, for what is recorded, for
+/// graphs.
+#[pyfunction]
+pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64, u64)> {
+    py.detach(|| {
+        let scenario = load(resolved)?;
+        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        let needed =
+            memory_of(&scenario, &parts).map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        Ok((needed.node, needed.pages, needed.records, needed.inputs))
+    })
 }
 
 /// Why there is no timeline.

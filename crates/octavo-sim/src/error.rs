@@ -6,6 +6,7 @@ use octavo_manager::{ConfigError, MemoryId, Starving};
 use octavo_node::{CapacityError, NodeConfig, NodeError};
 use octavo_units::Time;
 
+use crate::estimate::MemoryEstimate;
 use crate::failure::StrategyFailure;
 
 /// Lines are numbered with 32 bits; the last 64th of them is for page tables.
@@ -170,6 +171,18 @@ pub enum SimError {
         /// Faults that were never resolved.
         waiting: usize,
     },
+    /// The run would take more memory than it may.
+    #[error(
+        "the run would take about {total} of memory ({node} for caches and TLBs, {pages} for pages, {records} for what is recorded, {inputs} for graphs), but may take {limit}",
+        total = amount(needed.total()), node = amount(needed.node), pages = amount(needed.pages),
+        records = amount(needed.records), inputs = amount(needed.inputs), limit = amount(*limit)
+    )]
+    TooMuchMemory {
+        /// What it would take.
+        needed: MemoryEstimate,
+        /// What it may take, in bytes.
+        limit: u64,
+    },
     /// The run takes longer than anybody simulates.
     #[error(
         "the run is not over after {limit} of simulated time: is a clock or a link of the node slower than it was meant to be, or does the workload stall?"
@@ -237,6 +250,11 @@ impl SimError {
             other => other,
         }
     }
+}
+
+/// Bytes in MiB, for a sentence.
+fn amount(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 /// The host's memories by name and size, for a sentence.

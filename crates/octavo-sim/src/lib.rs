@@ -7,6 +7,7 @@
 mod cpu;
 mod engine;
 mod error;
+mod estimate;
 mod fabric;
 mod failure;
 mod functional;
@@ -20,6 +21,7 @@ mod simulate;
 
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
+pub use estimate::{MemoryEstimate, estimate_memory};
 pub use failure::StrategyFailure;
 pub use functional::{
     HostLines, InstantAccesses, InstantJob, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved,

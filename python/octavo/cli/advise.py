@@ -126,6 +126,7 @@ def advise(
     scale: options.Scale = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -103,6 +103,7 @@ def compare(
     scale: options.Scale = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,

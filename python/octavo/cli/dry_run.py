@@ -43,6 +43,7 @@ def _rows(found: Estimate) -> list[tuple[str, str]]:
     rows += [
         ("time", f"{_time(found.seconds)} with {found.workers} at a time"),
         ("memory of one run", "not known" if found.memory_bytes is None else _memory(*found.memory_bytes)),
+        ("its estimate, for --memory-limit", _size(found.needed_bytes)),
         ("disk", f"{_size(found.disk_bytes)}; {_size(found.disk_free_bytes)} are free"),
     ]
     return rows

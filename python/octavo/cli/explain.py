@@ -43,6 +43,7 @@ def explain(
     what_if: WhatIf = False,
     output: Output = None,
     workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     picture: Chart = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -40,6 +40,7 @@ def memmap(
     assignments: options.Set = None,
     scale: options.Scale = None,
     workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,

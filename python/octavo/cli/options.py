@@ -10,6 +10,7 @@ import typer
 from octavo.cli import former
 from octavo.cli.complete import names
 from octavo.errors import ScenarioError
+from octavo.runs import memory
 
 Source = Annotated[Path | None, typer.Argument(metavar="[SCENARIO]", help="Scenario file (TOML).", show_default=False)]
 Workload = Annotated[
@@ -114,6 +115,26 @@ def _called_workers(value: str | None) -> None:
 
 Jobs = Annotated[str | None, typer.Option("--jobs", "-j", hidden=True, is_eager=True, callback=_called_workers)]
 """What `--workers` was called: refused by that name."""
+
+
+def _limited(value: str | None) -> None:
+    try:
+        memory.limit_to(None if value is None else memory.amount(value))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        callback=_limited,
+        help="Memory that all runs side by side may take, such as 8GiB; what is free if left out. A run that would "
+        "take more than its part is refused.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Folder of the results; below runs/ if left out."),

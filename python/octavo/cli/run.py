@@ -83,6 +83,7 @@ def run(
     chart: Chart = None,
     replicates: options.Replicates = 1,
     watch_: options.Watch = False,
+    _memory_limit: options.MemoryLimit = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -84,6 +84,7 @@ def sweep(
     watch_: options.Watch = False,
     on: On = "local",
     workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     _jobs: options.Jobs = None,
     output: options.Output = None,
     force: options.Force = False,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import octavo._core as _core
 from octavo.errors import InterruptedRun, OctavoError, PolicyError, SimulationError
 from octavo.files import links
-from octavo.runs import folder, interrupts
+from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
 from octavo.trace.folder import check_all
 
@@ -113,7 +113,7 @@ def _run_all(
     results: dict[int, RunResult] = {}
     failures: list[OctavoError] = []
     with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
-        one = partial(_run_one, force=force)
+        one = partial(_run_one, force=force, memory_limit=memory.share(min(workers, len(missing))))
         pending = {pool.submit(one, points[index], stop, progress): index for index in missing}
         try:
             while pending and not struck.is_set():
@@ -183,7 +183,7 @@ def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError
         failure.__cause__ = error.__cause__
         return failure
     except _core.SimulationError as error:
-        return SimulationError(f"{point.label}: {error.args[0]}")
+        return memory.refused(point.label, str(error.args[0]))
     except OctavoError as error:
         return error
     except BaseException as error:
@@ -192,15 +192,17 @@ def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError
         return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
 
 
-def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool) -> RunResult:
+def _run_one(
+    point: Point, stop: threading.Event, progress: Progress, *, force: bool, memory_limit: int | None
+) -> RunResult:
     with folder.locked(point.folder) as target:
         found = folder.finished(target, point.scenario, force=force)
         if found is None or point.timeline is not None:  # Nobody else wrote it since we looked.
-            folder.save(target, point.scenario, *_simulated(point, stop, progress))
+            folder.save(target, point.scenario, *_simulated(point, stop, progress, memory_limit))
     return RunResult(point.folder)
 
 
-def _simulated(point: Point, stop: threading.Event, progress: Progress) -> tuple[str, Any]:
+def _simulated(point: Point, stop: threading.Event, progress: Progress, memory_limit: int | None) -> tuple[str, Any]:
     def report(share: float, _time_ps: int) -> bool:
         progress.running[point.label] = share
         return not stop.is_set()
@@ -210,7 +212,7 @@ def _simulated(point: Point, stop: threading.Event, progress: Progress) -> tuple
     _RUNNING.add(threading.get_ident())
     try:
         with folder.replaced_file(point.timeline) as timeline:
-            return _core.run(point.scenario.toml, report, timeline)
+            return _core.run(point.scenario.toml, report, timeline, memory_limit)
     finally:
         _RUNNING.discard(threading.get_ident())
         del progress.running[point.label]

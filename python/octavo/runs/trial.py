@@ -6,7 +6,6 @@ Run as a program it is that process: a scenario comes in as JSON, what was found
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import octavo._core as _core
 from octavo.errors import ScenarioError, SimulationError
 from octavo.files import parquet
-from octavo.runs import folder
+from octavo.runs import folder, memory
 from octavo.runs.tables import frame
 from octavo.scenarios.scenario import Recipe
 
@@ -34,8 +33,6 @@ MOST_TRIALS = 8
 """Runs that are tried, evenly spread over all; chosen."""
 _PATIENCE = 20.0
 """Trials that have not even begun after so many times their limit are given up; chosen."""
-_KIB = 1024 if sys.platform == "linux" else 1
-"""Bytes of the unit in which the system counts a process's memory."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,8 @@ class Estimate:
     """Wall time of all missing runs, with so many workers; nothing if a trial was cut off before anything happened."""
     memory_bytes: tuple[int, int] | None = None
     """Of the run that takes most: what its trial took, and what it would take if it grew like that to the end."""
+    needed_bytes: int | None = None
+    """Of the run that takes most, from the sizes of its tables before it begins: what `--memory-limit` is held to."""
     disk_bytes: int | None = None
     """Results of all missing runs; nothing where trials were cut off and no smaller ones could be made."""
     disk_free_bytes: int = 0
@@ -66,6 +65,7 @@ class _Tried:
     base_bytes: int
     peak_bytes: int
     disk_bytes: int | None
+    needed_bytes: int
 
     def seconds_in_all(self) -> float | None:
         return self.seconds / self.share if self.share > 0 else None
@@ -86,11 +86,12 @@ def estimate(points: Sequence[Point], *, workers: int, force: bool, limit: float
     missing = [point for point in points if folder.finished(point.folder, point.scenario, force=force) is None]
     free = shutil.disk_usage(_existing(points[0].folder)).free
     if not missing:
-        return Estimate(len(points), len(points), 0, 0, 0.0, None, 0, free, workers)
+        return Estimate(len(points), len(points), 0, 0, 0.0, None, None, 0, free, workers)
     step = -(-len(missing) // MOST_TRIALS)
     chosen = missing[::step]
-    tried = [_tried(point, limit) for point in chosen]
     workers = min(workers, len(missing))
+    most = memory.share(workers)
+    tried = [_tried(point, limit, most) for point in chosen]
     seconds = _mean([one.seconds_in_all() for one in tried])
     disk = _mean([one.disk_bytes for one in tried])
     return Estimate(
@@ -100,6 +101,7 @@ def estimate(points: Sequence[Point], *, workers: int, force: bool, limit: float
         sum(one.share == 1 for one in tried),
         None if seconds is None else seconds * len(missing) / workers,
         max(one.memory() for one in tried),
+        max(one.needed_bytes for one in tried),
         None if disk is None else int(disk * len(missing)),
         free,
         workers,
@@ -117,22 +119,22 @@ def _existing(path: Path) -> Path:
     return path if path.is_dir() else _existing(path.parent)
 
 
-def _tried(point: Point, limit: float) -> _Tried:
-    found = _in_a_process(point.label, point.scenario, limit)
+def _tried(point: Point, limit: float, most: int | None) -> _Tried:
+    found = _in_a_process(point.label, point.scenario, limit, most)
     if found.disk_bytes is not None or found.share == 0:
         return found
     scale = point.scenario.values.get("workload", {}).get("scale")
     try:  # A smaller run, which gets to its end, says how much results of it take.
         smaller = Recipe(point.scenario.toml, point.label, (f"workload.scale={scale * found.share / 2}",)).resolve()
-        part = _in_a_process(point.label, smaller, limit)
+        part = _in_a_process(point.label, smaller, limit, most)
     except (ScenarioError, SimulationError, TypeError):
         return found
     disk = None if part.disk_bytes is None else int(part.disk_bytes * 2 / found.share)
-    return _Tried(found.share, found.seconds, found.base_bytes, found.peak_bytes, disk)
+    return _Tried(found.share, found.seconds, found.base_bytes, found.peak_bytes, disk, found.needed_bytes)
 
 
-def _in_a_process(label: str, scenario: Scenario, limit: float) -> _Tried:
-    order = json.dumps({"scenario": scenario.toml, "limit": limit})
+def _in_a_process(label: str, scenario: Scenario, limit: float, most: int | None) -> _Tried:
+    order = json.dumps({"scenario": scenario.toml, "limit": limit, "memory_limit": most})
     command = [sys.executable, "-m", "octavo.runs.trial"]
     try:
         done = subprocess.run(  # noqa: S603 - ourselves
@@ -145,41 +147,44 @@ def _in_a_process(label: str, scenario: Scenario, limit: float) -> _Tried:
         raise SimulationError(f"{label}: its trial ended with status {done.returncode}: {said}")
     answer = json.loads(done.stdout)
     if "error" in answer:
-        raise SimulationError(f"{label}: {answer['error']}")
+        raise memory.refused(label, answer["error"])
     return _Tried(**answer)
 
 
 def main() -> None:
     """Try one run."""
     order = json.load(sys.stdin)
-    sys.stdout.write(json.dumps(_trial(order["scenario"], order["limit"])))
+    sys.stdout.write(json.dumps(_trial(order["scenario"], order["limit"], order["memory_limit"])))
 
 
-def _trial(toml: str, limit: float) -> dict[str, Any]:
-    share, base, began = 0.0, _peak(), time.monotonic()
+def _trial(toml: str, limit: float, most: int | None) -> dict[str, Any]:
+    share, base, began = 0.0, memory.peak(), time.monotonic()
 
     def report(reached: float, _time_ps: int) -> bool:
         nonlocal share
         share = reached
         return time.monotonic() - began < limit
 
-    disk = None
+    disk, needed = None, 0
     try:
-        summary, tables = _core.run(toml, report)
+        needed = sum(_core.memory_needed(toml))
+        summary, tables = _core.run(toml, report, None, most)
         share = 1.0
     except _core.Interrupted:
         pass
     except (_core.SimulationError, _core.PolicyError) as error:
         return {"error": error.args[0]}
-    seconds, peak = time.monotonic() - began, _peak()
+    seconds, peak = time.monotonic() - began, memory.peak()
     if share == 1.0:
         disk = len(toml) + len(summary) + sum(len(parquet.encoded(frame(columns))) for _, columns in tables)
-    return {"share": share, "seconds": seconds, "base_bytes": base, "peak_bytes": peak, "disk_bytes": disk}
-
-
-def _peak() -> int:
-    """Most memory that this process had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
+    return {
+        "share": share,
+        "seconds": seconds,
+        "base_bytes": base,
+        "peak_bytes": peak,
+        "disk_bytes": disk,
+        "needed_bytes": needed,
+    }
 
 
 if __name__ == "__main__":

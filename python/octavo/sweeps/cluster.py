@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
 from octavo.errors import OctavoError
-from octavo.runs import folder
+from octavo.runs import folder, memory
 from octavo.sweeps.crew import Ended
 from octavo.sweeps.worker import explained
 
@@ -101,7 +101,7 @@ def simulate(toml: str) -> dict[str, Any]:
     """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong."""
     found: dict[str, Any] = {"octavo": version("octavo"), "error": None}
     try:
-        found["summary"], found["tables"] = _core.run(toml, None)
+        found["summary"], found["tables"] = _core.run(toml, None, None, memory.share(os.cpu_count() or 1))
     except BaseException as error:
         found["error"] = explained(error)
     return found

@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from octavo.runs import memory
 from octavo.sweeps.crew import Ended
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Processes:
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
+        self._memory_limit = memory.share(slots)
         self._closing = False
         self._idle: list[_Worker] = []
         self._alive: set[_Worker] = set()
@@ -66,7 +68,7 @@ class Processes:
 
     def _run(self, job: Job) -> str | None:
         worker = self._idle.pop() if self._idle else self._new()
-        error = worker.run(job, self._shares)
+        error = worker.run(job, self._shares, self._memory_limit)
         if worker.usable:
             self._idle.append(worker)
         else:
@@ -95,11 +97,15 @@ class _Worker:
         )
         self.usable = True
 
-    def run(self, job: Job, shares: dict[str, float]) -> str | None:
+    def run(self, job: Job, shares: dict[str, float], memory_limit: int | None) -> str | None:
         """Run a job to its end; what went wrong, if anything."""
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
         assert self._process.stdout is not None  # noqa: S101
-        order = {"scenario": job.point.scenario.toml, "folder": str(job.folder.absolute())}
+        order = {
+            "scenario": job.point.scenario.toml,
+            "folder": str(job.folder.absolute()),
+            "memory_limit": memory_limit,
+        }
         try:
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()

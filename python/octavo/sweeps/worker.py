@@ -33,12 +33,14 @@ def main() -> None:
     try:
         for line in sys.stdin:
             job = json.loads(line)
-            answer({"error": _run(Scenario(job["scenario"]), Path(job["folder"]), answer)})
+            answer({"error": _run(Scenario(job["scenario"]), Path(job["folder"]), job["memory_limit"], answer)})
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(1)
 
 
-def _run(scenario: Scenario, target: Path, answer: Callable[[dict[str, Any]], None]) -> str | None:
+def _run(
+    scenario: Scenario, target: Path, memory_limit: int | None, answer: Callable[[dict[str, Any]], None]
+) -> str | None:
     """Run one scenario into its folder; what went wrong, if anything."""
 
     def report(share: float, _time_ps: int) -> bool:
@@ -48,7 +50,7 @@ def _run(scenario: Scenario, target: Path, answer: Callable[[dict[str, Any]], No
     try:
         check_all(scenario.traces)
         with folder.locked(target) as place:
-            folder.save(place, scenario, *_core.run(scenario.toml, report))
+            folder.save(place, scenario, *_core.run(scenario.toml, report, None, memory_limit))
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except BaseException as error:

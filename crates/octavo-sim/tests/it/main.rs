@@ -11,6 +11,7 @@ mod conformance;
 mod counters;
 mod deadlines;
 mod drain;
+mod every_key;
 mod failure;
 mod fidelity;
 mod functional;

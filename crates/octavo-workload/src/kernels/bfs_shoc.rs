@@ -187,6 +187,10 @@ impl Workload for BfsShoc {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     /// Before each further launch the host looks at the flag and resets it.
     fn host_side(&self) -> HostSide {
         let mut side = HostSide::of(self.buffers())

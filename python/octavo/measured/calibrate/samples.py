@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.errors import CalibrationError
+from octavo.errors import CalibrationError, DamagedError
+from octavo.files import digest, manifest
 from octavo.measured.calibrate.tables import COMMON, PARAMETERS, TABLES
 from octavo.runs import folder
 
@@ -144,7 +145,7 @@ def _check_column(table: pl.DataFrame, name: str, kind: type[pl.DataType], where
 
 
 def write(directory: Path, samples: Samples) -> None:
-    """Write table and sidecar; the sidecar comes last and says that the probe is finished.
+    """Write table and sidecar; the sidecar comes last, says that the probe is finished, and vouches for its files.
 
     Raises:
         CalibrationError: the folder cannot be written to.
@@ -167,9 +168,25 @@ def write(directory: Path, samples: Samples) -> None:
         with folder.replaced_file(path) as temporary:
             samples.table.write_parquet(str(temporary), compression="zstd")
         _write_records(activity_file(directory, samples.probe), samples.activity)
+        sidecar["files"] = {name: asdict(found) for name, found in _entries(directory, samples).items()}
     except OSError as error:
         raise CalibrationError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
-    folder.write_json(_sidecar(directory, samples.probe), sidecar)
+    folder.write_json(_sidecar(directory, samples.probe), {**sidecar, "check": _check(sidecar)})
+
+
+def _entries(directory: Path, samples: Samples) -> dict[str, digest.Entry]:
+    """Sizes and hashes of a probe's files, once they are on the disk."""
+    paths = [directory / f"{samples.probe}.parquet"]
+    if samples.activity is not None:
+        paths.append(activity_file(directory, samples.probe))
+    for path in paths:
+        digest.sync(path)
+    return {path.name: digest.entry(path) for path in paths}
+
+
+def _check(sidecar: Mapping[str, Any]) -> str:
+    """The hash of everything in a sidecar but itself."""
+    return digest.of_text(json.dumps({key: value for key, value in sidecar.items() if key != "check"}, sort_keys=True))
 
 
 def beside(output: Path) -> Path:
@@ -215,6 +232,7 @@ def read(directory: Path, probe: str) -> Samples:
 
     """
     sidecar = _read_sidecar(_sidecar(directory, probe))
+    _verify(directory, sidecar)
     path = directory / f"{probe}.parquet"
     try:
         table = pl.read_parquet(path)
@@ -233,6 +251,17 @@ def read(directory: Path, probe: str) -> Samples:
         sidecar["skipped"],
         _activity(directory, probe, sidecar["activity"]),
     )
+
+
+def _verify(directory: Path, sidecar: Mapping[str, Any]) -> None:
+    """Make sure that files are what was written; samples of earlier versions and of `octavo-probe` do not say."""
+    if "files" not in sidecar:
+        return
+    try:
+        entries = {name: digest.Entry(**found) for name, found in sidecar["files"].items()}
+        manifest.verify(directory, manifest.Manifest("samples", entries))
+    except DamagedError as error:
+        raise CalibrationError(error.message, _AGAIN) from None
 
 
 def _activity(directory: Path, probe: str, about: dict[str, Any] | None) -> Activity | None:
@@ -295,6 +324,9 @@ def _read_sidecar(path: Path) -> dict[str, Any]:
         found = ", ".join(sidecar["origin"])
         expected = ", ".join(Origin.__dataclass_fields__)
         raise CalibrationError(f"{path}: key `origin`: expected {expected}, found {found}", _AGAIN)
+    if not {"files", "check"}.isdisjoint(sidecar) and sidecar.get("check") != _check(sidecar):
+        expected = sidecar.get("check", "of its own")
+        raise CalibrationError(f"{path} is damaged: expected contents with `check` {expected}, found others", _AGAIN)
     return sidecar
 
 

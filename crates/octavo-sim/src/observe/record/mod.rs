@@ -10,6 +10,7 @@ use std::ops::Range;
 use octavo_manager::{AttributeChange, Cause, HOST_MEMORY, MemoryId, PageId, PageRun, ProcessorId};
 use octavo_program::{Application, Buffer, Workload, pages_of};
 
+pub(crate) use self::samples::MOST as MOST_INTERVALS;
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use self::traffic::TrafficLog;

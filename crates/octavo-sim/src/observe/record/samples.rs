@@ -29,7 +29,7 @@ const NAMES: [&str; 14] = [
 
 /// Intervals that a run keeps at most, exclusive; chosen: more than any picture shows, and more than a second at the
 /// default interval. An even number.
-const MOST: usize = 10_000;
+pub(crate) const MOST: usize = 10_000;
 
 fn totals(accesses: &Accesses, manager: &Statistics) -> [u64; NAMES.len()] {
     [

@@ -265,6 +265,10 @@ impl Workload for BfsBalanced {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     /// The host looks at how many vertices each further level has, and resets that before.
     fn host_side(&self) -> HostSide {
         let mut side = HostSide::of(&self.buffers)

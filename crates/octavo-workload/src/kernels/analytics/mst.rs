@@ -197,6 +197,10 @@ impl Workload for Mst {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     fn launches(&self) -> u32 {
         1 + ROUND * self.forest.rounds.len() as u32
     }

@@ -108,6 +108,11 @@ impl Workload for PageRank {
     fn buffers(&self) -> &[Buffer] {
         self.sweeps.buffers()
     }
+
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     fn launches(&self) -> u32 {
         self.sweeps.launches()
     }

@@ -118,6 +118,11 @@ impl Workload for Sssp {
     fn buffers(&self) -> &[Buffer] {
         self.sweeps.buffers()
     }
+
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     fn launches(&self) -> u32 {
         self.sweeps.launches()
     }

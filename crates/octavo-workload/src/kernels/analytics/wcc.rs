@@ -106,6 +106,11 @@ impl Workload for Wcc {
             Program::Afforest(forest) => forest.buffers(),
         }
     }
+
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     fn launches(&self) -> u32 {
         match &self.program {
             Program::Propagation { sweeps, .. } => sweeps.launches(),

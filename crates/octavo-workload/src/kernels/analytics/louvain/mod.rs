@@ -165,6 +165,10 @@ impl Workload for Louvain {
         &self.buffers
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.footprint()
+    }
+
     fn launches(&self) -> u32 {
         self.kernels.len() as u32
     }

@@ -1,0 +1,103 @@
+//! How much memory a run takes, before anything of it is built: from the sizes of its tables alone.
+
+use octavo_manager::MemoryConfig;
+use octavo_node::{CacheConfig, NodeConfig, TlbConfig};
+use octavo_program::LINE_BYTES;
+
+use crate::error::SimError;
+use crate::job::{Job, side_by_side};
+use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
+
+// Bytes for one of each, rounded up from what the types take; a test of the command line holds the sum to the memory
+// that processes had at most.
+/// A page: what the manager records of it and who decides about it.
+const PAGE: u64 = 16;
+/// A page, for each GPU: its entry, and counters of accesses.
+const PAGE_ON_GPU: u64 = 4;
+/// A line of 64 bytes of a second-level cache: a sixteenth of a group and of its times of arrival.
+const SECOND_LEVEL_LINE: u64 = 16;
+/// A line of 64 bytes of a first-level cache: tag and time of arrival.
+const FIRST_LEVEL_LINE: u64 = 24;
+/// A translation of a TLB: page, marks and when it was used.
+const TRANSLATION: u64 = 16;
+/// A wavefront that can be in flight: its record, and the operations read ahead.
+const WAVEFRONT: u64 = 512;
+/// A stretch of [`GROUP_BYTES`], while counted, as a row, and as the columns that are written.
+const GROUP: u64 = 250;
+/// An event, while recorded, as a row, and as the columns that are written.
+const EVENT: u64 = 160;
+/// Events of a page in most runs: a fault and a copy.
+const EVENTS_OF_PAGE: u64 = 2;
+/// A row of an interval table with its name, as a row and as the columns that are written.
+const SAMPLE: u64 = 150;
+
+/// A byte of a buffer whose content the workload keeps, such as a graph: itself, and while it is built a second time.
+const HELD: u64 = 2;
+
+/// What takes memory in a run, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Caches, TLBs and wavefronts of all GPUs.
+    pub node: u64,
+    /// State of pages: of the manager, of page tables, and counted for results.
+    pub pages: u64,
+    /// Events and intervals that are recorded.
+    pub records: u64,
+    /// What workloads keep of their inputs: graphs.
+    pub inputs: u64,
+}
+
+impl MemoryEstimate {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        [self.node, self.pages, self.records, self.inputs].into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+/// How much memory a run would take, with or without time, that records events or intervals or not.
+///
+/// # Errors
+/// Pages of a size that there cannot be.
+pub fn estimate_memory(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    jobs: &[Job<'_>],
+    (with_time, events, intervals): (bool, bool, bool),
+) -> Result<MemoryEstimate, SimError> {
+    let page_bytes = memory.decision_size()?.0;
+    let (address_end, bytes, held) =
+        side_by_side(jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
+    let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
+    let events = if events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
+    let tables = if intervals { MOST_INTERVALS as u64 / 2 * series(gpus) * SAMPLE } else { 0 };
+    Ok(MemoryEstimate {
+        node: if with_time { gpus.saturating_mul(gpu(node)) } else { 0 },
+        pages: pages * (PAGE + gpus * PAGE_ON_GPU) + address_end.div_ceil(GROUP_BYTES) * GROUP,
+        records: events + tables,
+        inputs: held * HELD,
+    })
+}
+
+/// Rows of interval tables for each interval, at most: a link from each to each other, and the memories.
+fn series(gpus: u64) -> u64 {
+    1 + gpus * (gpus + 1) + gpus + 1
+}
+
+fn gpu(node: &NodeConfig) -> u64 {
+    let units = u64::from(node.compute.units);
+    let shared = units.div_ceil(u64::from(node.scalar.units.max(1)));
+    let seats = u64::from(node.compute.simds_per_unit) * u64::from(node.compute.wavefronts_per_simd);
+    let caches = units * first_level(&node.l1) + shared * first_level(&node.scalar.cache);
+    let tlbs = units * tlb(&node.l1_tlb) + shared * tlb(&node.scalar.tlb) + tlb(&node.l2_tlb);
+    node.l2.size.0 / LINE_BYTES * SECOND_LEVEL_LINE + caches + tlbs + units * seats * WAVEFRONT
+}
+
+fn first_level(cache: &CacheConfig) -> u64 {
+    cache.size.0 / LINE_BYTES * FIRST_LEVEL_LINE
+}
+
+fn tlb(tlb: &TlbConfig) -> u64 {
+    let large = tlb.large.as_ref().map_or(0, |large| u64::from(large.entries));
+    (u64::from(tlb.entries) + large) * TRANSLATION
+}

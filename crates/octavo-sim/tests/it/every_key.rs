@@ -1,0 +1,146 @@
+//! Whatever number a key of a node is given, a run ends in a result or in a message that names the key.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use octavo_node::NodeConfig;
+use octavo_scenario::{Resolved, Source, presets, resolve};
+use octavo_sim::{Progress, RunOptions, SimError, estimate_memory, simulate_jobs};
+use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
+use serde_json::Value;
+
+/// A whole program with a footprint of a few pages, so that the host computes, too.
+const SCENARIO: &str =
+    "workload = { name = 'fir', scale = 0.0009 }\nprogram.kind = 'managed'\nrecord.interval = '1us'\n";
+
+/// Bytes above which a run is not tried.
+const MOST_MEMORY: u64 = 1 << 30;
+
+fn resolved(preset: &str, change: Option<(&str, &str)>) -> Result<Resolved, String> {
+    let text = format!("{SCENARIO}node.preset = '{preset}'\n");
+    let changes: Vec<String> = change.iter().map(|(key, value)| format!("node.{key}={value}")).collect();
+    resolve(Source { name: "test", text: &text }, &changes).map_err(|error| error.to_string())
+}
+
+/// Runs for a moment: until it ends or has got somewhere.
+fn run(resolved: &Resolved) -> Result<(), String> {
+    let scenario = &resolved.scenario;
+    let parts = scenario.parts().map_err(|error| error.to_string())?;
+    let jobs: Vec<_> = parts
+        .iter()
+        .map(|part| octavo_sim::Job {
+            program: part.program.as_ref(),
+            gpus: part.gpus,
+            ..octavo_sim::Job::named(&part.name, part.workload.as_ref())
+        })
+        .collect();
+    let (interval, events) = (scenario.record.interval > Time::ZERO, false);
+    if estimate_memory(&scenario.node, &scenario.memory, &jobs, (true, events, interval))
+        .is_ok_and(|needed| needed.total() > MOST_MEMORY)
+    {
+        return Ok(()); // What `--memory-limit` is for.
+    }
+    let mut stop = |_: Progress| ControlFlow::Break(());
+    let options = RunOptions { interval: scenario.record.interval, progress: Some(&mut stop), ..RunOptions::default() };
+    match simulate_jobs(&scenario.node, &scenario.memory, &jobs, options) {
+        Ok(_) | Err(SimError::Interrupted | SimError::TooLong { .. }) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Dotted keys of all values that are numbers or quantities.
+fn numbers(node: &NodeConfig) -> Vec<(String, Value)> {
+    fn below(key: &str, value: &Value, found: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(table) => table.iter().for_each(|(name, value)| {
+                below(&if key.is_empty() { name.clone() } else { format!("{key}.{name}") }, value, found);
+            }),
+            Value::Number(_) => found.push((key.to_owned(), value.clone())),
+            Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+                found.push((key.to_owned(), value.clone()));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    below("", &serde_json::to_value(node).expect("a node can be written"), &mut found);
+    found
+}
+
+/// Values at the edges of what can be written, and odd ones, in the unit of `now`.
+fn values(now: &Value, odd: u64) -> Vec<String> {
+    let counts = [0, 1, odd, u64::from(u32::MAX), u64::MAX >> 1];
+    let Some(text) = now.as_str() else {
+        let odd_numbers = if now.is_f64() { ["-1.0", "nan", "inf", "1e308"].as_slice() } else { &["-1"] };
+        let odd_numbers = odd_numbers.iter().map(ToString::to_string);
+        return counts.iter().map(ToString::to_string).chain(odd_numbers).collect();
+    };
+    let written = |count: u64| {
+        if text.parse::<Cycles>().is_ok() {
+            Cycles(count).to_string()
+        } else if text.parse::<Time>().is_ok() {
+            Time(count).to_string()
+        } else if text.parse::<Bytes>().is_ok() {
+            Bytes(count).to_string()
+        } else if text.parse::<Frequency>().is_ok() {
+            Frequency(count).to_string()
+        } else if text.parse::<Bandwidth>().is_ok() {
+            Bandwidth(count).to_string()
+        } else {
+            panic!("a quantity of which unit? {text}")
+        }
+    };
+    counts.into_iter().map(|count| format!("'{}'", written(count))).chain([format!("'-{text}'")]).collect()
+}
+
+/// What the messages may call a key: itself or, where values must go together, the table or a neighbour that it stands
+/// beside.
+fn names(message: &str, key: &str) -> bool {
+    let table = key.rsplit_once('.').map_or(key, |(table, _)| table);
+    message.contains(key) || message.contains(table)
+}
+
+fn check(preset: &str, key: &str, value: &str) -> Result<(), String> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| resolved(preset, Some((key, value))).and_then(|ready| run(&ready))));
+    match outcome {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(message)) if names(&message, key) => Ok(()),
+        Ok(Err(message)) => Err(format!("{preset}: node.{key}={value}: does not name the key: {message}")),
+        Err(_) => Err(format!("{preset}: node.{key}={value}: panics")),
+    }
+}
+
+/// All keys of a preset, each with the values that `chosen` picks.
+fn check_all(preset: &str, odd: u64, mut chosen: impl FnMut(usize) -> bool) -> Vec<String> {
+    let node = resolved(preset, None).expect("a preset is a node").scenario.node;
+    let cases = numbers(&node)
+        .into_iter()
+        .flat_map(|(key, now)| values(&now, odd).into_iter().map(move |value| (key.clone(), value)));
+    let cases: Vec<(String, String)> =
+        cases.enumerate().filter(|(index, _)| chosen(*index)).map(|(_, case)| case).collect();
+    cases.iter().filter_map(|(key, value)| check(preset, key, value).err()).collect()
+}
+
+/// Every key with one or two of its values, in turns.
+#[test]
+fn every_number_of_the_default_node_gives_a_result_or_a_message() {
+    let found = check_all("grit-4gpu", 7, |index| (index + index / 6) % 5 == 0);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A few of every preset, others of each.
+#[test]
+fn numbers_of_every_node_give_a_result_or_a_message() {
+    for (number, preset) in presets::node_names().enumerate() {
+        let found = check_all(preset, 12_345, |index| index % 89 == (number * 7) % 89);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+/// All of them, in `make soak`.
+#[test]
+#[ignore = "minutes"]
+fn all_numbers_of_all_nodes_give_a_result_or_a_message() {
+    let found: Vec<String> = presets::node_names().flat_map(|preset| check_all(preset, 4095, |_| true)).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -1,0 +1,125 @@
+"""What runs may take of memory: what is said is near what they take, and more than is allowed is refused before."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import SMALL
+
+import octavo
+import octavo._core as _core
+from octavo.runs import memory
+
+MIB = 1 << 20
+PEAK = """\
+import sys
+import octavo._core as core
+from octavo.runs import memory
+toml = sys.stdin.read()
+base = memory.peak()
+core.run(toml)
+print(memory.peak() - base)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("8GiB", 8 << 30), ("500MB", 500_000_000), ("1.5 KiB", 1536), ("0B", 0), ("2TB", 2 * 10**12)]
+)
+def test_amounts_of_memory_are_read(text, found):
+    assert memory.amount(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "8", "GiB", "8giB", "-1GiB", "8GiBs", "1e3MB"])
+def test_other_words_are_no_amount(text):
+    with pytest.raises(ValueError, match="expected an amount of memory such as 8GiB"):
+        memory.amount(text)
+
+
+def test_what_is_free_is_shared_by_those_side_by_side(monkeypatch):
+    monkeypatch.setattr(memory, "free", lambda: 12 * MIB)
+    assert [memory.share(workers) for workers in (1, 2, 0)] == [12 * MIB, 6 * MIB, 12 * MIB]
+    monkeypatch.setattr(memory, "_limit", 3 * MIB)
+    assert memory.share(3) == MIB
+    monkeypatch.setattr(memory, "free", lambda: None)
+    monkeypatch.setattr(memory, "_limit", None)
+    assert memory.share(3) is None
+
+
+def test_the_system_says_what_is_free():
+    free = memory.free()
+    assert free is not None
+    assert MIB < free < 1 << 50
+
+
+CASES = {
+    "large caches": {"node": "hgx-h100-8", "overrides": {"node.l2.size": "1GiB", "node.l2.ways": 16}},
+    "many pages": {"scale": 4, "overrides": {"record.events": False}},
+    "many events": {"scale": 1},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_said_is_near_what_a_run_takes(case):
+    """Within a factor of four either way; processes that take less than 32 MiB more are not told apart from noise."""
+    toml = octavo.scenario(**{"workload": "relu", "scale": SMALL, "executor": "simulated"} | CASES[case]).toml
+    said = sum(_core.memory_needed(toml))
+    done = subprocess.run([sys.executable, "-c", PEAK], input=toml, capture_output=True, text=True, check=True)
+    took = int(done.stdout)
+    assert max(took, 32 * MIB) / 4 < said < max(took, 32 * MIB) * 4, (said // MIB, took // MIB)
+
+
+def test_a_run_that_would_take_more_is_refused_with_what_it_would_take(cli, tmp_path):
+    arguments = ("run", "-w", "fir", "-s", str(SMALL), "-o", "r")
+    done = cli(*arguments, "--memory-limit", "1MB")
+    said = " ".join(done.stderr.split())
+    assert done.returncode != 0
+    assert "the run would take about" in said
+    assert "but may take 1 MiB" in said
+    assert "--memory-limit says otherwise" in said
+    assert not (tmp_path / "r").exists()
+    assert cli(*arguments, "--memory-limit", "4GiB").returncode == 0
+
+
+def test_its_siblings_run_all_the_same(cli, tmp_path):
+    """The one whose node has caches that would not fit."""
+    (tmp_path / "s.toml").write_text(
+        'scenario = { workload = { name = "fir", scale = 0.015625 }, node = { preset = "grit-2gpu" } }\n'
+        '[grid]\nnode.l2.size = ["2MiB", "1GiB"]\n'
+    )
+    done = cli("sweep", "s.toml", "-o", "out", "--workers", "1", "--memory-limit", "256MiB", "--json")
+    rows = json.loads(done.stdout)["points"] if done.stdout else []
+    assert [row["status"] for row in rows] == ["ok", "failed"], done.stderr
+    assert "would take about" in rows[1]["error"]
+
+
+def test_graphs_count_and_those_that_need_less_go_on(cli, tmp_path):
+    graph = octavo.scenario(workload="bfs-shoc", scale=0.25, executor="instant")
+    assert _core.memory_needed(graph.toml)[3] >= 0.25 * 32e6
+    arguments = ("compare", "-w", "bfs-shoc,fir", "-s", "0.25", "--executor", "instant", "--set", "record.events=false")
+    done = cli(*arguments, "-p", "on-touch", "--workers", "1", "--memory-limit", "8MB", "-o", "out")
+    said = " ".join(done.stderr.split())
+    assert done.returncode != 0
+    assert "bfs-shoc on-touch: the run would take about" in said
+    assert "fir on-touch: the run" not in said
+    assert len(list(tmp_path.glob("out/runs/**/summary.json"))) == 1
+
+
+def test_a_dry_run_shows_the_estimate_and_refuses_as_the_run_would(cli, tmp_path):
+    arguments = ("run", "-w", "fir", "-s", str(SMALL), "-o", "r", "--dry-run")
+    found = json.loads(cli(*arguments, "--json").stdout)
+    toml = octavo.scenario(workload="fir", scale=SMALL).toml
+    assert found["needed_bytes"] == sum(_core.memory_needed(toml))
+    refused = cli(*arguments, "--memory-limit", "1MB")
+    assert refused.returncode != 0
+    assert "would take about" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("limit", ["lots", "8", "-1GiB"])
+def test_a_limit_that_is_none_is_refused(limit, cli):
+    done = cli("run", "-w", "fir", "--memory-limit", limit)
+    assert done.returncode == 2
+    assert "expected an amount of memory" in " ".join(done.stderr.split())
