@@ -151,6 +151,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
     readings: Literal["sound", "published"] = "sound",
     verify: bool = False,
     exhaustive: bool = False,
+    symmetry: bool = False,
+    on: str | None = None,
     quick: bool = False,
     by_phase: bool = False,
     faults: str | Path | None = None,
@@ -170,6 +172,8 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         readings: of the model's equations: `sound`, or `published` as printed.
         verify: also simulate the present and the advised placement as whole programs.
         exhaustive: also simulate every placement of every buffer.
+        symmetry: with `exhaustive`, run one of the placements that differ in which of several like buffers lies where.
+        on: with `exhaustive`, where its runs are: `local`, `ray`, or the address of a cluster, as of `octavo.sweep`.
         quick: do without the runs with managed and with pinned memory that tell which pages and lines cross the link;
             not of profiles, which have told.
         by_phase: also advise on prefetches between phases of kernels and of the host, for managed memory.
@@ -198,12 +202,16 @@ def advise(  # noqa: PLR0913 - one for each thing that can be asked for
         readings,
         verify,
         exhaustive,
+        symmetry,
+        on,
         quick,
         by_phase,
         None if faults is None else Path(faults),
         workers,
         force,
     )
+    if (symmetry or on is not None) and not exhaustive:
+        raise AdviceError(f"{'--symmetry' if symmetry else '--on'}: expected --exhaustive, too, which it is about")
     if quick and by_phase:
         raise AdviceError("--by-phase: expected runs that tell when pages come, found --quick", "leave out --quick")
     path = None if source is None or isinstance(source, Scenario) else Path(source)
@@ -242,6 +250,8 @@ class _Order:
     readings: str
     verify: bool
     exhaustive: bool
+    symmetry: bool
+    on: str | None
     quick: bool
     by_phase: bool
     faults: Path | None
@@ -353,7 +363,15 @@ def _of_program(
     verified = exhausted = None
     if order.exhaustive:
         exhausted = exhaustive.run(
-            scenario, found, order.placements, runs, workers=order.workers, force=order.force, watch=watch
+            scenario,
+            found,
+            order.placements,
+            runs,
+            workers=order.workers,
+            force=order.force,
+            watch=watch,
+            on=order.on,
+            symmetry=order.symmetry,
         )
     if order.verify or order.exhaustive:
         both = [found.present, found.placements]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from octavo.advice import verify
+from octavo.advice.symmetry import classes, representative
 from octavo.errors import AdviceError
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 4096
 """Placements of all buffers together that are run; chosen: twelve buffers with two placements each."""
+MOST_ROWS = 1 << 16
+"""Placements that are told of; chosen: sixteen buffers with two placements each."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Exhausted:
 
     points: pl.DataFrame
     """`placements` (a letter a buffer: d, m, p), `seconds`, `regret` (over the fastest: 0.1 is a tenth slower),
-    `device_bytes`, `is_advice`, `is_present`, and a column for each buffer."""
+    `device_bytes`, `is_advice`, `is_present`, and a column for each buffer; with symmetry also `run`, the placement
+    that was run for it."""
 
     @property
     def best(self) -> dict[str, Any]:
@@ -48,22 +52,33 @@ class Exhausted:
         return {"regret": self.regret, "best": self.best, "points": self.points.to_dicts()}
 
 
-def choices(plan: Plan, placements: Sequence[Placement]) -> list[dict[str, Placement]]:
+def choices(
+    plan: Plan, placements: Sequence[Placement], alike: Sequence[Sequence[str]] = ()
+) -> list[dict[str, Placement]]:
     """All placements of all buffers that fit the budget; the advice and the present one are among them.
 
     Raises:
-        AdviceError: there are too many.
+        AdviceError: there are too many to run, of those that differ in more than which of the buffers that are `alike`
+            lies where.
 
     """
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
     kinds = [_of(placements, present, plan.placements[name]) for name, present in plan.present.items()]
-    count = prod(map(len, kinds))
-    if count > MOST_RUNS:
+    among = dict(zip(sizes, kinds, strict=True))
+    together = {name for names in alike for name in names}
+    count = prod(len(among[name]) for name in sizes if name not in together)
+    count *= prod(comb(len(names) + len(among[names[0]]) - 1, len(names)) for names in alike)
+    if count > MOST_RUNS or prod(map(len, kinds)) > MOST_ROWS:
         raise AdviceError(
             f"--exhaustive: {len(sizes)} buffers have {count:,} placements, expected at most {MOST_RUNS:,}",
-            "leave some out (--placements device,managed), or --verify the advice alone",
+            "leave some out (--placements device,managed), try --symmetry, or --verify the advice alone",
         )
     return [choice for choice in _each(list(sizes), kinds) if _fits(choice, sizes, plan)]
+
+
+def _run_of(choice: Mapping[str, Placement], plan: Plan, alike: Sequence[Sequence[str]]) -> Mapping[str, Placement]:
+    """What is run for a choice: the advice and the present placement themselves, others as one that is like them."""
+    return choice if choice in (plan.placements, plan.present) else representative(choice, alike)
 
 
 def _of(placements: Sequence[Placement], *others: Placement) -> list[Placement]:
@@ -85,7 +100,7 @@ def device_bytes(choice: Mapping[str, Placement], sizes: Mapping[str, int]) -> i
     return sum(sizes[name] for name, placement in choice.items() if placement == "device")
 
 
-def run(
+def run(  # noqa: PLR0913 - one for each thing that can be asked for
     scenario: Scenario,
     plan: Plan,
     placements: Sequence[Placement],
@@ -94,16 +109,31 @@ def run(
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
+    on: str | None = None,
+    symmetry: bool = False,
 ) -> Exhausted:
     """Run every placement; those finished in `root` are not run again, unless `force` is to replace them.
+
+    Args:
+        scenario: the program.
+        plan: the advice.
+        placements: those that may be advised.
+        root: folder of the runs.
+        workers: runs at a time.
+        force: replace finished runs.
+        watch: called with how far the runs are.
+        on: what sweeps can run on: `local`, `ray`, or the address of a cluster; threads here if left out.
+        symmetry: run one of the placements that differ in nothing but which of several like buffers lies where.
 
     Raises:
         AdviceError: there are too many.
         OctavoError: one cannot be simulated.
 
     """
-    every = choices(plan, placements)
-    times = verify.seconds(scenario, every, root, workers=workers, force=force, watch=watch)
+    alike = classes([each.buffer for each in plan.buffers]) if symmetry else []
+    every = choices(plan, placements, alike)
+    told_by = [_run_of(choice, plan, alike) for choice in every]
+    times = verify.seconds(scenario, told_by, root, workers=workers, force=force, watch=watch, on=on)
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
     best = min(times)
     rows = [
@@ -114,8 +144,9 @@ def run(
             "device_bytes": device_bytes(choice, sizes),
             "is_advice": choice == plan.placements,
             "is_present": choice == plan.present,
+            **({"run": verify.label(run)} if symmetry else {}),
             **choice,
         }
-        for choice, time in zip(every, times, strict=True)
+        for choice, run, time in zip(every, told_by, times, strict=True)
     ]
     return Exhausted(pl.DataFrame(rows).sort("seconds", "placements"))

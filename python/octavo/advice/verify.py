@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from octavo.advice import elsewhere
 from octavo.runs.execute import Point, execute
 from octavo.scenarios.scenario import Recipe
 
@@ -64,10 +65,12 @@ def seconds(
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
+    on: str | None = None,
 ) -> list[float]:
     """Simulated seconds of the whole program under each choice.
 
-    Those finished in `root` are not run again, unless `force` is to replace them.
+    Those finished in `root` are not run again, unless `force` is to replace them. They run here, or `on` what sweeps
+    can run on.
 
     Raises:
         OctavoError: one cannot be simulated, or a folder holds something else.
@@ -76,7 +79,11 @@ def seconds(
     points = {label(choice): choice for choice in choices}
     quiet = Recipe(scenario.toml, "scenario", ("record.events=false", "record.interval=0ns")).resolve()
     runs = [_point(name, placed(quiet, choice), root) for name, choice in points.items()]
-    found = dict(zip(points, execute(runs, workers=workers, force=force, watch=watch), strict=True))
+    if on is None:
+        done = execute(runs, workers=workers, force=force, watch=watch)
+    else:
+        done = elsewhere.execute(runs, on, workers=workers, force=force, watch=watch)
+    found = dict(zip(points, done, strict=True))
     return [found[label(choice)].seconds for choice in choices]
 
 

@@ -28,6 +28,7 @@ EXAMPLES = options.examples(
     "octavo advise fir --scale 1/64 --by-phase --verify",
     "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
+    "octavo advise bfs-balanced --scale 0.001 --exhaustive --symmetry --on ray -o runs/search",
 )
 _SHOWN = 10
 """Placements that are shown of an exhaustive search; all are in the folder."""
@@ -66,6 +67,21 @@ Placements = Annotated[
 ]
 Verify = Annotated[bool, typer.Option("--verify", help="Also simulate the present and the advised placement.")]
 Exhaustive = Annotated[bool, typer.Option("--exhaustive", help="Also simulate every placement of every buffer.")]
+Symmetry = Annotated[
+    bool,
+    typer.Option(
+        "--symmetry",
+        help="With --exhaustive: of placements that differ in which of several like buffers lies where, one.",
+    ),
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        help="With --exhaustive: where its runs are: local, ray, or ray://host:port (both need octavo\\[ray]).",
+        show_default=False,
+    ),
+]
 Quick = Annotated[
     bool,
     typer.Option("--quick", help="Do without the runs with managed and pinned memory that tell what crosses the link."),
@@ -116,6 +132,8 @@ def advise(
     readings: Readings = Reading.sound,
     verify: Verify = False,
     exhaustive: Exhaustive = False,
+    symmetry: Symmetry = False,
+    on: On = None,
     quick: Quick = False,
     phases: Phases = False,
     faults: Faults = None,
@@ -145,6 +163,8 @@ def advise(
             readings=readings.value,
             verify=verify,
             exhaustive=exhaustive,
+            symmetry=symmetry,
+            on=on,
             quick=quick,
             by_phase=phases,
             faults=faults,

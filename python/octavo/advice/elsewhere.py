@@ -1,0 +1,94 @@
+"""Runs of a search by whoever runs the points of sweeps: processes on this machine, or a Ray cluster."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from octavo.errors import InterruptedRun, SimulationError
+from octavo.files import links
+from octavo.runs import folder
+from octavo.runs.execute import Progress
+from octavo.runs.result import RunResult
+from octavo.sweeps.crew import Crew, Job
+from octavo.sweeps.plan import Point as Task
+from octavo.sweeps.run import crew
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from octavo.runs.execute import Point
+
+_POLL_SECONDS = 0.1
+
+
+def execute(
+    points: Sequence[Point],
+    on: str,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> list[RunResult]:
+    """Run every point that is not finished yet; returns the results in the order of the points.
+
+    Args:
+        points: the runs and their folders.
+        on: `local`, `ray`, or the address of a cluster, as of sweeps.
+        workers: runs at a time; as many as there are cores if left out.
+        force: replace finished results.
+        watch: called with how far the runs are.
+
+    Raises:
+        OutputError: a folder cannot be written or holds something else.
+        SimulationError: one cannot be simulated; the others run all the same, and are kept.
+        ClusterError: the cluster cannot be used.
+        InterruptedRun: Ctrl-C; what is finished is kept.
+
+    """
+    results: dict[int, RunResult] = {}
+    for number, point in enumerate(points):
+        folder.check_writable(links.followed(point.folder).parent)
+        folder.mend(point.folder)
+        found = folder.finished(point.folder, point.scenario, force=force)
+        if found is not None:
+            results[number] = found
+    progress = Progress(len(points), [points[number].label for number in results], len(results))
+    missing = [
+        Job(Task(number, {}, point.label, point.scenario), point.folder)
+        for number, point in enumerate(points)
+        if number not in results
+    ]
+    if missing:
+        hired = crew(on, workers)
+        try:
+            _carry_out(hired, missing, progress, watch or (lambda _: None))
+        except KeyboardInterrupt:
+            kept = len(progress.done) - len(progress.failed)
+            raise InterruptedRun(
+                f"stopped: {kept} of {progress.total} runs are finished and kept", "the same command goes on from there"
+            ) from None
+        finally:
+            hired.close()
+    if progress.failed:
+        raise SimulationError(
+            f"{len(progress.failed)} of {len(points)} runs failed: {progress.failed[0]}",
+            "the others are finished and kept; the same command tries these again",
+        )
+    return [results.get(number) or RunResult(point.folder) for number, point in enumerate(points)]
+
+
+def _carry_out(hired: Crew, jobs: Sequence[Job], progress: Progress, watch: Callable[[Progress], None]) -> None:
+    waiting, underway = deque(jobs), 0
+    while waiting or underway:
+        while waiting and underway < hired.slots:
+            hired.start(waiting.popleft())
+            underway += 1
+        for ended in hired.poll(_POLL_SECONDS):
+            underway -= 1
+            label = ended.job.point.label
+            progress.done.append(label)
+            if ended.error is not None:
+                progress.failed.append(f"{label}: {ended.error}")
+        progress.running = dict(hired.shares())
+        watch(progress)

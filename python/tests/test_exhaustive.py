@@ -1,0 +1,74 @@
+"""Every placement: run here or on a cluster, and one for those that are alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+import octavo
+from octavo.advice import symmetry
+from octavo.advice.facts import PLACEMENTS
+
+TWO: dict = {"scale": 1 / 256, "quick": True, "exhaustive": True, "placements": ["device", "managed"]}
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    root = tmp_path_factory.mktemp("searched")
+    return octavo.advise("vectoradd", output=root / "all", **TWO), root
+
+
+def test_like_buffers_are_those_that_nothing_tells_apart(searched):
+    buffers = [each.buffer for each in searched[0].plan.buffers]
+    assert symmetry.classes(buffers) == [["b", "c"]]
+    larger = replace(buffers[1], size=buffers[1].size + 1)
+    assert symmetry.classes([buffers[0], larger, buffers[2]]) == []
+
+
+def test_one_of_like_placements_stands_for_all():
+    """Against all permutations: the representative is one of them, and the same for each."""
+    alike = [["a", "c"]]
+    for places in product(PLACEMENTS, repeat=3):
+        choice = dict(zip("abc", places, strict=True))
+        swapped = {**choice, "a": choice["c"], "c": choice["a"]}
+        found = symmetry.representative(choice, alike)
+        assert found in (choice, swapped)
+        assert found == symmetry.representative(swapped, alike)
+
+
+def test_a_search_with_symmetry_runs_less_and_finds_nearly_the_same(searched):
+    every, root = searched
+    assert every.exhausted is not None
+    less = octavo.advise("vectoradd", symmetry=True, output=root / "less", **TWO)
+    assert less.exhausted is not None
+    points, all_points = less.exhausted.points, every.exhausted.points
+    assert (points.height, all_points.height) == (8, 8)
+    assert "run" not in all_points.columns
+    # `ddd` and its like: of 4 placements of b and c, 3 are run for each of a.
+    assert points["run"].n_unique() == len(list((root / "less" / "runs").iterdir())) == 6
+    own = points.filter(points["run"] == points["placements"])
+    both = own.join(all_points, on="placements", suffix="_of_all")
+    assert (both["seconds"] == both["seconds_of_all"]).all()
+
+
+def test_whoever_runs_it_finds_the_same_and_goes_on(searched):
+    """Processes, as the runs of a cluster are: the cluster itself is tested with sweeps."""
+    every, root = searched
+    there = octavo.advise("vectoradd", on="local", workers=2, output=root / "there", **TWO)
+    assert there.exhausted is not None
+    assert every.exhausted is not None
+    assert there.exhausted.points.equals(every.exhausted.points)
+    seen: list[int] = []
+    again = octavo.advise("vectoradd", on="local", output=root / "there", watch=lambda to: seen.append(to.kept), **TWO)
+    assert again.exhausted is not None
+    assert again.exhausted.points.equals(every.exhausted.points)
+    assert set(seen) <= {8, 2}
+
+
+def test_what_is_about_a_search_needs_one():
+    with pytest.raises(octavo.AdviceError, match="--exhaustive"):
+        octavo.advise("vectoradd", scale=1 / 256, quick=True, symmetry=True)
+    with pytest.raises(octavo.ScenarioError, match="cannot run on `moon`"):
+        octavo.advise("vectoradd", on="moon", **TWO)
