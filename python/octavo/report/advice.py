@@ -55,6 +55,8 @@ def _of(path: Path) -> dict[str, Any]:
         return {
             **{key: document[key] for key in ("name", "node", "gain", "found", "budget", "notes")},
             "regret": None if exhaustive is None else exhaustive["regret"],
+            "found_by_phase": document.get("found_by_phase"),
+            "moves": (document.get("by_phase") or {"moves": []})["moves"],
             "buffers": buffers,
             **_roofline(document.get("roofline")),
         }
