@@ -255,7 +255,9 @@ impl Driver {
     /// A wake has arrived, and who waited goes on by itself.
     pub fn woken(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         let fault = self.wake_arrives(id);
-        self.replayed(now, &fault, to);
+        // Nobody has tried yet: who finds no mapping will fault.
+        let late = !self.manager.believes_mapped(&fault.fault());
+        self.end_wake(now, &fault, late, to);
     }
 
     /// A wake has arrived: the fault is no more, its number is free. When everyone who waited has tried again, call
@@ -267,9 +269,13 @@ impl Driver {
     /// Everyone who waited for a fault whose [wake has arrived](Self::wake_arrives) has tried again. Its plan may be
     /// over.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
+        let late = fault.held && self.faults.outstanding(fault.processor, fault.page).is_some();
+        self.end_wake(now, fault, late, to);
+    }
+
+    fn end_wake(&mut self, now: Time, fault: &Outstanding, late: bool, to: &mut impl Executor) {
         if fault.held {
-            let faulted = self.faults.outstanding(fault.processor, fault.page).is_some();
-            self.late.replayed(fault.processor, fault.page, faulted);
+            self.late.woken(fault.processor, fault.page, late);
         }
         let Some(slot) = fault.plan else { return };
         self.plans.running[slot].wakes -= 1;

@@ -25,17 +25,17 @@ impl Late {
         !self.prompt.is_empty() && self.prompt.contains(&page)
     }
 
-    /// Everyone who waited for a wake that was held back has tried again, and perhaps `faulted` once more.
-    pub fn replayed(&mut self, processor: ProcessorId, page: PageId, faulted: bool) {
-        if !faulted {
+    /// A wake that was held back has arrived, perhaps too `late` for those who waited for it.
+    pub fn woken(&mut self, processor: ProcessorId, page: PageId, late: bool) {
+        if !late {
             if !self.in_a_row.is_empty() {
                 self.in_a_row.remove(&(page, processor));
             }
             return;
         }
-        let late = self.in_a_row.entry((page, processor)).or_default();
-        *late += 1;
-        if *late >= MOST {
+        let times = self.in_a_row.entry((page, processor)).or_default();
+        *times += 1;
+        if *times >= MOST {
             self.in_a_row.remove(&(page, processor));
             self.prompt.insert(page);
         }

@@ -8,6 +8,7 @@ use octavo_units::Time;
 
 use super::faulty::{Faulty, Mood};
 use super::watched::{Subject, Watched};
+use crate::config::{BatchConfig, BatchScope, PoolConfig, Replay, ServiceModel};
 use crate::driver::Driver;
 use crate::executor::Executor;
 use crate::service::Service;
@@ -43,6 +44,24 @@ enum Second {
     Nowhere,
 }
 
+/// How requests are served: at once, by servers, or in batches of all GPUs or of each, with each replay policy.
+fn service(seed: u32) -> Service {
+    let turn = seed / 3;
+    match seed % 3 {
+        0 => Service::at_once(),
+        1 => Service::new(&ServiceModel::Pool(PoolConfig { service: Time(2), servers: 1 + turn % 3 })),
+        _ => Service::new(&ServiceModel::Batch(BatchConfig {
+            size: 1 + turn % 4,
+            batch: Time(3),
+            request: Time(1),
+            block: Time(u64::from(turn % 2)),
+            replay: [Replay::Block, Replay::Batch, Replay::BatchFlush, Replay::Once][turn as usize % 4],
+            interrupt: Time(u64::from(turn / 2 % 2)),
+            scope: [BatchScope::PerGpu, BatchScope::Node][turn as usize / 4 % 2],
+        })),
+    }
+}
+
 /// A running case.
 pub struct Session<S> {
     driver: Driver,
@@ -66,7 +85,7 @@ impl<S: Subject> Session<S> {
         let manager = Manager::new(&case.config, &case.topology).expect("the configuration is valid");
         let watched = Watched::new(subject, &case.topology, case.config.placement.name == "ideal");
         let mut session = Self {
-            driver: Driver::new(manager, Service::at_once()),
+            driver: Driver::new(manager, service(case.seed)),
             node: Faulty::new(watched, case.mood, case.seed ^ 0x5eed),
             random: Random::new(case.seed),
             now: Time::ZERO,
@@ -159,8 +178,8 @@ impl<S: Subject> Session<S> {
             self.node.inner.wake(self.now, id, &fault);
             let woken = std::iter::from_fn(|| self.node.inner.take_woken()).collect::<Vec<_>>();
             let faults: Vec<Fault> = woken.into_iter().filter_map(|fault| self.touch(fault)).collect();
-            self.driver.replayed(self.now, &fault, &mut self.node);
             self.driver.faults(self.now, &faults, &mut self.node);
+            self.driver.replayed(self.now, &fault, &mut self.node);
         }
         any
     }
@@ -216,7 +235,7 @@ impl<S: Subject> Session<S> {
 
     /// Everything that is under way ends; then nobody may wait, and manager and machine agree.
     fn settle(&mut self) {
-        while self.replay(true) || self.node.go_on(self.now, &mut self.driver) {}
+        while self.replay(true) || self.node.go_on(self.now, &mut self.driver) || self.pass_time() {}
         assert!(self.driver.is_idle(), "plans are under way and nothing ends them");
         assert!(self.driver.outstanding().is_empty(), "faults are forgotten");
         let waiting = &self.node.inner.machine.outstanding;
@@ -227,6 +246,14 @@ impl<S: Subject> Session<S> {
         if !self.driver.halted() {
             self.compare();
         }
+    }
+
+    /// The driver goes on with what is due next; whether anything is.
+    fn pass_time(&mut self) -> bool {
+        let Some(at) = self.driver.deadline() else { return false };
+        self.now = self.now.max(at);
+        self.driver.tick(self.now, &mut self.node);
+        true
     }
 
     fn compare(&mut self) {

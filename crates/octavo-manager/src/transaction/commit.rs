@@ -53,6 +53,8 @@ impl Unfinished {
     pub fn commit(&mut self, memory: &mut Memory, mut draft: Draft, plans: &mut Vec<Plan>) {
         coalesce_touched(memory, &mut draft);
         if draft.is_empty() {
+            // What no executor sees has changed already: nobody acknowledges it.
+            draft.flight.undo.iter().for_each(|(page, _)| memory.pages.set_slot(*page, None));
             self.flights.close(draft.slot, draft.flight);
             self.recycle(draft.room);
             self.recycle(draft.steps);
