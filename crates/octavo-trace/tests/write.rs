@@ -69,6 +69,31 @@ fn a_trace_appears_only_when_it_is_whole() {
     assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().filter(hidden).count(), 0);
 }
 
+#[test]
+fn a_folder_with_files_of_others_is_not_replaced() {
+    let path = folder("notes.trace");
+    let whole = |writer: Result<TraceWriter, _>| {
+        let mut writer: TraceWriter = writer.unwrap();
+        for wavefront in 0..2 {
+            writer.push(load(wavefront, 0, &[1])).unwrap();
+            writer.push(end(wavefront, 1)).unwrap();
+        }
+        let (allocations, launches) = tables();
+        writer.finish(&allocations, &launches)
+    };
+    whole(TraceWriter::create(&path, header())).unwrap();
+    std::fs::write(path.join("octavo-manifest.json"), "{}").unwrap();
+    whole(TraceWriter::replace(&path, header())).unwrap();
+
+    let late = TraceWriter::replace(&path, header());
+    std::fs::write(path.join("notes.txt"), "mine").unwrap();
+    let reasons = [whole(late).unwrap_err().reason, TraceWriter::replace(&path, header()).err().unwrap().reason];
+    for reason in reasons {
+        assert_eq!(reason, "is not replaced: it holds notes.txt, which is no part of a trace");
+    }
+    assert_eq!(std::fs::read(path.join("notes.txt")).unwrap(), b"mine");
+}
+
 fn hidden(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
     entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".whole")
 }

@@ -288,8 +288,9 @@ fn conforms(config: &MemoryConfig) {
 }
 
 fn conform(composed: Composed<'_>) {
-    // There are many compositions: each gets a hundred-and-twenty-eighth of PROPTEST_CASES, two by default.
-    let cases = Config::default().cases.div_ceil(128);
+    // There are many compositions: each gets a sixty-fourth of PROPTEST_CASES, four by default. The first two are cheap
+    // and say little.
+    let cases = Config::default().cases.div_ceil(64);
     let mut runner = TestRunner::new_with_rng(
         Config { cases, failure_persistence: None, ..Config::default() },
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),

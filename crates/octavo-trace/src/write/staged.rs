@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::schema::INSTRUCTIONS;
+use crate::schema::{ACTIONS, ALLOCATIONS, INSTRUCTIONS, LAUNCHES};
 use crate::{TraceError, validate};
+
+/// All that the folder of a trace has: its tables, and the manifest that `octavo trace seal` writes.
+const OURS: [&str; 5] = [INSTRUCTIONS, ALLOCATIONS, LAUNCHES, ACTIONS, "octavo-manifest.json"];
 
 /// A hidden sibling of the folder that it will become; removed when dropped before that.
 pub(super) struct Staged {
@@ -15,7 +18,7 @@ pub(super) struct Staged {
 
 impl Staged {
     /// # Errors
-    /// `path` exists, unless it is a trace that may be replaced; or its parent cannot be written to.
+    /// `path` exists, unless it is a trace and nothing else, which may be replaced; or its parent cannot be written to.
     pub fn new(path: &Path, replace: bool) -> Result<Self, TraceError> {
         if path.exists() {
             if !replace {
@@ -24,6 +27,7 @@ impl Staged {
             if !path.join(INSTRUCTIONS).is_file() {
                 return Err(TraceError::new(path, "exists and is no trace, so it is not replaced"));
             }
+            nothing_else(path)?;
         }
         let temporary = sibling(path, "")?;
         fs::create_dir_all(&temporary).map_err(|error| failed(path, &error))?;
@@ -47,7 +51,11 @@ impl Staged {
 
     /// Gives the folder its name.
     pub fn commit(self) -> Result<(), TraceError> {
-        let outcome = if self.replace && self.path.exists() { self.swap() } else { self.rename() };
+        let replaces = self.replace && self.path.exists();
+        if replaces {
+            nothing_else(&self.path)?; // Somebody may have put a file there since.
+        }
+        let outcome = if replaces { self.swap() } else { self.rename() };
         outcome.map_err(|error| failed(&self.path, &error))
     }
 
@@ -71,6 +79,21 @@ impl Drop for Staged {
     fn drop(&mut self) {
         // Gone already once it has its name.
         let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
+
+/// Refuses a folder that holds what no trace has: it would go with the folder.
+fn nothing_else(path: &Path) -> Result<(), TraceError> {
+    let entries = fs::read_dir(path).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let mut names: Vec<_> =
+        entries.map_err(|error| failed(path, &error))?.iter().map(fs::DirEntry::file_name).collect();
+    names.sort();
+    match names.iter().find(|name| !OURS.iter().any(|known| *name == *known)) {
+        Some(name) => {
+            let name = name.display();
+            Err(TraceError::new(path, format!("is not replaced: it holds {name}, which is no part of a trace")))
+        }
+        None => Ok(()),
     }
 }
 
