@@ -1,4 +1,4 @@
-"""The harvesting study end to end, on graphs of a five-hundredth of their size and less."""
+"""The harvesting study end to end, on graphs of three thousandths of their size and less."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _shorter(case):
     """The case with three rounds of PageRank, beside components of a graph of half the size: the same, in less time."""
     pagerank, (wcc, network) = case.harvesting[0], case.yielding
     few = replace(pagerank, workload=pagerank.workload | {"rounds": 3})
-    small = replace(wcc, workload=wcc.workload | {"scale": 0.001})
+    small = replace(wcc, workload=wcc.workload | {"scale": 0.0015})
     return replace(case, harvesting=(few,), yielding=(small, network))
 
 
@@ -31,7 +31,7 @@ def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("harvest") / "study"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(CASES, "1", _shorter(CASES["1"]))
-        return reproduce(Study(root, ("workload.scale=0.002",), ("1",)))
+        return reproduce(Study(root, ("workload.scale=0.003",), ("1",), need=1.2))
 
 
 def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
@@ -95,6 +95,15 @@ def test_all_that_was_found_is_shown(study, capsys):
         assert title in shown
     pages = study.sources.filter(gpu=0, why="fault")["host"].item()
     assert f"{pages:,}" in shown
+
+
+def test_replicas_sum_their_gradients_in_memory_of_the_device():
+    tables = {table["name"]: table for table in CASES["1"].jobs({})}
+    assert tables["vgg16"]["workload"]["all_reduce"]
+    assert tables["vgg16"]["program"]["buffers"] == {f"received-{gpu}": {"kind": "device"} for gpu in (0, 1)}
+    (alone,) = (table for table in CASES["4"].jobs({}) if table["name"] == "resnet101")
+    assert "all_reduce" not in alone["workload"], "one replica has nobody to share with"
+    assert "buffers" not in alone["program"]
 
 
 def test_memory_is_scaled_with_the_graph_and_too_small_for_it():

@@ -188,10 +188,15 @@ impl Frames {
         self.releasing[memory.index()] > 0
     }
 
-    /// Frames that no unfinished plan gives up, beyond the capacity less what should be free, at most half of it.
+    /// Frames that no unfinished plan gives up, beyond the capacity less what should be free.
+    ///
+    /// That and what stays until it is freed are at most half of the capacity together, unless more stays: pages that
+    /// come for a fault have the other half, and do not leave before they are touched.
     pub fn excess(&self, memory: MemoryId, free: u32) -> u32 {
-        let (capacity, staying) = (self.capacity(memory), self.held[memory.index()] - self.releasing[memory.index()]);
-        if capacity == u32::MAX { 0 } else { staying.saturating_sub(capacity - free.min(capacity / 2)) }
+        let (capacity, index) = (self.capacity(memory), memory.index());
+        let held = self.held[index] - self.releasing[index];
+        let most = (capacity / 2).saturating_sub(self.staying[index]);
+        if capacity == u32::MAX { 0 } else { held.saturating_sub(capacity - free.min(most)) }
     }
 
     /// A plan with this change begins: what it uses at its peak is held from now on.

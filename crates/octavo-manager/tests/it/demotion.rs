@@ -2,8 +2,8 @@
 
 use crate::common::{choice, fault, show};
 use octavo_manager::{
-    Access, CounterNotification, CounterSpec, Event, HOST_MEMORY, Manager, MemoryConfig, MemoryId, MemoryMask, Mode,
-    PageId, PageRun, Plan, PlanClass, ProcessorId, Topology,
+    Access, Allocation, CounterNotification, CounterSpec, Event, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
+    MemoryMask, Mode, PageId, PageRun, Plan, PlanClass, ProcessorId, Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -76,6 +76,23 @@ fn at_most_half_of_a_memory_is_kept_free() {
     let mut manager = manager("{}", &[3]);
     (0..8).for_each(|page| _ = write(&mut manager, page));
     assert_eq!(manager.frames_held(MemoryId::gpu(0)), 2, "100 MiB are more than there is");
+}
+
+#[test]
+fn what_stays_leaves_less_to_keep_free() {
+    // Two of four frames are to be free: one page of device memory, or two, are free of that.
+    for (device, free) in [(0, 2), (1, 1), (2, 0), (3, 0)] {
+        let mut manager = manager(r#"{"free": "8KiB"}"#, &[4]);
+        let run = PageRun { first: PageId(1000), count: device };
+        if device > 0 {
+            let event = Event::Allocate(Allocation { kind: Kind::Device, ..run.into() });
+            let mut plans = Vec::new();
+            handle(&mut manager, event, &mut plans);
+            plans.iter().for_each(|plan| complete(&mut manager, plan, &mut Vec::new()));
+        }
+        (0..8).for_each(|page| _ = write(&mut manager, page));
+        assert_eq!(manager.frames_held(MemoryId::gpu(0)), 4 - free, "{device} pages of device memory");
+    }
 }
 
 /// Two GPUs with so many pages of 2 MiB, of which GPU 1 keeps `reserve` MiB.

@@ -23,8 +23,15 @@ class Job:
         """The job as a scenario has it; one that yields begins again until the harvester is done."""
         own = {"scale": scales[self.name]} if self.name in scales else {}
         workload = self.workload | own
-        table = {"name": self.name, "workload": workload, "gpus": list(self.gpus), "program": {"kind": "managed"}}
+        table = {"name": self.name, "workload": workload, "gpus": list(self.gpus), "program": self._program()}
         return table | ({"until": until} if until else {"repetitions": 1})
+
+    def _program(self) -> dict[str, Any]:
+        """All memory is managed but what gradients are received in, which libraries have as device memory."""
+        if not self.workload.get("all_reduce"):
+            return {"kind": "managed"}
+        received = {f"received-{replica}": {"kind": "device"} for replica in range(len(self.gpus))}
+        return {"kind": "managed", "buffers": received}
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,9 @@ STEPS = 2
 
 
 def network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
-    """Data-parallel training with so many samples on each GPU."""
+    """Data-parallel training with so many samples on each GPU, which sum their gradients."""
     workload = {"name": name, "batch": batch, "replicas": len(gpus), "iterations": STEPS}
+    workload |= {"all_reduce": True} if len(gpus) > 1 else {}
     return Job(label or name, workload, gpus, network=True)
 
 

@@ -161,9 +161,16 @@ impl Model {
     fn shrink_one(&mut self, flight: u64, processor: ProcessorId) {
         // What unfinished plans give up is as good as gone: evicting for it too would give up too much.
         let capacity = self.capacity(processor);
-        let room = if capacity == u32::MAX { capacity } else { capacity - self.rules.reserve.min(capacity / 2) };
+        let most = (capacity / 2).saturating_sub(self.staying(processor.memory()));
+        let room = if capacity == u32::MAX { capacity } else { capacity - self.rules.reserve.min(most) };
         let excess = self.resident(processor.memory()).saturating_sub(room) as usize;
         let victims = self.choose(processor, Need { pages: excess, all: false, asking: None });
         victims.into_iter().for_each(|victim| self.evict(flight, processor, victim));
+    }
+
+    /// Pages that stay in a memory until they are freed.
+    fn staying(&self, memory: MemoryId) -> u32 {
+        let stays = self.pages.iter().filter(|(page, one)| self.kind(**page).stays() && one.takes(memory));
+        stays.count() as u32
     }
 }
