@@ -71,20 +71,20 @@ Symmetry = Annotated[
     bool,
     typer.Option(
         "--symmetry",
-        help="With --exhaustive: of placements that differ in which of several like buffers lies where, one.",
+        help="With --exhaustive: of placements that only swap like buffers, simulate one.",
     ),
 ]
 On = Annotated[
     str | None,
     typer.Option(
         "--on",
-        help="With --exhaustive: where its runs are: local, ray, or ray://host:port (both need octavo\\[ray]).",
+        help="With --exhaustive: where runs execute: local, ray, or ray://host:port (both need octavo\\[ray]).",
         show_default=False,
     ),
 ]
 Quick = Annotated[
     bool,
-    typer.Option("--quick", help="Do without the runs with managed and pinned memory that tell what crosses the link."),
+    typer.Option("--quick", help="Skip the runs with managed and pinned memory, which tell what crosses the link."),
 ]
 Phases = Annotated[
     bool,
@@ -95,14 +95,14 @@ Faults = Annotated[
     typer.Option(
         "--faults",
         metavar="FOLDER",
-        help="Of a recording: an imported profile of the same process, whose faults go to call sites.",
+        help="For a recording: an imported profile of the same process, whose faults are assigned to call sites.",
         show_default=False,
     ),
 ]
 Readings = Annotated[
-    Reading, typer.Option("--readings", help="The model's equations in sound units, or as they were published.")
+    Reading, typer.Option("--readings", help="The model's equations in consistent units, or as published.")
 ]
-For = Annotated[Library, typer.Option("--for", help="What to write the actions for.")]
+For = Annotated[Library, typer.Option("--for", help="Language or tool to write the actions for.")]
 PlacementFile = Annotated[
     Path | None,
     typer.Option(
@@ -112,7 +112,9 @@ PlacementFile = Annotated[
         show_default=False,
     ),
 ]
-Facts = Annotated[bool, typer.Option("--facts", help="Show what is known of each buffer, from where, how surely.")]
+Facts = Annotated[
+    bool, typer.Option("--facts", help="Show what is known about each buffer, its source, and how certain it is.")
+]
 
 
 def advise(
@@ -124,7 +126,7 @@ def advise(
     kind: Annotated[
         str | None,
         typer.Option(
-            "--kind", "-k", help="Where all buffers lie now: managed (of workloads), explicit, pinned, system."
+            "--kind", "-k", help="Where all buffers lie now: managed (for workloads), explicit, pinned, system."
         ),
     ] = None,
     budget: Budget = None,
@@ -150,7 +152,7 @@ def advise(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.
+    """Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.
 
     Costs come from a model of the node, facts about buffers from the workload's accesses and a run, or from a profile.
     """

@@ -26,7 +26,10 @@ Placement = Annotated[Path, typer.Argument(metavar="FILE", help="Placement file 
 Log = Annotated[
     Path | None,
     typer.Option(
-        "--log", metavar="FILE", help="What was done; beside the placement file if left out.", show_default=False
+        "--log",
+        metavar="FILE",
+        help="Where to write what was done; beside the placement file if left out.",
+        show_default=False,
     ),
 ]
 

@@ -34,17 +34,17 @@ COMMANDS = {
     "advise": Command(
         "advise",
         "advise",
-        "Where each buffer of a program is to lie (device, managed, pinned), what that brings, and why.",
+        "Say where each buffer of a program should lie (device, managed, pinned), what that gains, and why.",
     ),
     "transform": Command(
         "transform",
         "transform",
-        "Make a CUDA program ask, where it allocates, what memory each buffer is to have. Shows the changes as a diff.",
+        "Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.",
     ),
     "constants": Command(
         "constants",
         "constants",
-        "What `octavo advise` knows of a machine, and where it is from; with -o as a file for the runtime library.",
+        "Print what `octavo advise` knows of a machine, with sources; with -o as a file for the runtime library.",
     ),
     "sweep": Command(
         "sweep",
@@ -64,7 +64,9 @@ COMMANDS = {
         "Say what bound a run, which buffers cause it and what would help, or where two runs differ.",
     ),
     "demo": Command(
-        "demo", "demo", "Compare placements on a small kernel and open the report: a minute, and nothing to prepare."
+        "demo",
+        "demo",
+        "Compare placements on a small kernel and open the report. Takes a minute and needs no preparation.",
     ),
     "list": Command(
         "listing",
@@ -74,9 +76,9 @@ COMMANDS = {
     "calibrate": Command(
         "calibrate", "app", "Measure a GPU's memory system once: bandwidths, latencies, what page faults cost."
     ),
-    "new": Command("new", "app", "Write a commented file to begin with."),
-    "workload": Command("workload", "app", "Look at workloads without a memory system."),
-    "trace": Command("trace", "app", "Look at, check and convert recorded traces."),
+    "new": Command("new", "app", "Write a commented template."),
+    "workload": Command("workload", "app", "Inspect workloads without a memory system."),
+    "trace": Command("trace", "app", "Inspect, check and convert recorded traces."),
     "import": Command("import_", "app", "Import profiles of real programs into the tables of simulated runs."),
     "profile": Command(
         "profile",
@@ -86,7 +88,7 @@ COMMANDS = {
     "record": Command(
         "record",
         "record",
-        "Run a CUDA program and write down what it allocates, copies and launches, for `octavo advise`.",
+        "Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.",
     ),
     "apply": Command(
         "apply",

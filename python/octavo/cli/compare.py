@@ -52,7 +52,7 @@ Placements = Annotated[
         autocompletion=complete("placements"),
         help="Placements by name, or Python files, repeated or separated by commas; "
         f"{','.join(api.DEFAULT_PLACEMENTS)} if left out. "
-        "Beside --kind, of managed memory; the scenario's own if left out.",
+        "With --kind: for managed memory; the scenario's own if left out.",
     ),
 ]
 Kinds = Annotated[
@@ -61,7 +61,7 @@ Kinds = Annotated[
         "--kind",
         "-k",
         help="Compare whole programs by the kind of their buffers: explicit, managed, pinned, system, or recorded (of "
-        "traces), repeated or separated by commas; launches is a run without a program around it.",
+        "traces), repeated or separated by commas. launches runs the launches alone.",
     ),
 ]
 Sharings = Annotated[
@@ -69,8 +69,8 @@ Sharings = Annotated[
     typer.Option(
         "--sharing",
         help="What one job may take of another's memory, by name or Python file, repeated or separated by commas: "
-        "free-for-all, quota. Beside --placement and --kind, each of them with each; alone, under the scenario's own "
-        "placement.",
+        "free-for-all, quota. Combines with each of --placement and --kind; the scenario's placement if these are left "
+        "out.",
     ),
 ]
 Baseline = Annotated[
@@ -78,7 +78,8 @@ Baseline = Annotated[
     typer.Option("--baseline", help="What speed-ups are relative to; the first variant if left out."),
 ]
 Alone = Annotated[
-    bool, typer.Option("--alone", help="Also run each job with the others idle: slow-down, fairness and throughput.")
+    bool,
+    typer.Option("--alone", help="Also run each job with the others idle, for slow-down, fairness and throughput."),
 ]
 
 

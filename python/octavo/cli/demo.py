@@ -24,7 +24,7 @@ _REPORT = "report.html"
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results and the report.")]
 Open = Annotated[
-    bool, typer.Option("--open/--no-open", help="Show the report in the browser, if there is one and a screen.")
+    bool, typer.Option("--open/--no-open", help="Show the report in the browser, if there is a browser and a screen.")
 ]
 
 
@@ -37,7 +37,7 @@ def demo(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare placements on a small kernel and open the report: a minute, and nothing to prepare."""
+    """Compare placements on a small kernel and open the report. Takes a minute and needs no preparation."""
     from octavo.report import report  # noqa: PLC0415 - slow to import
 
     sink = Sink(as_json=as_json, quiet=quiet)

@@ -34,7 +34,10 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="DIR", help="Folder of the runs of --what-if; RUN-what-if if left out."),
 ]
 Chart = Annotated[
-    Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: a PNG, SVG or PDF file.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--picture", metavar="FILE", help="Draw the explanation into a PNG, SVG or PDF file.", show_default=False
+    ),
 ]
 
 

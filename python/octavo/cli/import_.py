@@ -67,10 +67,11 @@ def nsys(
 
 @app.command(epilog=options.examples("octavo import cupti machine.samples/managed.activity.bin -o runs/managed"))
 def cupti(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="Unified-memory records of CUPTI, as they are.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Raw unified-memory records of CUPTI.")],
     output: Output = None,
     layout: Annotated[
-        str | None, typer.Option("--layout", help="v2 or v3 (CUDA 12.8 and later); told from the records if left out.")
+        str | None,
+        typer.Option("--layout", help="v2 or v3 (CUDA 12.8 and later); detected from the records if left out."),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -14,7 +14,7 @@ from octavo.errors import OutputError
 from octavo.policies import new
 from octavo.runs import folder
 
-app = typer.Typer(help="Write a commented file to begin with.", no_args_is_help=True)
+app = typer.Typer(help="Write a commented template.", no_args_is_help=True)
 
 Target = Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)]
 Replace = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]

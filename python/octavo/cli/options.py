@@ -68,15 +68,14 @@ Executor = Annotated[
     str | None,
     typer.Option(
         "--executor",
-        help="Who carries out what is decided: simulated, in simulated time, or instant, at once: decisions and "
-        "counts without time.",
+        help="Executor of decisions: simulated (in simulated time) or instant (decisions and counts without time).",
     ),
 ]
 Fidelity = Annotated[
     str | None,
     typer.Option(
         "--fidelity",
-        help="How closely accesses to a GPU's own memory are followed: line, or page, without cache tags.",
+        help="Fidelity of accesses to a GPU's own memory: line, or page (without cache tags).",
     ),
 ]
 Set = Annotated[
@@ -105,7 +104,9 @@ Scale = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of everything random.")]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Runs side by side; all cores if left out.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Number of runs side by side; as many as cores if left out.")
+]
 
 
 def _called_workers(value: str | None) -> None:
@@ -150,11 +151,11 @@ Replicates = Annotated[
     ),
 ]
 Watch = Annotated[
-    bool, typer.Option("--watch", help="Also show progress as a page for this machine's browser; prints its address.")
+    bool, typer.Option("--watch", help="Also serve a progress page to this machine's browser; prints its address.")
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say what it would take (time, memory, disk) from short trials, and write nothing."),
+    typer.Option("--dry-run", help="Estimate time, memory and disk from short trials, and write nothing."),
 ]
 Program = Annotated[
     list[str], typer.Argument(metavar="PROGRAM ARGS", help="The program and its arguments.", show_default=False)

@@ -35,7 +35,7 @@ Output = Annotated[
     ),
 ]
 Every = Annotated[str, typer.Option("--every", metavar="TIME", help="Time between samples, 1ms to 3600s.")]
-Name = Annotated[str | None, typer.Option("--name", help="What reports call it; the program's file name if left out.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name in reports; the program's file name if left out.")]
 
 
 def profile(

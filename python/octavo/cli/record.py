@@ -37,7 +37,7 @@ def record(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a CUDA program and write down what it allocates, copies and launches, for `octavo advise`.
+    """Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.
 
     The program is not changed. The exit status is the program's. What was seen is printed on standard error; with
     --json the program's own output goes there, and the document alone to standard output.

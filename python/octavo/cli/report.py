@@ -25,7 +25,7 @@ Runs = Annotated[
         help="Folders of results, of experiments with results below them, or of advice (octavo advise -o).",
     ),
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File of the page.")]
 Baseline = Annotated[
     str | None,
     typer.Option("--baseline", help="Variant that speed-ups are relative to; on-touch, or the first, if left out."),
@@ -36,7 +36,7 @@ MaxSize = Annotated[
         "--max-size",
         metavar="MIB",
         min=4,
-        help="Size of the page in MiB, about. Beyond it, pages with the most events lose the middle of their history.",
+        help="Approximate size of the report. Beyond it, pages with the most events lose the middle of their history.",
     ),
 ]
 

@@ -153,7 +153,7 @@ def mosaic(
     ] = None,
     paging: Annotated[
         bool,
-        typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them there from the start."),
+        typer.Option("--paging/--no-paging", help="Bring pages over the bus, or have them resident from the start."),
     ] = True,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -221,17 +221,18 @@ HarvestCase = Enum("HarvestCase", {name: name for name in CASES}, type=str)  # t
 def harvest(
     case: Annotated[
         list[HarvestCase] | None,
-        typer.Option("--case", help="A case; the four of several jobs that are published if left out."),
+        typer.Option("--case", help="A case; the four published ones with several jobs if left out."),
     ] = None,
     node: Annotated[str, typer.Option("--node", "-n", help="Node preset.")] = harvesting.NODE,
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Cases 1 and 2, graphs at a hundredth of their size.")
     ] = False,
     sensitivity: Annotated[
-        HarvestSweep | None, typer.Option("--sensitivity", help="Vary one thing instead, on the harvester of case 1.")
+        HarvestSweep | None,
+        typer.Option("--sensitivity", help="Vary one parameter instead, on the harvester of case 1."),
     ] = None,
     need: Annotated[
-        float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU over the GPU's memory.")
+        float, typer.Option("--need", min=1.0, help="Bytes of a harvesting job on a GPU, relative to the GPU's memory.")
     ] = 1.5,
     assignments: options.Set = None,
     scale: options.Scale = None,
@@ -352,7 +353,7 @@ def grace_hopper(
         typer.Option("--part", help="A part of the study; all that have runs if left out."),
     ] = None,
     reduced: Annotated[
-        bool, typer.Option("--reduced", help="Inputs at a 256th of their size, few values of what is varied.")
+        bool, typer.Option("--reduced", help="Inputs at a 256th of their size, few values of each varied parameter.")
     ] = False,
     program: Annotated[
         list[str] | None, typer.Option("--program", help="Programs by the study's names; all six if left out.")

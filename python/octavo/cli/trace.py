@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 Folder = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder of the trace.", show_default=False)]
 Count = Annotated[int, typer.Option("--count", "-c", min=1, max=100_000, help="Rows at most.")]
-Launch = Annotated[int | None, typer.Option("--launch", min=0, help="Rows of this launch alone.")]
-Group = Annotated[int | None, typer.Option("--group", min=0, help="Rows of this work-group alone.")]
-Wavefront = Annotated[int | None, typer.Option("--wavefront", min=0, help="Rows of this wavefront of a group alone.")]
+Launch = Annotated[int | None, typer.Option("--launch", min=0, help="Only rows of this launch.")]
+Group = Annotated[int | None, typer.Option("--group", min=0, help="Only rows of this work-group.")]
+Wavefront = Annotated[int | None, typer.Option("--wavefront", min=0, help="Only rows of this wavefront of a group.")]
 
-app = typer.Typer(help="Look at, check and convert recorded traces.", no_args_is_help=True)
+app = typer.Typer(help="Inspect, check and convert recorded traces.", no_args_is_help=True)
 
 
 @app.callback()
@@ -117,7 +117,7 @@ def torch_step(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ARGUMENTS]", help="What the script is given; {batch} stands for a batch size.", show_default=False
+            metavar="[ARGUMENTS]", help="Arguments of the script; {batch} stands for a batch size.", show_default=False
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("torch.step"),
@@ -160,10 +160,10 @@ def convert(
         Path | None, typer.Argument(metavar="TRACE", help="Folder of the trace to write.", show_default=False)
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--format", "-f", help="Format by name; told from the input if left out.")
+        str | None, typer.Option("--format", "-f", help="Format by name; detected from the input if left out.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the formats that can be converted.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a trace that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing trace.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

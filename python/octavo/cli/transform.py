@@ -35,7 +35,7 @@ def _print_folder(wanted: bool) -> None:
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="CUDA C++ source file.", show_default=False)]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the result; nowhere if left out.")
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the result to; none if left out.")
 ]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Write the result over the file itself.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file that -o names, if there is one.")]
@@ -46,7 +46,7 @@ Define = Annotated[
     list[str] | None,
     typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro of the compiler; may be repeated."),
 ]
-Standard = Annotated[str, typer.Option("--std", help="Language standard, as compilers call it.")]
+Standard = Annotated[str, typer.Option("--std", help="Language standard, as for compilers.")]
 IncludeDir = Annotated[
     bool,
     typer.Option(
@@ -70,7 +70,7 @@ def transform(
     quiet: options.Quiet = False,
     _include_dir: IncludeDir = False,
 ) -> None:
-    """Make a CUDA program ask, where it allocates, what memory each buffer is to have. Shows the changes as a diff.
+    """Make a CUDA program ask for the placement of each buffer as it allocates. Shows the changes as a diff.
 
     Nothing is written without -o or --in-place. What is not understood is left as it is, and listed with the reason.
     """

@@ -47,7 +47,7 @@ Rerun = Annotated[
         "--rerun", help="Run MGPUSim itself again first (needs Go, takes minutes); its results go to the output folder."
     ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="End with status 1 if a goal is missed.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a goal is missed.")]
 Markdown = Annotated[
     Path | None,
     typer.Option("--markdown", metavar="FILE", help="Put the tables between the marks of this document, too."),

@@ -73,7 +73,7 @@ class Spread(Enum):
     split = "split"
 
 
-app = typer.Typer(help="Look at workloads without a memory system.", no_args_is_help=True)
+app = typer.Typer(help="Inspect workloads without a memory system.", no_args_is_help=True)
 
 
 @app.callback()
@@ -108,7 +108,7 @@ def program(
         ),
     ] = Kind.managed,
     spread: Annotated[
-        Spread, typer.Option("--spread", help="How explicit buffers lie on several GPUs.")
+        Spread, typer.Option("--spread", help="How explicit buffers are spread over several GPUs.")
     ] = Spread.interleaved,
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the host.")] = 1,
     assignments: options.Set = None,
