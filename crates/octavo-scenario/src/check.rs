@@ -2,6 +2,8 @@
 //!
 //! Deserialisation would refuse the same values, but stops at the first tagged table and cannot name what was meant.
 
+use std::sync::LazyLock;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -169,15 +171,17 @@ type Parse = fn(&str) -> Result<(), UnitError>;
 
 /// The parser of the quantity that `schema` describes, recognised by its pattern.
 fn quantity(schema: &Value) -> Option<Parse> {
+    static PARSERS: LazyLock<[(Value, Parse); 5]> = LazyLock::new(|| {
+        [
+            (inline_schema::<Bandwidth>(), |text| text.parse::<Bandwidth>().map(drop)),
+            (inline_schema::<Bytes>(), |text| text.parse::<Bytes>().map(drop)),
+            (inline_schema::<Cycles>(), |text| text.parse::<Cycles>().map(drop)),
+            (inline_schema::<Frequency>(), |text| text.parse::<Frequency>().map(drop)),
+            (inline_schema::<Time>(), |text| text.parse::<Time>().map(drop)),
+        ]
+    });
     let pattern = schema.get("pattern")?;
-    let parsers: [(Value, Parse); 5] = [
-        (inline_schema::<Bandwidth>(), |text| text.parse::<Bandwidth>().map(drop)),
-        (inline_schema::<Bytes>(), |text| text.parse::<Bytes>().map(drop)),
-        (inline_schema::<Cycles>(), |text| text.parse::<Cycles>().map(drop)),
-        (inline_schema::<Frequency>(), |text| text.parse::<Frequency>().map(drop)),
-        (inline_schema::<Time>(), |text| text.parse::<Time>().map(drop)),
-    ];
-    parsers.into_iter().find(|(known, _)| known.get("pattern") == Some(pattern)).map(|(_, parse)| parse)
+    PARSERS.iter().find(|(known, _)| known.get("pattern") == Some(pattern)).map(|&(_, parse)| parse)
 }
 
 /// What a schema accepts, in words.

@@ -1,5 +1,7 @@
 //! From what a user wrote to a scenario with everything spelled out.
 
+use std::sync::LazyLock;
+
 use octavo_manager::{ConfigError, MemoryConfig, SpaceConfig, SystemConfig};
 use octavo_registry::{Choice, OptionError, Options};
 use serde_json::Value;
@@ -219,8 +221,9 @@ fn drop_provided(layers: &mut [Layer], key: &str, preset: &[Layer]) {
 }
 
 fn spelled_out(merged: &Merged) -> Result<Scenario, Problem> {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(inline_schema::<Scenario>);
     let values = Value::Object(merged.values.clone());
-    check("", &values, &inline_schema::<Scenario>())?;
+    check("", &values, &SCHEMA)?;
     serde_path_to_error::deserialize(values)
         .map_err(|error| Problem::new(error.path().to_string(), error.into_inner().to_string()))
 }
