@@ -13,7 +13,7 @@ from conftest import missing, tool
 import octavo
 from octavo.advice import placement_file
 from octavo.errors import AdviceError, OutputError, ProfileError
-from octavo.measured.interposed import apply, library, record
+from octavo.measured.interposed import apply, library, logs, record
 
 CRATE = Path(__file__).parents[2] / "crates" / "octavo-interpose"
 SOURCES = CRATE / "tests" / "c"
@@ -100,6 +100,34 @@ def test_a_file_that_the_library_refuses_is_named_and_the_program_runs(interpose
     assert "unknown field `colour`, expected one of" in done.stderr
 
 
+def test_what_its_children_did_is_shown_together(interposed, cli, tmp_path):
+    record([interposed], tmp_path / "profile.json")
+    octavo.advise(tmp_path / "profile.json", node="cuda-sm80", budget=0, output=tmp_path / "advice")
+    command = ("sh", "-c", f"{interposed}; {interposed}")
+    done = cli("apply", "advice/placement.json", "--log", "applied", "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert "What became of the buffers, in 2 processes" in done.stderr
+    assert "Nothing was applied" not in done.stderr
+    # Names without an ending are numbered, too.
+    assert done.stderr.count("Log of a process that it started: applied.") == 2
+
+
+def test_logs_are_added_up():
+    """By hand: calls and bytes in all, the first error, a refusal only where nobody did anything."""
+    buffer = {"name": "a", "call": "cudaMalloc", "bytes": 8, "placement": "managed", "matched": 2, "status": None}
+    one = {"refused": None, "buffers": [buffer], "passed_on": {}, "unnamed": {"calls": 1, "bytes": 4}}
+    passed = {"passed_on": {"cudaMallocAsync": {"calls": 3, "bytes": 9}}}
+    other = {**one, **passed, "buffers": [{**buffer, "matched": 5, "status": 2}]}
+    refused = {"refused": "why", "buffers": [], "passed_on": {}, "unnamed": {"calls": 0, "bytes": 0}}
+    assert logs.summed([one, refused, other]) == {
+        "refused": None,
+        "buffers": [{**buffer, "matched": 7, "status": 2}],
+        **passed,
+        "unnamed": {"calls": 2, "bytes": 8},
+    }
+    assert logs.summed([refused, refused])["refused"] == "why"
+
+
 def test_statuses_and_children_are_the_programs(interposed, cli, tmp_path):
     done = cli("record", "-o", "a.json", "--", "sh", "-c", f"{interposed}; {interposed}; exit 7")
     assert done.returncode == 7, done.stderr
@@ -109,6 +137,71 @@ def test_statuses_and_children_are_the_programs(interposed, cli, tmp_path):
     assert "nothing was recorded" in done.stderr
     done = cli("record", "--", "sh", "-c", "kill -SEGV $$")
     assert done.returncode == 139
+
+
+def test_a_program_that_is_not_behind_dashes_is_refused(cli):
+    done = cli("apply", "placement.json", "./program", "-q")
+    assert done.returncode == 2
+    assert "expected the program after --, found `./program`" in " ".join(done.stderr.replace("│", " ").split())
+    done = cli("apply", "placement.json", "./program", "-q", "--", "x")
+    assert "expected the program after --" in " ".join(done.stderr.replace("│", " ").split())
+    assert "placement.json: expected a placement file" in cli("apply", "placement.json", "-q", "--", "true").stderr
+
+
+@pytest.fixture
+def present(tmp_path, monkeypatch):
+    """A file in the library's place: good enough for what is refused before a program runs."""
+    path = tmp_path / "lib.so"
+    path.touch()
+    monkeypatch.setenv(library.VARIABLE, str(path))
+    return path
+
+
+@pytest.mark.parametrize(("name", "status"), [("./typo", 127), ("typo-of-a-program", 127), ("./lib.so", 126)])
+def test_what_is_there_stays_where_the_program_cannot_start(present, name, status, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    old = tmp_path / "profile.json"
+    old.write_text('{"octavo_profile": 1}')
+    with pytest.raises(ProfileError) as caught:
+        record([name], old, force=True)
+    assert (caught.value.exit_code, present.exists()) == (status, True)
+    monkeypatch.delenv(library.VARIABLE)
+    monkeypatch.setattr(library, "_places", list)
+    with pytest.raises(ProfileError, match="found it in none of"):
+        record(["true"], old, force=True)
+    assert old.read_text() == '{"octavo_profile": 1}'
+
+
+def test_nothing_but_our_own_files_is_replaced(present, tmp_path):
+    ours, key = tmp_path / "profile[1].json", '{"octavo_profile": 1}'
+    others = {"profile1.12.json": key, "profile[1].2025.json": "[2025]", "profile[1].x.json": key}
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+    for path in (ours, tmp_path / "profile[1].34.json"):
+        path.write_text(key)
+    assert record(["true"], ours, force=True).others == ()
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*others, present.name])
+    ours.write_text("mine")
+    with pytest.raises(OutputError, match="expected a file with `octavo_profile` to replace, found another"):
+        record(["true"], ours, force=True)
+    placement = tmp_path / "placement.json"
+    placement.write_text('{"octavo_placement": 1}')
+    with pytest.raises(OutputError, match="expected a file with `octavo_applied` to replace"):
+        apply(placement, ["true"], log=placement, force=True)
+    assert placement.read_text() == '{"octavo_placement": 1}'
+
+
+def test_a_library_that_cannot_be_named_is_refused(tmp_path, monkeypatch):
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    (folder / "lib.so").touch()
+    link = tmp_path / "lib.so"
+    link.symlink_to(folder / "lib.so")
+    monkeypatch.setenv(library.VARIABLE, str(folder / "lib.so"))
+    with pytest.raises(ProfileError, match="expected a path without spaces and colons"):
+        library.find()
+    monkeypatch.setenv(library.VARIABLE, str(link))
+    assert library.find() == link
 
 
 def test_what_is_missing_is_said_before_the_program_runs(monkeypatch, tmp_path):

@@ -10,7 +10,9 @@ from rich.console import Console
 
 from octavo.advice.words import size
 from octavo.cli import options
+from octavo.cli.after_dashes import AfterDashes
 from octavo.cli.sink import Sink
+from octavo.measured.interposed.logs import summed
 
 if TYPE_CHECKING:
     from octavo.measured.interposed import Applied
@@ -20,6 +22,8 @@ EXAMPLES = options.examples(
     "octavo advise profile.json --node machine.toml --placement-file placement.json",
     "octavo apply placement.json -- ./program",
 )
+COMMAND = AfterDashes
+"""An option of the program's is none of ours."""
 _STANDARD_ERROR = 2
 
 Placement = Annotated[Path, typer.Argument(metavar="FILE", help="Placement file of octavo advise.", show_default=False)]
@@ -32,21 +36,25 @@ Log = Annotated[
         show_default=False,
     ),
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the log that --log names, and those of processes beside it.")
+]
 
 
 def apply(
     placement: Placement,
     command: options.Program,
     log: Log = None,
-    force: options.Force = False,
+    force: Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run a CUDA program with its buffers allocated as a placement file of `octavo advise` says.
 
-    What the file does not name, and what cannot be done, stays as the program asks for it. The exit status is the
-    program's. What was done is printed on standard error; with --json the program's own output goes there, and the
-    document alone to standard output.
+    The program stands after `--`. What the file does not name, and what cannot be done, stays as the program asks for
+    it. The exit status is the program's; before it runs, 2 if file, log or library cannot be used, and 126 or 127 if
+    the program cannot be started. What was done, in all of its processes together, is printed on standard error; with
+    --json the program's own output goes there, and the document alone to standard output.
     """
     from octavo.measured.interposed import apply as run  # noqa: PLC0415 - as it is asked for alone
 
@@ -59,20 +67,27 @@ def _show(sink: Sink, found: Applied) -> None:
     sink.document({"status": found.status, "log": found.log, "others": [str(path) for path in found.others]})
     for path in found.others:
         sink.say(f"Log of a process that it started: {path}")
-    if found.log is None:
+    logs = [log for log in (found.log, *found.logs_of_others) if log is not None]
+    if not logs:
         sink.say("Nothing was applied: the program called no function of CUDA's that can be seen, or was killed")
         return
-    if found.log["refused"] is not None:
-        sink.say(f"Nothing was applied, and the program ran as it is: {found.log['refused']}")
+    log = logs[0] if len(logs) == 1 else summed(logs)
+    if log["refused"] is not None:
+        sink.say(f"Nothing was applied, and the program ran as it is: {log['refused']}")
         return
+    _show_done(sink, log, len(logs))
+
+
+def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
     rows = [
         [each["name"], size(each["bytes"]), each["placement"], *(str(each[key]) for key in _COUNTS), _trouble(each)]
-        for each in found.log["buffers"]
+        for each in log["buffers"]
     ]
-    sink.table("What became of the buffers", ["buffer", "size", "placement", *_COUNTS, ""], rows)
-    for call, count in found.log["passed_on"].items():
+    of = f", in {processes} processes" if processes > 1 else ""
+    sink.table(f"What became of the buffers{of}", ["buffer", "size", "placement", *_COUNTS, ""], rows)
+    for call, count in log["passed_on"].items():
         sink.say(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
-    unnamed = found.log["unnamed"]
+    unnamed = log["unnamed"]
     if unnamed["calls"]:
         sink.say(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
 

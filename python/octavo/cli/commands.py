@@ -17,7 +17,7 @@ class Command:
 
     module: str
     attribute: str
-    """A function, beside which EXAMPLES (and SETTINGS) stand, or several commands."""
+    """A function, beside which EXAMPLES (and SETTINGS, COMMAND) stand, or several commands."""
     summary: str
     """What `octavo --help` says of it, as its own help does: so that nothing has to be imported for the list."""
 
@@ -159,5 +159,6 @@ def load(name: str, command: Command) -> Any:
     if isinstance(found, typer.Typer):
         owner.add_typer(found, name=name)
     else:
-        owner.command(name, epilog=where.EXAMPLES, context_settings=getattr(where, "SETTINGS", None))(found)
+        settings, kind = getattr(where, "SETTINGS", None), getattr(where, "COMMAND", TyperCommand)
+        owner.command(name, cls=kind, epilog=where.EXAMPLES, context_settings=settings)(found)
     return typer.main.get_group(owner).commands[name]

@@ -28,19 +28,21 @@ SETTINGS = {"allow_interspersed_args": False}
 _STANDARD_ERROR = 2
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The recording; its name ends in .json.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the recording, and those of processes beside it.")]
 
 
 def record(
     command: options.Program,
     output: Output = Path("profile.json"),
-    force: options.Force = False,
+    force: Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run a CUDA program and record what it allocates, copies and launches, for `octavo advise`.
 
-    The program is not changed. The exit status is the program's. What was seen is printed on standard error; with
-    --json the program's own output goes there, and the document alone to standard output.
+    The program is not changed. The exit status is the program's; 2 if recording or library cannot be used, or if the
+    program ended well and nothing was recorded, and 126 or 127 if it cannot be started. What was seen is printed on
+    standard error; with --json the program's own output goes there, and the document alone to standard output.
     """
     from octavo.measured.interposed import record as run  # noqa: PLC0415 - as it is asked for alone
 

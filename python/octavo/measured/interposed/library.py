@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -17,16 +18,27 @@ def find() -> Path:
     """The library.
 
     Raises:
-        ProfileError: it is nowhere, or not where the environment says; or this is no machine that it runs on.
+        ProfileError: it is nowhere, or not where the environment says, or where `LD_PRELOAD` cannot name it; or this
+            is no machine that it runs on.
 
     """
     if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
         raise ProfileError(f"the interposer runs on Linux on x86-64, found {sys.platform} on {os.uname().machine}")
+    found = _found().absolute()
+    if re.search(r"[\s:]", str(found)):
+        raise ProfileError(
+            f"{found}: expected a path without spaces and colons, at which LD_PRELOAD ends",
+            f"name a link to it in {VARIABLE}",
+        )
+    return found
+
+
+def _found() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_file():
             raise ProfileError(f"{VARIABLE}: expected the file of {NAME}, found none at {named}")
-        return Path(named).resolve()
+        return Path(named)
     looked = _places()
     found = next((place / NAME for place in looked if (place / NAME).is_file()), None)
     if found is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import placement_file, recorded
 from octavo.errors import OutputError, ProfileError
 from octavo.measured.interposed import library
-from octavo.measured.profile.program import Program, status_of
+from octavo.measured.profile.program import Program, check, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ LOG_FORMAT = 1
 """Of logs; `crates/octavo-interpose/src/apply/log.rs` writes it."""
 _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OCTAVO_DISABLE")
 """What the interposer reads; nothing of it is taken from outside."""
+_RECORDING, _LOG = "octavo_profile", "octavo_applied"
+"""Keys that tell whose file one is: nothing else is ever replaced."""
 _LONG = 3600.0
 """Seconds between two looks at a program that nobody tells of its end; chosen: it always is told."""
 
@@ -46,6 +49,8 @@ class Applied:
     """What was done; none if the program used nothing of CUDA's that can be seen, or was killed."""
     others: tuple[Path, ...]
     """Logs of the processes that it started."""
+    logs_of_others: tuple[dict[str, Any], ...] = ()
+    """What these say."""
 
 
 def record(command: Sequence[str], file: Path, *, force: bool = False, output: int | None = None) -> Recorded:
@@ -64,9 +69,11 @@ def record(command: Sequence[str], file: Path, *, force: bool = False, output: i
     """
     if file.suffix != ".json":
         raise OutputError(f"{file}: expected a name that ends in .json, found `{file.name}`")
-    _make_room(file, force=force)
-    status = _run(command, {"OCTAVO_RECORD": str(file.absolute())}, output)
-    return Recorded(status, recorded.read(file) if file.is_file() else None, _others(file))
+    there = _in_the_way(file, _RECORDING, force=force)
+    preload = _ready(command)
+    _remove(there)
+    status = _run(command, preload, {"OCTAVO_RECORD": str(file.absolute())}, output)
+    return Recorded(status, recorded.read(file) if file.is_file() else None, _others(file, _RECORDING))
 
 
 def apply(
@@ -89,35 +96,68 @@ def apply(
     """
     placement_file.read(placement)
     target = log or placement.with_suffix(".applied.json")
-    _make_room(target, force=force or log is None)
+    there = _in_the_way(target, _LOG, force=force or log is None)
+    preload = _ready(command)
+    _remove(there)
     variables = {"OCTAVO_APPLY": str(placement.absolute()), "OCTAVO_APPLY_LOG": str(target.absolute())}
-    status = _run(command, variables, output)
-    return Applied(status, _log(target), _others(target))
+    status = _run(command, preload, variables, output)
+    others = _others(target, _LOG)
+    return Applied(status, _log(target), others, tuple(filter(None, map(_log, others))))
 
 
-def _make_room(file: Path, *, force: bool) -> None:
-    """Nothing is there under a name, nor under those of other processes, and a file can be written."""
+def _ready(command: Sequence[str]) -> str:
+    """What is to be loaded before the program; both are there.
+
+    Raises:
+        ProfileError: one of them is not.
+
+    """
+    if not command:
+        raise ProfileError("nothing to run", "name a program after --")
+    found = library.find()
+    check(command[0])
+    return ":".join(filter(None, [str(found), os.environ.get("LD_PRELOAD")]))
+
+
+def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
+    """What is there under a name, and under those of other processes, and may be replaced.
+
+    Raises:
+        OutputError: nothing can be written there, or something is there that may not be replaced.
+
+    """
     if not file.parent.is_dir() or not os.access(file.parent, os.W_OK):
         raise OutputError(f"{file}: expected a folder that can be written, found none at {file.parent}")
-    there = [*([file] if file.exists() else []), *_others(file)]
+    there = [*([file] if file.exists() else []), *_others(file, key)]
     if there and not force:
         raise OutputError(f"{there[0]} exists already", "choose another name, or replace it with --force")
-    for each in there:
+    if file.exists() and not _has(file, key):
+        raise OutputError(f"{file}: expected a file with `{key}` to replace, found another", "choose another name")
+    return there
+
+
+def _remove(files: Sequence[Path]) -> None:
+    for each in files:
         each.unlink()
 
 
-def _others(file: Path) -> tuple[Path, ...]:
-    """`profile.1234.json` beside `profile.json`."""
-    beside = sorted(file.parent.glob(f"{file.stem}.*{file.suffix}"))
-    return tuple(each for each in beside if each.name[len(file.stem) + 1 : -len(file.suffix)].isdigit())
+def _others(file: Path, key: str) -> tuple[Path, ...]:
+    """`profile.1234.json` beside `profile.json`, where that is of our making."""
+    name = re.compile(rf"{re.escape(file.stem)}\.\d+{re.escape(file.suffix)}")
+    return tuple(each for each in sorted(file.parent.iterdir()) if name.fullmatch(each.name) and _has(each, key))
 
 
-def _run(command: Sequence[str], variables: dict[str, str], output: int | None) -> int:
-    if not command:
-        raise ProfileError("nothing to run", "name a program after --")
+def _has(file: Path, key: str) -> bool:
+    """Whether a file is JSON with a key."""
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and key in found
+
+
+def _run(command: Sequence[str], preload: str, variables: dict[str, str], output: int | None) -> int:
     kept = {name: value for name, value in os.environ.items() if name not in _OWN}
-    before = kept.get("LD_PRELOAD")
-    preload = ":".join(filter(None, [str(library.find()), before]))
     program = Program()
     try:
         with program.heeding():

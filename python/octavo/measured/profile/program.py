@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
+import shutil
 import signal
 import threading
 import time
@@ -43,6 +45,25 @@ class RefusedProgramError(ProfileError):
     exit_code = 126
 
 
+def check(name: str) -> None:
+    """Make sure that a program can be started, before anything makes room for what it leaves.
+
+    Raises:
+        ProfileError: it is not there, or cannot be executed.
+
+    """
+    if shutil.which(name) is not None:
+        return
+    if shutil.which(name, mode=os.F_OK) is not None or (os.sep in name and os.path.exists(name)):  # noqa: PTH110
+        raise RefusedProgramError(f"cannot run `{name}`: {os.strerror(errno.EACCES)}")
+    raise _missing(name)
+
+
+def _missing(name: str) -> MissingProgramError:
+    hint = "name a program that is on the PATH, or its path, such as ./program"
+    return MissingProgramError(f"cannot run `{name}`: there is no such program", hint)
+
+
 class Program:
     """A program that runs; it has this process's files, and its environment unless it is given another."""
 
@@ -77,8 +98,7 @@ class Program:
                 command[0], list(command), environment or os.environ, file_actions=actions, setsigdef=usual
             )
         except FileNotFoundError:
-            hint = "name a program that is on the PATH, or its path, such as ./program"
-            raise MissingProgramError(f"cannot run `{command[0]}`: there is no such program", hint) from None
+            raise _missing(command[0]) from None
         except OSError as error:
             raise RefusedProgramError(f"cannot run `{command[0]}`: {error.strerror}") from None
         self._awaiting.start()
