@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from octavo.files.notes import OctavoNote
     from octavo.runs.comparison import Comparison
     from octavo.runs.execute import Progress
+    from octavo.runs.memory import limit_memory
     from octavo.runs.result import RunResult
     from octavo.scenarios.catalogue import listing, schema
     from octavo.scenarios.scenario import Scenario
@@ -59,6 +60,7 @@ __all__ = [
     "compare",
     "explain",
     "inspect_workload",
+    "limit_memory",
     "listing",
     "measured",
     "policies",
@@ -106,6 +108,7 @@ _HOMES = {
     ),
     "octavo.files.notes": ("OctavoNote",),
     "octavo.runs.execute": ("Progress",),
+    "octavo.runs.memory": ("limit_memory",),
     "octavo.runs.result": ("RunResult",),
     "octavo.scenarios.scenario": ("Scenario",),
     "octavo.sweeps.api": ("sweep",),

@@ -21,13 +21,13 @@ _ARGUMENTS = {
     "job": "jobs",
 }
 """Keys of a scenario that arguments stand for."""
+_SAME = ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "placements", "workers", "workload")
+"""Options of the command line that arguments in Python have the names of."""
 _OPTIONS = {
     "-o": "output",
     "--force": "force=True",
-    **{
-        f"--{name}": name
-        for name in ("baseline", "best", "budget", "executor", "kind", "node", "perfetto", "placements", "workload")
-    },
+    **{f"--{name}": name for name in _SAME},
+    "--memory-limit": "octavo.limit_memory",
 }
 """Options of the command line, and the arguments they are in Python."""
 
@@ -56,7 +56,9 @@ def _in_python(text: str) -> str:
     text = re.sub(r"^--set ", "overrides: ", text)
     parts = text.split("`")
     for index in range(0, len(parts), 2):
-        parts[index] = re.sub(r"(?<![\w-])--?[a-z]+", lambda found: _OPTIONS.get(found[0], found[0]), parts[index])
+        parts[index] = re.sub(
+            r"(?<![\w-])--?[a-z]+(?:-[a-z]+)*", lambda found: _OPTIONS.get(found[0], found[0]), parts[index]
+        )
     return "`".join(parts)
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from conftest import SMALL
 
 import octavo
 import octavo._core as _core
-from octavo.runs import memory
+from octavo.advice import elsewhere
+from octavo.runs import execute, memory
+from octavo.sweeps import cluster, processes
+from octavo.sweeps.crew import Job
 
 MIB = 1 << 20
 PEAK = """\
@@ -36,6 +40,94 @@ def test_amounts_of_memory_are_read(text, found):
 def test_other_words_are_no_amount(text):
     with pytest.raises(ValueError, match="expected an amount of memory such as 8GiB"):
         memory.amount(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 400 + "B", "9" * 5000 + "TiB", "99999999TiB", "16777216TiB"])
+def test_more_than_any_machine_has_is_refused(text, cli):
+    with pytest.raises(ValueError, match="expected an amount of memory below 16777216TiB"):
+        memory.amount(text)
+    with pytest.raises(octavo.ScenarioError, match=r"limit_memory: expected .* below 16777216TiB"):
+        octavo.limit_memory(text)
+    assert memory.amount("16777215TiB") < 1 << 64
+
+
+def test_python_is_told_of_its_own_names(monkeypatch):
+    """What the message names is there, and helps."""
+    monkeypatch.setattr(memory, "_limit", None)
+    octavo.limit_memory("1MB")
+    with pytest.raises(octavo.SimulationError, match="would take about") as caught:
+        octavo.run(workload="fir", scale=SMALL)
+    said = str(caught.value)
+    assert "octavo.limit_memory says otherwise; fewer workers leave more" in said
+    assert "--" not in said
+    octavo.limit_memory(4 << 30)
+    assert octavo.run(workload="fir", scale=SMALL).seconds > 0
+
+
+@pytest.fixture
+def plenty(monkeypatch):
+    """8 GiB are free, whatever else this machine does."""
+    monkeypatch.setattr(memory, "_limit", None)
+    monkeypatch.setattr(memory, "free", lambda: 8 << 30)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+def test_processes_share_what_is_free_among_those_that_run(plenty, monkeypatch, tmp_path):
+    """A sweep, and a search elsewhere: one run of two is left, and eight could go side by side."""
+    given = []
+    run = processes._Worker.run
+    monkeypatch.setattr(processes._Worker, "run", lambda *order: given.append(order[-1]) or run(*order))
+    for scales in ([SMALL], [SMALL, SMALL / 2]):
+        sweep = {"scenario": {"workload": {"name": "fir"}}, "grid": {"workload.scale": scales}}
+        octavo.sweep(sweep, workers=8, output=tmp_path / str(len(scales)))
+    assert given == [8 << 30, 4 << 30, 4 << 30]
+    given.clear()
+    points = [
+        execute.Point(str(seed), octavo.scenario(workload="fir", scale=SMALL, seed=seed), tmp_path / str(seed))
+        for seed in (3, 4)
+    ]
+    for number in (1, 2):
+        elsewhere.execute(points[:number], "local", workers=8)
+    assert given == [8 << 30, 8 << 30]
+
+
+class Ray:
+    """A cluster of 64 cores that runs nothing, and keeps what it is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def init(self, **_):
+        pass
+
+    def cluster_resources(self):
+        return {"CPU": 64.0}
+
+    def remote(self, **_):
+        return lambda _: SimpleNamespace(remote=lambda *order: self.sent.append(order[1]) or len(self.sent))
+
+
+@pytest.mark.parametrize(
+    ("address", "limit", "slots", "found"),
+    [
+        (None, None, 4, 4 << 30),
+        (None, None, 1, 8 << 30),
+        (None, 6 << 30, 4, 3 << 30),
+        ("ray://there", None, 4, None),
+        ("ray://there", 6 << 30, 4, 3 << 30),
+        ("ray://there", 6 << 30, None, 3 << 30),
+    ],
+)
+def test_the_limit_goes_to_a_cluster_with_each_task(address, limit, slots, found, plenty, monkeypatch, tmp_path):
+    """Of two jobs."""
+    ray = Ray()
+    monkeypatch.setattr(cluster, "_imported", lambda: ray)
+    monkeypatch.setattr(memory, "_limit", limit)
+    crew = cluster.RayCluster(address, slots)
+    crew.expect(2)
+    point = SimpleNamespace(scenario=SimpleNamespace(toml=""), label="a")
+    crew.start(Job(point, tmp_path))
+    assert ray.sent == [found]
 
 
 def test_what_is_free_is_shared_by_those_side_by_side(monkeypatch):

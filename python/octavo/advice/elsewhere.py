@@ -79,6 +79,7 @@ def execute(
 
 
 def _carry_out(hired: Crew, jobs: Sequence[Job], progress: Progress, watch: Callable[[Progress], None]) -> None:
+    hired.expect(len(jobs))
     waiting, underway = deque(jobs), 0
     while waiting or underway:
         while waiting and underway < hired.slots:

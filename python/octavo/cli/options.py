@@ -131,8 +131,8 @@ MemoryLimit = Annotated[
         "--memory-limit",
         metavar="SIZE",
         callback=_limited,
-        help="Memory that all runs side by side may take, such as 8GiB; what is free if left out. A run that would "
-        "take more than its part is refused.",
+        help="Memory that all runs side by side may take, such as 8GiB. If left out: what is free on this machine, and "
+        "no limit on a Ray cluster that was there before. A run that would take more than its part is refused.",
         show_default=False,
     ),
 ]

@@ -8,7 +8,8 @@ import resource
 import sys
 from pathlib import Path
 
-from octavo.errors import SimulationError
+from octavo.errors import ScenarioError, SimulationError
+from octavo.plain import shortened
 
 _UNITS = {
     "B": 1,
@@ -22,6 +23,8 @@ _UNITS = {
     "TiB": 1 << 40,
 }
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]?i?B)")
+_MOST = 1 << 64
+"""Bytes that no machine has; the engine counts in 64 bits."""
 _CGROUP = Path("/sys/fs/cgroup")
 
 HINT = "--memory-limit says otherwise; fewer --workers leave more for each; record.events=false records less"
@@ -35,19 +38,43 @@ def amount(text: str) -> int:
     """Bytes as they are written: `8GiB` or `500MB`.
 
     Raises:
-        ValueError: it is no amount of memory.
+        ValueError: it is no amount of memory, or more than any machine has.
 
     """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None or found[2] not in _UNITS:
-        raise ValueError(f"expected an amount of memory such as 8GiB or 500MB, found {text}")
-    return int(float(found[1]) * _UNITS[found[2]])
+        raise ValueError(f"expected an amount of memory such as 8GiB or 500MB, found {shortened(text)}")
+    bytes_ = float(found[1]) * _UNITS[found[2]]
+    if bytes_ >= _MOST:
+        raise ValueError(f"expected an amount of memory below {_MOST >> 40}TiB, found {shortened(text)}")
+    return int(bytes_)
 
 
 def limit_to(limit: int | None) -> None:
     """From now on the runs of this process may take so many bytes together; what is free, if nothing is said."""
     global _limit  # noqa: PLW0603 - one process, one limit
     _limit = limit
+
+
+def limit_memory(limit: int | str | None) -> None:
+    """Say how much memory the runs of this process may take together, as `--memory-limit` does for a command.
+
+    Args:
+        limit: bytes, or an amount such as `8GiB`; nothing for what is free when runs begin, which is the default.
+
+    Raises:
+        ScenarioError: it is no amount of memory.
+
+    Examples:
+        >>> octavo.limit_memory("8GiB")
+        >>> octavo.limit_memory(None)
+
+    """
+    try:
+        found = amount(limit if isinstance(limit, str) else f"{limit}B") if limit is not None else None
+    except ValueError as error:
+        raise ScenarioError(f"limit_memory: {error}") from None
+    limit_to(found)
 
 
 def refused(label: str, message: str) -> SimulationError:
@@ -57,9 +84,18 @@ def refused(label: str, message: str) -> SimulationError:
 
 
 def share(workers: int) -> int | None:
-    """Bytes for each of so many runs side by side; nothing where the system does not say what is free."""
-    most = free() if _limit is None else _limit
-    return None if most is None else most // max(workers, 1)
+    """Bytes for each of so many runs side by side on this machine; nothing where nobody says how many there are."""
+    return part(whole(), workers)
+
+
+def whole(*, here: bool = True) -> int | None:
+    """Bytes for all runs side by side: what the user said, or what is free if they run here, and not on a cluster."""
+    return free() if _limit is None and here else _limit
+
+
+def part(most: int | None, runs: int) -> int | None:
+    """Of bytes for all, those of each of so many runs side by side."""
+    return None if most is None else most // max(runs, 1)
 
 
 def free() -> int | None:

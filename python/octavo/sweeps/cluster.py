@@ -43,6 +43,9 @@ class RayCluster:
         self._connect(address, slots)
         self.slots = slots or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._task = self._ray.remote(num_cpus=1)(simulate)
+        # What is free on the nodes of somebody's cluster is for Ray to watch.
+        self._memory = memory.whole(here=not (address or os.environ.get("RAY_ADDRESS")))
+        self._memory_limit = memory.part(self._memory, self.slots)
         self._running: dict[Any, Job] = {}
 
     def _connect(self, address: str | None, slots: int | None) -> None:
@@ -57,9 +60,13 @@ class RayCluster:
                 "start one with `ray start --head` (Ray may want its token: RAY_AUTH_TOKEN), or leave the address out",
             ) from None
 
+    def expect(self, jobs: int) -> None:
+        """So many jobs share what the user said, or what is free on this machine if the cluster is our own."""
+        self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
+
     def start(self, job: Job) -> None:
         """Begin a job somewhere on the cluster."""
-        self._running[self._task.remote(job.point.scenario.toml)] = job
+        self._running[self._task.remote(job.point.scenario.toml, self._memory_limit)] = job
 
     def poll(self, seconds: float) -> list[Ended]:
         """Jobs that ended; their results are written here."""
@@ -97,11 +104,14 @@ class RayCluster:
         self._ray.shutdown()
 
 
-def simulate(toml: str) -> dict[str, Any]:
-    """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong."""
+def simulate(toml: str, memory_limit: int | None) -> dict[str, Any]:
+    """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong.
+
+    It may take `memory_limit` bytes; any if there is none.
+    """
     found: dict[str, Any] = {"octavo": version("octavo"), "error": None}
     try:
-        found["summary"], found["tables"] = _core.run(toml, None, None, memory.share(os.cpu_count() or 1))
+        found["summary"], found["tables"] = _core.run(toml, None, None, memory_limit)
     except BaseException as error:
         found["error"] = explained(error)
     return found

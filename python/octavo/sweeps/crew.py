@@ -36,6 +36,9 @@ class Crew(Protocol):
     def slots(self) -> int:
         """How many jobs it takes at a time."""
 
+    def expect(self, jobs: int) -> None:
+        """So many jobs come next: they share memory, as far as there are slots for them. None is running."""
+
     def start(self, job: Job) -> None:
         """Begin a job; there must be a free slot."""
 

@@ -24,13 +24,18 @@ class Processes:
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self._memory_limit = memory.share(slots)
+        self._memory = memory.whole()
+        self._memory_limit = memory.part(self._memory, slots)
         self._closing = False
         self._idle: list[_Worker] = []
         self._alive: set[_Worker] = set()
         self._shares: dict[str, float] = {}
         self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(max_workers=slots)
+
+    def expect(self, jobs: int) -> None:
+        """So many jobs share the memory that there was before any process."""
+        self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
 
     def start(self, job: Job) -> None:
         """Begin a job in an idle process, or in a new one."""

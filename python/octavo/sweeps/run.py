@@ -197,10 +197,13 @@ class _Running:
         return True
 
     def _carry_out(self, points: Sequence[Point]) -> None:
+        if not points:
+            return
+        self._crew = self._crew or self.hire()
+        self._crew.expect(len(points))
         waiting = deque(points)
         underway = 0
         while waiting or underway:
-            self._crew = self._crew or self.hire()
             while waiting and underway < self._crew.slots:
                 point = waiting.popleft()
                 self._crew.start(Job(point, self.store.run_folder(point)))
