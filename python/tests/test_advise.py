@@ -330,3 +330,16 @@ def test_sizes_as_people_write_them():
         1 << 40,
         10**6,
     ]
+
+
+def test_a_placement_file_that_cannot_be_written_is_refused_before_anything_runs(cli, tmp_path):
+    done = cli("advise", "vectoradd", "-s", "1/256", "--verify", "--placement-file", "p.json", "-o", "out")
+    assert done.returncode == 2
+    assert "vectoradd: expected advice on a recording, whose call sites" in done.stderr
+    (tmp_path / "profile.json").write_text("{}")
+    (tmp_path / "p.json").write_text("mine")
+    done = cli("advise", "profile.json", "--placement-file", "p.json", "-o", "out")
+    assert "p.json exists already" in done.stderr
+    done = cli("advise", "profile.json", "--placement-file", ".", "--force", "-o", "out")
+    assert "cannot write .: it is a folder" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -34,14 +34,14 @@ def test_what_a_side_does_alone_is_one_phase():
         def table(self, _name):
             names = ["host-initialisation", "copy-in", "kernel", "kernel", "host-results", "kernel", "deallocation"]
             times = range(len(names))
-            return pl.DataFrame(
-                {"action": times, "phase": names, "name": names, "began_ps": times, "ended_ps": [t + 1 for t in times]}
-            )
+            # The first of two kernels side by side ends last.
+            ends = [1, 2, 9, 4, 5, 6, 7]
+            return pl.DataFrame({"action": times, "phase": names, "name": names, "began_ps": times, "ended_ps": ends})
 
     found = by_phase.phases_of(Run())
     assert [(phase.side, phase.began, phase.ended) for phase in found] == [
         ("host", 0, 1),
-        ("device", 2, 4),
+        ("device", 2, 9),
         ("host", 4, 5),
         ("device", 5, 6),
     ]

@@ -454,3 +454,23 @@ def test_advice_that_is_damaged_is_named(advised, tmp_path):
     (tmp_path / "advice.json").write_text((advised[1] / "advice.json").read_text()[:-9])
     with pytest.raises(octavo.OutputError, match=r"advice\.json: damaged"):
         report([tmp_path], tmp_path / "page.html")
+
+
+def test_advice_whose_roofline_is_damaged_is_named(advised, tmp_path):
+    told = json.loads((advised[1] / "advice.json").read_text())
+    alpha = told["roofline"]["alpha"].pop()
+    (tmp_path / "advice.json").write_text(json.dumps(told))
+    with pytest.raises(octavo.DamagedError, match=r"advice\.json: damaged: ValueError"):
+        report([tmp_path], tmp_path / "page.html")
+    told["roofline"]["alpha"].append(alpha)
+    told["buffers"][0]["advised"] = "moon"
+    (tmp_path / "advice.json").write_text(json.dumps(told))
+    with pytest.raises(octavo.DamagedError, match=r"advice\.json: damaged: KeyError 'moon'"):
+        report([tmp_path], tmp_path / "page.html")
+
+
+def test_a_baseline_needs_runs(advised, tmp_path):
+    shutil.copy(advised[1] / "advice.json", tmp_path)
+    with pytest.raises(octavo.ScenarioError, match="baseline `x`: expected runs, found advice without any"):
+        report([tmp_path], tmp_path / "page.html", baseline="x")
+    assert not (tmp_path / "page.html").exists()

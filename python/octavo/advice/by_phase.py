@@ -123,7 +123,7 @@ def phases_of(run: RunResult) -> list[Phase]:
         if side is None:
             continue
         if found and found[-1].side == side:
-            found[-1] = Phase(side, found[-1].name, found[-1].began, row["ended_ps"])
+            found[-1] = Phase(side, found[-1].name, found[-1].began, max(found[-1].ended, row["ended_ps"]))
         else:
             found.append(Phase(side, row["name"], row["began_ps"], row["ended_ps"]))
     return found

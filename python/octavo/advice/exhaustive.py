@@ -68,10 +68,17 @@ def choices(
     together = {name for names in alike for name in names}
     count = prod(len(among[name]) for name in sizes if name not in together)
     count *= prod(comb(len(names) + len(among[names[0]]) - 1, len(names)) for names in alike)
-    if count > MOST_RUNS or prod(map(len, kinds)) > MOST_ROWS:
+    if count > MOST_RUNS:
         raise AdviceError(
             f"--exhaustive: {len(sizes)} buffers have {count:,} placements, expected at most {MOST_RUNS:,}",
             "leave some out (--placements device,managed), try --symmetry, or --verify the advice alone",
+        )
+    rows = prod(map(len, kinds))
+    if rows > MOST_ROWS:
+        raise AdviceError(
+            f"--exhaustive: {len(sizes)} buffers have {rows:,} placements, expected at most {MOST_ROWS:,} to list, of "
+            f"which {count:,} would be run",
+            "leave some out (--placements device,managed), or --verify the advice alone",
         )
     return [choice for choice in _each(list(sizes), kinds) if _fits(choice, sizes, plan)]
 

@@ -32,12 +32,11 @@ def with_faults(recording: Recording, result: RunResult, told: Sequence[Buffer])
         AdviceError: no managed allocation of the recording is in the profile.
 
     """
-    waiting: dict[tuple[int, int], Iterator[Buffer]] = {}
     by_place: dict[tuple[int, int], list[Buffer]] = defaultdict(list)
     rows = zip(profiles.allocations(result), told, strict=True)
     for row, buffer in sorted(rows, key=lambda pair: _begun(pair[0])):
         by_place[int(row["address"]), int(row["bytes"])].append(buffer)
-    waiting = {place: iter(found) for place, found in by_place.items()}
+    waiting: dict[tuple[int, int], Iterator[Buffer]] = {place: iter(found) for place, found in by_place.items()}
     made: dict[tuple[int, int], Buffer] = {}
     managed = [row for rows in recording.rows for row in rows if row["kind"] == "managed"]
     for row in sorted(managed, key=lambda row: row["allocated_ns"]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import actions
+from octavo.advice import actions, recorded
 from octavo.errors import AdviceError, OutputError
-from octavo.runs import folder
+from octavo.runs import folder as files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,10 +28,7 @@ def document(advice: Advice) -> dict[str, Any]:
 
     """
     if advice.recording is None:
-        raise AdviceError(
-            f"{advice.name}: expected advice on a recording, whose call sites a placement file names",
-            "record the program: octavo record -- PROGRAM",
-        )
+        raise _no_recording(advice.name)
     room = advice.plan.budget >= sum(each.buffer.size for each in advice.plan.buffers)
     pairs = zip(advice.plan.buffers, advice.recording.sites, strict=True)
     return {
@@ -39,6 +36,32 @@ def document(advice: Advice) -> dict[str, Any]:
         "program": list(advice.recording.program),
         "buffers": [_buffer(each, site, room=room) for each, site in pairs],
     }
+
+
+def check(source: Path, path: Path, *, force: bool = False) -> None:
+    """Make sure that a file can be written of advice on a source, before that is looked for.
+
+    Raises:
+        AdviceError: the source is no recording, which alone knows who calls.
+        OutputError: the file is there already, or cannot be written.
+
+    """
+    if not recorded.is_recording(source):
+        raise _no_recording(str(source))
+    files.check_file(path)
+    _check_free(path, force=force)
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists already", "choose another name, or replace it with --force")
+
+
+def _no_recording(name: str) -> AdviceError:
+    return AdviceError(
+        f"{name}: expected advice on a recording, whose call sites a placement file names",
+        "record the program: octavo record -- PROGRAM",
+    )
 
 
 def write(advice: Advice, path: Path, *, force: bool = False) -> None:
@@ -50,9 +73,8 @@ def write(advice: Advice, path: Path, *, force: bool = False) -> None:
 
     """
     found = document(advice)
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already", "choose another name, or replace it with --force")
-    folder.write_json(path, found)
+    _check_free(path, force=force)
+    files.write_json(path, found)
 
 
 def read(path: Path) -> dict[str, Any]:

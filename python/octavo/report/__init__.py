@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from octavo.errors import OutputError
+from octavo.errors import OutputError, ScenarioError
 from octavo.report import advice, speed
 from octavo.report.data import KINDS, gather, has_events, legends, page_map
 from octavo.report.page import page
@@ -42,7 +42,7 @@ def report(
 
     Raises:
         OutputError: a folder holds no result that can be read, or the file cannot be written.
-        ScenarioError: the baseline is none of the variants.
+        ScenarioError: the baseline is none of the variants, or there are no runs that it could be one of.
 
     """
     output = Path(output)
@@ -54,6 +54,10 @@ def report(
     told = advice.read(runs)
     folders = advice.with_its_runs(runs)
     found = read(folders) if folders else []
+    if baseline is not None and not found:
+        raise ScenarioError(
+            f"baseline `{baseline}`: expected runs, found advice without any", "leave --baseline out, or name runs, too"
+        )
     data: dict[str, Any] = {"octavo": version("octavo"), "kinds": KINDS, "runs": [], "advice": told}
     if found:
         against = speed.baseline(found, baseline)

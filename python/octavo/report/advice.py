@@ -41,8 +41,11 @@ def with_its_runs(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def _runs(path: Path) -> Iterator[Path]:
-    document = _document(path)
-    places = [verify.label({each["name"]: each[key] for each in document["buffers"]}) for key in ("present", "advised")]
+    buffers = _document(path)["buffers"]
+    try:
+        places = [verify.label({each["name"]: each[key] for each in buffers}) for key in ("present", "advised")]
+    except (KeyError, TypeError) as error:
+        raise _damaged(path, error) from None
     wanted = [*(path / name for name in _ALIKE), *(path / "runs" / label for label in dict.fromkeys(places))]
     yield from (each for each in wanted if holds_result(each))
 
@@ -60,7 +63,7 @@ def _of(path: Path) -> dict[str, Any]:
             "buffers": buffers,
             **_roofline(document.get("roofline")),
         }
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damaged(path, error) from None
 
 
