@@ -33,9 +33,10 @@ extern "C" fn begin() {
             Recorder::begin(named(path, first), None);
         }
         if let Some((placement, log)) = settings::placement() {
-            Applied::begin(placement.clone(), named(log, first), None);
-            if let Some(applied) = Applied::current().filter(|applied| first && applied.is_refused()) {
-                applied.write();
+            Applied::begin(placement.clone(), named(log, first));
+            // Of others, who may have nothing to do with CUDA, only those that call it say so.
+            if let Some(applied) = Applied::current().filter(|_| first) {
+                applied.write_refusal();
             }
         }
     });
@@ -73,8 +74,8 @@ extern "C" fn forked() {
         if let (Some(path), Some(parent)) = (settings::profile(), Recorder::current()) {
             Recorder::begin(named(path, false), Some(parent.process()));
         }
-        if let (Some((placement, log)), Some(parent)) = (settings::placement(), Applied::current()) {
-            Applied::begin(placement.clone(), named(log, false), Some(parent.process()));
+        if let (Some((_, log)), Some(parent)) = (settings::placement(), Applied::current()) {
+            parent.go_on(named(log, false));
         }
     });
 }

@@ -84,7 +84,7 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
         for each in log["buffers"]
     ]
     of = f", in {processes} processes" if processes > 1 else ""
-    sink.table(f"What became of the buffers{of}", ["buffer", "size", "placement", *_COUNTS, ""], rows)
+    sink.table(f"What became of the buffers{of}", ["buffer", "size", "placement", *_COUNTS.values(), ""], rows)
     for call, count in log["passed_on"].items():
         sink.say(f"Passed on: {count['calls']:,} of {call} ({size(count['bytes'])}), whose memory is never redirected")
     unnamed = log["unnamed"]
@@ -92,13 +92,14 @@ def _show_done(sink: Sink, log: dict[str, Any], processes: int) -> None:
         sink.say(f"Not named in the file: {unnamed['calls']:,} allocations ({size(unnamed['bytes'])})")
 
 
-_COUNTS = ("matched", "redirected", "failed")
+_COUNTS = {"matched": "matched", "redirected": "redirected", "as_it_is": "as it is", "failed": "failed"}
+"""Columns by key of the log."""
 
 
 def _trouble(each: dict[str, Any]) -> str:
     found = []
     if not each["matched"]:
-        found.append("no call came from there")
+        found.append("no allocation came from there")
     if each["status"] is not None:
         found.append(f"CUDA's error {each['status']}: allocated as the program asked")
     if each["hints_refused"]:

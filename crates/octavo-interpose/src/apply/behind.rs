@@ -18,10 +18,26 @@ const ACCESSED_BY: i32 = 5;
 /// `CUDA_ERROR_NOT_FOUND`.
 const NOWHERE: i32 = 500;
 
+/// No device that there is.
+const NO_DEVICE: i32 = -1;
+
+static CURRENT: Slot = Slot::new(c"cuCtxGetCurrent", Library::Driver);
+static PUSH: Slot = Slot::new(c"cuCtxPushCurrent_v2", Library::Driver);
+static POP: Slot = Slot::new(c"cuCtxPopCurrent_v2", Library::Driver);
 static DEVICE: Slot = Slot::new(c"cuCtxGetDevice", Library::Driver);
 static SYNCHRONIZE: Slot = Slot::new(c"cuCtxSynchronize", Library::Driver);
+static DEVICE_OF_RUNTIME: Slot = Slot::new(c"cudaGetDevice", Library::Runtime);
 /// Of the runtime, whose first call makes a context; it is no call of the program's.
 static RUNTIME_FREE: &CStr = c"cudaFree";
+
+/// Where memory was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The context's address; 0 if there is none.
+    pub context: usize,
+    /// The context's device.
+    pub device: i32,
+}
 
 /// A function of the driver's or the runtime's that has a hook; null if it is nowhere.
 pub fn hooked(name: &str) -> *mut c_void {
@@ -43,10 +59,31 @@ macro_rules! call {
     }};
 }
 
-/// Makes the runtime have a context, as its own allocation would have done. False if it cannot.
-pub fn runtime_is_ready() -> bool {
+/// Makes the runtime have a context, as its own allocation would have done. Gives the status.
+pub fn ready_runtime() -> i32 {
     let name = RUNTIME_FREE.to_str().unwrap_or_default();
-    call!(hooked(name), (*mut c_void), null_mut()) == 0
+    call!(hooked(name), (*mut c_void), null_mut())
+}
+
+/// The device that the runtime uses in this thread.
+pub fn device_of_runtime() -> i32 {
+    let mut device = NO_DEVICE;
+    call!(DEVICE_OF_RUNTIME.real(std::ptr::null()), (*mut i32), &raw mut device);
+    device
+}
+
+/// Where memory is made in this thread.
+pub fn home() -> Home {
+    let mut device = NO_DEVICE;
+    call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);
+    Home { context: context() as usize, device }
+}
+
+/// The context of this thread.
+fn context() -> *mut c_void {
+    let mut context = null_mut();
+    call!(CURRENT.real(std::ptr::null()), (*mut *mut c_void), &raw mut context);
+    context
 }
 
 /// Allocates memory of a kind. Gives the status, and null unless it is 0.
@@ -62,14 +99,31 @@ pub fn allocate(kind: Kind, bytes: usize, flags: u32) -> (i32, *mut c_void) {
     if status == 0 && made.is_null() { (NOWHERE, made) } else { (status, made) }
 }
 
-/// Frees memory of a kind. What used it ends before: the program may count on that, and freeing memory of the host does
-/// not promise it.
-pub fn free(kind: Kind, pointer: *mut c_void) -> i32 {
-    if kind == Kind::Pinned {
-        call!(SYNCHRONIZE.real(std::ptr::null()), (),);
-        return call!(hooked("cuMemFreeHost"), (*mut c_void), pointer);
+/// Frees memory of a kind in the context that it was made in, whoever frees it. Gives the status: unless it is 0, the
+/// memory is still there.
+pub fn free(kind: Kind, home: Home, pointer: *mut c_void) -> i32 {
+    if home.context == 0 || home.context == context() as usize {
+        return free_here(kind, pointer);
     }
-    call!(hooked("cuMemFree_v2"), (*mut c_void), pointer)
+    let status = call!(PUSH.real(std::ptr::null()), (*mut c_void), home.context as *mut c_void);
+    if status != 0 {
+        return status;
+    }
+    let status = free_here(kind, pointer);
+    let mut own = null_mut();
+    call!(POP.real(std::ptr::null()), (*mut *mut c_void), &raw mut own);
+    status
+}
+
+/// What used it ends before: the program may count on that, and freeing memory of the host does not promise it.
+fn free_here(kind: Kind, pointer: *mut c_void) -> i32 {
+    if kind != Kind::Pinned {
+        return call!(hooked("cuMemFree_v2"), (*mut c_void), pointer);
+    }
+    match call!(SYNCHRONIZE.real(std::ptr::null()), (),) {
+        0 => call!(hooked("cuMemFreeHost"), (*mut c_void), pointer),
+        status => status,
+    }
 }
 
 /// Tells the driver about managed memory. Gives the status.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::apply::placement::Placement;
 use crate::kind::Kind;
 
-/// The format that is written; `python/octavo/measured/interposed.py` reads it.
-pub const FORMAT: u32 = 1;
+/// The format that is written; `python/octavo/measured/interposed/programs.py` reads it.
+pub const FORMAT: u32 = 2;
 
 /// Calls and bytes of one sort.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -26,34 +26,86 @@ impl Count {
     }
 }
 
+/// What became of an allocation that the program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// What its buffer asks for.
+    Other,
+    /// What the program asked for, as its buffer asks for the same, or as it is never redirected.
+    AsItIs,
+    /// What the program asked for, as there was nothing else, by this error.
+    Failed(i32),
+}
+
 /// What was done for one buffer of the file.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Done {
-    /// Allocations that it meant.
-    pub matched: u64,
-    /// Of them, those of the kind and with the hints that it asks for.
-    pub redirected: u64,
+    /// Allocations that it means and that succeeded: the sum of the next three.
+    matched: u64,
+    /// Those that became of the kind that it asks for, also if the driver refused a hint.
+    redirected: u64,
+    /// Those that are of that kind already, or whose call is never redirected.
+    as_it_is: u64,
     /// Those for which there was none; they are what the program asked for.
-    pub failed: u64,
+    failed: u64,
     /// The driver's last error with them.
-    pub status: Option<i32>,
+    status: Option<i32>,
     /// Hints that the driver refused.
-    pub hints_refused: u64,
+    hints_refused: u64,
 }
 
 /// What was done in a process.
 #[derive(Debug, Default)]
 pub struct Log {
     /// By buffer of the file.
-    pub buffers: Vec<Done>,
+    buffers: Vec<Done>,
     /// By call, what is never redirected.
-    pub passed_on: BTreeMap<&'static str, Count>,
+    passed_on: BTreeMap<&'static str, Count>,
     /// Allocations that the file does not mean.
-    pub unnamed: Count,
+    unnamed: Count,
     /// The program's own hints on memory that is not managed any more.
     pub hints_left_out: u64,
     /// Whether anything was called.
     pub used: bool,
+}
+
+impl Log {
+    /// Of a file with so many buffers.
+    pub fn of(buffers: usize) -> Self {
+        Self { buffers: vec![Done::default(); buffers], ..Self::default() }
+    }
+
+    /// The program has an allocation that a buffer means, or none.
+    pub fn count(&mut self, buffer: Option<usize>, bytes: usize, became: Became) {
+        let Some(done) = buffer.and_then(|number| self.buffers.get_mut(number)) else {
+            self.unnamed.add(bytes);
+            return;
+        };
+        done.matched += 1;
+        match became {
+            Became::Other => done.redirected += 1,
+            Became::AsItIs => done.as_it_is += 1,
+            Became::Failed(status) => {
+                done.failed += 1;
+                done.status = Some(status);
+            }
+        }
+    }
+
+    /// The program has an allocation that is never redirected, whatever buffer means it.
+    pub fn pass_on(&mut self, call: &'static str, buffer: Option<usize>, bytes: usize) {
+        self.passed_on.entry(call).or_default().add(bytes);
+        if buffer.is_some() {
+            self.count(buffer, bytes, Became::AsItIs);
+        }
+    }
+
+    /// The driver refused a hint of a buffer's.
+    pub fn refuse_hint(&mut self, buffer: Option<usize>) {
+        if let Some(done) = buffer.and_then(|number| self.buffers.get_mut(number)) {
+            done.hints_refused += 1;
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | `placement` | the file |
+//! | `state` | what is applied to a process, and what is known of it |
+//! | `turns` | which allocation of its place and size each is |
 //! | `moved` | what is of another kind now, by address |
 //! | `behind` | the driver that makes and frees it |
 //! | `log` | what was done |
@@ -13,142 +15,17 @@ mod behind;
 mod log;
 mod moved;
 mod placement;
+mod state;
+mod turns;
 
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-pub use self::behind::{hooked, runtime_is_ready};
-use self::log::{Log, Of};
-use self::moved::Moved;
-use self::placement::{Hint, Placement};
-use crate::guard::guarded;
+pub use self::behind::{Home, device_of_runtime, hooked, ready_runtime};
+use self::log::Became;
+use self::placement::Buffer;
+pub use self::state::Applied;
+use self::state::Plan;
 use crate::kind::Kind;
-use crate::patience::patiently;
-use crate::site::{Sites, callers, frames};
-
-/// What is known of a process.
-#[derive(Default)]
-struct Known {
-    moved: Moved,
-    sites: Sites,
-    /// Allocations so far of each buffer's place and size, by the numbers of the buffers that share them.
-    made: HashMap<Vec<usize>, u64>,
-    log: Log,
-}
-
-/// Applies a placement file to a process.
-pub struct Applied {
-    of: Of,
-    read: Result<Placement, String>,
-    known: Mutex<Known>,
-}
-
-static CURRENT: AtomicPtr<Applied> = AtomicPtr::new(std::ptr::null_mut());
-
-/// What to do with one allocation.
-#[derive(Clone, Copy)]
-struct Plan {
-    number: usize,
-    kind: Kind,
-    /// Hints live as long as the file, which is never freed.
-    hints: &'static [Hint],
-}
-
-impl Applied {
-    /// Applies a file from now on.
-    pub fn begin(placement: PathBuf, log: PathBuf, parent: Option<u32>) {
-        let read = Placement::read(&placement);
-        let buffers = read.as_ref().map_or(0, |placement| placement.buffers.len());
-        let known =
-            Known { log: Log { buffers: vec![Default::default(); buffers], ..Log::default() }, ..Known::default() };
-        let of = Of { path: log, placement, process: std::process::id(), parent };
-        // Whoever it replaces may still be locked by a thread that a fork left behind: it is never freed.
-        CURRENT.store(Box::into_raw(Box::new(Self { of, read, known: Mutex::new(known) })), Ordering::Release);
-    }
-
-    /// What is applied to this process, if anything.
-    pub fn current() -> Option<&'static Self> {
-        // SAFETY: what was stored there is never freed.
-        unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
-    }
-
-    /// The process that it was begun in.
-    pub fn process(&self) -> u32 {
-        self.of.process
-    }
-
-    /// Whether the file was refused.
-    pub fn is_refused(&self) -> bool {
-        self.read.is_err()
-    }
-
-    /// Writes the log, if there is anything to say.
-    pub fn write(&self) {
-        if let Some(known) = patiently(&self.known).filter(|known| known.log.used || self.is_refused()) {
-            self.of.write(&known.log, &self.read);
-        }
-    }
-
-    fn told<T>(&self, what: impl FnOnce(&mut Known) -> T) -> Option<T> {
-        guarded(|| {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.log.used = true;
-            what(&mut known)
-        })
-    }
-
-    /// What the file says of an allocation; the call is counted.
-    fn plan(&'static self, call: &'static str, made: Kind, bytes: usize) -> Option<Plan> {
-        let placement = self.read.as_ref().ok()?;
-        let means =
-            if placement.may_mean(call, bytes as u64) { self.meant(placement, call, bytes)? } else { Vec::new() };
-        let number = self.told(|known| {
-            let number = known.next(&means, placement);
-            match number {
-                Some(number) => known.log.buffers[number].matched += 1,
-                None => known.log.unnamed.add(bytes),
-            }
-            number
-        })??;
-        let buffer = &placement.buffers[number];
-        let wanted = buffer.placement != made || !buffer.hints.is_empty();
-        wanted.then_some(Plan { number, kind: buffer.placement, hints: &buffer.hints })
-    }
-
-    /// Buffers whose callers call now.
-    fn meant(&self, placement: &Placement, call: &'static str, bytes: usize) -> Option<Vec<usize>> {
-        let addresses = guarded(callers)?;
-        let at = |known: &Known, site: usize| placement.at(call, bytes as u64, &known.sites.frames[site]);
-        if let Some(found) = self.told(|known| known.sites.number(&addresses).map(|site| at(known, site)))? {
-            return Some(found);
-        }
-        // The loader is asked without a lock.
-        let frames = guarded(|| frames(&addresses))?;
-        self.told(|known| {
-            let site = known.sites.add(addresses, frames);
-            at(known, site)
-        })
-    }
-}
-
-impl Known {
-    /// The buffer that means the next allocation of a place and size.
-    fn next(&mut self, means: &[usize], placement: &Placement) -> Option<usize> {
-        if means.is_empty() {
-            return None;
-        }
-        let made = self.made.entry(means.to_vec()).or_insert(0);
-        let order = *made;
-        *made += 1;
-        means
-            .iter()
-            .copied()
-            .find(|number| placement.buffers[*number].order.as_ref().is_none_or(|orders| orders.contains(&order)))
-    }
-}
 
 /// An allocation that the program asks for.
 pub struct Asked {
@@ -160,12 +37,14 @@ pub struct Asked {
     pub bytes: usize,
     /// Flags of managed memory.
     pub flags: u32,
-    /// Whether there is a context, or could be made.
-    pub ready: fn() -> bool,
+    /// Makes a context current, unless there is one. Gives the status.
+    pub ready: fn() -> i32,
 }
 
 /// `CU_MEM_ATTACH_GLOBAL`: managed memory of all streams.
 pub const GLOBAL: u32 = 1;
+/// `CUDA_ERROR_UNKNOWN`: this library failed.
+const UNKNOWN: i32 = 999;
 
 /// Allocates as the file says, or as the program asks.
 ///
@@ -173,53 +52,79 @@ pub const GLOBAL: u32 = 1;
 /// `out` is where the program wants its address; `real` does what it asked for.
 pub unsafe fn allocate(asked: Asked, out: *mut *mut c_void, real: impl FnOnce() -> i32) -> i32 {
     let Some(applied) = Applied::current().filter(|_| !out.is_null()) else { return real() };
-    let planned = applied.plan(asked.call, asked.kind, asked.bytes).filter(|_| (asked.ready)());
-    if let Some(pointer) = planned.and_then(|plan| redirected(applied, plan, &asked)) {
-        // SAFETY: the caller says so.
-        unsafe { out.write(pointer) };
-        return 0;
+    let plan = applied.plan(asked.call, asked.bytes);
+    let mut became = Became::AsItIs;
+    if let Some(buffer) = applied.otherwise(plan, asked.kind) {
+        match redirected(applied, plan, buffer, &asked) {
+            Ok(pointer) => {
+                // SAFETY: the caller says so.
+                unsafe { out.write(pointer) };
+                return 0;
+            }
+            Err(status) => became = Became::Failed(status),
+        }
     }
     let status = real();
     if status == 0 {
         // SAFETY: the call that was to write it succeeded.
         let made = unsafe { out.read() };
-        applied.told(|known| known.moved.forget(made, asked.bytes));
+        applied.told(|known| {
+            known.moved.forget(made, asked.bytes);
+            known.log.count(plan.number, asked.bytes, became);
+        });
+    } else {
+        applied.told(|known| known.give_back(plan));
     }
     status
 }
 
-fn redirected(applied: &'static Applied, plan: Plan, asked: &Asked) -> Option<*mut c_void> {
-    let (status, pointer) = behind::allocate(plan.kind, asked.bytes, asked.flags);
+/// Allocates what a buffer asks for, or says with which error there is none.
+fn redirected(applied: &'static Applied, plan: Plan, buffer: &Buffer, asked: &Asked) -> Result<*mut c_void, i32> {
+    let status = (asked.ready)();
     if status != 0 {
-        applied.told(|known| {
-            known.log.buffers[plan.number].failed += 1;
-            known.log.buffers[plan.number].status = Some(status);
-        });
-        return None;
+        return Err(status);
     }
+    let (status, pointer) = behind::allocate(buffer.placement, asked.bytes, asked.flags);
+    if status != 0 {
+        return Err(status);
+    }
+    let (kind, home) = (buffer.placement, behind::home());
     let noted = applied.told(|known| {
-        known.moved.add(pointer, asked.bytes, plan.kind);
-        known.log.buffers[plan.number].redirected += 1;
+        known.moved.add(pointer, asked.bytes, kind, home);
+        known.log.count(plan.number, asked.bytes, Became::Other);
     });
     if noted.is_none() {
-        behind::free(plan.kind, pointer);
-        return None;
+        behind::free(kind, home, pointer);
+        return Err(UNKNOWN);
     }
-    for hint in plan.hints {
+    for hint in &buffer.hints {
         if behind::tell(*hint, pointer, asked.bytes) != 0 {
-            applied.told(|known| known.log.buffers[plan.number].hints_refused += 1);
+            applied.told(|known| known.log.refuse_hint(plan.number));
         }
     }
-    Some(pointer)
+    Ok(pointer)
 }
 
-/// Frees what was really allocated.
-pub fn free(pointer: *mut c_void, real: impl FnOnce() -> i32) -> i32 {
-    let taken = Applied::current().and_then(|applied| applied.told(|known| known.moved.take(pointer))?);
-    match taken {
-        Some(kind) => behind::free(kind, pointer),
-        None => real(),
+/// Frees what was really allocated. `ready` makes a context current, as the call itself would have done.
+pub fn free(pointer: *mut c_void, ready: fn() -> i32, real: impl FnOnce() -> i32) -> i32 {
+    let Some(applied) = Applied::current() else { return real() };
+    let Some(piece) = applied.told(|known| known.moved.take(pointer)).flatten() else { return real() };
+    // Without one, the memory is freed where it was made.
+    ready();
+    let status = behind::free(piece.kind, piece.home, pointer);
+    if status != 0 {
+        applied.told(|known| known.moved.put_back(pointer, piece));
     }
+    status
+}
+
+/// A call that ends all memory of some contexts or devices.
+pub fn end(gone: impl Fn(Home) -> bool, real: impl FnOnce() -> i32) -> i32 {
+    let status = real();
+    if let Some(applied) = Applied::current().filter(|_| status == 0) {
+        applied.told(|known| known.moved.forget_all(gone));
+    }
+    status
 }
 
 /// What kind of memory an address is of, if it is another than the program asked for.
@@ -244,10 +149,24 @@ pub fn hint(pointer: *const c_void, real: impl FnOnce() -> i32) -> i32 {
     0
 }
 
-/// An allocation that is never redirected.
-pub fn pass_on(call: &'static str, bytes: usize, real: impl FnOnce() -> i32) -> i32 {
-    if let Some(applied) = Applied::current() {
-        applied.told(|known| known.log.passed_on.entry(call).or_default().add(bytes));
-    }
-    real()
+/// An allocation that is never redirected, of so many `bytes` once it is made.
+///
+/// # Safety
+/// `out` is where the program wants its address, which `real` writes.
+pub unsafe fn pass_on(
+    call: &'static str,
+    out: *mut *mut c_void,
+    bytes: impl FnOnce() -> usize,
+    real: impl FnOnce() -> i32,
+) -> i32 {
+    let status = real();
+    let Some(applied) = Applied::current().filter(|_| status == 0 && !out.is_null()) else { return status };
+    // SAFETY: the call that was to write it succeeded.
+    let (made, bytes) = (unsafe { out.read() }, bytes());
+    let plan = applied.plan(call, bytes);
+    applied.told(|known| {
+        known.moved.forget(made, bytes);
+        known.log.pass_on(call, plan.number, bytes);
+    });
+    status
 }

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
+use crate::apply::behind::Home;
 use crate::kind::Kind;
 
 /// What lies there.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
     end: u64,
-    kind: Kind,
+    /// What it really is.
+    pub kind: Kind,
+    /// Where it was made.
+    pub home: Home,
 }
 
 /// All of it; no two pieces overlap.
@@ -20,33 +24,47 @@ pub struct Moved {
 
 impl Moved {
     /// Memory was made there; what was there before is gone, by a call that has no hook.
-    pub fn add(&mut self, pointer: *const c_void, bytes: usize, kind: Kind) {
+    pub fn add(&mut self, pointer: *const c_void, bytes: usize, kind: Kind, home: Home) {
         self.forget(pointer, bytes);
         let begin = pointer as u64;
-        self.pieces.insert(begin, Piece { end: begin.saturating_add(bytes.max(1) as u64), kind });
+        self.pieces.insert(begin, Piece { end: begin.saturating_add(bytes.max(1) as u64), kind, home });
     }
 
     /// Memory was made there that is what the program asked for.
     pub fn forget(&mut self, pointer: *const c_void, bytes: usize) {
         let begin = pointer as u64;
         let end = begin.saturating_add(bytes.max(1) as u64);
-        while let Some(old) = self.pieces.range(..end).next_back().map(|(old, _)| *old) {
-            if self.pieces[&old].end <= begin {
-                return;
-            }
+        while let Some(old) = self.before(end).filter(|(_, piece)| piece.end > begin).map(|(old, _)| old) {
             self.pieces.remove(&old);
         }
     }
 
-    /// The kind of what begins there, which is about to be freed.
-    pub fn take(&mut self, pointer: *const c_void) -> Option<Kind> {
-        self.pieces.remove(&(pointer as u64)).map(|piece| piece.kind)
+    /// Memory that was made in some places is gone.
+    pub fn forget_all(&mut self, gone: impl Fn(Home) -> bool) {
+        self.pieces.retain(|_, piece| !gone(piece.home));
+    }
+
+    /// What begins there, which is about to be freed.
+    pub fn take(&mut self, pointer: *const c_void) -> Option<Piece> {
+        self.pieces.remove(&(pointer as u64))
+    }
+
+    /// It was not freed; and nothing else can be there, unless it was freed by a call that has no hook.
+    pub fn put_back(&mut self, pointer: *const c_void, piece: Piece) {
+        if self.before(piece.end).is_none_or(|(_, other)| other.end <= pointer as u64) {
+            self.pieces.insert(pointer as u64, piece);
+        }
     }
 
     /// The kind of what lies there.
     pub fn kind(&self, pointer: *const c_void) -> Option<Kind> {
-        let (_, piece) = self.pieces.range(..=pointer as u64).next_back()?;
+        let (_, piece) = self.before((pointer as u64).saturating_add(1))?;
         ((pointer as u64) < piece.end).then_some(piece.kind)
+    }
+
+    /// The last piece that begins before an address.
+    fn before(&self, end: u64) -> Option<(u64, Piece)> {
+        self.pieces.range(..end).next_back().map(|(begin, piece)| (*begin, *piece))
     }
 }
 
@@ -55,19 +73,47 @@ mod tests {
     use std::ffi::c_void;
 
     use super::Moved;
+    use crate::apply::behind::Home;
     use crate::kind::Kind;
+
+    fn at(address: usize) -> *const c_void {
+        address as *const c_void
+    }
 
     #[test]
     fn pieces_end_where_others_begin() {
-        let at = |address: usize| address as *const c_void;
         let mut moved = Moved::default();
-        moved.add(at(100), 50, Kind::Managed);
-        moved.add(at(150), 50, Kind::Pinned);
+        moved.add(at(100), 50, Kind::Managed, Home::default());
+        moved.add(at(150), 50, Kind::Pinned, Home::default());
         let kinds = |moved: &Moved| [99, 100, 149, 150, 199, 200].map(|address| moved.kind(at(address)));
         let (managed, pinned) = (Some(Kind::Managed), Some(Kind::Pinned));
         assert_eq!(kinds(&moved), [None, managed, managed, pinned, pinned, None]);
-        assert_eq!((moved.take(at(120)), moved.take(at(150)), moved.take(at(150))), (None, pinned, None));
+        let mut take = |address| moved.take(at(address)).map(|piece| piece.kind);
+        assert_eq!((take(120), take(150), take(150)), (None, pinned, None));
         moved.forget(at(140), 1);
         assert_eq!(kinds(&moved), [None; 6]);
+    }
+
+    #[test]
+    fn what_was_not_freed_is_there_again_unless_something_else_is() {
+        let mut moved = Moved::default();
+        moved.add(at(100), 50, Kind::Pinned, Home::default());
+        let piece = moved.take(at(100)).unwrap();
+        moved.put_back(at(100), piece);
+        assert_eq!(moved.take(at(100)), Some(piece));
+        moved.add(at(140), 50, Kind::Managed, Home::default());
+        moved.put_back(at(100), piece);
+        assert_eq!((moved.kind(at(100)), moved.kind(at(140))), (None, Some(Kind::Managed)));
+    }
+
+    #[test]
+    fn what_a_device_held_goes_with_it() {
+        let mut moved = Moved::default();
+        for device in 0..2 {
+            let home = Home { context: 0, device };
+            moved.add(at(100 * (device as usize + 1)), 50, Kind::Pinned, home);
+        }
+        moved.forget_all(|home| home.device == 1);
+        assert_eq!((moved.kind(at(100)), moved.kind(at(200))), (Some(Kind::Pinned), None));
     }
 }

@@ -105,8 +105,12 @@ impl Placement {
     pub fn read(path: &Path) -> Result<Self, String> {
         let say = |why: String| format!("{}: {why}", path.display());
         let about = std::fs::metadata(path).map_err(|error| say(error.to_string()))?;
-        if !about.is_file() || about.len() > MOST {
-            return Err(say(format!("expected a file of at most {MOST} B, found {} B of another sort", about.len())));
+        if !about.is_file() {
+            let found = if about.is_dir() { "a folder" } else { "something else" };
+            return Err(say(format!("expected a file, found {found}")));
+        }
+        if about.len() > MOST {
+            return Err(say(format!("expected a file of at most {MOST} B, found {} B", about.len())));
         }
         let text = std::fs::read(path).map_err(|error| say(error.to_string()))?;
         Self::parse(&text).map_err(say)
@@ -180,11 +184,11 @@ fn both(one: &Buffer, other: &Buffer) -> bool {
 }
 
 /// Whether callers are the same ones: of files by their names, wherever they lie. Code without a file has no address
-/// that stays.
+/// that stays. `python/octavo/advice/recorded.py` tells them apart in the same way.
 fn same(one: &[Frame], other: &[Frame]) -> bool {
     let name = |frame: &Frame| frame.module.rsplit('/').next().unwrap_or_default().to_owned();
     let alike = |(one, other): (&Frame, &Frame)| {
-        name(one) == name(other) && (one.module.is_empty() || one.offset == other.offset)
+        name(one) == name(other) && (name(one).is_empty() || one.offset == other.offset)
     };
     one.len() == other.len() && one.iter().zip(other).all(alike)
 }

@@ -47,8 +47,12 @@ unsafe fn copy_async(to: Address, from: *const c_void, size: usize, stream: Stre
 }
 
 fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
-    // Whoever calls the driver has a context, or is refused.
-    Asked { kind, call, bytes, flags, ready: || true }
+    Asked { kind, call, bytes, flags, ready }
+}
+
+/// Whoever calls the driver has a context, or is refused.
+fn ready() -> i32 {
+    0
 }
 
 hooks! { Driver;
@@ -68,17 +72,21 @@ hooks! { Driver;
         by real { apply::allocate(asked(Kind::Pinned, "cuMemHostAlloc", size, GLOBAL), out, || real(out, size, flags)) }
     [cuMemAllocPitch_v2](out: Out, pitch: *mut usize, width: usize, height: usize, element: u32) after {
         allocated(Kind::Device, "cuMemAllocPitch", *out, (*pitch).saturating_mul(height))
-    } by real { pass_on("cuMemAllocPitch", width.saturating_mul(height), || real(out, pitch, width, height, element)) }
+    } by real { pass_on("cuMemAllocPitch", out, || (*pitch).saturating_mul(height), || real(out, pitch, width, height, element)) }
     [cuMemAllocAsync, cuMemAllocAsync_ptsz](out: Out, size: usize, stream: Stream) after {
         allocated(Kind::Device, "cuMemAllocAsync", *out, size)
-    } by real { pass_on("cuMemAllocAsync", size, || real(out, size, stream)) }
+    } by real { pass_on("cuMemAllocAsync", out, || size, || real(out, size, stream)) }
     [cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz](out: Out, size: usize, pool: *mut c_void, stream: Stream) after {
         allocated(Kind::Device, "cuMemAllocFromPoolAsync", *out, size)
-    } by real { pass_on("cuMemAllocFromPoolAsync", size, || real(out, size, pool, stream)) }
+    } by real { pass_on("cuMemAllocFromPoolAsync", out, || size, || real(out, size, pool, stream)) }
     [cuMemFree_v2, cuMemFreeHost](pointer: Address) before { freed(pointer) }
-        by real { apply::free(pointer, || real(pointer)) }
+        by real { apply::free(pointer, ready, || real(pointer)) }
     [cuMemFreeAsync, cuMemFreeAsync_ptsz](pointer: Address, stream: Stream) before { freed(pointer) }
-        by real { apply::free(pointer, || real(pointer, stream)) }
+        by real { apply::free(pointer, ready, || real(pointer, stream)) }
+    [cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2](device: i32) after {}
+        by real { apply::end(|home| home.device == device, || real(device)) }
+    [cuCtxDestroy_v2](context: *mut c_void) after {}
+        by real { apply::end(|home| home.context == context as usize, || real(context)) }
     [cuMemcpy, cuMemcpy_ptds](to: Address, from: *const c_void, size: usize) after { copied(to, from, size) }
     [cuMemcpyHtoD_v2, cuMemcpyDtoH_v2, cuMemcpyDtoD_v2](to: Address, from: *const c_void, size: usize) after {
         copied(to, from, size)

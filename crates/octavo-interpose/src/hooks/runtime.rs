@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use super::{allocated, device_address, hooks};
-use crate::apply::{self, Asked, GLOBAL, hint, is_moved, pass_on, runtime_is_ready};
+use crate::apply::{self, Asked, GLOBAL, device_of_runtime, hint, is_moved, pass_on, ready_runtime};
 use crate::kind::Kind;
 use crate::recorder::{advised, copied, filled, freed, launched, prefetched};
 
@@ -42,7 +42,7 @@ fn direction(to: *const c_void, from: *const c_void, asked: i32) -> i32 {
 }
 
 fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
-    Asked { kind, call, bytes, flags, ready: runtime_is_ready }
+    Asked { kind, call, bytes, flags, ready: ready_runtime }
 }
 
 // Arguments that a hook does not understand are passed on as registers, whatever the version of the runtime has there:
@@ -58,17 +58,21 @@ hooks! { Runtime;
         by real { apply::allocate(asked(Kind::Pinned, "cudaHostAlloc", size, GLOBAL), out, || real(out, size, flags)) }
     [cudaMallocPitch](out: Out, pitch: *mut usize, width: usize, height: usize) after {
         allocated(Kind::Device, "cudaMallocPitch", *out, (*pitch).saturating_mul(height))
-    } by real { pass_on("cudaMallocPitch", width.saturating_mul(height), || real(out, pitch, width, height)) }
+    } by real { pass_on("cudaMallocPitch", out, || (*pitch).saturating_mul(height), || real(out, pitch, width, height)) }
     [cudaMallocAsync, cudaMallocAsync_ptsz](out: Out, size: usize, stream: Stream) after {
         allocated(Kind::Device, "cudaMallocAsync", *out, size)
-    } by real { pass_on("cudaMallocAsync", size, || real(out, size, stream)) }
+    } by real { pass_on("cudaMallocAsync", out, || size, || real(out, size, stream)) }
     [cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz](out: Out, size: usize, pool: *mut c_void, stream: Stream) after {
         allocated(Kind::Device, "cudaMallocFromPoolAsync", *out, size)
-    } by real { pass_on("cudaMallocFromPoolAsync", size, || real(out, size, pool, stream)) }
+    } by real { pass_on("cudaMallocFromPoolAsync", out, || size, || real(out, size, pool, stream)) }
     [cudaFree, cudaFreeHost](pointer: *mut c_void) before { freed(pointer) }
-        by real { apply::free(pointer, || real(pointer)) }
+        by real { apply::free(pointer, ready_runtime, || real(pointer)) }
     [cudaFreeAsync, cudaFreeAsync_ptsz](pointer: *mut c_void, stream: Stream) before { freed(pointer) }
-        by real { apply::free(pointer, || real(pointer, stream)) }
+        by real { apply::free(pointer, ready_runtime, || real(pointer, stream)) }
+    [cudaDeviceReset]() after {} by real {
+        let device = device_of_runtime();
+        apply::end(|home| home.device == device, || real())
+    }
     [cudaMemcpy, cudaMemcpy_ptds](to: *mut c_void, from: *const c_void, size: usize, kind: i32) after {
         copied(to, from, size)
     } by real { real(to, from, size, direction(to, from, kind)) }

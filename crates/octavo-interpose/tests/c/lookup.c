@@ -32,6 +32,11 @@ int main(void) {
     *(void **)&out = dlsym(driver, "cuMemcpyDtoH_v2");
     *(void **)&set = dlsym(driver, "cuMemsetD32_v2");
     *(void **)&launch = dlsym(driver, "cuLaunchKernel");
+    int (*retain)(void **, int), (*make_current)(void *);
+    *(void **)&retain = dlsym(driver, "cuDevicePrimaryCtxRetain");
+    *(void **)&make_current = dlsym(driver, "cuCtxSetCurrent");
+    void *context;
+    if (retain(&context, 0) || make_current(context)) return 11;
     uint64_t memory;
     char text[16] = "in and out again", back[16];
     if (alloc(&memory, 4096) || set(memory, 7, 1024) || in(memory + 64, text, 16) || out(back, memory + 64, 16)) return 5;

@@ -43,6 +43,47 @@ static void *work(void *nothing) {
     return nothing;
 }
 
+/* The first call of a thread. */
+static void *free_it(void *memory) { return cudaFree(memory) ? memory : NULL; }
+
+static int freed_elsewhere(void *memory) {
+    pthread_t thread;
+    void *left;
+    pthread_create(&thread, NULL, free_it, memory);
+    return pthread_join(thread, &left) || left;
+}
+
+static __attribute__((noinline)) int tried(void **made) { return cudaMalloc(made, SIZE); }
+
+/* Four from one place; the second fails. */
+static int retry(void) {
+    void *made[4] = {NULL};
+    for (volatile int each = 0; each < 4; each++) {
+        int fails = each == 1;
+        if (fails ? setenv("STAND_IN_LIMIT", "64", 1) : unsetenv("STAND_IN_LIMIT")) return 1;
+        if (tried(&made[each]) != (fails ? 2 : 0)) return 1;
+    }
+    for (int each = 0; each < 4; each++)
+        if (cudaFree(made[each])) return 1;
+    return 0;
+}
+
+/* All is gone with the device: nothing is there to free. */
+static int reset(void) {
+    void *before = input();
+    return cudaDeviceReset() || cudaFree(before) != 1 || cudaGetLastError() != 1;
+}
+
+/* It is gone by a call without a hook, and its address is given out again. */
+static int release(void) {
+    void *before = input(), *after;
+    size_t pitch;
+    int (*go)(int) = NULL;
+    *(void **)&go = dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "cuDevicePrimaryCtxRelease_v2");
+    if (!go || go(0) || cudaMallocPitch(&after, &pitch, SIZE, 1)) return 1;
+    return after != before || cudaFree(after);
+}
+
 static void *works(void *nothing) {
     for (int round = 0; round < ROUNDS; round++) work(NULL);
     return nothing;
@@ -132,6 +173,40 @@ int main(int count, char **arguments) {
         for (volatile int each = 0; each < 3; each++) made[each] = input(); /* One place: it is not unrolled. */
         for (int each = 3; each--;)
             if (cudaFree(made[each])) return 17;
+    } else if (!strcmp(mode, "freed-elsewhere")) {
+        void *from = input(), *to = output();
+        if (freed_elsewhere(from) || freed_elsewhere(to)) return 18;
+    } else if (!strcmp(mode, "devices")) {
+        /* Made on one device, freed while the thread uses another. */
+        void *made;
+        if (cudaSetDevice(1)) return 19;
+        made = input();
+        if (cudaSetDevice(0) || cudaFree(made)) return 19;
+        int device = 9;
+        if (cudaGetDevice(&device) || device) return 19;
+        void *next = input();
+        if (cudaFree(next)) return 19;
+    } else if (!strcmp(mode, "busy")) {
+        void *made = input();
+        int first = cudaFree(made);
+        if (getenv("STAND_IN_BUSY") ? first != 600 || cudaFree(made) : first) return 20;
+    } else if (!strcmp(mode, "retry")) {
+        if (retry()) return 21;
+    } else if (!strcmp(mode, "reset")) {
+        if (reset()) return 22;
+    } else if (!strcmp(mode, "release")) {
+        if (release()) return 23;
+    } else if (!strcmp(mode, "unlinked")) {
+        /* The file is gone before the child begins. */
+        if (getenv("OCTAVO_APPLY") && unlink(getenv("OCTAVO_APPLY"))) return 24;
+        pid_t made = fork();
+        if (!made) {
+            cudaFree(input());
+            exit(0);
+        }
+        int status;
+        waitpid(made, &status, 0);
+        if (status) return 24;
     } else if (!strcmp(mode, "nothing")) {
         puts("nothing to do with CUDA");
     } else {

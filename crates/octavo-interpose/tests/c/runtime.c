@@ -17,6 +17,10 @@ static struct {
     int (*advise)(uint64_t, size_t, int, int);
     int (*prefetch)(uint64_t, size_t, int, void *);
     int (*reach)(uint64_t *, void *, unsigned);
+    int (*current)(void **);
+    int (*make_current)(void *);
+    int (*retain)(void **, int);
+    int (*reset)(int);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -37,17 +41,38 @@ static void open_driver(void) {
     get("cuMemAdvise", (void **)&driver.advise, 12000, 0, NULL);
     get("cuMemPrefetchAsync", (void **)&driver.prefetch, 12000, 0, NULL);
     get("cuMemHostGetDevicePointer", (void **)&driver.reach, 12000, 0, NULL);
+    get("cuCtxGetCurrent", (void **)&driver.current, 12000, 0, NULL);
+    get("cuCtxSetCurrent", (void **)&driver.make_current, 12000, 0, NULL);
+    get("cuDevicePrimaryCtxRetain", (void **)&driver.retain, 12000, 0, NULL);
+    get("cuDevicePrimaryCtxReset", (void **)&driver.reset, 12000, 0, NULL);
     get("cuLaunchKernel", (void **)&driver.launch, 12000, 0, NULL);
 }
-#define OPEN pthread_once(&once, open_driver)
 
-static __thread int last;
+static __thread int last, device;
+
+/* The first call of a thread makes the primary context of its device current. */
+static void ready(void) {
+    void *context = NULL;
+    pthread_once(&once, open_driver);
+    if (!driver.current(&context) && !context && !driver.retain(&context, device)) driver.make_current(context);
+}
+#define OPEN ready()
+
 static int noted(int status) { return status ? last = status : status; }
 
 int cudaGetLastError(void) {
     int status = last;
     return last = 0, status;
 }
+int cudaGetDevice(int *out) { return *out = device, 0; }
+int cudaSetDevice(int chosen) {
+    void *context = NULL;
+    pthread_once(&once, open_driver);
+    int status = driver.retain(&context, chosen);
+    return status ? noted(status) : (device = chosen, noted(driver.make_current(context)));
+}
+/* The thread has no context afterwards, until it calls again. */
+int cudaDeviceReset(void) { return OPEN, driver.make_current(NULL), noted(driver.reset(device)); }
 int cudaMalloc(void **out, size_t size) { return OPEN, noted(driver.alloc((uint64_t *)out, size)); }
 int cudaMallocManaged(void **out, size_t size, unsigned flags) {
     return OPEN, noted(driver.managed((uint64_t *)out, size, flags));
@@ -55,6 +80,10 @@ int cudaMallocManaged(void **out, size_t size, unsigned flags) {
 int cudaMallocHost(void **out, size_t size) { return OPEN, noted(driver.pinned(out, size)); }
 /* A pool is a part of the runtime here: it gives memory of the device that it makes by itself. */
 int cudaMallocAsync(void **out, size_t size, void *stream) { return (void)stream, OPEN, noted(driver.alloc((uint64_t *)out, size)); }
+int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
+    *pitch = (width + 511) / 512 * 512;
+    return OPEN, noted(driver.alloc((uint64_t *)out, *pitch * height));
+}
 int cudaFree(void *pointer) { return OPEN, noted(driver.release((uint64_t)pointer)); }
 int cudaFreeHost(void *pointer) { return OPEN, noted(driver.unpin(pointer)); }
 int cudaFreeAsync(void *pointer, void *stream) { return (void)stream, OPEN, noted(driver.release((uint64_t)pointer)); }

@@ -6,6 +6,10 @@
 
 typedef struct { unsigned x, y, z; } dim3;
 int cudaGetLastError(void);
+int cudaSetDevice(int device);
+int cudaGetDevice(int *device);
+int cudaDeviceReset(void);
+int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height);
 int cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags);
 int cudaMalloc(void **out, size_t size);
 int cudaMallocManaged(void **out, size_t size, unsigned flags);
@@ -28,6 +32,13 @@ int cuMemFreeHost(void *pointer);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size);
 int cuMemcpy(uint64_t to, uint64_t from, size_t size);
+int cuCtxGetCurrent(void **context);
+int cuCtxSetCurrent(void *context);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxReset_v2(int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
 int cuCtxGetDevice(int *device);
 int cuCtxSynchronize(void);
 int cuMemAdvise(uint64_t pointer, size_t size, int advice, int device);

@@ -45,6 +45,14 @@ fn log(built: &Built) -> Value {
     serde_json::from_str(&fs::read_to_string(built.folder().join("placement.applied.json")).unwrap()).unwrap()
 }
 
+/// The names of all logs.
+fn logs(built: &Built) -> Vec<String> {
+    let names = fs::read_dir(built.folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut logs: Vec<String> = names.filter(|name| name.starts_with("placement.applied.")).collect();
+    logs.sort();
+    logs
+}
+
 /// A recording of a program with these arguments, and a placement file for it.
 fn recorded(built: &Built, program: &std::path::Path, arguments: &[&str], wanted: &[(&str, &str, Value)]) -> Value {
     silent(built.recorded(program).args(arguments));
@@ -71,12 +79,13 @@ fn memory_becomes_what_the_file_says_and_is_freed_as_that() {
         "prefetched 4096",
         "made 4096 pinned",
         "freed 0 device",
+        "waited 0",
         "freed 0 pinned",
         "made 100 pinned",
     ];
     assert_eq!(lines(&built), told);
     let log = log(&built);
-    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(1), &json!(null), &json!(2)));
+    assert_eq!((&log["octavo_applied"], &log["refused"], &log["hints_left_out"]), (&json!(2), &json!(null), &json!(2)));
     let keys = ["name", "placement", "matched", "redirected", "failed", "hints_refused"];
     let mut done: Vec<Value> =
         log["buffers"].as_array().unwrap().iter().map(|one| keys.map(|key| one[key].clone()).into()).collect();
@@ -178,6 +187,76 @@ fn pools_are_passed_on_and_named() {
     silent(under(&built, built.recorded(&program), &file).arg("pool"));
     assert_eq!(log(&built)["passed_on"], json!({"cudaMallocAsync": {"calls": 1, "bytes": 4096}}));
     assert_eq!(count(&built, "made 4096 device"), 2);
+    let done = &log(&built)["buffers"][0];
+    assert_eq!((&done["matched"], &done["as_it_is"], &done["redirected"]), (&json!(1), &json!(1), &json!(0)));
+}
+
+#[test]
+fn what_is_as_asked_already_is_counted_so() {
+    let built = Built::new();
+    let program = built.linked();
+    let wanted = [("cudaMalloc", "device", json!([])), ("cudaMallocManaged", "managed", json!([]))];
+    let file = recorded(&built, &program, &[], &wanted);
+    silent(&mut under(&built, built.recorded(&program), &file));
+    for done in log(&built)["buffers"].as_array().unwrap() {
+        assert_eq!((&done["matched"], &done["as_it_is"], &done["redirected"]), (&json!(1), &json!(1), &json!(0)));
+    }
+}
+
+#[test]
+fn memory_is_freed_where_it_was_made_whoever_frees_it() {
+    let built = Built::new();
+    let program = built.linked();
+    let wanted = [("cudaMalloc", "managed", json!([])), ("cudaMallocManaged", "pinned", json!([]))];
+    let file = recorded(&built, &program, &["freed-elsewhere"], &wanted);
+    silent(under(&built, built.recorded(&program), &file).arg("freed-elsewhere"));
+    let told = ["made 4096 managed", "made 4096 pinned", "freed 0 device", "waited 0", "freed 0 pinned"];
+    assert_eq!(lines(&built), told);
+    // One that was made on the second device: that is waited for.
+    let file = recorded(&built, &program, &["devices"], &[("cudaMalloc", "pinned", json!([]))]);
+    silent(under(&built, built.recorded(&program), &file).arg("devices"));
+    let once = |device| ["made 4096 pinned".to_owned(), format!("waited {device}"), "freed 0 pinned".to_owned()];
+    assert_eq!(lines(&built), [once(1), once(0)].concat());
+}
+
+#[test]
+fn what_could_not_be_freed_can_be_freed_again() {
+    let built = Built::new();
+    let program = built.linked();
+    let file = recorded(&built, &program, &["busy"], &[("cudaMalloc", "pinned", json!([]))]);
+    silent(under(&built, built.recorded(&program), &file).arg("busy").env("STAND_IN_BUSY", "1"));
+    assert_eq!(lines(&built), ["made 4096 pinned", "waited 0", "freed 0 pinned"]);
+}
+
+#[test]
+fn an_allocation_that_fails_has_no_order() {
+    let built = Built::new();
+    let program = built.linked();
+    let mut file = recorded(&built, &program, &["retry"], &[("cudaMalloc", "managed", json!([]))]);
+    file["buffers"][0]["order"] = json!([1]);
+    let mut other = file["buffers"][0].clone();
+    other["order"] = json!([2]);
+    other["placement"] = json!("pinned");
+    file["buffers"].as_array_mut().unwrap().push(other);
+    silent(under(&built, built.recorded(&program), &file).arg("retry"));
+    let made: Vec<_> = lines(&built).into_iter().filter(|line| line.starts_with("made")).collect();
+    assert_eq!(made, ["made 4096 device", "made 4096 managed", "made 4096 pinned"]);
+    let done = &log(&built)["buffers"];
+    assert_eq!((&done[0]["matched"], &done[0]["failed"], &done[1]["matched"]), (&json!(1), &json!(0), &json!(1)));
+    assert_eq!(log(&built)["unnamed"], json!({"calls": 1, "bytes": 4096}));
+}
+
+#[test]
+fn an_address_that_is_given_out_again_is_what_it_is_now() {
+    let built = Built::new();
+    let program = built.linked();
+    let file = recorded(&built, &program, &["release"], &[("cudaMalloc", "pinned", json!([]))]);
+    silent(under(&built, built.recorded(&program), &file).arg("release"));
+    assert_eq!(lines(&built), ["made 4096 pinned", "made 4096 device", "freed 0 device"]);
+    // After a reset nothing is there, as without the file.
+    let file = recorded(&built, &program, &["reset"], &[("cudaMalloc", "pinned", json!([]))]);
+    silent(under(&built, built.recorded(&program), &file).arg("reset"));
+    assert_eq!(lines(&built), ["made 4096 pinned", "refused to free 0 device"]);
 }
 
 #[test]
@@ -202,10 +281,32 @@ fn a_file_that_is_refused_changes_nothing_and_the_log_says_so() {
         assert!(log["refused"].as_str().unwrap().contains("placement.json: "), "{log}");
         assert_eq!((count(&built, "made 4096 device"), count(&built, "made 4096 managed")), (1, 1));
     }
+    // Of its processes, those that call nothing of CUDA's say nothing.
+    fs::remove_file(built.folder().join("placement.applied.json")).unwrap();
+    let script = format!("{0} nothing > /dev/null; {0} nothing > /dev/null", program.display());
+    silent(under(&built, built.recorded("sh"), &json!("no placement")).args(["-c", &script]));
+    assert_eq!(logs(&built), ["placement.applied.json"]);
     let mut missing = under(&built, built.recorded(&program), &good);
     silent(missing.env("OCTAVO_APPLY", built.folder().join("none.json")));
     let said = fs::read_to_string(built.folder().join("none.applied.json")).unwrap();
     assert!(said.contains("No such file"), "{said}");
+    let mut folder = under(&built, built.recorded(&program), &good);
+    silent(folder.env("OCTAVO_APPLY", built.folder()).env("OCTAVO_APPLY_LOG", built.folder().join("log.json")));
+    let said = fs::read_to_string(built.folder().join("log.json")).unwrap();
+    assert!(said.contains("expected a file, found a folder"), "{said}");
+}
+
+#[test]
+fn a_child_applies_what_its_parent_read() {
+    let built = Built::new();
+    let program = built.linked();
+    // The parent records nothing of its own: the child's frames are those of the same call.
+    silent(built.recorded(&program).arg("unlinked"));
+    let [profile] = &built.others()[..] else { panic!("expected one child") };
+    let file = placement(profile, &[("cudaMalloc", "pinned", json!([]))]);
+    silent(under(&built, built.recorded(&program), &file).arg("unlinked"));
+    assert_eq!(lines(&built), ["made 4096 pinned", "waited 0", "freed 0 pinned"]);
+    assert_eq!(logs(&built).len(), 1);
 }
 
 #[test]

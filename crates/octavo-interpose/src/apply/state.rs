@@ -1,0 +1,163 @@
+//! What is applied to a process, and what is known of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::apply::log::{Log, Of};
+use crate::apply::moved::Moved;
+use crate::apply::placement::{Buffer, Placement};
+use crate::apply::turns::Turns;
+use crate::guard::guarded;
+use crate::kind::Kind;
+use crate::patience::patiently;
+use crate::site::{Sites, callers, frames};
+
+/// What is known of a process.
+#[derive(Default)]
+pub struct Known {
+    /// What is of another kind.
+    pub moved: Moved,
+    /// What was done.
+    pub log: Log,
+    sites: Sites,
+    /// Of each place and size, by the first of the buffers that share them.
+    turns: BTreeMap<usize, Turns>,
+}
+
+/// Applies a placement file to a process.
+pub struct Applied {
+    of: Of,
+    read: &'static Result<Placement, String>,
+    known: Mutex<Known>,
+}
+
+static CURRENT: AtomicPtr<Applied> = AtomicPtr::new(std::ptr::null_mut());
+
+/// What the file says of one allocation.
+#[derive(Clone, Copy, Default)]
+pub struct Plan {
+    /// The buffer that means it, if any.
+    pub number: Option<usize>,
+    /// The first buffer of its place and size, and which of these allocations it is.
+    turn: Option<(usize, u64)>,
+}
+
+impl Applied {
+    /// Applies a file from now on.
+    pub fn begin(placement: PathBuf, log: PathBuf) {
+        // Children read it, too.
+        let read = Box::leak(Box::new(Placement::read(&placement)));
+        Self {
+            of: Of { path: log, placement, process: std::process::id(), parent: None },
+            read,
+            known: Mutex::default(),
+        }
+        .store();
+    }
+
+    /// Applies the file in a child from now on, as its parent read it.
+    pub fn go_on(&self, log: PathBuf) {
+        let of = Of {
+            path: log,
+            placement: self.of.placement.clone(),
+            process: std::process::id(),
+            parent: Some(self.process()),
+        };
+        Self { of, read: self.read, known: Mutex::default() }.store();
+    }
+
+    fn store(mut self) {
+        let buffers = self.read.as_ref().map_or(0, |placement| placement.buffers.len());
+        self.known = Mutex::new(Known { log: Log::of(buffers), ..Known::default() });
+        // Whoever it replaces may still be locked by a thread that a fork left behind: it is never freed.
+        CURRENT.store(Box::into_raw(Box::new(self)), Ordering::Release);
+    }
+
+    /// What is applied to this process, if anything.
+    pub fn current() -> Option<&'static Self> {
+        // SAFETY: what was stored there is never freed.
+        unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The process that it was begun in.
+    pub fn process(&self) -> u32 {
+        self.of.process
+    }
+
+    /// Writes that the file was refused, if it was.
+    pub fn write_refusal(&self) {
+        if self.read.is_err() {
+            self.of.write(&Log::default(), self.read);
+        }
+    }
+
+    /// Writes the log, if anything was called.
+    pub fn write(&self) {
+        if let Some(known) = patiently(&self.known).filter(|known| known.log.used) {
+            self.of.write(&known.log, self.read);
+        }
+    }
+
+    /// Lets `what` see what is known, and says what it says. Nothing in it may ask the loader or call CUDA.
+    pub fn told<T>(&self, what: impl FnOnce(&mut Known) -> T) -> Option<T> {
+        guarded(|| {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.log.used = true;
+            what(&mut known)
+        })
+    }
+
+    /// What the file says of an allocation that begins.
+    pub fn plan(&self, call: &'static str, bytes: usize) -> Plan {
+        let Ok(placement) = self.read else { return Plan::default() };
+        if !placement.may_mean(call, bytes as u64) {
+            return Plan::default();
+        }
+        let means = self.meant(placement, call, bytes).unwrap_or_default();
+        self.told(|known| known.next(&means, placement)).unwrap_or_default()
+    }
+
+    /// The buffer that asks for something else than an allocation of a kind. It lives as long as the file, which is
+    /// never freed.
+    pub fn otherwise(&self, plan: Plan, made: Kind) -> Option<&'static Buffer> {
+        let buffer = &self.read.as_ref().ok()?.buffers[plan.number?];
+        (buffer.placement != made || !buffer.hints.is_empty()).then_some(buffer)
+    }
+
+    /// Buffers whose callers call now.
+    fn meant(&self, placement: &Placement, call: &'static str, bytes: usize) -> Option<Vec<usize>> {
+        let addresses = guarded(callers)?;
+        let at = |known: &Known, site: usize| placement.at(call, bytes as u64, &known.sites.frames[site]);
+        if let Some(found) = self.told(|known| known.sites.number(&addresses).map(|site| at(known, site)))? {
+            return Some(found);
+        }
+        // The loader is asked without a lock.
+        let frames = guarded(|| frames(&addresses))?;
+        self.told(|known| {
+            let site = known.sites.add(addresses, frames);
+            at(known, site)
+        })
+    }
+}
+
+impl Known {
+    /// The buffer that means the next allocation of a place and size.
+    fn next(&mut self, means: &[usize], placement: &Placement) -> Plan {
+        let Some(&place) = means.first() else { return Plan::default() };
+        let order = self.turns.entry(place).or_default().take();
+        let is_meant = |number: &usize| {
+            let orders = &placement.buffers[*number].order;
+            orders.as_ref().is_none_or(|orders| orders.contains(&order))
+        };
+        Plan { number: means.iter().copied().find(is_meant), turn: Some((place, order)) }
+    }
+
+    /// The allocation failed.
+    pub fn give_back(&mut self, plan: Plan) {
+        if let Some((place, order)) = plan.turn {
+            self.turns.entry(place).or_default().give_back(order);
+        }
+    }
+}
