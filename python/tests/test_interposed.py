@@ -69,13 +69,45 @@ def test_a_program_is_recorded_advised_on_and_run_as_advised(interposed, cli, tm
     done = cli("apply", "placement.json", "--json", "--", interposed)
     assert done.returncode == 0, done.stderr
     log = json.loads(done.stdout)["log"]
-    assert [(each["name"].split(":")[0], each["matched"], each["redirected"]) for each in log["buffers"]] == [
-        ("program.c", 1, 1),
-        ("program.c", 1, 0),
+    assert [
+        (each["name"].split(":")[0], each["matched"], each["redirected"], each["as_it_is"]) for each in log["buffers"]
+    ] == [
+        ("program.c", 1, 1, 0),
+        ("program.c", 1, 0, 1),
     ]
     assert driver_log(tmp_path / "driver.log")[:2] == ["made 4096 managed", "made 4096 managed"]
     assert cli("advise", "profile.json", "--placement-file", "placement.json").returncode == 2
     assert cli(*advised, "--force").returncode == 0
+
+
+def test_callers_are_told_apart_as_the_library_does(interposed, tmp_path):
+    """Files by their names, and code without a file not at all: or else a buffer of the file would mean another's."""
+    profile, placement = tmp_path / "profile.json", tmp_path / "placement.json"
+    record([interposed], profile)
+    found = json.loads(profile.read_text())
+    first = found["allocations"][0]
+    assert first["copied_in"]["bytes"]
+    [*frames] = found["sites"][first["site"]]
+    for place, offset in (("/elsewhere", 1), ("/bin", 2)):
+        moved = [{**frame, "module": f"{place}/{Path(frame['module']).name}"} for frame in frames]
+        nowhere = {"module": "", "offset": offset, "symbol": None}
+        found["sites"].append([*moved, nowhere])
+    last = len(found["sites"]) - 1
+    copied = {**first, "site": last - 1}
+    not_copied = {**first, "site": last, "copied_in": {"calls": 0, "bytes": 0}}
+    found["allocations"] = [first, copied, not_copied, copied]
+    profile.write_text(json.dumps(found))
+    advice = octavo.advise(profile, node="cuda-sm80")
+    placement_file.write(advice, placement)
+    buffers = json.loads(placement.read_text())["buffers"]
+    assert [(each["order"], each["frames"][0]["module"]) for each in buffers] == [
+        (None, frames[0]["module"]),
+        ([0, 2], f"/elsewhere/{Path(frames[0]['module']).name}"),
+        ([1], f"/bin/{Path(frames[0]['module']).name}"),
+    ]
+    log = apply(placement, [interposed]).log
+    assert log is not None
+    assert (log["refused"], [each["matched"] for each in log["buffers"]]) == (None, [1, 0, 0])
 
 
 def test_what_is_managed_stays_where_the_host_reaches_it(interposed, tmp_path):

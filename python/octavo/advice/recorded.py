@@ -96,7 +96,9 @@ def recording(path: Path, system: System) -> Recording:
             _buffer(name, key.kind, key.bytes, rows, system)
             for name, (key, rows) in zip(names, groups.items(), strict=True)
         ]
-        found = Recording(tuple(map(str, profile.get("program", []))), buffers, _sites(groups), list(groups.values()))
+        found = Recording(
+            tuple(map(str, profile.get("program", []))), buffers, _sites(profile, groups), list(groups.values())
+        )
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError) as error:
         raise AdviceError(f"{path}: damaged: {type(error).__name__} {error}", "record it again") from None
     if not buffers:
@@ -107,7 +109,8 @@ def recording(path: Path, system: System) -> Recording:
 class _Key(NamedTuple):
     """What allocations of one buffer have in common."""
 
-    frames: tuple[tuple[str, int], ...]
+    callers: tuple[tuple[str, int], ...]
+    """As `_callers` tells them apart."""
     call: str
     bytes: int
     kind: str
@@ -122,18 +125,30 @@ def _groups(profile: Mapping[str, Any]) -> dict[_Key, list[dict[str, Any]]]:
     for each in profile["allocations"]:
         if each["kind"] not in _PLACEMENTS or each["bytes"] <= 0:
             continue
-        frames = tuple((str(frame["module"]), int(frame["offset"])) for frame in profile["sites"][each["site"]])
-        place = frames, str(each["call"]), int(each["bytes"])
+        place = _callers(_frames(profile, each)), str(each["call"]), int(each["bytes"])
         ways = each["copied_in"]["bytes"] > 0, each["copied_out"]["bytes"] > 0
         groups[_Key(*place, each["kind"], ways)].append({**each, "order": made[place]})
         made[place] += 1
     return groups
 
 
-def _sites(groups: Mapping[_Key, Sequence[Mapping[str, Any]]]) -> list[Site]:
+def _frames(profile: Mapping[str, Any], allocation: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    return tuple((str(frame["module"]), int(frame["offset"])) for frame in profile["sites"][allocation["site"]])
+
+
+def _callers(frames: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Callers as `crates/octavo-interpose/src/apply/placement.rs` tells them apart.
+
+    Files are known by their names, wherever they lie; code without a file has no address that stays.
+    """
+    names = ((module.rpartition("/")[2], offset) for module, offset in frames)
+    return tuple((name, offset if name else 0) for name, offset in names)
+
+
+def _sites(profile: Mapping[str, Any], groups: Mapping[_Key, Sequence[Mapping[str, Any]]]) -> list[Site]:
     alike = Counter(key[:3] for key in groups)
     return [
-        Site(key.call, key.frames, None if alike[key[:3]] == 1 else tuple(row["order"] for row in rows))
+        Site(key.call, _frames(profile, rows[0]), None if alike[key[:3]] == 1 else tuple(row["order"] for row in rows))
         for key, rows in groups.items()
     ]
 
