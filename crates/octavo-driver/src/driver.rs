@@ -123,6 +123,12 @@ impl Driver {
         self.frees.contain(page)
     }
 
+    /// Whether pages are still [to be freed](Self::free).
+    #[must_use]
+    pub fn has_frees(&self) -> bool {
+        self.frees.any()
+    }
+
     pub(crate) fn first_busy(&self, run: PageRun) -> Option<PageId> {
         run.iter().find(|page| self.manager.page(*page).busy)
     }

@@ -19,6 +19,10 @@ struct Free {
 pub(crate) struct Frees(Vec<Free>);
 
 impl Frees {
+    pub fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// Whether `page` is about to be freed.
     pub fn contain(&self, page: PageId) -> bool {
         self.0.iter().any(|free| page.0.wrapping_sub(free.run.first.0) < free.run.count)

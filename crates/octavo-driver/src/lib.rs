@@ -21,7 +21,7 @@
 //!    plan that wakes faults is unfinished; otherwise at once.
 //! 6. When a wake has arrived, [`Driver::wake_arrives`] gives the fault's record back; everyone who waited tries
 //!    again (and may open new faults); then [`Driver::replayed`]. [`Driver::woken`] does both for executors whose
-//!    waiters go on by themselves.
+//!    waiters go on by themselves. Whoever tries after `replayed` counts as in time for the wake, and faults anew if not.
 //! 7. A plan is acknowledged when its last step is done and its last wake has arrived. Until then its pages are busy, so
 //!    that every fault makes progress. Then what waited for its pages goes on, and an idle driver takes the next batch.
 //!    Wakes that a batch held back belong to no plan: others can take the page away first. Where that happens 32 times in a

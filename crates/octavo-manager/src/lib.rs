@@ -59,6 +59,6 @@ pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service};
 pub use strategies::sharing::{SHARINGS, Sharing, Shortage, Yield};
-pub use strategies::sizing::{Coalescing, PageSizing, SIZINGS};
+pub use strategies::sizing::{Coalescing, LargeEntry, PageSizing, SIZINGS};
 pub use strategies::space::SpaceConfig;
 pub use strategies::system::{Huge, SystemConfig};

@@ -14,6 +14,8 @@ use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
 const PAGE: u64 = 16;
 /// A page, for each GPU: its entry, and counters of accesses.
 const PAGE_ON_GPU: u64 = 4;
+/// The same, where frames have numbers: which page a frame holds, and where the page is.
+const NUMBERED_PAGE_ON_GPU: u64 = 8;
 /// A line of 64 bytes of a second-level cache: a sixteenth of a group and of its times of arrival.
 const SECOND_LEVEL_LINE: u64 = 16;
 /// A line of 64 bytes of a first-level cache: tag and time of arrival.
@@ -69,11 +71,13 @@ pub fn estimate_memory(
     let (address_end, bytes, held) =
         side_by_side(jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
     let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
+    let on_gpu = PAGE_ON_GPU + if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
     let events = if events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
+    // Two intervals become one whenever there are the most: a run has half of these, or up to all.
     let tables = if intervals { MOST_INTERVALS as u64 / 2 * series(gpus) * SAMPLE } else { 0 };
     Ok(MemoryEstimate {
         node: if with_time { gpus.saturating_mul(gpu(node)) } else { 0 },
-        pages: pages * (PAGE + gpus * PAGE_ON_GPU) + address_end.div_ceil(GROUP_BYTES) * GROUP,
+        pages: pages * (PAGE + gpus * on_gpu) + address_end.div_ceil(GROUP_BYTES) * GROUP,
         records: events + tables,
         inputs: held * HELD,
     })

@@ -1,6 +1,7 @@
 //! How often jobs have ended, whether that is enough, and whether one waits for room that no end of another makes.
 
-use octavo_manager::{Manager, SpaceId, Wait};
+use octavo_driver::Driver;
+use octavo_manager::{SpaceId, Wait};
 
 use crate::job::{Job, Repeat};
 
@@ -43,8 +44,10 @@ impl Rounds {
 
     /// A job has ended and given back what it had, which went to those who waited. Whether some job waits for ever: nothing
     /// under way can make room for it, and all others wait, are over, or have ended again without a frame more for it.
-    pub fn wait_is_in_vain(&mut self, manager: &Manager) -> bool {
-        if manager.starving().is_none() {
+    /// Room that the job itself would give up later, by an action that is under way beside what waits, is not seen.
+    pub fn wait_is_in_vain(&mut self, driver: &Driver) -> bool {
+        let manager = driver.manager();
+        if manager.starving().is_none() || driver.has_frees() {
             return false;
         }
         let ended: Vec<u32> = self.0.iter().map(|round| round.ended).collect();

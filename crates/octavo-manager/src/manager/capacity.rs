@@ -66,8 +66,8 @@ impl Manager {
     /// where the capacity demands it.
     fn surplus(&self, memory: MemoryId) -> Wanted {
         let frames = &self.memory.frames;
-        let yields = frames.excess(memory, 0);
-        let ahead = frames.excess(memory, self.memory.demotion.reserve());
+        let yields = frames.excess(memory, 0, 0);
+        let ahead = frames.excess(memory, self.memory.demotion.reserve(), self.memory.staying(memory));
         let kept = self.memory.pages.spare().pages(memory);
         Wanted { frames: yields.max(ahead.saturating_sub(kept)), all: false, yields }
     }

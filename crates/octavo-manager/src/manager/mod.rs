@@ -52,7 +52,7 @@ use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
 use crate::strategies::sharing::Sharing;
 use crate::strategies::space::SpaceConfig;
-use crate::strategies::system::{Huge, SystemConfig};
+use crate::strategies::system::{Huge, SystemConfig, check_large};
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
 use crate::transaction::physical::Physical;
@@ -119,6 +119,9 @@ impl Manager {
         topology.validate()?;
         let Composition { geometry, managed, system, evictors, demotion, sharing, guard, allocator, coalescing } =
             Composition::new(config, topology.gpus())?;
+        if let Some(large) = coalescing.filter(|_| topology.system != SystemTable::Own) {
+            check_large(config.system.huge_pages, large.pages, &geometry)?;
+        }
         let mut manager = Self::of(geometry, topology, Policies::new(managed, system)?, evictors)?;
         manager.prefetch_plan = config.prefetch_plan;
         manager.host_frames = config.host_frames;

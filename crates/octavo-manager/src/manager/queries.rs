@@ -14,6 +14,7 @@ use crate::pages::census::Census;
 use crate::pages::deciders::Decider;
 use crate::strategies::host_frames::HostFrames;
 use crate::strategies::sizing::Coalescing;
+use crate::strategies::system::Huge;
 use crate::strategies::{allocator, placement};
 use crate::transaction::physical::Physical;
 
@@ -105,15 +106,23 @@ impl Manager {
     /// or one huge page.
     #[must_use]
     pub fn entries(&self, run: PageRun) -> u64 {
-        let gpus = ProcessorMask::all_gpus(self.geometry().gpus);
-        let large = |page| self.is_huge(page) || gpus.iter().any(|gpu| self.coalesced(gpu, page));
-        let counts = |page: &PageId| self.page(*page).populated() && !(large(*page) && self.continues(*page, run));
-        run.iter().filter(counts).count() as u64
+        let leads = |page: &PageId| *page == run.first || page.0.is_multiple_of(self.entry_pages(*page));
+        run.iter().filter(|page| self.page(*page).populated() && leads(page)).count() as u64
     }
 
-    /// Whether the page before is of the same run and block.
-    fn continues(&self, page: PageId, run: PageRun) -> bool {
-        page > run.first && !page.0.is_multiple_of(self.geometry().block_pages())
+    /// Base pages that the entry of a page reaches.
+    fn entry_pages(&self, page: PageId) -> u32 {
+        if self.is_huge(page) {
+            return self.geometry().block_pages();
+        }
+        let mut gpus = ProcessorMask::all_gpus(self.geometry().gpus).iter();
+        self.coalescing().filter(|_| gpus.any(|gpu| self.coalesced(gpu, page))).map_or(1, |large| large.pages)
+    }
+
+    /// Whether a core's first touch of the operating system's memory may bring a huge page into being.
+    #[must_use]
+    pub fn has_huge_pages(&self) -> bool {
+        self.memory.huge == Huge::Always
     }
 
     /// The base frame of `memory` that holds `page`; `None` if none does, or if frames have no numbers.

@@ -190,12 +190,12 @@ impl Frames {
 
     /// Frames that no unfinished plan gives up, beyond the capacity less what should be free.
     ///
-    /// That and what stays until it is freed are at most half of the capacity together, unless more stays: pages that
-    /// come for a fault have the other half, and do not leave before they are touched.
-    pub fn excess(&self, memory: MemoryId, free: u32) -> u32 {
+    /// That and what nothing evicts, `staying` frames, are at most half of the capacity together, unless more stays: pages
+    /// that come for a fault have the other half, and do not leave before they are touched.
+    pub fn excess(&self, memory: MemoryId, free: u32, staying: u32) -> u32 {
         let (capacity, index) = (self.capacity(memory), memory.index());
         let held = self.held[index] - self.releasing[index];
-        let most = (capacity / 2).saturating_sub(self.staying[index]);
+        let most = (capacity / 2).saturating_sub(staying);
         if capacity == u32::MAX { 0 } else { held.saturating_sub(capacity - free.min(most)) }
     }
 

@@ -144,6 +144,15 @@ impl MemoryConfig {
         Ok(built(&SIZINGS, &self.sizing, &self.base_geometry(1)?)?.coalescing())
     }
 
+    /// Whether each frame of a GPU has a number: the allocator, large pages or foreign data need it.
+    ///
+    /// # Errors
+    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    pub fn numbers_frames(&self) -> Result<bool, ConfigError> {
+        let allocator = built(&ALLOCATORS, &self.allocator, &self.geometry(1)?)?;
+        Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
+    }
+
     /// As if there were base pages alone.
     fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
         if PAGE_SIZES.contains(&self.page_size.0) {

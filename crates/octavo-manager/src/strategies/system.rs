@@ -44,6 +44,16 @@ impl Huge {
     }
 }
 
+/// Where GPUs share the host's page table, their large entries are as large as huge pages: there is one size of them.
+pub(crate) fn check_large(huge: Huge, large_pages: u32, geometry: &Geometry) -> Result<(), ConfigError> {
+    if huge == Huge::Never || large_pages == geometry.block_pages() {
+        return Ok(());
+    }
+    let large = Bytes(u64::from(large_pages) * geometry.page_size.0);
+    let message = format!("expected `never`, or a `sizing` whose large pages have 2MiB like huge ones, found {large}");
+    Err(ConfigError { key: "system.huge_pages".to_owned(), message })
+}
+
 /// Who decides about memory of the kind `system` (`malloc`), which GPUs fault on as well. Unless said otherwise it moves
 /// to whoever touches it, page by page, and is neither duplicated nor prefetched (`uvm-driver.md` sections 3 and 7: HMM).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -102,7 +102,7 @@ impl Transaction<'_> {
             Permission::ReadWrite => processors.difference(state.writable),
             Permission::ReadOnly => processors.difference(state.mapped.difference(state.writable)),
         };
-        self.splinter(unlike, pages);
+        self.splinter_unlike(unlike, pages);
         let mode = match state.mode {
             Mode::Broadcast => MappingMode::Broadcast,
             Mode::Plain | Mode::Everywhere | Mode::Spare => MappingMode::Direct,

@@ -5,9 +5,21 @@ use crate::contract::masks::ProcessorMask;
 use crate::transaction::Transaction;
 
 impl Transaction<'_> {
-    /// Before pages change on these processors: the large pages that they are part of are none any more.
+    /// Before pages change on these processors: the large and huge pages that they are part of are none any more.
     pub fn splinter(&mut self, processors: ProcessorMask, pages: PageRun) {
         self.memory.pages.split(pages);
+        self.splinter_large(processors, pages);
+    }
+
+    /// Before processors map pages differently: the same, but for huge pages that the host maps as before.
+    pub fn splinter_unlike(&mut self, processors: ProcessorMask, pages: PageRun) {
+        if processors.contains(HOST) {
+            self.memory.pages.split(pages);
+        }
+        self.splinter_large(processors, pages);
+    }
+
+    fn splinter_large(&mut self, processors: ProcessorMask, pages: PageRun) {
         let Some(physical) = self.memory.physical.as_ref().filter(|physical| physical.coalescing.is_some()) else {
             return;
         };

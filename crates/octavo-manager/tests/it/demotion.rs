@@ -3,7 +3,7 @@
 use crate::common::{choice, fault, show};
 use octavo_manager::{
     Access, Allocation, CounterNotification, CounterSpec, Event, HOST_MEMORY, Kind, Manager, MemoryConfig, MemoryId,
-    MemoryMask, Mode, PageId, PageRun, Plan, PlanClass, ProcessorId, Topology,
+    MemoryMask, Mode, PageId, PageRun, Plan, PlanClass, ProcessorId, SystemConfig, SystemTable, Topology,
 };
 use octavo_units::{Bytes, Time};
 
@@ -92,6 +92,25 @@ fn what_stays_leaves_less_to_keep_free() {
         }
         (0..8).for_each(|page| _ = write(&mut manager, page));
         assert_eq!(manager.frames_held(MemoryId::gpu(0)), 4 - free, "{device} pages of device memory");
+    }
+}
+
+#[test]
+fn memory_of_the_operating_system_on_a_gpu_leaves_less_to_keep_free() {
+    let config = MemoryConfig {
+        system: SystemConfig { placement: choice("coherent", "{}"), ..SystemConfig::default() },
+        demotion: choice("reserve", r#"{"free": "8KiB"}"#),
+        ..MemoryConfig::default()
+    };
+    for (touched, free) in [(0, 2), (1, 1), (2, 0), (3, 0)] {
+        let topology = Topology { system: SystemTable::Shared { on_gpus: true }, ..Topology::of(vec![4]) };
+        let mut manager = allocated(Manager::new(&config, &topology).unwrap());
+        let run = PageRun { first: PageId(3000), count: 4 };
+        let allocation = Allocation { kind: Kind::System, populated: false, ..run.into() };
+        handle(&mut manager, Event::Allocate(allocation), &mut Vec::new());
+        (3000..3000 + touched).for_each(|page| _ = write(&mut manager, page));
+        (0..8).for_each(|page| _ = write(&mut manager, page));
+        assert_eq!(manager.frames_held(MemoryId::gpu(0)), 4 - free, "{touched} pages of system memory");
     }
 }
 

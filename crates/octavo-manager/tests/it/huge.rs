@@ -66,6 +66,26 @@ fn a_page_that_moves_splits_its_huge_page() {
 }
 
 #[test]
+fn a_gpu_that_maps_a_page_where_it_is_splits_nothing() {
+    let mut node = node("access-counter", SystemTable::Own, u32::MAX);
+    touch(&mut node, 0);
+    assert_eq!(node.write(0, 5)[0], "map gpu0 5 -> host rw");
+    assert_eq!((huge(&node), node.manager.entries(MEMORY)), (512, 1));
+}
+
+#[test]
+fn large_pages_that_are_smaller_than_huge_ones_cannot_reach_them() {
+    let config = |large: &str| MemoryConfig {
+        sizing: choice("mosaic", &format!(r#"{{"large_page": "{large}", "threshold": 1}}"#)),
+        ..config("coherent")
+    };
+    let on = |system, large| Manager::new(&config(large), &Topology { system, ..Topology::of(vec![2000]) }).err();
+    let shared = SystemTable::Shared { on_gpus: true };
+    assert_eq!(on(shared, "64KiB").unwrap().key, "system.huge_pages");
+    assert!(on(shared, "2MiB").is_none() && on(SystemTable::Own, "64KiB").is_none());
+}
+
+#[test]
 fn a_host_without_room_for_a_block_gives_a_page() {
     let mut node = node("coherent", SystemTable::Shared { on_gpus: true }, 600);
     touch(&mut node, 0);

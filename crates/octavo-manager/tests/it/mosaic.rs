@@ -67,6 +67,19 @@ fn a_page_that_leaves_splinters_its_large_page_first() {
 }
 
 #[test]
+fn each_large_page_is_one_entry() {
+    let mut node = node(&mosaic("on-touch", ""), &[64]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(Allocation { populated: false, ..run(0, 16).into() }));
+    fill(&mut node, 8..12);
+    assert_eq!(node.manager.entries(run(0, 16)), 1, "one large page, not the first of its 2 MiB");
+    fill(&mut node, 0..8);
+    fill(&mut node, 12..14);
+    assert_eq!(node.manager.entries(run(0, 16)), 3 + 2);
+    assert_eq!(node.manager.entries(run(6, 5)), 2, "a part of a large page takes its entry");
+}
+
+#[test]
 fn eviction_splinters_what_it_takes_from() {
     let mut node = node(&mosaic("on-touch", ""), &[8]);
     fill(&mut node, 0..8);

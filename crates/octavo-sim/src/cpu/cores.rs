@@ -88,6 +88,8 @@ pub(crate) struct Cpu {
     table: PageTable,
     issue: u64,
     walk: u64,
+    /// Whether a huge page was ever touched: without one, no core keeps translations of them.
+    has_huge: bool,
     accesses: HostAccesses,
 }
 
@@ -119,6 +121,7 @@ impl Cpu {
             table: PageTable::new(pages),
             issue: config.line_issue.0,
             walk: config.tlb.walk.0,
+            has_huge: false,
             accesses: HostAccesses::default(),
         }
     }
@@ -166,7 +169,9 @@ impl Cpu {
         let last = pages.first.0 + pages.count - 1;
         for core in &mut self.cores {
             pages.iter().for_each(|page| core.tlb.forget(page.0));
-            (pages.first.0 / HUGE..=last / HUGE).for_each(|block| core.tlb.forget(huge_tag(block)));
+            if self.has_huge {
+                (pages.first.0 / HUGE..=last / HUGE).for_each(|block| core.tlb.forget(huge_tag(block)));
+            }
         }
     }
 
@@ -181,6 +186,7 @@ impl Cpu {
         (first, beyond): (&mut FirstMemory, &mut impl Beyond),
     ) -> Touched {
         let memory = self.table.get(chunk.page).target();
+        self.has_huge |= chunk.huge;
         let state = &mut self.cores[core];
         // Threads of one core take turns, page by page.
         let mut next = time.max(state.free);

@@ -59,7 +59,7 @@ impl<L: Listen> Run<'_, L> {
                 break;
             }
             self.end(job);
-            if self.rounds.wait_is_in_vain(self.machine.driver.manager()) {
+            if self.rounds.wait_is_in_vain(&self.machine.driver) {
                 return Err(Stop::Halted);
             }
             has_ended = true;

@@ -103,8 +103,8 @@ impl Gpu {
     /// Whether a unit holds a translation of one of `pages`; everything concerns it without any.
     #[inline]
     fn concerns(&self, unit: usize, pages: Option<PageRun>) -> bool {
-        let large = |page| self.large.as_ref().is_some_and(|large| large.is_held(unit, page));
-        let holds = |page: PageId| self.l1_tlb.holds(unit, page.0) || large(page.0);
-        pages.is_none_or(|pages| pages.iter().any(holds))
+        let large = |pages| self.large.as_ref().is_some_and(|large| large.any_held(unit, pages));
+        let small = |pages: PageRun| pages.iter().any(|page| self.l1_tlb.holds(unit, page.0));
+        pages.is_none_or(|pages| large(pages) || small(pages))
     }
 }

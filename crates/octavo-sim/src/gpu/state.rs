@@ -11,7 +11,7 @@ use crate::gpu::caches::either::{FirstLevelCaches, SecondLevelCache};
 use crate::gpu::caches::l1::L1Caches;
 use crate::gpu::path::waiting::Waiting;
 use crate::gpu::translate::entry::{Entry, PageTable};
-use crate::gpu::translate::large::{LargePages, entries_for};
+use crate::gpu::translate::large::{Blocks, LargePages, entries_for};
 use crate::gpu::translate::ports::Ports;
 use crate::gpu::translate::tlb::Tlb;
 use crate::gpu::translate::walker::{TableShape, Walker};
@@ -40,8 +40,8 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    /// `block_shift`: log2 of the pages of a large one, where several sizes are used at once.
-    pub fn new(node: &NodeConfig, costs: &Costs, page_bytes: u64, pages: usize, block_shift: Option<u32>) -> Self {
+    /// `blocks`: which pages can be large ones, where several sizes are used at once.
+    pub fn new(node: &NodeConfig, costs: &Costs, page_bytes: u64, pages: usize, blocks: Option<Blocks>) -> Self {
         let shape = TableShape::for_page(page_bytes);
         let units = node.compute.units as usize;
         let seats = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
@@ -59,7 +59,7 @@ impl Gpu {
             },
             l1_tlb: Tlb::new(&entries_for(&node.l1_tlb, page_bytes), units),
             l2_tlb: Tlb::new(&entries_for(&node.l2_tlb, page_bytes), 1),
-            large: block_shift.and_then(|shift| LargePages::new(node, pages, shift)),
+            large: blocks.and_then(|blocks| LargePages::new(node, pages, blocks)),
             ports: Ports::new(units, node.l1_tlb.ports, node.l2_tlb.ports, costs.cycle),
             walker: Walker::new(&node.walker, &node.l2_tlb, shape, costs.cycle),
             table: PageTable::new(pages),

@@ -19,6 +19,7 @@ use crate::gpu::path::lookup::Walks;
 use crate::gpu::reports::Reports;
 use crate::gpu::settling::Settling;
 use crate::gpu::state::Gpu;
+use crate::gpu::translate::large::Blocks;
 use crate::gpu::translate::table_lines::TableLines;
 use crate::gpu::translate::walker::{TableShape, Walker};
 use crate::gpu::units::fetch::Fetch;
@@ -80,7 +81,7 @@ impl<'a, L: Listen> Hardware<'a, L> {
         listeners: L,
     ) -> Self {
         let shape = TableShape::for_page(page_bytes);
-        let block_shift = manager.coalescing().map(|coalescing| coalescing.pages.ilog2());
+        let blocks = Blocks::of(manager, config.coherence.is_some());
         let costs = Costs::new(config, page_bytes, shape.levels);
         let pages = workload.address_end().div_ceil(page_bytes) as usize;
         let gpus = config.gpus as usize;
@@ -89,11 +90,9 @@ impl<'a, L: Listen> Hardware<'a, L> {
             config,
             costs,
             page_line_shift: (page_bytes / LINE_BYTES).trailing_zeros(),
-            plain_translation: block_shift.is_none()
-                && !config.ideal_tlb
-                && config.l1_tlb.ports + config.l2_tlb.ports == 0,
+            plain_translation: blocks.is_none() && !config.ideal_tlb && config.l1_tlb.ports + config.l2_tlb.ports == 0,
             clock: Clock::new(),
-            gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, block_shift)).collect(),
+            gpus: (0..gpus).map(|_| Gpu::new(config, &costs, page_bytes, pages, blocks)).collect(),
             waves: Waves::new(History::new(workload.waits_for_some())),
             fetch: Fetch::new(config, shape, (page_bytes / LINE_BYTES) as usize, workload.applications().len()),
             links: Links::new(config),

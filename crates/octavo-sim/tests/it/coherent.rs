@@ -1,7 +1,7 @@
 //! Memory of the operating system on a node that is cache-coherent: faults, lines and moves counted by hand.
 
-use octavo_manager::{MemoryConfig, SystemConfig};
-use octavo_node::{CoherenceConfig, DrainScope, GpuMemory, NodeConfig};
+use octavo_manager::{Huge, MemoryConfig, SystemConfig};
+use octavo_node::{CoherenceConfig, DrainScope, GpuMemory, LargeTlbConfig, NodeConfig};
 use octavo_program::{Lowering, Program, ProgramKind, Size, Workload, lower};
 use octavo_registry::Choice;
 use octavo_sim::{Job, RunOptions, RunResult, simulate_jobs};
@@ -71,6 +71,22 @@ fn a_gpu_faults_on_what_nobody_has_touched_alone() {
     // Larger pages need fewer.
     let large = run(&coherent(GpuMemory::Numa), &pages_of(PAGE)).summary;
     assert!(large.phases.unwrap().kernels_ps < kernels / 2);
+}
+
+#[test]
+fn huge_pages_take_one_entry_of_a_gpu_whatever_the_sizing_of_other_memory() {
+    let mut node = coherent(GpuMemory::Numa);
+    for tlb in [&mut node.l1_tlb, &mut node.l2_tlb] {
+        tlb.large = Some(LargeTlbConfig { entries: 4, ways: 4 });
+    }
+    let mut memory = pages_of(4 << 10);
+    let base = run(&node, &memory).summary.accesses;
+    assert_eq!(base.l1_tlb_large_hits, 0);
+    memory.system.huge_pages = Huge::Always;
+    let huge = run(&node, &memory).summary.accesses;
+    assert!(huge.l1_tlb_large_hits > 0 && huge.host_translations < base.host_translations, "{huge:?}");
+    (memory.sizing, memory.allocator) = (Choice::named("whole-blocks"), Choice::named("chunks"));
+    assert_eq!(run(&node, &memory).summary.accesses, huge);
 }
 
 #[test]

@@ -47,6 +47,28 @@ fn a_block_whose_pages_are_all_there_is_translated_by_one_entry() {
 }
 
 #[test]
+fn walks_for_whole_blocks_alone_end_above_the_last_level() {
+    let memory_of = |sizing, allocator| MemoryConfig {
+        sizing: Choice::named(sizing),
+        allocator: Choice::named(allocator),
+        ..memory("on-touch")
+    };
+    for in_memory in [false, true] {
+        let mut node = with_large_entries(1);
+        (node.walker.in_memory, node.walker.cache_entries) = (in_memory, 0);
+        // The last replay finds the large page.
+        let saved = |memory: &MemoryConfig, pages: u64| {
+            let script = Script::sequence(pages, vec![touch(0..pages)]);
+            let summary = run_with(&node, memory, &script).summary;
+            assert_eq!(summary.manager.coalesced, 1);
+            4 * summary.accesses.walks - summary.accesses.walk_levels
+        };
+        assert_eq!((saved(&mosaic("on-touch", 8), 8), saved(&mosaic("on-touch", 512), 512)), (0, 0));
+        assert_eq!(saved(&memory_of("whole-blocks", "chunks"), 512), 1);
+    }
+}
+
+#[test]
 fn the_second_level_keeps_large_translations_for_other_units() {
     let node = with_large_entries(1);
     // Unit 0 brings the block; unit 1 comes when it is whole, and finds it in the second level.

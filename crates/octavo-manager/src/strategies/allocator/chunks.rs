@@ -1,4 +1,5 @@
-//! `chunks`: every block has a frame of 2 MiB to itself, with each page in its own place, however little of it is there.
+//! `chunks`: every block has a large frame to itself, with each page in its own place, however little of it is there. Of
+//! 2 MiB, unless the sizing has smaller large pages.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ struct Options {}
 
 pub(super) static ENTRY: Entry<Box<dyn FrameAllocator>, Geometry> = Entry {
     name: "chunks",
-    summary: "a frame of 2 MiB for each block, each page in its own place; how full memory is, is counted by pages",
+    summary: "a frame of 2 MiB, or of a large page, for each block, each page in its own place; how full memory is, is counted by pages",
     source: "nvidia-uvm 595.45.04, uvm_va_block_gpu_chunk_index_range: a block is backed by one chunk",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

@@ -25,8 +25,8 @@ enum Neighbour {
 #[serde(default, deny_unknown_fields)]
 struct Options {
     /// Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another GPU,
-    /// rounded up to pages, at most half of the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of
-    /// 2 MiB).
+    /// rounded up to pages, at most half of the memory (with `pre_eviction`, with what nothing evicts there); default
+    /// 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
     reserve: Bytes,
     /// Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022) or
     /// `fewest-pending`, the one with the fewest blocks that await their copy on the host (its artefact).

@@ -24,6 +24,17 @@ pub struct Coalescing {
     pub threshold: u32,
     /// What emptying a large frame costs; `None` if that is never done.
     pub compaction: Option<Compaction>,
+    /// Which entry of the page table leads to a large page.
+    pub entry: LargeEntry,
+}
+
+/// Which entry of a page table leads to a large page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LargeEntry {
+    /// That of its first base page, in the last level; the entry above tells that the page is large (Mosaic, MICRO 2017).
+    FirstPage,
+    /// The entry of 2 MiB above the last level, where walks end (nvidia-uvm 595.45.04: PDE0).
+    Above,
 }
 
 /// Chooses the sizes of pages.

@@ -5,7 +5,7 @@ use octavo_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Coalescing, PageSizing};
+use super::{Coalescing, LargeEntry, PageSizing};
 use crate::contract::geometry::Geometry;
 use crate::contract::plan::Compaction;
 
@@ -81,7 +81,7 @@ impl Options {
             Model::Ideal => Some(Compaction::Ideal),
             Model::None => None,
         };
-        Ok(Coalescing { pages: pages as u32, threshold, compaction })
+        Ok(Coalescing { pages: pages as u32, threshold, compaction, entry: LargeEntry::FirstPage })
     }
 }
 

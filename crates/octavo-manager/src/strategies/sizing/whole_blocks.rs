@@ -4,7 +4,7 @@ use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Coalescing, PageSizing};
+use super::{Coalescing, LargeEntry, PageSizing};
 use crate::contract::geometry::Geometry;
 
 /// `whole-blocks` has no options.
@@ -32,6 +32,6 @@ impl PageSizing for WholeBlocks {
     /// Pages of 2 MiB are large already.
     fn coalescing(&self) -> Option<Coalescing> {
         let Self { pages } = *self;
-        (pages > 1).then_some(Coalescing { pages, threshold: pages, compaction: None })
+        (pages > 1).then_some(Coalescing { pages, threshold: pages, compaction: None, entry: LargeEntry::Above })
     }
 }

@@ -151,7 +151,7 @@ impl Gpu {
             self.walk_in_memory(page, (now, time), walks, accesses)
         } else {
             let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
-            let large = self.large.as_ref().is_some_and(|large| large.is_coalesced(page));
+            let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
             if large { walker.walk_large(time, page) } else { walker.walk(time, page) }
         };
         accesses.walks += 1;
@@ -194,7 +194,8 @@ impl Gpu {
     }
 
     /// Walks a page table that lies in memory: one read after another through the second-level cache. The entry above
-    /// the last tells whether the block is coalesced; then the block's first page is read in place of this one.
+    /// the last tells whether the block is coalesced; then it is the last, or the block's first page is read in place of
+    /// this one.
     fn walk_in_memory(
         &mut self,
         page: u32,
@@ -202,7 +203,9 @@ impl Gpu {
         walks: &mut Walks,
         accesses: &mut Accesses,
     ) -> Walk {
-        let begun = walks.shared.as_mut().unwrap_or(&mut self.walker).begin(time, page);
+        let walker = walks.shared.as_mut().unwrap_or(&mut self.walker);
+        let large = self.large.as_ref().is_some_and(|large| large.ends_walk(page));
+        let begun = if large { walker.begin_large(time, page) } else { walker.begin(time, page) };
         let first = self.large.as_ref().and_then(|large| large.first_of_coalesced(page));
         let mut walked = begun.start;
         for level in begun.first_level..begun.levels {

@@ -1,10 +1,31 @@
 //! Large translations of one GPU: which blocks of pages are coalesced, and the TLB entries for them.
 
-use octavo_manager::{PageId, PageRun};
+use std::ops::RangeInclusive;
+
+use octavo_manager::{LargeEntry, Manager, PageId, PageRun};
 use octavo_node::{LargeTlbConfig, NodeConfig, TlbConfig};
 
 use crate::gpu::translate::first_level::FirstLevel;
 use crate::gpu::translate::tlb::{Tlb, TlbHit};
+
+/// Blocks of pages that can be large ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    /// log2 of the pages of a block.
+    shift: u32,
+    /// Which entry of the page table leads to a large page.
+    entry: LargeEntry,
+}
+
+impl Blocks {
+    /// Those that the manager makes large, or, where GPUs share the host's page `table`, huge ones of the operating system.
+    pub fn of(manager: &Manager, table: bool) -> Option<Self> {
+        let large = manager.coalescing().map(|coalescing| (coalescing.pages, coalescing.entry));
+        let huge = || (manager.geometry().block_pages(), LargeEntry::Above);
+        let (pages, entry) = large.or_else(|| (table && manager.has_huge_pages()).then(huge))?;
+        Some(Self { shift: pages.ilog2(), entry })
+    }
+}
 
 /// TLB entries for large pages of two levels, and the large bits of the page table.
 pub(crate) struct LargePages {
@@ -17,11 +38,12 @@ pub(crate) struct LargePages {
     second_level: Tlb,
     /// log2 of the pages of a block.
     shift: u32,
+    entry: LargeEntry,
 }
 
 impl LargePages {
-    /// For `pages` pages in blocks of `1 << shift`; `None` if the node has no entries for large pages.
-    pub fn new(node: &NodeConfig, pages: usize, shift: u32) -> Option<Self> {
+    /// For `pages` pages in such blocks; `None` if the node has no entries for large pages.
+    pub fn new(node: &NodeConfig, pages: usize, Blocks { shift, entry }: Blocks) -> Option<Self> {
         let units = node.compute.units as usize;
         let scalar_caches = units.div_ceil(node.scalar.units as usize);
         Some(Self {
@@ -30,6 +52,7 @@ impl LargePages {
             scalar: large_entries(&node.scalar.tlb).map(|entries| Tlb::new(&entries, scalar_caches)),
             second_level: Tlb::new(&large_entries(&node.l2_tlb)?, 1),
             shift,
+            entry,
         })
     }
 
@@ -41,6 +64,11 @@ impl LargePages {
     /// The first base page of the block that holds `page`, if that is coalesced.
     pub fn first_of_coalesced(&self, page: u32) -> Option<u32> {
         self.is_coalesced(page).then_some(page >> self.shift << self.shift)
+    }
+
+    /// Whether a walk for `page` ends above the last level, at the entry of a large page.
+    pub fn ends_walk(&self, page: u32) -> bool {
+        self.entry == LargeEntry::Above && self.is_coalesced(page)
     }
 
     /// Sets the large bit of the block that begins with `first`.
@@ -55,9 +83,14 @@ impl LargePages {
         self.shoot_down(block);
     }
 
-    /// Whether a unit holds the translation of `page`'s block.
-    pub fn is_held(&self, unit: usize, page: u32) -> bool {
-        self.first_level.holds(unit, page >> self.shift)
+    /// Whether a unit holds the translation of a block that any of these pages is part of.
+    pub fn any_held(&self, unit: usize, pages: PageRun) -> bool {
+        self.blocks(pages).any(|block| self.first_level.holds(unit, block))
+    }
+
+    fn blocks(&self, pages: PageRun) -> RangeInclusive<u32> {
+        let last = pages.first.0 + pages.count - 1;
+        pages.first.0 >> self.shift..=last >> self.shift
     }
 
     /// The entries of a unit, or of a scalar cache.
@@ -84,10 +117,7 @@ impl LargePages {
 
     /// Removes the translations of all blocks of a run from every TLB.
     pub fn forget(&mut self, pages: PageRun) {
-        let last = pages.first.0 + pages.count - 1;
-        for block in pages.first.0 >> self.shift..=last >> self.shift {
-            self.shoot_down(block);
-        }
+        self.blocks(pages).for_each(|block| self.shoot_down(block));
     }
 
     fn shoot_down(&mut self, block: u32) {

@@ -76,6 +76,11 @@ impl Walker {
         self.begin_to(time, page, self.shape.levels)
     }
 
+    /// The same for the large page that `page` is part of: an entry of the last level but one leads there.
+    pub fn begin_large(&mut self, time: u64, page: u32) -> Begun {
+        self.begin_to(time, page, self.shape.levels - 1)
+    }
+
     /// The same, down to so many levels.
     fn begin_to(&mut self, time: u64, page: u32, levels: u32) -> Begun {
         let admitted = self.places.available(self.misses.available(time) + self.distance);

@@ -90,6 +90,6 @@ impl<L: Listen> Node<'_, L> {
     fn wait_is_in_vain(&mut self) -> bool {
         let now = self.hardware.clock.now();
         let changes = self.hardware.config.capacity.change.iter().any(|change| change.at.0 > now);
-        !changes && self.jobs.rounds.wait_is_in_vain(self.driver.manager())
+        !changes && self.jobs.rounds.wait_is_in_vain(&self.driver)
     }
 }

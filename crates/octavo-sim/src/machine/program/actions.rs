@@ -145,7 +145,7 @@ impl<L: Listen> Node<'_, L> {
 
     fn free_buffer(&mut self, (job, id): Doing, buffer: &ProgramBuffer) {
         let run = self.pages_of_buffer(buffer);
-        let entries = self.driver.manager().entries(run);
+        let entries = || self.driver.manager().entries(run);
         let whole = self.programs.of(job);
         whole.progress[id.index()].over =
             costs::free(&self.hardware.config.host.costs, buffer.kind, buffer.buffer.bytes, entries);

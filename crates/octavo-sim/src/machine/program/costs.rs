@@ -19,10 +19,10 @@ pub(super) fn allocation(costs: &HostCosts, kind: Kind, bytes: u64) -> u64 {
 }
 
 /// Picoseconds of a call that frees `bytes`, to which so many entries of page tables lead.
-pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: u64) -> u64 {
+pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: impl FnOnce() -> u64) -> u64 {
     costs.call.0
         + match kind {
-            Kind::Managed | Kind::System => entries * costs.unmap_page.0,
+            Kind::Managed | Kind::System => entries() * costs.unmap_page.0,
             Kind::Device => chunks(costs, bytes),
             Kind::Pinned => pinning(costs, bytes),
         }
