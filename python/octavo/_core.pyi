@@ -42,6 +42,7 @@ __all__ = [
     "host_access_penalty",
     "inspect_workload",
     "listing",
+    "memory_needed",
     "penalty_readings",
     "prefetch_replay",
     "quantum_volume",
