@@ -4,10 +4,10 @@ use octavo_manager::{Advice, Kind, MemoryConfig, ProcessorId, ProcessorMask, Top
 use octavo_units::Bytes;
 
 use crate::common::choice;
-use crate::differential::RESIZED;
+use crate::differential::{RESIZED, SPEAKING};
 use crate::harness::Harness;
 use crate::harness::op::{Mix, Op, Touch, World};
-use crate::reference::rules::Remote;
+use crate::reference::rules::{Guard, Links, Remote};
 use crate::reference::{Eviction, Grit, Placement, Prefetch, Rules};
 
 const HOST: u8 = u8::MAX;
@@ -164,4 +164,45 @@ fn whatever_happens_frames_are_freed_ahead_of_need() {
         Op::Report(Vec::new()),
     ];
     play(&mut Harness::new(&rules), 2, &ops);
+}
+
+/// Pages that the program fetches fill the host's first memory and go on into the second: two moves, between which the
+/// lapse of the guard grows. The model took them for one.
+#[test]
+fn pages_that_fill_two_memories_of_the_host_move_twice() {
+    let guard = Guard {
+        threshold: 1,
+        pin_threshold: 1,
+        lapse: 9,
+        adapts: true,
+        nap: 9,
+        pin: 59,
+        epoch: 20,
+        max_resets: 1,
+        links: Links::Gpus,
+    };
+    let rules = Rules {
+        capacity: vec![22],
+        hosts: vec![15, 19, 7, 1000],
+        reserve: 1,
+        prefetch: Prefetch::Tree(51),
+        eviction: Eviction::SequentialLocal(37),
+        system: Placement::FirstTouch,
+        guard: Some(guard),
+        ..Rules::unlimited(1, Placement::OnTouch)
+    };
+    let ops = [
+        Op::Sweep { gpu: 0, first: 8, pages: 15, write: false },
+        Op::Touch(vec![Touch { gpu: 0, page: 0, write: false }, Touch { gpu: HOST, page: 8, write: false }]),
+        reads(0, &[0]),
+        Op::Finish(6),
+        Op::Wait(22),
+        Op::Finish(83),
+        Op::Sweep { gpu: 0, first: 5, pages: 4, write: false },
+    ];
+    let (world, mix) = (World { gpus: 1, pages: (40, 23) }, Mix { tick: 3, ..SPEAKING });
+    let mut harness = Harness::new(&rules);
+    world.allocate(&mut harness);
+    ops.iter().for_each(|op| harness.apply(op, world, mix));
+    harness.settle();
 }

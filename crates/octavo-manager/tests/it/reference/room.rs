@@ -80,10 +80,15 @@ impl Model {
             let (run, others) = rest.split_at(count);
             rest = others;
             if !self.busy(first) && self.make_room(flight, to, run.len(), first) {
-                if self.pages[&first].populated {
-                    self.flight(flight).told.push(Told::Moved(run.to_vec(), to));
-                }
+                let populated = self.pages[&first].populated;
                 run.iter().for_each(|&page| self.bring(flight, page, to));
+                // What goes to several memories of the host are several moves.
+                let place = |page: &u32| self.pages[page].memory(to);
+                let moves: Vec<Told> = run
+                    .chunk_by(|one, next| place(one) == place(next))
+                    .map(|pages| Told::Moved(pages.to_vec(), to))
+                    .collect();
+                self.flight(flight).told.extend(moves.into_iter().filter(|_| populated));
                 moved += run.len() as u64;
             }
         }
