@@ -6,9 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, SimulationError
-from octavo.files import links
-from octavo.runs import folder
-from octavo.runs.execute import Progress
+from octavo.runs.execute import Progress, finished
 from octavo.runs.result import RunResult
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.plan import Point as Task
@@ -46,13 +44,7 @@ def execute(
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
-    results: dict[int, RunResult] = {}
-    for number, point in enumerate(points):
-        folder.check_writable(links.followed(point.folder).parent)
-        folder.mend(point.folder)
-        found = folder.finished(point.folder, point.scenario, force=force)
-        if found is not None:
-            results[number] = found
+    results = finished(points, force=force)
     progress = Progress(len(points), [points[number].label for number in results], len(results))
     missing = [
         Job(Task(number, {}, point.label, point.scenario), point.folder)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from octavo.advice import actions, recorded
+from octavo.advice import actions, marked, recorded
 from octavo.errors import AdviceError, OutputError
 from octavo.runs import folder as files
 
@@ -84,15 +83,8 @@ def read(path: Path) -> dict[str, Any]:
         AdviceError: it cannot be read, is none, or is of another format.
 
     """
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise AdviceError(f"{path}: expected a placement file, found no JSON ({error})") from None
-    if not isinstance(found, dict) or "octavo_placement" not in found:
-        raise AdviceError(
-            f"{path}: expected a placement file, found no key `octavo_placement`",
-            "write one with octavo advise PROFILE --placement-file FILE",
-        )
+    hint = "write one with octavo advise PROFILE --placement-file FILE"
+    found = marked.read(path, "octavo_placement", "a placement file", hint)
     if found["octavo_placement"] != FORMAT:
         raise AdviceError(
             f"{path}: octavo_placement: expected format {FORMAT}, found {found['octavo_placement']}",

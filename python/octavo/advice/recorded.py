@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from collections import Counter, defaultdict
@@ -11,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from octavo.advice import marked
 from octavo.advice.facts import Buffer, Fact
 from octavo.errors import AdviceError
 
@@ -46,12 +46,7 @@ def read(path: Path) -> dict[str, Any]:
         AdviceError: it cannot be read, is none, or is of another format.
 
     """
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise AdviceError(f"{path}: expected a profile of the record mode, found no JSON ({error})") from None
-    if not isinstance(found, dict) or "octavo_profile" not in found:
-        raise AdviceError(f"{path}: expected a profile of the record mode, found no key `octavo_profile`")
+    found = marked.read(path, "octavo_profile", "a profile of the record mode")
     if found["octavo_profile"] != FORMAT:
         raise AdviceError(f"{path}: expected a profile of format {FORMAT}, found {found['octavo_profile']}")
     return found

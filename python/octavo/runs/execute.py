@@ -85,6 +85,20 @@ def execute(
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
+    results = finished(points, force=force)
+    progress = Progress(len(points), [points[index].label for index in results], len(results))
+    missing = [index for index in range(len(points)) if index not in results]
+    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None), force=force)
+    return [results[index] for index in range(len(points))]
+
+
+def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
+    """Results that are there already, by the index of their point; one whose timeline is wanted has to run again.
+
+    Raises:
+        OutputError: a folder or a timeline cannot be written, or a folder holds something else.
+
+    """
     results: dict[int, RunResult] = {}
     for index, point in enumerate(points):
         folder.check_writable(links.followed(point.folder).parent)
@@ -94,10 +108,7 @@ def execute(
             folder.check_file(point.timeline)
         elif found is not None:
             results[index] = found
-    progress = Progress(len(points), [points[index].label for index in results], len(results))
-    missing = [index for index in range(len(points)) if index not in results]
-    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None), force=force)
-    return [results[index] for index in range(len(points))]
+    return results
 
 
 def _run_all(
