@@ -1,15 +1,15 @@
-//! Allocations that become memory of another kind, as a placement file says. What it does not mean is passed on.
+//! Gives allocations another kind of memory, as a placement file says. Those that it does not name pass through.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `placement` | the file |
-//! | `state` | what is applied to a process, and what is known of it |
-//! | `turns` | which allocation of its place and size each is |
-//! | `moved` | what is of another kind now, by address |
-//! | `behind` | the driver that makes and frees it |
-//! | `log` | what was done |
+//! | `placement` | reads the placement file |
+//! | `state` | holds the file's plan and what this process did with it |
+//! | `turns` | counts the allocations of each call site and size, for `order` |
+//! | `moved` | finds, by address, the memory that has another kind now |
+//! | `behind` | asks the driver to make and free such memory |
+//! | `log` | writes what was done |
 //!
-//! A program's thread can be cancelled within a call: no frame that calls CUDA holds a lock or anything else to drop.
+//! A thread of the program can be cancelled inside a CUDA call: no frame that calls CUDA holds a lock or anything to drop.
 
 mod behind;
 mod log;
