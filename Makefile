@@ -8,7 +8,7 @@
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
-#             then installed into an empty environment, where it must run the demo
+#             and a source distribution. Each is installed into an empty environment, where it must run the demo
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
@@ -79,6 +79,7 @@ bench: $(VENV)/built
 
 wheel: $(VENV)/tools
 	$(BIN)/python tools/wheel/vega.py
+	$(BIN)/python tools/wheel/licences.py
 	@if command -v rustup > /dev/null && rustup component add llvm-tools; then \
 	    $(BIN)/maturin build --release --pgo --out dist; \
 	else \
@@ -86,6 +87,8 @@ wheel: $(VENV)/tools
 	    $(BIN)/maturin build --release --out dist; \
 	fi
 	$(BIN)/python tools/wheel/try.py "$$(ls -t dist/octavo-*.whl | head -1)"
+	$(BIN)/maturin sdist --out dist
+	CARGO_TARGET_DIR=$(CURDIR)/target/sdist $(BIN)/python tools/wheel/try.py dist/octavo-*.tar.gz
 
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet

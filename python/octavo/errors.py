@@ -17,6 +17,7 @@ _ARGUMENTS = {
     "memory.guard": "guard",
     "program.kind": "kind",
     "executor.kind": "executor",
+    "node.fidelity": "fidelity",
     "seed": "seed",
     "job": "jobs",
 }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
 import octavo
-from octavo.measured.calibrate import patterns
+from octavo.measured.calibrate import machine, patterns
 from octavo.measured.calibrate.measured import Measured
 from octavo.measured.calibrate.node import derive, preset_for, shapes
 
 MIB = 1 << 20
+SAMPLE = Path(__file__).parents[2] / "examples" / "machines" / "stand-in.toml"
 GPU = {
     "compute_capability": "9.0",
     "gpus": 1,
@@ -216,3 +218,15 @@ def test_the_kernel_of_the_roofline_stays_below_its_ceilings(node):
         once, often = (patterns.roofline(node, touched, sigma, alpha, rho).run() for rho in (1, 4))
         assert once < copy * alpha
         assert often == pytest.approx(once / 4, rel=0.1)
+
+
+def test_the_sample_machine_says_what_it_is_and_is_read_by_runs_and_advice():
+    assert SAMPLE.read_text(encoding="utf-8").startswith("# A stand-in for a machine file")
+    found = machine.read(SAMPLE)
+    assert "Stand-in" in found.about["gpu"]
+    assert len(found.measured) > 90
+    run = octavo.run(workload="vectoradd", scale=1 / 1024, node=SAMPLE)
+    assert run.seconds != octavo.run(workload="vectoradd", scale=1 / 1024, node="cuda-sm90").seconds
+    advice = octavo.advise("vectoradd", scale=1 / 1024, node=SAMPLE, quick=True)
+    assert advice.constants.system.peak == found.measured["roofline_peak"].value
+    assert advice.placements.keys() == {"a", "b", "c"}

@@ -68,7 +68,16 @@ def prepare_import(folder: Path) -> None:
     (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, source=0xFFFFFFFF, flags=2))
 
 
-PREPARE = {"docs/convert-traces.md": prepare_convert_traces, "docs/import.md": prepare_import}
+def prepare_derived_node(folder: Path) -> None:
+    """The examples of a checkout, where the page's commands are run."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+
+
+PREPARE = {
+    "docs/convert-traces.md": prepare_convert_traces,
+    "docs/derived-node.md": prepare_derived_node,
+    "docs/import.md": prepare_import,
+}
 
 
 def test_there_is_something_to_test():

@@ -34,3 +34,22 @@ def test_a_table_takes_the_room_there_is_before_it_takes_more():
     assert max(map(len, shown(80).splitlines())) <= 80
     assert "copied in and copied out" in shown(120)
     assert "copied in and copied out" not in shown(80)
+
+
+def test_long_names_and_ranges_end_lines_between_their_parts_rather_than_beyond_the_terminal():
+    told = io.StringIO()
+    sink = Sink(as_json=False, console=Console(file=told, width=60, highlight=False))
+    name = "uvm_perf_access_counter_threshold"
+    rows = [["a-long-name-of-a-row", "-15 µs", "-15.25 µs to 251.75 µs", f"as `{name}` says, and more words"]]
+    sink.table("facts", ["fact", "value", "between", "meaning"], rows)
+    lines = told.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert any("-15.25 µs to " in line and "251.75" not in line for line in lines)
+    assert any("251.75 µs " in line for line in lines)
+    words = told.getvalue().split()
+    assert [word for word in words if word.strip("`").endswith(("_", "threshold"))] == [
+        "`uvm_perf_",
+        "access_",
+        "counter_",
+        "threshold`",
+    ]

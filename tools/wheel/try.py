@@ -1,11 +1,13 @@
-"""Installs a wheel into an empty environment and uses it there, as somebody without Rust would.
+"""Installs a package into an empty environment and uses it there: a wheel as somebody without Rust would.
 
 python tools/wheel/try.py dist/octavo-….whl
+python tools/wheel/try.py dist/octavo-….tar.gz
 """
 
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 from pathlib import Path
@@ -14,17 +16,27 @@ _MIB = 1 << 20
 DEMO = ("demo", "--no-open", "--scale", "1/256", "--quiet")
 
 
-def main(wheel: Path) -> None:
+WITH_SOURCES = ("CITATION.cff", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.lock")
+INSTALLED = ("THIRD-PARTY.txt", "report/page/vega.js", "py.typed")
+
+
+def main(package: Path) -> None:
     """Install it, run the demo, and say how large everything is that was installed."""
+    if package.suffix != ".whl":
+        check_sources(package)
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
         venv.create(root / "venv", with_pip=True)
         scripts = root / "venv" / "bin"
         before = size(root / "venv")
-        subprocess.run([scripts / "pip", "install", "--quiet", wheel.resolve()], check=True)
+        subprocess.run([scripts / "pip", "install", "--quiet", package.resolve()], check=True)
+        installed = next((root / "venv").glob("lib/python*/site-packages/octavo"))
+        for name in INSTALLED:
+            if not (installed / name).is_file():
+                sys.exit(f"{package}: it installs no {name}")
         print(
             f"Installed: {(size(root / 'venv') - before) / _MIB:,.0f} MiB, of which the package "
-            f"{size(next((root / 'venv').glob('lib/python*/site-packages/octavo'))) / _MIB:,.0f} MiB"
+            f"{size(installed) / _MIB:,.0f} MiB"
         )
         # No compiler and nothing of a checkout can be found from here.
         clean = {"PATH": str(scripts), "HOME": str(root), "LANG": os.environ.get("LANG", "C.UTF-8")}
@@ -33,6 +45,15 @@ def main(wheel: Path) -> None:
         if b"vegaEmbed" not in report.read_bytes():
             sys.exit(f"{report}: no charts library in the report")
         print(f"Demo: a report of {report.stat().st_size / _MIB:.1f} MiB")
+
+
+def check_sources(package: Path) -> None:
+    """End with a message if a source distribution lacks one of the files that go with the sources."""
+    with tarfile.open(package) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    missing = [name for name in WITH_SOURCES if name not in names]
+    if missing:
+        sys.exit(f"{package}: it lacks {', '.join(missing)}")
 
 
 def size(folder: Path) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,11 +19,70 @@ class Column:
     name: str
     cells: Sequence[str]
     one_word: bool
+    wished: bool = False
+    """Whether cells stay on one line where there is room for that."""
 
     @property
     def whole(self) -> Sequence[str]:
         """What must not be broken."""
-        return self.cells if self.one_word else _words(self.cells)
+        return self.cells if self.one_word or self.wished else _words(self.cells)
+
+    @property
+    def least(self) -> Column:
+        """The same where room is short: long names may be broken, and ranges before their second number."""
+        if not self.one_word:
+            return replace(self, cells=[_parted(cell) for cell in self.cells])
+        return replace(self, cells=[cell.replace(" to ", f" to {_GAP}") for cell in self.cells])
+
+
+_GAP = "\0"
+"""Where a cell may go on in the next line without a space."""
+_COMPOUND = re.compile(r"[^_./-]{3,}[_./-](?=[^_./-]{3})")
+"""A part of a long name such as `uvm_perf_threshold`, up to where a line may end."""
+
+
+def fitted(columns: Sequence[Column], room: int) -> tuple[list[Column], list[int]]:
+    """Columns and their widths, at most `room` together where that can be: what gives way last are wishes."""
+    given = widths(columns, room)
+    if sum(given) <= room:
+        return list(columns), given
+    short = [each.least for each in columns]
+    given = _widths_of_parts(short, room)
+    plain = [replace(each, wished=False) for each in short]
+    if sum(given) > room >= sum(without := _widths_of_parts(plain, room)):
+        given = without
+    return [_broken(each, width) for each, width in zip(short, given, strict=True)], given
+
+
+def _widths_of_parts(columns: Sequence[Column], room: int) -> list[int]:
+    return widths([replace(each, cells=_lines(each), one_word=False) for each in columns], room)
+
+
+def _parted(cell: str) -> str:
+    return _COMPOUND.sub(lambda part: part[0] + _GAP, cell)
+
+
+def _lines(column: Column) -> list[str]:
+    """Everything that needs a line of its own at least, as one word each."""
+    if column.one_word:
+        return [part.strip().replace(" ", "_") for cell in column.cells for part in cell.split(_GAP)]
+    return [cell.replace(_GAP, " ") for cell in column.cells]
+
+
+def _broken(column: Column, width: int) -> Column:
+    """The column with its gaps closed, or turned into ends of lines where a cell or a word is too long."""
+    apart = [[cell] if column.one_word else cell.split(" ") for cell in column.cells]
+    return replace(column, cells=[" ".join(_folded(word, width) for word in words) for words in apart])
+
+
+def _folded(word: str, width: int) -> str:
+    """A word in as many lines as it takes."""
+    lines = [""]
+    for part in word.split(_GAP):
+        if lines[-1] and cell_len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def widths(columns: Sequence[Column], room: int) -> list[int]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from octavo.cli.columns import Column, widths
+from octavo.cli.columns import Column, fitted
 from octavo.files.notes import OctavoNote
 from octavo.plain import shortened, visible
 
@@ -43,7 +43,7 @@ class Sink:
     ) -> None:
         """A table; columns after the first are numbers unless any cell of theirs is a word.
 
-        Cells of the columns `unbroken` stay on one line.
+        Cells of the columns `unbroken` stay on one line where there is room for that.
         """
         if not self.human:
             return
@@ -57,15 +57,15 @@ class Sink:
         )
         shown = [visible(name).replace("-", "-\n") if len(columns) > 8 else visible(name) for name in columns]
         given = [
-            _column(name, [row[index] for row in rows], one_word=index == 0 or columns[index] in unbroken)
+            _column(name, [row[index] for row in rows], first=index == 0, wished=columns[index] in unbroken)
             for index, name in enumerate(shown)
         ]
         beside = 2 * len(columns) + 1
-        taken = widths(given, self._console.width - beside)
+        given, taken = fitted(given, self._console.width - beside)
         for column, width in zip(given, taken, strict=True):
             numeric = _numbers(column.cells) and column is not given[0]
             table.add_column(escape(column.name), justify="right" if numeric else "left", overflow="fold", width=width)
-        for row in rows:
+        for row in zip(*(column.cells for column in given), strict=True):
             table.add_row(*map(escape, row))
         # A table of long words is wider than the terminal, whose lines go on below.
         table.width = sum(taken) + beside
@@ -82,9 +82,9 @@ class Sink:
             print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def _column(name: str, cells: Sequence[str], *, one_word: bool) -> Column:
-    """A number stays whole with its unit, and so does what is said to be one word."""
-    return Column(name, cells, one_word=one_word or _numbers(cells))
+def _column(name: str, cells: Sequence[str], *, first: bool, wished: bool) -> Column:
+    """A number stays whole with its unit, and so does what names a row."""
+    return Column(name, cells, first or _numbers(cells), wished)
 
 
 def _numbers(cells: Sequence[str]) -> bool:
