@@ -10,7 +10,7 @@
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
 #             and a source distribution. Each is installed into an empty environment, where it must run the demo
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
-# make schema write schema/scenario.schema.json again
+# make schema write schema/scenario.schema.json again, and the types of scenarios in Python
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
 # make runtime the library for C and C++ programs, and the interposer, into PREFIX, /usr/local if left out
 # make traces record traces/ again (needs Go)
@@ -100,6 +100,7 @@ docs: $(VENV)/built $(VENV)/checks
 
 schema:
 	OCTAVO_WRITE_SCHEMA=1 cargo test --quiet --package octavo-scenario --test schema
+	$(PYTHON) tools/docs/config.py
 
 # The oldest compiler whose text the oldest driver knows that the probes run on (CUDA 12.2).
 kernels:

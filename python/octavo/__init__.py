@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from octavo.runs.memory import limit_memory
     from octavo.runs.result import RunResult
     from octavo.scenarios.catalogue import listing, schema
+    from octavo.scenarios.config import Config
     from octavo.scenarios.scenario import Scenario
     from octavo.sweeps.api import sweep
 
@@ -41,6 +42,7 @@ __all__ = [
     "AdviceError",
     "CalibrationError",
     "Comparison",
+    "Config",
     "DamagedError",
     "InterruptedRun",
     "OctavoError",
@@ -110,6 +112,7 @@ _HOMES = {
     "octavo.runs.execute": ("Progress",),
     "octavo.runs.memory": ("limit_memory",),
     "octavo.runs.result": ("RunResult",),
+    "octavo.scenarios.config": ("Config",),
     "octavo.scenarios.scenario": ("Scenario",),
     "octavo.sweeps.api": ("sweep",),
 }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo.policies.names import Strategy
+    from octavo.scenarios.config import Config
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -49,9 +50,9 @@ class Arguments(TypedDict, total=False):
     """Footprint relative to the published one."""
     seed: int | None
     """Seed of everything random."""
-    overrides: Mapping[str, object] | Sequence[str] | None
-    """Further values by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the command line takes
-    them, such as `["node.gpu_link.bandwidth=600GB/s"]`."""
+    overrides: Config | Mapping[str, object] | Sequence[str] | None
+    """Further values: as an `octavo.Config`, by dotted key, such as `{"node.gpu_link.bandwidth": "600GB/s"}`, or as the
+    command line takes them, such as `["node.gpu_link.bandwidth=600GB/s"]`."""
 
 
 def spelled_out(function: _Function) -> _Function:

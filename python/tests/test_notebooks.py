@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pydoc import locate
 
@@ -34,12 +35,15 @@ def test_a_type_checker_refuses_wrong_arguments(tmp_path):
         'octavo.compare(workloads=["fir"], scale="x")',
         'octavo.scenario(workload="fir", seed="x")',
         'octavo.sweep({}, trial="x")',
+        'octavo.run(workload="fir", overrides=octavo.Config(node={"gpus": 2, "l2": {"ways": 8}}))',
+        'octavo.Config(memory={"page_sise": "64KiB"})',
+        'octavo.Config(record={"events": "yes"})',
     ]
     snippet.write_text("\n".join(lines) + "\n")
     command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(snippet)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     refused = {int(line) for line in re.findall(r"snippet\.py:(\d+): error", done.stdout)}
-    assert refused == {3, 4, 5, 6}, done.stdout + done.stderr
+    assert refused == {3, 4, 5, 6, 8, 9}, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("function", [octavo.run, octavo.compare, octavo.scenario])
@@ -116,3 +120,18 @@ def test_what_pages_name_exists(name):
 def test_reports_need_no_further_import():
     command = [sys.executable, "-c", "import octavo; octavo.report.report; octavo.measured.imports.import_nsys"]
     assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_configurations_have_keys_of_the_schema_and_are_laid_over_a_scenario():
+    stored = (ROOT / "python" / "octavo" / "scenarios" / "config.py").read_text(encoding="utf-8")
+    spec = spec_from_file_location("config", ROOT / "tools" / "docs" / "config.py")
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    keys = re.findall(r"^    (\w+): ", stored, re.MULTILINE)
+    known = set(re.findall(r"^    (\w+): ", made.text(), re.MULTILINE))
+    assert set(keys) <= known, "make schema"
+    config = octavo.Config(node={"gpu_link": {"bandwidth": "600GB/s"}}, memory={"placement": {"name": "grit"}})
+    changed = octavo.scenario(workload="fir", scale=0.01, overrides=config).toml
+    before = octavo.scenario(workload="fir", scale=0.01, placement="grit").toml
+    assert changed.count('"600GB/s"') == before.count('"600GB/s"') + 1
+    assert len(changed.splitlines()) == len(before.splitlines())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from octavo.runs.execute import Progress
+    from octavo.scenarios.config import Config
 
 DEFAULT_TRIALS = 32
 
@@ -29,7 +30,7 @@ def sweep(  # noqa: PLR0913 - as many as the command has options
     trials: int | None = None,
     direction: str | None = None,
     seed: int | None = None,
-    overrides: Mapping[str, object] | None = None,
+    overrides: Config | Mapping[str, object] | None = None,
     replicates: int = 1,
     output: str | Path | None = None,
     workers: int | None = None,

@@ -1,0 +1,1923 @@
+"""What a scenario may say, as types for editors and type checkers: made from the JSON schema by `make schema`.
+
+Every key may be left out. Values are those of scenario files: text with units, numbers, tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.policies.names import Strategy
+
+
+class WorkloadGraph(TypedDict, total=False):
+    """The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1)."""
+
+    vertices: int
+    """Vertices, 2 to 2^31."""
+
+    edges: int
+    """Edges, at least 1."""
+
+    directed: bool
+    """Whether edges have a direction. Default `false`."""
+
+    quadrants: Sequence[float]
+    """Shares of the quadrants upper left, upper right and lower left. Default 0.57, 0.19, 0.19 (Graph500)."""
+
+    shuffled: bool
+    """Whether vertices are renamed at random. Default `true` (Graph500)."""
+
+
+class Workload(TypedDict, total=False):
+    """What runs, if that is one program."""
+
+    name: (
+        Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
+        "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
+        "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
+        "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
+        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
+        "trace", "mix"]
+    )
+
+    degree: int
+    """Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
+    choice: the published input is not known; MGPUSim's default is 3, SHOC's 2."""
+
+    shape: Literal["random-tree", "uniform", "k-way"]
+    """How the graph is made. Default `random-tree` (MGPUSim)."""
+
+    nodes: int
+    """Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications)."""
+
+    scale: float
+    """Footprint relative to the published one: above 0, at most 1024."""
+
+    seed: int
+    """Seed of the workload's data; the scenario's seed if left out."""
+
+    keys: int
+    """Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the
+    scale (GRIT, table of applications)."""
+
+    batch: int
+    """Images in a batch. Default: 1 (MGPUSim, samples/conv2d)."""
+
+    channels: int
+    """Channels of an input image. Default: 3, a colour image."""
+
+    output_channels: int
+    """Channels of an output image. Default: 3 (MGPUSim, samples/conv2d)."""
+
+    kernel: int
+    """Side of the convolution kernel in pixels. Default: 3 (MGPUSim, samples/conv2d)."""
+
+    padding: int
+    """Rows and columns of zeros around an image, in pixels. Default: 0 (MGPUSim, samples/conv2d)."""
+
+    stride: int
+    """Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d)."""
+
+    side: int
+    """Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most 94 MB
+    times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults."""
+
+    taps: int
+    """Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim)."""
+
+    samples: int
+    """Samples, one a thread. Default: what makes the footprint 155 MB times the scale (GRIT, table of
+    applications)."""
+
+    rows: int
+    """Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square matrices of
+    16 MB in all (GRIT, table of applications)."""
+
+    inner: int
+    """Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`."""
+
+    columns: int
+    """Columns of B and C, in elements, a multiple of 4. Default: as `rows`."""
+
+    mask: int
+    """Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim)."""
+
+    width: int
+    """Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT,
+    table of applications); 4142 at scale 1."""
+
+    height: int
+    """Height of the image in pixels. Default: as for `width`."""
+
+    iterations: int
+    """Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the phases to
+    repeat, at a fiftieth of the time SHOC's own default of 1000 takes."""
+
+    elements: int
+    """Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
+    choice)."""
+
+    pairs: int
+    """Pairs of vectors. Default: 256 times the scale (CUDA SDK; Mosaic, MICRO 2017)."""
+
+    options: int
+    """Options to price, an even number. Default: five arrays of 8 MB times the scale (Mosaic, MICRO 2017)."""
+
+    words: int
+    """Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
+    the scale, to the nearest power of two (this project's choice)."""
+
+    updates: int
+    """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
+
+    runs: int
+    """How often the host repeats both kernels, 1 to 1000. Default 16 (CUDA SDK)."""
+
+    density: float
+    """Share of the matrix that is not zero, above 0 and at most 0.1. Default 0.01 (SHOC)."""
+
+    input: Literal["own", "grace-hopper"]
+    """Whose input: `own` or `grace-hopper`. Default `own`."""
+
+    length: int
+    """Elements of each sequence, a multiple of `block`. Default: 2048 times the root of the scale (Mosaic, MICRO
+    2017), or 32768 (Grace Hopper study)."""
+
+    block: int
+    """Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim: 64)."""
+
+    records: int
+    """Records. Default: what makes the footprint 48 MB times the scale (this project's choice)."""
+
+    pyramid: int
+    """Steps of one launch, 1 to 7. Default 2 (Rodinia's script)."""
+
+    steps: int
+    """Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace Hopper
+    study, which does not say (Rodinia's script)."""
+
+    depth: int
+    """Planes, at least 3. Default 64 (Parboil)."""
+
+    transforms: int
+    """Transforms, an even number. Default: 96 MB of points times the scale (SHOC, size 3)."""
+
+    passes: int
+    """How often all are transformed, at least once. Default 2 (SHOC: 10, all alike)."""
+
+    initialised_by: Literal["host", "gpu"]
+    """Who writes the image first: `host`, or `gpu` in a launch before the others. Default `host` (Rodinia); `gpu`
+    (Grace Hopper study)."""
+
+    read_rows: int
+    """Rows of the image, from the first, that the host reads before each further iteration. Default: all (Rodinia
+    copies the image); with the input of the Grace Hopper study 128 of 20480 (the region of Rodinia's script), or as
+    much of a smaller image."""
+
+    inputs: int
+    """Units of the input layer, a multiple of 16. Default: 262144 times the scale (this project's choice; Rodinia's
+    own input has 65536)."""
+
+    paths: int
+    """Paths, one a thread. Default: 4096 times the scale (the program's own number)."""
+
+    window: int
+    """Elements within which the mesh is shuffled, at least 1. Default 1024 (this project's choice)."""
+
+    points: int
+    """Points. Default: 65536 times the scale (Rodinia)."""
+
+    dimensions: int
+    """Coordinates of a point, 1 to 1024. Default 256 (Rodinia)."""
+
+    launches: int
+    """Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice: the program tries
+    over a thousand)."""
+
+    graph: str | WorkloadGraph
+    """The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1)."""
+
+    damping: float
+    """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
+
+    tolerance: float
+    """Sum of all changes of ranks below which it ends. Default 0.0001 (HUVM's artefact)."""
+
+    rounds: int
+    """Most rounds, 1 to 1000. Default 100 (cuGraph's)."""
+
+    source: int
+    """Where the search begins. Default: the vertex of most edges, the first of them."""
+
+    algorithm: Literal["label-propagation", "afforest"]
+    """How. Default `label-propagation`."""
+
+    largest_weight: int
+    """Largest weight: each edge has one from 1 to it, drawn by its two vertices, also of graphs in files. Default
+    64 (this project's choice), 1 to 65536."""
+
+    threshold: float
+    """Gain of modularity, of a round and of a level, below which it counts as none, 0 to 1. Default 0.0001 (this
+    project's choice)."""
+
+    levels: int
+    """Most levels, 1 to 100. Default 100 (cuGraph's)."""
+
+    qubits: int
+    """Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling."""
+
+    precision: Literal["single", "double"]
+    """Bytes of an amplitude: `single` (8) or `double` (16). Default `single`, as the published sizes are."""
+
+    blocks: int
+    """Blocks of 16 bytes. Default: what makes the text 32 MB times the scale (this project's choice)."""
+
+    features: int
+    """Features of a point, 1 to 1024. Default 34 (Rodinia's `kdd_cup`)."""
+
+    clusters: int
+    """Clusters, 1 to 256. Default 5 (Hetero-Mark)."""
+
+    pixels: int
+    """Pixels of a frame. Default: 1920 x 1080 times the scale (this project's choice)."""
+
+    frames: int
+    """Frames after the first, 1 to 1000. Default 10 (this project's choice; Hetero-Mark takes all of a video)."""
+
+    target: int
+    """Letters of the target, at least 12. Default: 32 Mi times the scale (this project's choice)."""
+
+    query: int
+    """Letters of the query, 11 to 1024. Default 64 (this project's choice)."""
+
+    batches: int
+    """Batches, 1 to 1000, at most one for each key. Default 8 (this project's choice; Hetero-Mark has one)."""
+
+    population: int
+    """Creatures on both islands, a multiple of 2, at least 2. Default: what makes them 32 MB times the scale (this
+    project's choice; Hetero-Mark 1024, which are 4 MB)."""
+
+    generations: int
+    """Generations, 1 to 1000. Default 5 (this project's choice; Hetero-Mark 100)."""
+
+    bytes: int
+    """Bytes that places lie in, a multiple of `stride`. Default: 64 MB times the scale (this project's choice)."""
+
+    run: int
+    """Places in a row, in bytes, between which memory is left out; a multiple of `stride`. Default: all of them."""
+
+    spacing: int
+    """Bytes from the beginning of one such run to the next, at least `run`. Default: `run`."""
+
+    order: Literal["ascending", "random"]
+    """`ascending` or `random`. Default `ascending`."""
+
+    operation: Literal["read", "write", "copy"]
+    """`read`, `write` or `copy`. Default `read`."""
+
+    touches: int
+    """How many touches there are, beginning again at the first place after the last; with 0 the kernel is empty.
+    Default: each place once."""
+
+    groups: int
+    """Work-groups. Default 256."""
+
+    wavefronts: int
+    """Wavefronts of each work-group, 1 to 16. Default 4."""
+
+    lanes: int
+    """Threads of each wavefront that touch anything, 1 to 64. Default 64."""
+
+    in_flight: int
+    """Touches of a thread before it waits for them, 1 to 32. Default 4."""
+
+    intensity: float
+    """Operations for each byte touched, two in a fused multiply-add, 0 to 1024. Default 0."""
+
+    fresh: bool
+    """Whether each launch has memory of its own, rather than that of the first. Default `false`."""
+
+    turn: int
+    """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
+    1, each GPU touches what the GPU of the number before touched. Default 0."""
+
+    replicas: int
+    """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
+
+    all_reduce: bool
+    """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
+
+    stages: int
+    """GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1."""
+
+    model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
+    """The model. Default `llama-3-8b`."""
+
+    trace: Literal["azure-chat", "azure-code"]
+    """The trace whose statistics requests have. Default `azure-chat`."""
+
+    load: float
+    """Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32
+    (chosen)."""
+
+    after: int
+    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
+    left)."""
+
+    cache: int
+    """Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`)."""
+
+    skew: float
+    """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
+    (fitted to a published skew of 128 experts)."""
+
+    path: str
+    """File of the recorded step, relative to the working directory. No default: it must be given."""
+
+    digest: str
+    """Digest of the file, so that results are not taken for those of another one. Default: computed."""
+
+    layout: Literal["recorded", "packed"]
+    """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
+    another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program)."""
+
+    applications: Sequence[str | Mapping[str, object]]
+
+
+class JobItemWorkload(TypedDict, total=False):
+    """What runs, if that is one program."""
+
+    name: (
+        Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
+        "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
+        "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
+        "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
+        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
+        "trace"]
+    )
+
+    degree: int
+    """Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
+    choice: the published input is not known; MGPUSim's default is 3, SHOC's 2."""
+
+    shape: Literal["random-tree", "uniform", "k-way"]
+    """How the graph is made. Default `random-tree` (MGPUSim)."""
+
+    nodes: int
+    """Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications)."""
+
+    scale: float
+    """Footprint relative to the published one: above 0, at most 1024."""
+
+    seed: int
+    """Seed of the workload's data; the scenario's seed if left out."""
+
+    keys: int
+    """Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the
+    scale (GRIT, table of applications)."""
+
+    batch: int
+    """Images in a batch. Default: 1 (MGPUSim, samples/conv2d)."""
+
+    channels: int
+    """Channels of an input image. Default: 3, a colour image."""
+
+    output_channels: int
+    """Channels of an output image. Default: 3 (MGPUSim, samples/conv2d)."""
+
+    kernel: int
+    """Side of the convolution kernel in pixels. Default: 3 (MGPUSim, samples/conv2d)."""
+
+    padding: int
+    """Rows and columns of zeros around an image, in pixels. Default: 0 (MGPUSim, samples/conv2d)."""
+
+    stride: int
+    """Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d)."""
+
+    side: int
+    """Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most 94 MB
+    times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults."""
+
+    taps: int
+    """Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim)."""
+
+    samples: int
+    """Samples, one a thread. Default: what makes the footprint 155 MB times the scale (GRIT, table of
+    applications)."""
+
+    rows: int
+    """Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square matrices of
+    16 MB in all (GRIT, table of applications)."""
+
+    inner: int
+    """Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`."""
+
+    columns: int
+    """Columns of B and C, in elements, a multiple of 4. Default: as `rows`."""
+
+    mask: int
+    """Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim)."""
+
+    width: int
+    """Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT,
+    table of applications); 4142 at scale 1."""
+
+    height: int
+    """Height of the image in pixels. Default: as for `width`."""
+
+    iterations: int
+    """Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the phases to
+    repeat, at a fiftieth of the time SHOC's own default of 1000 takes."""
+
+    elements: int
+    """Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
+    choice)."""
+
+    pairs: int
+    """Pairs of vectors. Default: 256 times the scale (CUDA SDK; Mosaic, MICRO 2017)."""
+
+    options: int
+    """Options to price, an even number. Default: five arrays of 8 MB times the scale (Mosaic, MICRO 2017)."""
+
+    words: int
+    """Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
+    the scale, to the nearest power of two (this project's choice)."""
+
+    updates: int
+    """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
+
+    runs: int
+    """How often the host repeats both kernels, 1 to 1000. Default 16 (CUDA SDK)."""
+
+    density: float
+    """Share of the matrix that is not zero, above 0 and at most 0.1. Default 0.01 (SHOC)."""
+
+    input: Literal["own", "grace-hopper"]
+    """Whose input: `own` or `grace-hopper`. Default `own`."""
+
+    length: int
+    """Elements of each sequence, a multiple of `block`. Default: 2048 times the root of the scale (Mosaic, MICRO
+    2017), or 32768 (Grace Hopper study)."""
+
+    block: int
+    """Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim: 64)."""
+
+    records: int
+    """Records. Default: what makes the footprint 48 MB times the scale (this project's choice)."""
+
+    pyramid: int
+    """Steps of one launch, 1 to 7. Default 2 (Rodinia's script)."""
+
+    steps: int
+    """Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace Hopper
+    study, which does not say (Rodinia's script)."""
+
+    depth: int
+    """Planes, at least 3. Default 64 (Parboil)."""
+
+    transforms: int
+    """Transforms, an even number. Default: 96 MB of points times the scale (SHOC, size 3)."""
+
+    passes: int
+    """How often all are transformed, at least once. Default 2 (SHOC: 10, all alike)."""
+
+    initialised_by: Literal["host", "gpu"]
+    """Who writes the image first: `host`, or `gpu` in a launch before the others. Default `host` (Rodinia); `gpu`
+    (Grace Hopper study)."""
+
+    read_rows: int
+    """Rows of the image, from the first, that the host reads before each further iteration. Default: all (Rodinia
+    copies the image); with the input of the Grace Hopper study 128 of 20480 (the region of Rodinia's script), or as
+    much of a smaller image."""
+
+    inputs: int
+    """Units of the input layer, a multiple of 16. Default: 262144 times the scale (this project's choice; Rodinia's
+    own input has 65536)."""
+
+    paths: int
+    """Paths, one a thread. Default: 4096 times the scale (the program's own number)."""
+
+    window: int
+    """Elements within which the mesh is shuffled, at least 1. Default 1024 (this project's choice)."""
+
+    points: int
+    """Points. Default: 65536 times the scale (Rodinia)."""
+
+    dimensions: int
+    """Coordinates of a point, 1 to 1024. Default 256 (Rodinia)."""
+
+    launches: int
+    """Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice: the program tries
+    over a thousand)."""
+
+    graph: str | WorkloadGraph
+    """The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1)."""
+
+    damping: float
+    """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
+
+    tolerance: float
+    """Sum of all changes of ranks below which it ends. Default 0.0001 (HUVM's artefact)."""
+
+    rounds: int
+    """Most rounds, 1 to 1000. Default 100 (cuGraph's)."""
+
+    source: int
+    """Where the search begins. Default: the vertex of most edges, the first of them."""
+
+    algorithm: Literal["label-propagation", "afforest"]
+    """How. Default `label-propagation`."""
+
+    largest_weight: int
+    """Largest weight: each edge has one from 1 to it, drawn by its two vertices, also of graphs in files. Default
+    64 (this project's choice), 1 to 65536."""
+
+    threshold: float
+    """Gain of modularity, of a round and of a level, below which it counts as none, 0 to 1. Default 0.0001 (this
+    project's choice)."""
+
+    levels: int
+    """Most levels, 1 to 100. Default 100 (cuGraph's)."""
+
+    qubits: int
+    """Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling."""
+
+    precision: Literal["single", "double"]
+    """Bytes of an amplitude: `single` (8) or `double` (16). Default `single`, as the published sizes are."""
+
+    blocks: int
+    """Blocks of 16 bytes. Default: what makes the text 32 MB times the scale (this project's choice)."""
+
+    features: int
+    """Features of a point, 1 to 1024. Default 34 (Rodinia's `kdd_cup`)."""
+
+    clusters: int
+    """Clusters, 1 to 256. Default 5 (Hetero-Mark)."""
+
+    pixels: int
+    """Pixels of a frame. Default: 1920 x 1080 times the scale (this project's choice)."""
+
+    frames: int
+    """Frames after the first, 1 to 1000. Default 10 (this project's choice; Hetero-Mark takes all of a video)."""
+
+    target: int
+    """Letters of the target, at least 12. Default: 32 Mi times the scale (this project's choice)."""
+
+    query: int
+    """Letters of the query, 11 to 1024. Default 64 (this project's choice)."""
+
+    batches: int
+    """Batches, 1 to 1000, at most one for each key. Default 8 (this project's choice; Hetero-Mark has one)."""
+
+    population: int
+    """Creatures on both islands, a multiple of 2, at least 2. Default: what makes them 32 MB times the scale (this
+    project's choice; Hetero-Mark 1024, which are 4 MB)."""
+
+    generations: int
+    """Generations, 1 to 1000. Default 5 (this project's choice; Hetero-Mark 100)."""
+
+    bytes: int
+    """Bytes that places lie in, a multiple of `stride`. Default: 64 MB times the scale (this project's choice)."""
+
+    run: int
+    """Places in a row, in bytes, between which memory is left out; a multiple of `stride`. Default: all of them."""
+
+    spacing: int
+    """Bytes from the beginning of one such run to the next, at least `run`. Default: `run`."""
+
+    order: Literal["ascending", "random"]
+    """`ascending` or `random`. Default `ascending`."""
+
+    operation: Literal["read", "write", "copy"]
+    """`read`, `write` or `copy`. Default `read`."""
+
+    touches: int
+    """How many touches there are, beginning again at the first place after the last; with 0 the kernel is empty.
+    Default: each place once."""
+
+    groups: int
+    """Work-groups. Default 256."""
+
+    wavefronts: int
+    """Wavefronts of each work-group, 1 to 16. Default 4."""
+
+    lanes: int
+    """Threads of each wavefront that touch anything, 1 to 64. Default 64."""
+
+    in_flight: int
+    """Touches of a thread before it waits for them, 1 to 32. Default 4."""
+
+    intensity: float
+    """Operations for each byte touched, two in a fused multiply-add, 0 to 1024. Default 0."""
+
+    fresh: bool
+    """Whether each launch has memory of its own, rather than that of the first. Default `false`."""
+
+    turn: int
+    """Work-groups by which touches go round the grid from one launch to the next: with one group a GPU and `turn`
+    1, each GPU touches what the GPU of the number before touched. Default 0."""
+
+    replicas: int
+    """Copies of the network with memory and a batch of their own, one for each GPU, 1 to 64. Default 1."""
+
+    all_reduce: bool
+    """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
+
+    stages: int
+    """GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1."""
+
+    model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
+    """The model. Default `llama-3-8b`."""
+
+    trace: Literal["azure-chat", "azure-code"]
+    """The trace whose statistics requests have. Default `azure-chat`."""
+
+    load: float
+    """Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32
+    (chosen)."""
+
+    after: int
+    """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
+    left)."""
+
+    cache: int
+    """Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`)."""
+
+    skew: float
+    """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
+    (fitted to a published skew of 128 experts)."""
+
+    path: str
+    """File of the recorded step, relative to the working directory. No default: it must be given."""
+
+    digest: str
+    """Digest of the file, so that results are not taken for those of another one. Default: computed."""
+
+    layout: Literal["recorded", "packed"]
+    """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
+    another, each as far into a block of 2 MiB as recorded. Default `recorded` (page sharing as in the program)."""
+
+
+class JobItemProgramBuffersItem(TypedDict, total=False):
+    """How one buffer differs from the others."""
+
+    kind: Literal["managed", "system", "device", "pinned"]
+    """Which memory it is in; as `program.kind` says if left out."""
+
+    preferred: str
+    """Advice: in whose memory its pages should be (`host`, `gpu0`, …)."""
+
+    accessed_by: Sequence[str]
+    """Advice: who should be able to access its pages without a fault, wherever they are (`host`, `gpu0`, …)."""
+
+    read_mostly: bool
+    """Advice: whether its pages are mostly read, so that every reader should have a copy."""
+
+    prefetch: str
+    """To whose memory the program brings all of it before launches (`cudaMemPrefetchAsync`: `host`, `gpu0`, …); it
+    does not if left out."""
+
+    prefetch_before: Literal["first-launch", "each-launch"]
+    """Before which launches it does that; the first if left out."""
+
+    populate: bool
+    """Whether the host touches a word of each 4 KiB of it before anything else does, so that its pages are
+    there."""
+
+
+class JobItemProgram(TypedDict, total=False):
+    """What is around its launches."""
+
+    kind: Literal["launches", "explicit", "managed", "pinned", "system", "recorded"]
+    """What runs: the launches alone, on managed memory that the host has filled before time zero, or the whole
+    program, with all buffers of one kind."""
+
+    devices: Literal["interleaved", "split"]
+    """On which GPUs the bytes of device memory lie."""
+
+    host_threads: int
+    """Threads of the host that write inputs and read outputs."""
+
+    buffers: Mapping[str, JobItemProgramBuffersItem]
+    """Buffers that differ from the others, by name."""
+
+
+class JobItemMemoryPlacement(TypedDict, total=False):
+    """Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left
+    out."""
+
+    name: (
+        Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
+        "interleaved", "coherent", "fault-and-count"] | str
+    )
+
+    threshold: int
+    """Remote lines of one GPU to one 64 KiB group after which pages migrate; default 256 (GRIT section 3;
+    `uvm_perf_access_counter_threshold`)."""
+
+    moves: Literal["page", "group", "sub-region", "region"]
+    """What moves then: the touched page (the default) or its whole group. GRIT counts by group and speaks of
+    migrating "the page"."""
+
+    host_pages: Literal["map", "migrate"]
+    """What happens to a page on the host: mapped over the host link (the default) or migrated at its first touch.
+    GRIT does not say; with `migrate` this scheme never loses on private pages, as published it does."""
+
+    downgrade_drain: bool
+    """Whether the owner's in-flight accesses are drained when a second reader takes away its right to write;
+    default false. GRIT does not say; a page that is only read needs no drain."""
+
+    fault_threshold: int
+    """Faults on a page after which its scheme is decided, 1 to 16; default 4 (GRIT section 5.1). The published two-
+    bit counter reaches 4; more needs a wider one (three bits up to 8, four up to 16)."""
+
+    pa_cache: bool
+    """Whether a cache in front of the PA-Table exists; default true (section 5.2). Without it every counted fault
+    reads and writes the table."""
+
+    pa_cache_entries: int
+    """Entries of that cache; default 64 (section 5.2)."""
+
+    pa_cache_ways: int
+    """Entries of one of its sets; default 4 (section 5.2)."""
+
+    pa_visible: bool
+    """Whether accesses to the PA-Table delay the fault in full; default false: they run beside the host's page-
+    table walk, and only what exceeds it is paid (section 5.2)."""
+
+    prediction: bool
+    """Whether neighbours of a page are given its scheme before they reach the threshold; default true (section
+    5.4)."""
+
+    counter_threshold: int
+    """Remote lines of one GPU to one 64 KiB group after which pages of the access-counter scheme migrate; default
+    256 (section 3)."""
+
+    counter_moves: Literal["page", "group"]
+    """What moves then: the touched page (the default) or its whole group."""
+
+    period_cycles: int
+    """GPU clock cycles between reports of access counts; default 1000 (Griffin, HPCA 2020)."""
+
+    entry_bytes: int
+    """Bytes that one (page, GPU) count costs on the link to the host; default 8: a page number and a count.
+    Ours."""
+
+    smoothing: float
+    """Weight of a new count in the exponentially smoothed one, above 0 and at most 1; default 0.03 (Griffin)."""
+
+    touched: float
+    """Smoothed lines a period from which a page counts as touched by its most frequent user; default 0.03
+    (Griffin), which is one line with the default smoothing."""
+
+    dedicated: float
+    """A page is dedicated to a GPU that accesses it this many times as often as any other; default 2 (Griffin)."""
+
+    shifting: float
+    """The owner of a shared page is shifting when a GPU accesses it this many times as often as the owner; default
+    1.3 (Griffin)."""
+
+    batch_pages: int
+    """Most pages that migrate after one report; default 8 (Griffin)."""
+
+    lead_pages: int
+    """Pages that a GPU must hold more than each other GPU before its first touches are delayed; default 0: it holds
+    the most. Ours."""
+
+    profile_kernels: int
+    """Kernels that make up the profiled first iteration, after which replicas that nobody is known to read are
+    given up; default 1, 0 for never (GPS, MICRO 2021, section 4: profiling in the first iteration)."""
+
+    first_gpu: int
+    """GPU that holds the first page of all (1 is the first GPU; 0: the last); default 0, as MGPUSim v4.2.0 does
+    (`driver/internal/device.go`, `allocateUnifiedGPUPage`)."""
+
+    first_touch: Literal["toucher", "host", "gpu"]
+    """Where a page comes into being that no NUMA policy (`system.numa`) has elsewhere: with who touches it first
+    (`toucher`, the default), on the `host`, or on the first `gpu`, as where there is one memory."""
+
+    migration: bool
+    """Whether pages of the host move to a GPU that accesses them often; default true (`grace-hopper.md`: on by
+    default on such nodes, `uvm_perf_access_counter_migration_enable`)."""
+
+    region: str
+    """Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB, the sub-regions that the
+    driver is told of (nvidia-uvm 595, which has the hardware count 2MiB), and what other placements count, beside
+    which it can decide."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class JobItemMemoryPrefetch(TypedDict, total=False):
+    """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
+
+    name: (
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
+        str
+    )
+
+    threshold: int
+    """A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100; default
+    51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole block."""
+
+    min_faults: int
+    """Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
+    20; default 1 (`uvm_perf_prefetch_min_faults`)."""
+
+    big_pages: bool
+    """Whether a fault counts for its whole 64 KiB page; default true, as for managed memory
+    (`grow_fault_granularity`). False is what the driver does for system-allocated memory
+    (`uvm_perf_prefetch_compute_ats`)."""
+
+    seed: int
+    """Seed of the choice, any number; default 1 (ours: UVMSmart takes the C library's default)."""
+
+    blocks: int
+    """Blocks of 2 MiB that are brought after each batch of faults, 0 to 64; default 16 (memHarvester, USENIX ATC
+    2022: 32 MiB)."""
+
+    stride: int
+    """From one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC 2022)."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class JobItemMemoryEviction(TypedDict, total=False):
+    """Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out."""
+
+    name: Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str
+
+    reserved_percent: int
+    """Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99;
+    default 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20)."""
+
+    seed: int
+    """Seed of the choice, any number; default 1 (ours: UVMSmart takes the C library's default)."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class JobItemMemory(TypedDict, total=False):
+    """What holds for its memory alone."""
+
+    placement: (
+        Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
+        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+    )
+    """Who gets one of its managed pages, and how, when a processor touches it; as `memory.placement` if left
+    out."""
+
+    prefetch: (
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
+        str | JobItemMemoryPrefetch | Strategy
+    )
+    """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
+
+    eviction: (
+        Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str |
+        JobItemMemoryEviction | Strategy
+    )
+    """Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out."""
+
+
+class JobItem(TypedDict, total=False):
+    """A program that runs beside others."""
+
+    name: str
+    """What tables and pictures call it: letters, digits, `-`, `_` and `.`; no two jobs have the same."""
+
+    workload: (
+        Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
+        "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
+        "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
+        "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
+        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
+        "trace"] | JobItemWorkload | str
+    )
+    """What runs, if that is one program."""
+
+    gpus: Sequence[int]
+    """The GPUs that it runs on, from 0; all if left out."""
+
+    start: str
+    """Simulated time at which it begins."""
+
+    repetitions: int
+    """How often it runs."""
+
+    until: str
+    """The job at whose end it does not begin again; it runs once at least. Default, without `repetitions`: `all`,
+    which is until every other job has ended as often as it must."""
+
+    share: float
+    """Share of the compute units of each of its GPUs, above 0 and at most 1; an equal part of what the others leave
+    if left out."""
+
+    idle: bool
+    """Whether it never begins, though its compute units and its part of the footprint are kept for it: what the
+    others take without it."""
+
+    program: JobItemProgram
+    """What is around its launches."""
+
+    memory: JobItemMemory
+    """What holds for its memory alone."""
+
+
+class Executor(TypedDict, total=False):
+    """Who carries out what the memory manager decides."""
+
+    kind: Literal["simulated", "instant"]
+
+    replicate: int
+    """Which of several runs of one scenario it is; default 0, the run as it is. In each other, what no scenario
+    says happens otherwise: when each GPU begins a launch (up to 1 µs late), and which of equal GPUs and compute
+    units gets the first work-group. Ours."""
+
+    turn: int
+    """Memory instructions that a wavefront makes before it is the next one's turn; default 1: wavefronts go on as
+    evenly as they can. Ours."""
+
+    report_lines: int
+    """Line accesses between two periodic reports of access counts, for placements that ask for these; default: one
+    line a GPU in 16 cycles of their period, about the median of the GRIT study's kernels in simulated time.
+    Ours."""
+
+
+class MemorySystemNuma(TypedDict, total=False):
+    """On which NUMA node its pages come into being; left out where the placement alone says it."""
+
+    policy: Literal["local", "preferred", "interleave", "bind"]
+    """Which policy; `local` unless said otherwise."""
+
+    nodes: Sequence[str]
+    """The nodes that it speaks of, as tables call them: `host`, the host's other memories `host1` and so on, and on
+    coherent nodes whose GPU memory is the operating system's `gpu0` and so on. None for `local`."""
+
+
+class MemorySystem(TypedDict, total=False):
+    """Who decides about the operating system's memory instead of `placement` and `prefetch`."""
+
+    placement: (
+        Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
+        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+    )
+    """Who gets a page, and how, when a processor touches it; `on-touch` unless said otherwise."""
+
+    prefetch: (
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
+        str | JobItemMemoryPrefetch | Strategy
+    )
+    """What else to bring when a page migrates; `none` unless said otherwise."""
+
+    huge_pages: Literal["never", "always"]
+    """Whether cores that touch it first get huge pages; `never` unless said otherwise, and left out then."""
+
+    numa: MemorySystemNuma
+    """On which NUMA node its pages come into being; left out where the placement alone says it."""
+
+
+class MemoryDemotion(TypedDict, total=False):
+    """Where evicted pages go, and which leave ahead of need; `host` unless said otherwise."""
+
+    name: Literal["host", "reserve", "spare-memory"] | str
+
+    stays_mapped: bool
+    """Whether the GPU that a page leaves maps it on the host, so that its next access is no fault but a remote
+    line; default false. The driver does so where it moves pages by access counters (`uvm_va_block_evict_chunks`, by
+    a work queue), which is on Grace Hopper."""
+
+    free: str
+    """Bytes of each GPU's memory that are kept free, rounded up to pages; with what nothing evicts, at most half of
+    the memory; default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
+
+    reserve: str
+    """Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another
+    GPU, rounded up to pages, at most half of the memory (with `pre_eviction`, with what nothing evicts there);
+    default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
+
+    neighbour: Literal["round-robin", "fewest-pending"]
+    """Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022)
+    or `fewest-pending`, the one with the fewest blocks that await their copy on the host (its artefact)."""
+
+    pre_eviction: bool
+    """Whether victims leave ahead of need as soon as less than the reserve is free or kept for others; default
+    false (memHarvester, USENIX ATC 2022: pre-eviction, which it adds to hierarchical eviction)."""
+
+    parallel_fetch: bool
+    """Whether blocks of a batch of faults come over several links at once: half of those on the host by way of GPUs
+    that lend memory. Of use where faults are served in batches; default false (memHarvester, USENIX ATC 2022:
+    parallel fetch)."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class MemorySharing(TypedDict, total=False):
+    """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
+
+    name: Literal["free-for-all", "quota"] | str
+
+    shares: Mapping[str, float]
+    """Share of the memory of each of its GPUs that a job is guaranteed, by the name of the job, above 0 and at most
+    1; an equal part of what the others leave for jobs that are not named (ours)."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class MemoryGuard(TypedDict, total=False):
+    """Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none."""
+
+    name: Literal["none", "stock-driver"] | str
+
+    threshold: int
+    """Moves of a page, each no longer than the lapse after the one before, that make it one that is fought over;
+    default 3, 1 to 7 (`uvm_perf_thrashing_threshold`)."""
+
+    pin_threshold: int
+    """Faults on a page that are throttled before it is pinned; default 10, 1 to 255
+    (`uvm_perf_thrashing_pin_threshold`)."""
+
+    lapse: str
+    """Time within which two moves belong together; default 500us (`uvm_perf_thrashing_lapse_usec`)."""
+
+    adaptive_lapse: bool
+    """Whether the lapse grows while moves follow one another within it: by an eighth, at most 50ms at a time, up to
+    500ms; default true, as release 595 does (460 does not). As compiled there, an eight-bit vote is compared as an
+    unsigned number, so that it grows at once and shrinks only from 500ms, after 32 more moves that were further
+    apart than closer together. That the moves are those of one block of 2 MiB is our reading. Nap, pin time and
+    epoch stay."""
+
+    nap: str
+    """Time for which the others wait when one processor gets a page; default 500us (`uvm_perf_thrashing_nap` 1, of
+    the lapse)."""
+
+    pin: str
+    """Time for which a page stays pinned, 0ps for ever; default 150ms (`uvm_perf_thrashing_pin` 300, of the
+    lapse)."""
+
+    epoch: str
+    """Time without fights after which what is known about a block of 2 MiB is forgotten, if none of its pages was
+    ever pinned; default 1s (`uvm_perf_thrashing_epoch` 2000, of the lapse)."""
+
+    max_resets: int
+    """How often that happens to a block; default 4 (`uvm_perf_thrashing_max_resets`)."""
+
+    fast_links: Literal["node", "none", "gpus", "all"]
+    """Which memories processors map by a fast link with atomics: a page that is fought over is pinned there at
+    once, without throttling. By default `node`: what the node's links are, as the driver reads it from the
+    hardware. Others say it whatever the links are: `none` (as over PCIe), `gpus` (each other's, as over `NVLink`)
+    or `all` (the host's, too, as on a coherent node)."""
+
+    digest: str
+    """Digest of its source, so that results are not taken for those of another class. Default: computed."""
+
+
+class MemoryAllocator(TypedDict, total=False):
+    """Which frame a page gets; `free-list` unless said otherwise."""
+
+    name: Literal["free-list", "cocoa", "chunks"]
+
+    channels: int
+    """Memory channels, 1 to 64: large frame n lies in channel n modulo this, and pages are compacted within a
+    channel; default 6 (Mosaic, MICRO 2017, table 1)."""
+
+
+class MemorySizing(TypedDict, total=False):
+    """Which sizes pages have; `base` unless said otherwise."""
+
+    name: Literal["base", "large", "mosaic", "whole-blocks"]
+
+    large_page: str
+    """Bytes of a page, 64KiB or 2MiB, a multiple of `page_size`; default 2MiB (Mosaic, MICRO 2017)."""
+
+    threshold: int
+    """A large page of which fewer base pages than this stay allocated is splintered and emptied, 1 to 512 and at
+    most the base pages of a large page; default 256 (ours: the publication gives no number)."""
+
+    compaction: Literal["worst-case", "bulk-copy", "ideal", "none"]
+    """What it costs to move base pages so that a large frame becomes free: `worst-case` (the GPU stops), `bulk-
+    copy` (inside the memory), `ideal` (nothing), or `none`, which never moves any; default `worst-case` (Mosaic,
+    MICRO 2017: CAC, CAC-BC, ideal CAC, no CAC)."""
+
+
+class MemoryFragmentation(TypedDict, total=False):
+    """Foreign data in the GPUs' memories."""
+
+    index: int
+    """Percent of the large frames that hold foreign data, 0 to 100, chosen at random; default 0 (Mosaic, MICRO
+    2017: fragmentation index). More than 0 needs a memory with a limit."""
+
+    occupancy: int
+    """Percent of such a large frame that is foreign, 0 to 100, in base pages at random places; default 0 (ditto:
+    large page frame occupancy)."""
+
+    seed: int
+    """Seed of both choices, any number; default 0."""
+
+
+class Memory(TypedDict, total=False):
+    """How pages are managed."""
+
+    page_size: str
+    """Bytes of a page: 4KiB (the default, GRIT section 3), 64KiB (hosts with big pages) or 2MiB (large pages)."""
+
+    placement: (
+        Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
+        "interleaved", "coherent", "fault-and-count"] | str | JobItemMemoryPlacement | Strategy
+    )
+    """Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise."""
+
+    prefetch: (
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
+        str | JobItemMemoryPrefetch | Strategy
+    )
+    """What else to bring when a page migrates; `none` unless said otherwise."""
+
+    prefetch_plan: Literal["shared", "own"]
+    """Whether a fault waits for what is prefetched with it; `shared` unless said otherwise, and left out then."""
+
+    system: MemorySystem
+    """Who decides about the operating system's memory instead of `placement` and `prefetch`."""
+
+    eviction: (
+        Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str |
+        JobItemMemoryEviction | Strategy
+    )
+    """What leaves a full memory; `lru-page` unless said otherwise."""
+
+    demotion: Literal["host", "reserve", "spare-memory"] | str | MemoryDemotion | Strategy
+    """Where evicted pages go, and which leave ahead of need; `host` unless said otherwise."""
+
+    host_frames: Literal["ready", "base", "large"]
+    """Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then."""
+
+    sharing: Literal["free-for-all", "quota"] | str | MemorySharing | Strategy
+    """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
+
+    guard: Literal["none", "stock-driver"] | str | MemoryGuard | Strategy
+    """Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none."""
+
+    allocator: Literal["free-list", "cocoa", "chunks"] | MemoryAllocator
+    """Which frame a page gets; `free-list` unless said otherwise."""
+
+    sizing: Literal["base", "large", "mosaic", "whole-blocks"] | MemorySizing
+    """Which sizes pages have; `base` unless said otherwise."""
+
+    fragmentation: MemoryFragmentation
+    """Foreign data in the GPUs' memories."""
+
+    preset: Literal["stock-driver", "uvmsmart", "grace-hopper", "one-memory"] | str
+    """Values to start from."""
+
+
+class Record(TypedDict, total=False):
+    """What is recorded besides totals."""
+
+    events: bool
+    """Keep everything that happens to pages, one row each."""
+
+    interval: str
+    """Simulated time between samples of faults, copies, translation, links and memory; `0ns` for none."""
+
+
+class NodeSettled(TypedDict, total=False):
+    """What stands for cache tags at fidelity `page`."""
+
+    l1_hits_percent: int
+    """Loads of lines of the own memory that the first-level cache has, in percent. Default 35: the median of the
+    eight kernels of the GRIT study at fidelity `line`, under `grit` at scale 1/16."""
+
+    l2_hits_percent: int
+    """Lines that the second-level cache has of those that it is asked for, in percent. Default 84: the same
+    median."""
+
+    ahead: str
+    """How far ahead of the clock a wavefront goes on as long as it touches only pages of the own memory that never
+    left it. Default 1 us; ours."""
+
+
+class NodeComputeVectorAlu(TypedDict, total=False):
+    """Vector-ALU instructions, on the wavefront's SIMD."""
+
+    occupancy: str
+    """Cycles an instruction occupies its execution unit."""
+
+    latency: str
+    """Cycles until the wavefront can issue its next instruction, at least the occupancy."""
+
+
+class NodeCompute(TypedDict, total=False):
+    """Compute units of one GPU."""
+
+    units: int
+    """Compute units a GPU."""
+
+    simds_per_unit: int
+    """SIMD pipelines a compute unit; a wavefront stays on one."""
+
+    wavefronts_per_simd: int
+    """Wavefronts in flight a SIMD."""
+
+    vector_registers: int
+    """Vector registers of a lane on each SIMD, shared by its wavefronts (0: no limit)."""
+
+    scalar_registers: int
+    """Scalar registers of a compute unit, shared by its wavefronts (0: no limit)."""
+
+    local_data: str
+    """Local data share (shared memory) of a compute unit (0: no limit)."""
+
+    vector_alu: NodeComputeVectorAlu
+    """Vector-ALU instructions, on the wavefront's SIMD."""
+
+    scalar_alu: NodeComputeVectorAlu
+    """Scalar-ALU instructions, on the unit's scalar pipeline."""
+
+    local_data_access: NodeComputeVectorAlu
+    """Local-data-share instructions, on the unit's local data share."""
+
+    branch: NodeComputeVectorAlu
+    """Branches, on the unit's branch pipeline; the fetch that follows is not included."""
+
+    memory_issue: str
+    """Cycles from issue of a memory instruction until its wavefront can issue the next; at least until its lines
+    have entered the memory pipeline."""
+
+    line_cycles: str
+    """Cycles a line transaction occupies the compute unit's memory pipeline."""
+
+    memory_pipeline: str
+    """Cycles from a line's entry into the memory pipeline to its translation."""
+
+    group_launch: str
+    """Cycles from dispatch of a work-group to its wavefronts' first instruction."""
+
+    groups_per_cycle: int
+    """Work-groups dispatched in one cycle on each GPU (0: no limit)."""
+
+    dispatch_goes_on: bool
+    """Whether a launch begins dispatch after the compute unit that was used last, in whichever launch, rather than
+    at the first."""
+
+    kernel_overhead: str
+    """Cycles from a launch to the first dispatch, plus from the last wavefront's end to the end of the kernel."""
+
+    answers_in_order: bool
+    """Whether the answers of memory reach a compute unit in the order in which it asked (a reorder buffer)."""
+
+
+class NodeFetch(TypedDict, total=False):
+    """Instruction fetch."""
+
+    units: int
+    """Compute units that share an instruction cache."""
+
+    latency: str
+    """Cycles to fetch 64 bytes of code on a hit; after a branch the wavefront waits for this."""
+
+    buffer_lines: int
+    """Lines of 64 bytes that a wavefront's buffer holds: it is filled ahead of execution up to the end of the
+    kernel's code, also with what a branch passes over. Only for workloads that say how long the code is."""
+
+    cold: bool
+    """Code is written anew before each launch, so that every launch fetches it from memory."""
+
+
+class NodeScalarCache(TypedDict, total=False):
+    """The cache."""
+
+    size: str
+    """Capacity."""
+
+    line: Literal["64B", "128B"]
+    """Bytes of a line; 64B unless said otherwise. 128B only where requests are not served in order, and not for
+    scalars."""
+
+    ways: int
+    """Associativity, a power of two."""
+
+    latency: str
+    """Cycles from translation to data on a hit."""
+
+    lookup: str
+    """Cycles from translation until a miss or a store is sent on."""
+
+    fill: str
+    """Cycles from the arrival of a miss's line, or of a store's answer, until the wavefront has it."""
+
+    fill_write: str
+    """Cycles from the arrival of a miss's line until it is written and its way can be read and replaced; only where
+    requests are served in order."""
+
+    in_order: bool
+    """Whether requests are served strictly in order, so that one that finds its line or all ways of its set being
+    filled holds up those behind it. Otherwise such a request waits alone, and ways are replaced at once."""
+
+    miss_registers: int
+    """Outstanding misses (miss-status holding registers); requests of all kinds where they are served in order."""
+
+
+class NodeScalarTlbLarge(TypedDict, total=False):
+    """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
+    Without them, large pages use the entries of all."""
+
+    entries: int
+    """Translations held."""
+
+    ways: int
+    """Associativity; equal to `entries` for fully associative."""
+
+
+class NodeScalarTlb(TypedDict, total=False):
+    """Its TLB; misses go to the second level."""
+
+    entries: int
+    """Translations held."""
+
+    ways: int
+    """Associativity; equal to `entries` for fully associative."""
+
+    latency: str
+    """Cycles of a lookup."""
+
+    miss_registers: int
+    """Outstanding misses."""
+
+    invalidation: str
+    """Cycles to shoot down one translation."""
+
+    ports: int
+    """Lookups that begin in one cycle; 0, the default, for no limit."""
+
+    large: NodeScalarTlbLarge
+    """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
+    Without them, large pages use the entries of all."""
+
+
+class NodeScalar(TypedDict, total=False):
+    """Loads by the scalar unit."""
+
+    units: int
+    """Compute units that share a scalar cache."""
+
+    cache: NodeScalarCache
+    """The cache."""
+
+    tlb: NodeScalarTlb
+    """Its TLB; misses go to the second level."""
+
+    issue: str
+    """Cycles until the wavefront can issue its next instruction."""
+
+    pipeline: str
+    """Cycles from then on until the translation of the load begins."""
+
+
+class NodeL2(TypedDict, total=False):
+    """Second-level cache of one GPU."""
+
+    size: str
+    """Capacity of all banks together."""
+
+    line: Literal["64B", "128B"]
+    """Bytes of a line; 64B unless said otherwise."""
+
+    ways: int
+    """Associativity, a power of two."""
+
+    banks: int
+    """Banks; lines interleave over them by `dram.interleave`."""
+
+    latency: str
+    """Cycles from a bank's input to data on a hit."""
+
+    lock: str
+    """Cycles for which a line is locked until the answer to a store leaves, or the line that was fetched; at most
+    the latency. An access that finds its line locked waits and holds up those behind it at the bank, so that stores
+    to one line follow one another by this much. 0: lines are not locked."""
+
+    crossbar: str
+    """Cycles from a compute unit to a bank, and back, each."""
+
+    lines_per_cycle: int
+    """Lines a bank accepts in each cycle."""
+
+    miss_registers: int
+    """Outstanding misses a bank."""
+
+
+class NodeDram(TypedDict, total=False):
+    """Memory of one GPU."""
+
+    banks: int
+    """Independent banks (channels)."""
+
+    latency: str
+    """Cycles from request to data of an idle bank."""
+
+    line_cycles: str
+    """Cycles a 64-byte line occupies its bank."""
+
+    interleave: str
+    """Consecutive bytes on one bank."""
+
+    channel_banks: int
+    """Banks that share a channel, between which a page moves when memory is compacted; 1 unless said otherwise."""
+
+
+class NodeWalker(TypedDict, total=False):
+    """Page-table walkers of one GPU."""
+
+    walkers: int
+    """Walks at once."""
+
+    level: str
+    """Cycles to read one level of the page table, unless it is `in_memory`."""
+
+    in_memory: bool
+    """Whether the levels are read one after another from the GPU's second-level cache and memory, where they
+    compete with everything else, rather than in a fixed time; `false` unless said otherwise."""
+
+    cache_entries: int
+    """Page-walk cache entries, each one table prefix of any level above the last."""
+
+    queue: int
+    """Walks that can wait; when full, misses hold their registers until one leaves."""
+
+    scope: Literal["per-gpu", "node"]
+    """Whose walkers they are."""
+
+    distance: str
+    """Cycles from the second-level TLB to the walkers, one way."""
+
+
+class NodeGpuLink(TypedDict, total=False):
+    """Links between GPUs."""
+
+    bandwidth: str
+    """Payload bandwidth each way; of one link, where `links` says how many a pair of GPUs has."""
+
+    to_host: str
+    """Payload bandwidth towards the host, of a host link that differs by direction; `bandwidth` unless said
+    otherwise."""
+
+    latency: str
+    """Cycles from one end to the other, one way."""
+
+    sharing: Literal["per-gpu", "per-pair"] | Strategy
+    """Who shares the bandwidth. The host link is always one a GPU."""
+
+
+class NodeLinksItem(TypedDict, total=False):
+    """Two GPUs with links of their own."""
+
+    gpus: Sequence[int]
+    """The two, from 0, in any order."""
+
+    count: int
+    """Links between them, which what they send shares."""
+
+
+class NodeSwitches(TypedDict, total=False):
+    """Switches that links between GPUs go through, if they do."""
+
+    gpus: int
+    """GPUs below one switch."""
+
+    across: str
+    """Cycles that a path across the root takes longer than one below a switch, one way."""
+
+
+class NodeHostSwitches(TypedDict, total=False):
+    """Switches between the host and GPUs, if links to the host are shared."""
+
+    gpus: int
+    """GPUs below one switch; with 1 nothing is shared."""
+
+
+class NodeCopyEngines(TypedDict, total=False):
+    """Engines that copy pages. Unless said, a copy begins with its command, and is read whole before it is sent and
+    sent whole before it is written."""
+
+    setup: str
+    """Time from the command to a copy's first byte. It passes while an engine is busy with the copy before."""
+
+    piece: str
+    """Time from one piece of a copy to the next: what lies in one frame of the host. The link is free meanwhile."""
+
+
+class NodeCoherence(TypedDict, total=False):
+    """Coherence between the host and GPUs. Unless said, the host reaches no memory of GPUs, and GPUs fault on what
+    is the operating system's."""
+
+    gpu_memory: Literal["numa", "cdmm"]
+    """What GPUs' memory is to the operating system."""
+
+    walk: str
+    """Time of the host's walker for a translation that a GPU asks for (ATS), beside the link both ways."""
+
+    walkers: int
+    """Such walks at once."""
+
+    first_touch: str
+    """A GPU's first touch of a page, of any size: the kernel's time, without the walk, the way there and the
+    clearing of the page."""
+
+    first_touch_cores: int
+    """Such faults that the kernel serves at once."""
+
+    cpu_latency: str
+    """Time from a core's request of a line in a GPU's memory to its data, the link included."""
+
+
+class NodeRemote(TypedDict, total=False):
+    """Cache-line access to another processor's memory."""
+
+    lines_in_flight: int
+    """Remote lines a GPU may have in flight (0: no limit)."""
+
+    header: str
+    """Bytes of a read request, or of the header of a packet that carries a line."""
+
+    write_queue: int
+    """Entries of the coalescing write queue for broadcast stores (GPS), one a GPU."""
+
+
+class NodeHostMemory(TypedDict, total=False):
+    """Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say."""
+
+    capacity: str
+    """Bytes that it holds; 0, the default, for no limit."""
+
+
+class NodeHostMemoriesItem(TypedDict, total=False):
+    """Another memory of the host."""
+
+    name: str
+    """What results and errors call it."""
+
+    kind: Literal["numa", "cxl"]
+    """What it is."""
+
+    capacity: str
+    """Bytes that it holds."""
+
+    bandwidth: str
+    """Bandwidth that all reads and writes share: of cores, copies, and remote lines of GPUs."""
+
+    latency: str
+    """Time from a request on the host to its data, for cores, copies, and remote lines of GPUs."""
+
+
+class NodeHostCpuTlb(TypedDict, total=False):
+    """Translations that a core keeps."""
+
+    entries: int
+    """Entries."""
+
+    ways: int
+    """Ways of a set."""
+
+    walk: str
+    """Time of a page-table walk after a miss."""
+
+
+class NodeHostCpu(TypedDict, total=False):
+    """Its cores, for the phases in which the host computes."""
+
+    cores: int
+    """Cores: threads that run at once."""
+
+    lines_in_flight: int
+    """Lines of 64 bytes that a core can have in flight, those that its prefetcher asks for included."""
+
+    line_issue: str
+    """Time from one line to the next that a core can issue."""
+
+    memory_latency: str
+    """Time from the request of a line to its data, in host memory."""
+
+    memory_bandwidth: str
+    """Bandwidth of host memory that all cores share, and copies with them."""
+
+    tlb: NodeHostCpuTlb
+    """Translations that a core keeps."""
+
+
+class NodeHostCosts(TypedDict, total=False):
+    """What allocating, populating, copying and freeing costs."""
+
+    call: str
+    """A call that allocates or frees."""
+
+    device_chunk: str
+    """Each chunk of 2 MiB of GPU memory that a call allocates or frees (`cudaMalloc`, `cudaFree`)."""
+
+    pin: str
+    """Each 4 KiB of host memory that is pinned or unpinned (`cudaMallocHost`, `cudaFreeHost`), zeroing not counted;
+    and each frame, of whatever size, that the driver makes for what leaves a GPU (`memory.host_frames`)."""
+
+    minor_fault: str
+    """A fault of a core at its first touch of a page, zeroing not counted."""
+
+    zeroing: str
+    """Bandwidth of one core that zeroes a page."""
+
+    unmap_page: str
+    """Each page whose mapping goes when it is freed."""
+
+    copy_call: str
+    """A call that copies, until its first byte moves."""
+
+    advice_call: str
+    """A call that prefetches or gives advice."""
+
+    context: str
+    """The first call of a program that needs a GPU, which creates its context; 0, the default, leaves it out."""
+
+
+class NodeHost(TypedDict, total=False):
+    """The host: its part of a far fault, its cores and what memory costs there."""
+
+    walkers: int
+    """Page-table walks at once, of far faults."""
+
+    level: str
+    """Cycles to read one level of the host's page table, for far faults."""
+
+    memory_latency: str
+    """Cycles from request to data of host memory, for remote lines and policy metadata."""
+
+    fault_message: str
+    """Bytes of a fault or counter notification on its way to the host, and of its answer."""
+
+    page_sizes: Sequence[str]
+    """Sizes of pages that its kernel can be built for; any, unless said."""
+
+    memory: NodeHostMemory
+    """Its first memory, the nearest to its cores. How fast that is, the keys for remote lines and for cores say."""
+
+    memories: Sequence[NodeHostMemoriesItem]
+    """Its other memories. Pages fill the first memory, then these, those of the lowest latency first."""
+
+    cpu: NodeHostCpu
+    """Its cores, for the phases in which the host computes."""
+
+    costs: NodeHostCosts
+    """What allocating, populating, copying and freeing costs."""
+
+    preset: Literal["x86-server", "grace", "mi300a", "power8"] | str
+    """Values to start from."""
+
+
+class NodeDriverService(TypedDict, total=False):
+    """How requests are served."""
+
+    model: Literal["pool", "batch"]
+
+    service: str
+    """Time one server spends on one request."""
+
+    servers: int
+    """Servers."""
+
+    size: int
+    """Most requests a batch."""
+
+    batch: str
+    """Fixed time a batch."""
+
+    request: str
+    """Time for each request in it."""
+
+    block: str
+    """Time for each block of 2 MiB that faults of the batch are in, however many they are: the production driver
+    serves them together. `0ns`, the default: there is nothing but the requests' time."""
+
+    replay: Literal["block", "batch", "batch-flush", "once"]
+    """When those whose faults were served go on, and what becomes of faults that came meanwhile; `batch` unless
+    said otherwise, and left out then."""
+
+    interrupt: str
+    """Time from the first request to an idle driver until it takes a batch of what is there then: an interrupt, and
+    that the driver is scheduled. `0ns`, the default: it takes the first request at once, by itself."""
+
+    scope: Literal["node", "per-gpu"]
+    """Whose requests are in one queue, of which one batch is served at a time. `node`, the default: those of all
+    GPUs."""
+
+
+class NodeDriverTransFw(TypedDict, total=False):
+    """Forward walks of far faults to the GPU that probably has the translation."""
+
+    filter_entries: int
+    """Entries of the filter that guesses which GPU holds a translation. One filter stands for those that each GPU
+    and the host have; looking it up costs nothing."""
+
+    fingerprint_bits: int
+    """Bits of the fingerprint an entry keeps; two pages with the same slot and fingerprint are confused."""
+
+
+class NodeDriver(TypedDict, total=False):
+    """The driver's service of faults, counter notifications and reports."""
+
+    service: NodeDriverService
+    """How requests are served."""
+
+    entry_write: str
+    """Cycles to write a page-table entry."""
+
+    drain: Literal["whole-gpu", "touched-units"]
+    """Which compute units stop for a drain."""
+
+    trans_fw: NodeDriverTransFw
+    """Forward walks of far faults to the GPU that probably has the translation."""
+
+    preset: Literal["paper", "hardware", "stock-driver", "uvmsmart", "demand-paging"] | str
+    """Values to start from."""
+
+
+class NodeCapacityChangeItem(TypedDict, total=False):
+    """From a time on, GPUs have another amount of memory: some was taken away, or given back."""
+
+    at: str
+    """Simulated time at which it changes, after 0."""
+
+    gpus: Sequence[int]
+    """The GPUs whose memory it is, from 0; all if left out."""
+
+    footprint_percent: int
+    """Share of the workload's footprint that fits from then on, in per cent, as before; either that or `bytes`."""
+
+    bytes: str
+    """Memory of each of them from then on; either that or `footprint_percent`."""
+
+
+class NodeCapacity(TypedDict, total=False):
+    """Memory of one GPU available to the workload."""
+
+    footprint_percent: int
+    """Share of the workload's footprint that fits, in per cent; 0 for no limit."""
+
+    scope: Literal["per-gpu", "total"]
+    """Whose memory that share is."""
+
+    bytes: str
+    """Memory of each GPU whatever the footprint is; 0, the default, leaves it to the share."""
+
+    change: Sequence[NodeCapacityChangeItem]
+    """How it changes while a workload runs."""
+
+
+class Node(TypedDict, total=False):
+    """What it runs on."""
+
+    gpus: int
+    """Number of GPUs, 1 to 16."""
+
+    clock: str
+    """Clock of the GPUs' compute units, caches and translation."""
+
+    fidelity: Literal["line", "page"]
+    """How closely accesses to a GPU's own memory are followed; `line` unless said otherwise."""
+
+    settled: NodeSettled
+    """What stands for cache tags at fidelity `page`."""
+
+    dispatch: Literal["even-split", "unit-multiples", "fill-first"]
+    """Which work-groups of a launch run on which GPU."""
+
+    compute: NodeCompute
+    """Compute units of one GPU."""
+
+    fetch: NodeFetch
+    """Instruction fetch."""
+
+    scalar: NodeScalar
+    """Loads by the scalar unit."""
+
+    launch_discards: Literal["none", "first-level"]
+    """Which caches a launch finds empty."""
+
+    l1: NodeScalarCache
+    """First-level vector cache of one compute unit."""
+
+    l2: NodeL2
+    """Second-level cache of one GPU."""
+
+    dram: NodeDram
+    """Memory of one GPU."""
+
+    l1_tlb: NodeScalarTlb
+    """First-level TLB of one compute unit."""
+
+    l2_tlb: NodeScalarTlb
+    """Second-level TLB of one GPU."""
+
+    walker: NodeWalker
+    """Page-table walkers of one GPU."""
+
+    ideal_tlb: bool
+    """Whether every access finds its translation in a first-level TLB, an upper bound: only faults remain. `false`
+    unless said otherwise."""
+
+    gpu_link: NodeGpuLink
+    """Links between GPUs."""
+
+    links: Sequence[NodeLinksItem]
+    """Which GPUs are linked and by how many links. What others send each other goes through the host; `[]` links
+    none. A node of fewer GPUs has the links among those. Unless said, all are linked, as `gpu_link.sharing`
+    says."""
+
+    switches: NodeSwitches
+    """Switches that links between GPUs go through, if they do."""
+
+    host_link: NodeGpuLink
+    """Link of one GPU to the host."""
+
+    host_switches: NodeHostSwitches
+    """Switches between the host and GPUs, if links to the host are shared."""
+
+    copy_engines: NodeCopyEngines
+    """Engines that copy pages. Unless said, a copy begins with its command, and is read whole before it is sent and
+    sent whole before it is written."""
+
+    coherence: NodeCoherence
+    """Coherence between the host and GPUs. Unless said, the host reaches no memory of GPUs, and GPUs fault on what
+    is the operating system's."""
+
+    system_memory: Literal["offered", "none"]
+    """Whether GPUs can use memory of the operating system (`malloc`); `offered` unless said otherwise."""
+
+    remote: NodeRemote
+    """Cache-line access to another processor's memory."""
+
+    host: NodeHost
+    """The host: its part of a far fault, its cores and what memory costs there."""
+
+    driver: NodeDriver
+    """The driver's service of faults, counter notifications and reports."""
+
+    capacity: NodeCapacity
+    """Memory of one GPU available to the workload."""
+
+    preset: (
+        Literal["grit-2gpu", "grit-4gpu", "grit-8gpu", "grit-16gpu", "r9nano", "r9nano-4", "cuda-sm60", "cuda-sm70",
+        "cuda-sm80", "cuda-sm90", "mosaic-30sm", "dgx-v100-4", "hgx-h100-8", "b200-8", "gh200", "gh200-cdmm", "gb200",
+        "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100"] | str
+    )
+    """Values to start from."""
+
+    memory_preset: Literal["stock-driver", "uvmsmart", "grace-hopper", "one-memory"]
+    """The preset of the memory system that a scenario has which names none."""
+
+
+class Config(TypedDict, total=False):
+    """A scenario, or changes to one."""
+
+    name: str
+    """A name for reports."""
+
+    seed: int
+    """Seed of everything random."""
+
+    workload: (
+        Literal["bfs-shoc", "bitonicsort", "c2d", "fir", "gemm", "matrixmultiplication", "simpleconvolution",
+        "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
+        "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
+        "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
+        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
+        "trace"] | str | Workload
+    )
+    """What runs, if that is one program."""
+
+    job: Sequence[JobItem]
+    """Programs that run beside one another, if there are several."""
+
+    program: JobItemProgram
+    """What is around the workload's launches."""
+
+    executor: Executor
+    """Who carries out what the memory manager decides."""
+
+    memory: Memory
+    """How pages are managed."""
+
+    record: Record
+    """What is recorded besides totals."""
+
+    node: Node
+    """What it runs on."""

@@ -1,0 +1,156 @@
+"""Writes the types of scenarios in Python from the JSON schema: python tools/docs/config.py, or `make schema`."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "schema" / "scenario.schema.json"
+MODULE = ROOT / "python" / "octavo" / "scenarios" / "config.py"
+STRATEGIES = {"placement", "prefetch", "eviction", "demotion", "sharing", "guard"}
+"""Keys that also take a Python file or a class."""
+TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+HEAD = '''\
+"""What a scenario may say, as types for editors and type checkers: made from the JSON schema by `make schema`.
+
+Every key may be left out. Values are those of scenario files: text with units, numbers, tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.policies.names import Strategy
+'''
+
+_WIDTH = 120
+
+Schema = dict[str, Any]
+
+
+class Module:
+    """The classes of the module, from the innermost to the whole."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, str] = {}
+        """What a class is called, by its keys: equal ones are written once."""
+        self.texts: list[str] = []
+
+    def table(self, name: str, schema: Schema) -> str:
+        """Write a table as a class, and say what it is called."""
+        about = _quoted(_sentence(schema.get("description", "A table of a scenario.")))
+        lines = []
+        for key, value in _keys(schema).items():
+            described = _quoted(_sentence(value.get("description", "")))
+            lines += ["", *_wrapped(f"    {key}: {self.union(name, key, value)}"), *described]
+        keys = "\n".join(lines)
+        if keys not in self.classes:
+            self.classes[keys] = name
+            self.texts.append("\n".join([f"class {name}(TypedDict, total=False):", *about, keys]))
+        return self.classes[keys]
+
+    def union(self, owner: str, key: str, schema: Schema) -> str:
+        """The type of a value, whatever it may be."""
+        named = f"{'' if owner == 'Config' else owner}{key.title().replace('_', '')}"
+        found = dict.fromkeys(self._each(named, schema))
+        if key in STRATEGIES and any(part.startswith("Literal") for part in found):
+            found["Strategy"] = None
+        elif key in {"workload", "preset"} or (key == "name" and owner.lower().endswith(tuple(STRATEGIES))):
+            found["str"] = None  # The folder of a trace; a file with a node; a policy in Python.
+        return " | ".join(found)
+
+    def _each(self, named: str, schema: Schema) -> list[str]:
+        choices = schema.get("oneOf") or schema.get("anyOf") or []
+        tables = [each for each in choices if each.get("properties")]
+        if tables:
+            merged = {"description": schema.get("description", tables[0].get("description", "")), "oneOf": tables}
+            rest = [part for each in choices if each not in tables for part in self._each(named, each)]
+            return [*rest, self.table(named, merged)]
+        if values := _values(schema):
+            return [f"Literal[{', '.join(values)}]"]
+        if choices:
+            return [part for each in choices for part in self._each(named, each)]
+        if "properties" in schema:
+            return [self.table(named, schema)]
+        kinds = schema.get("type", "object")
+        return [
+            self._plain(kind, named, schema)
+            for kind in ([kinds] if isinstance(kinds, str) else kinds)
+            if kind != "null"
+        ]
+
+    def _plain(self, kind: str, named: str, schema: Schema) -> str:
+        if kind == "array":
+            return f"Sequence[{' | '.join(dict.fromkeys(self._each(f'{named}Item', schema.get('items', {}))))}]"
+        if kind == "object":
+            within = schema.get("additionalProperties")
+            inner = (
+                " | ".join(dict.fromkeys(self._each(f"{named}Item", within))) if isinstance(within, dict) else "object"
+            )
+            return f"Mapping[str, {inner}]"
+        return TYPES[kind]
+
+
+def _keys(schema: Schema) -> dict[str, Schema]:
+    """Keys of a table; of several tables those of all of them, each with everything that it may be in one."""
+    found: dict[str, list[Schema]] = {}
+    for each in schema.get("oneOf", [schema]):
+        for key, value in each["properties"].items():
+            found.setdefault(key, []).append(value)
+    return {key: values[0] if len(values) == 1 else _any_of(values) for key, values in found.items()}
+
+
+def _any_of(values: list[Schema]) -> Schema:
+    """Whatever one of them allows; constants become one list."""
+    constants = [name for each in values for name in _values(each)]
+    rest = [each for each in values if not _values(each)]
+    listed = [{"enum": [json.loads(name) for name in dict.fromkeys(constants)]}] if constants else []
+    return {"description": values[0].get("description", ""), "anyOf": [*listed, *rest]}
+
+
+def _values(schema: Schema) -> list[str]:
+    """The values of an enumeration, as Python writes them."""
+    if "const" in schema or "enum" in schema:
+        return [json.dumps(each) for each in schema.get("enum", [schema.get("const")]) if each is not None]
+    choices = schema.get("oneOf", [])
+    return (
+        [json.dumps(each["const"]) for each in choices] if choices and all("const" in each for each in choices) else []
+    )
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.replace("\\", "\\\\").split())
+
+
+def _quoted(text: str) -> list[str]:
+    if not text:
+        return []
+    text = text[:1].upper() + text[1:] + ("" if text.endswith((".", "`")) else ".")
+    return textwrap.wrap(f'"""{text}"""', 116, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
+
+
+def _wrapped(line: str) -> list[str]:
+    """A key and its type, in brackets if it takes several lines."""
+    if len(line) <= _WIDTH:
+        return [line]
+    key, kind = line.split(": ", 1)
+    room = {"width": _WIDTH, "initial_indent": " " * 8, "subsequent_indent": " " * 8, "break_on_hyphens": False}
+    return [f"{key}: (", *textwrap.wrap(kind, **room), "    )"]
+
+
+def text() -> str:
+    """The whole module."""
+    module = Module()
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    module.table("Config", {**schema, "description": "A scenario, or changes to one."})
+    return "\n\n\n".join([HEAD.rstrip("\n"), *module.texts]) + "\n"
+
+
+if __name__ == "__main__":
+    MODULE.write_text(text(), encoding="utf-8")
