@@ -10,7 +10,9 @@ import pytest
 from matplotlib.text import Text
 
 from octavo.errors import OutputError
+from octavo.explain.words import WAITED
 from octavo.runs import colours, measures, pictures
+from octavo.runs.levels import LEVELS
 from octavo.runs.pictures import sheet
 from octavo.scenarios.catalogue import listing
 
@@ -47,6 +49,13 @@ FAMILIES = {
     "causes": (list(colours.CAUSES.values()), 13),
     "phases": (list(colours.PHASES.values()), 13),
     "series": (list(colours.SERIES), 13),
+    "waits": (list(colours.WAITS), 13),
+    "levels": (list(colours.LEVELS), 13),
+    "faults of the host": (list(colours.HOST_FAULTS), 13),
+    "memories of the host": (list(colours.HOST_MEMORIES), 13),
+    "who lends to whom": (list(colours.PAIRS), 13),
+    "buffers": (list(colours.BUFFERS), 13),
+    "busy": (list(colours.BUSY), 13),
     "access": (list(colours.ACCESS), 13),
     "sharing": (list(colours.SHARING), 8),
 }
@@ -71,8 +80,9 @@ def test_colours_of_a_family_stay_apart_for_every_reader(family, vision):
 
 def test_no_colour_has_two_meanings():
     families = (colours.PLACEMENTS.values(), colours.PROCESSORS, colours.CAUSES.values(), colours.PHASES.values())
-    ramps = (colours.SHARING, colours.ACTIVITY, (colours.SEVERAL,))
-    every = [colour for family in (*families, colours.SERIES, colours.ACCESS) for colour in family]
+    ramps = (colours.SHARING, colours.ACTIVITY, colours.BUSY, (colours.SEVERAL,))
+    named = (colours.WAITS, colours.LEVELS, colours.HOST_FAULTS, colours.HOST_MEMORIES, colours.PAIRS, colours.BUFFERS)
+    every = [colour for family in (*families, *named, colours.SERIES, colours.ACCESS) for colour in family]
     assert len({*every, *itertools.chain(*ramps)}) == len(every) + sum(map(len, ramps))
     places = [seen(colour, SIMULATED["normal"]) for colour in every]
     assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) > 2
@@ -82,6 +92,8 @@ def test_everything_that_is_drawn_has_a_colour():
     assert set(colours.PLACEMENTS) == {entry["name"] for entry in listing()["placements"]}
     assert tuple(colours.CAUSES) == measures.CAUSES
     assert tuple(colours.PHASES) == (*measures.PHASES, measures.OTHER)
+    assert len(colours.WAITS) == len(WAITED) - 1
+    assert len(colours.LEVELS) == len(LEVELS)
 
 
 def test_names_get_colours():

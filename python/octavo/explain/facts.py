@@ -134,7 +134,9 @@ def pairs(result: RunResult) -> list[dict[str, Any]]:
     """`from`, `to`, `pages`, `share` of all that moved, most first; none of a run that recorded no events."""
     if "events" not in result.tables:
         return []
-    copied = result.table("events").filter(pl.col("kind").cast(pl.String).is_in(events.COPIES))
+    table = result.table("events")
+    events.check(table)
+    copied = table.filter(pl.col("kind").cast(pl.String).is_in(events.COPIES))
     found = (
         copied.group_by("from", "to")
         .agg(pl.col("pages").sum())

@@ -10,28 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from octavo.explain.words import WAITED
 from octavo.report.phases import MOMENTS, ORDER
 from octavo.report.series import MOVES
 from octavo.runs import colours
 from octavo.runs.levels import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _ROWS = alt.NamedData("rows")
 _TEXT, _LINE = "var(--soft)", "var(--line)"
 _TIME = "time in ms"
+_PLAIN = ",.3~r"
+"""Numbers of axes: three digits, and no letters for powers."""
+_FROM, _TO = "window_from", "window_to"
+"""Signals of the window of time that all charts over time share; the page sets them."""
 _PHASES = dict(zip(ORDER, colours.PHASES.values(), strict=True))
 """Phases as totals have them."""
 _MOMENTS = {"copy in": "copies", "copy out": "copies", "kernel": "kernels"}
 """Phases in time that totals call otherwise; copies are of one colour in both directions."""
 
 
-def specifications(causes: list[str], processors: list[str], variants: list[str]) -> dict[str, Any]:
-    """Every chart by name; the lists are what its colours stand for, in order."""
+def specifications(legends: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Every chart by name; `legends` are the colours of causes, memories, variants and lines of a sweep."""
     return {
-        "speedup": _speedup(variants),
-        "causes": _causes(causes),
+        "speedup": _speedup(legends["variants"]),
+        "sweep": _sweep(legends["series"], "time_ms", _TIME),
+        "sweepfaults": _sweep(legends["series"], "faults", "faults"),
+        "causes": _causes(list(legends["causes"])),
+        "waits": _waits(),
         "phases": _phases(),
         "spans": _spans(),
         "faults": _lines("faults", "faults per ms"),
@@ -41,7 +49,7 @@ def specifications(causes: list[str], processors: list[str], variants: list[str]
         "moves": _sized(_areas("pages", "pages per ms", "cause", _causes_scale(list(MOVES.values()))), 150),
         "links": _heat(),
         "traffic": _traffic(),
-        "memory": _memory(processors),
+        "memory": _memory(legends["memories"]),
         "lending": _lending(),
         "hostfaults": _host_faults(),
         "roofline": _roofline(),
@@ -59,29 +67,38 @@ def config() -> dict[str, Any]:
         "titleFontWeight": "normal",
         "labelFontSize": 11,
         "titleFontSize": 11,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
     }
     return {
         "background": None,
         "font": "system-ui, sans-serif",
         "view": {"stroke": None},
         "axis": axis,
-        "legend": {"labelColor": _TEXT, "titleColor": _TEXT, "orient": "top", "title": None, "symbolLimit": 20},
+        "legend": {
+            "labelColor": _TEXT,
+            "titleColor": _TEXT,
+            "orient": "top",
+            "title": None,
+            "symbolLimit": 20,
+            "labelLimit": 280,
+        },
         "range": {"category": list(colours.SERIES)},
     }
 
 
 def _label() -> alt.Y:
-    return alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, labelOverlap=False, domain=False))
+    return alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=400, labelOverlap=False, domain=False))
 
 
-def _speedup(variants: list[str]) -> dict[str, Any]:
+def _speedup(variants: Mapping[str, str]) -> dict[str, Any]:
     x = alt.X(
         "speedup:Q",
         title="speed-up, logarithmic",
         scale=alt.Scale(type="log", base=2, nice=False, padding=24),
         axis=alt.Axis(format="~g"),
     )
-    colour = alt.Color("variant:N", scale=alt.Scale(domain=variants, range=colours.of(variants)), legend=None)
+    colour = alt.Color("variant:N", scale=_scale(variants), legend=None)
     about = ["label:N", alt.Tooltip("speedup:Q", format=".3f"), alt.Tooltip("time_ms:Q", format=".4g", title="ms")]
     base = alt.Chart(_ROWS).encode(y=_label())
     bars = base.mark_bar(height={"band": 0.7}).encode(x=x, x2=alt.X2Datum(1), color=colour, tooltip=about)
@@ -92,8 +109,35 @@ def _speedup(variants: list[str]) -> dict[str, Any]:
         x=alt.X("end:Q"), text=alt.Text("speedup:Q", format=".2f")
     )
     rule = alt.Chart(_ROWS).mark_rule(color=_TEXT, aria=False).encode(x=alt.XDatum(1))
+    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color="var(--ink)", strokeWidth=1.5, aria=False)
+    intervals = whiskers.encode(x=alt.X("low:Q"), x2="high")
     marks = published.encode(x=alt.X("published:Q"), tooltip=["label:N", alt.Tooltip("published:Q", format=".2f")])
-    return _sized(alt.layer(bars, rule, marks, texts), {"step": 20})
+    return _sized(alt.layer(bars, rule, marks, intervals, texts), {"step": 20})
+
+
+def _scale(shades: Mapping[str, str]) -> alt.Scale:
+    return alt.Scale(domain=list(shades), range=list(shades.values()))
+
+
+def _sweep(series: Mapping[str, str], field: str, title: str) -> dict[str, Any]:
+    """A line for each of what else differs, through its points; bars across points are intervals of replicates."""
+    x = alt.X("value:Q", title="value", scale=alt.Scale(nice=False, zero=False, padding=12))
+    y = alt.Y(f"{field}:Q", title=title, axis=alt.Axis(format=_PLAIN, tickCount=5))
+    colour = alt.Color("series:N", scale=_scale(series), legend=alt.Legend(labelLimit=280, columns=3))
+    about = ["label:N", alt.Tooltip("value:Q", title="value"), alt.Tooltip(f"{field}:Q", format=".4g", title=title)]
+    base = alt.Chart(_ROWS)
+    lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour, order="value:Q")
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=about)
+    layers = [lines, points]
+    if field == "time_ms":
+        whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, aria=False)
+        layers.append(whiskers.encode(x=x, y=alt.Y("low:Q"), y2="high", color=colour))
+    return _sized(alt.layer(*layers), 220)
+
+
+def _waits() -> dict[str, Any]:
+    scale = alt.Scale(domain=list(WAITED.values())[:-1], range=list(colours.WAITS))
+    return _parts("part", scale, "mean_us", "mean wait of a fault in µs", "mean_us")
 
 
 def _causes(causes: list[str]) -> dict[str, Any]:
@@ -111,8 +155,8 @@ def _causes_scale(causes: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(causes), range=[colours.CAUSES[cause.replace(" ", "_")] for cause in causes])
 
 
-def _parts(part: str, scale: alt.Scale, length: str, title: str) -> dict[str, Any]:
-    """One bar a run, made of its parts in their order."""
+def _parts(part: str, scale: alt.Scale, length: str, title: str, time: str = "time_ms") -> dict[str, Any]:
+    """One bar a run, made of its parts in their order; `time` is the field of their times, its end the unit."""
     chart = (
         alt.Chart(_ROWS)
         .mark_bar(height={"band": 0.75})
@@ -125,7 +169,7 @@ def _parts(part: str, scale: alt.Scale, length: str, title: str) -> dict[str, An
                 "label:N",
                 f"{part}:N",
                 alt.Tooltip("share:Q", format=".1%"),
-                alt.Tooltip("time_ms:Q", format=".4g", title="ms"),
+                alt.Tooltip(f"{time}:Q", format=".4g", title=time.rpartition("_")[2]),
             ],
         )
     )
@@ -153,7 +197,7 @@ def _spans() -> dict[str, Any]:
             ],
         )
     )
-    return _sized(_zoomable(chart), {"step": 18})
+    return _sized(_timed(chart), {"step": 18})
 
 
 def _roofline() -> dict[str, Any]:
@@ -174,7 +218,12 @@ def _roofline() -> dict[str, Any]:
         .mark_point(filled=True, size=90, opacity=1)
         .encode(
             **axes,
-            color=alt.Color("what:N", sort=None, legend=alt.Legend(columns=1, labelLimit=280)),
+            color=alt.Color(
+                "what:N",
+                sort=None,
+                scale=alt.Scale(range=list(colours.BUFFERS)),
+                legend=alt.Legend(columns=1, labelLimit=280),
+            ),
             shape=alt.Shape("placement:N", legend=alt.Legend(columns=3)),
             tooltip=[*about, "placement:N"],
         )
@@ -187,11 +236,12 @@ def _powers() -> alt.Axis:
 
 
 def _time(field: str) -> alt.X:
-    return alt.X(f"{field}:Q", title=_TIME, scale=alt.Scale(nice=False, zero=True))
+    scale = alt.Scale(nice=False, zero=False, domainMin=alt.ExprRef(_FROM), domainMax=alt.ExprRef(_TO))
+    return alt.X(f"{field}:Q", title=_TIME, scale=scale)
 
 
 def _lines(field: str, title: str, *, percent: bool = False) -> dict[str, Any]:
-    y = alt.Y(f"{field}:Q", title=title, axis=alt.Axis(format="%" if percent else "~s", tickCount=5))
+    y = alt.Y(f"{field}:Q", title=title, axis=alt.Axis(format="%" if percent else _PLAIN, tickCount=5))
     chart = (
         alt.Chart(_ROWS)
         .mark_line(interpolate="step-before", strokeWidth=1.5, clip=True)
@@ -202,7 +252,7 @@ def _lines(field: str, title: str, *, percent: bool = False) -> dict[str, Any]:
             tooltip=["label:N", alt.Tooltip("to:Q", title="until ms"), alt.Tooltip(f"{field}:Q", title=title)],
         )
     )
-    return _sized(_zoomable(chart), 170)
+    return _sized(_timed(chart), 170)
 
 
 def _traffic() -> dict[str, Any]:
@@ -212,12 +262,12 @@ def _traffic() -> dict[str, Any]:
         .mark_line(interpolate="step-before", strokeWidth=1.5, clip=True)
         .encode(
             x=_time("to"),
-            y=alt.Y("bytes:Q", title="GB/s", axis=alt.Axis(format="~s", tickCount=5)),
-            color=alt.Color("level:N", scale=alt.Scale(domain=levels, range=list(colours.SERIES[: len(levels)]))),
+            y=alt.Y("bytes:Q", title="GB/s", axis=alt.Axis(format=_PLAIN, tickCount=5)),
+            color=alt.Color("level:N", scale=alt.Scale(domain=levels, range=list(colours.LEVELS))),
             tooltip=["level:N", alt.Tooltip("to:Q", title="until ms"), alt.Tooltip("bytes:Q", title="GB/s")],
         )
     )
-    return _sized(_zoomable(chart), 150)
+    return _sized(_timed(chart), 150)
 
 
 def _areas(field: str, title: str, colour: str, scale: alt.Scale) -> alt.Chart:
@@ -226,64 +276,59 @@ def _areas(field: str, title: str, colour: str, scale: alt.Scale) -> alt.Chart:
         .mark_area(interpolate="step-before", clip=True)
         .encode(
             x=_time("to"),
-            y=alt.Y(f"sum({field}):Q", title=title, axis=alt.Axis(format="~s", tickCount=5)),
+            y=alt.Y(f"sum({field}):Q", title=title, axis=alt.Axis(format=_PLAIN, tickCount=5)),
             color=alt.Color(f"{colour}:N", scale=scale, sort=None),
             tooltip=[f"{colour}:N", alt.Tooltip("to:Q", title="until ms"), alt.Tooltip(f"{field}:Q", title=title)],
         )
     )
-    return _zoomable(chart)
+    return _timed(chart)
 
 
-def _memory(processors: list[str]) -> dict[str, Any]:
-    scale = alt.Scale(domain=processors, range=colours.memories(processors))
-    areas = _areas("mebibytes", "memory in use in MiB", "processor", scale)
+def _memory(memories: Mapping[str, str]) -> dict[str, Any]:
+    areas = _areas("mebibytes", "memory in use in MiB", "processor", _scale(memories))
     rule = alt.Chart(_ROWS).mark_rule(strokeDash=[5, 3], color="var(--ink)", aria=False).encode(y="max(footprint):Q")
     return _sized(alt.layer(areas, rule), 150)
 
 
 def _lending() -> dict[str, Any]:
-    return _sized(_areas("mebibytes", "memory lent in MiB", "pair", alt.Scale(range=list(colours.SERIES))), 110)
+    return _sized(_areas("mebibytes", "memory lent in MiB", "pair", alt.Scale(range=list(colours.PAIRS))), 110)
 
 
 def _host_faults() -> dict[str, Any]:
-    scale = alt.Scale(domain=["minor", "major"], range=list(colours.SERIES[:2]))
+    scale = alt.Scale(domain=["minor", "major"], range=list(colours.HOST_FAULTS))
     return _sized(_areas("faults", "page faults per ms", "kind", scale), 110)
 
 
 def _heat() -> dict[str, Any]:
     chart = (
         alt.Chart(_ROWS)
-        .mark_rect(clip=True, color="var(--accent)", strokeWidth=0)
+        .mark_rect(clip=True, strokeWidth=0)
         .encode(
             x=_time("from"),
             x2="to",
-            y=alt.Y("link:N", sort=None, title=None),
-            opacity=alt.Opacity(
+            y=alt.Y("link:N", sort=None, title=None, axis=alt.Axis(labelOverlap=False, domain=False)),
+            color=alt.Color(
                 "busy:Q",
-                scale=alt.Scale(type="sqrt", domain=[0, 1], range=[0.02, 1]),
-                legend=alt.Legend(format="%", title="busy", values=[0.01, 0.1, 0.25, 0.5, 1], symbolType="square"),
+                scale=alt.Scale(type="sqrt", domain=[0, 1], range=list(colours.BUSY)),
+                legend=alt.Legend(
+                    type="gradient", format=".2~p", title="busy", gradientLength=200, gradientThickness=10, tickCount=4
+                ),
             ),
             tooltip=[
                 "link:N",
                 alt.Tooltip("to:Q", title="until ms"),
-                alt.Tooltip("busy:Q", format=".0%"),
+                alt.Tooltip("busy:Q", format=".1%"),
                 alt.Tooltip("bytes:Q", title="GB/s"),
             ],
         )
     )
-    return _sized(chart, {"step": 14})
+    return _sized(_timed(chart), {"step": 18})
 
 
-def _zoomable(chart: alt.Chart) -> alt.Chart:
-    """Dragging pans; the wheel zooms with Shift only, so that the page still scrolls."""
-    zoom = alt.selection_interval(
-        bind="scales",
-        encodings=["x"],
-        zoom="wheel![event.shiftKey]",
-        translate="[pointerdown, pointerup] > pointermove!",
-    )
-    zoomable: alt.Chart = chart.add_params(zoom)
-    return zoomable
+def _timed(chart: alt.Chart) -> alt.Chart:
+    """A chart whose axis of time is the page's window."""
+    timed: alt.Chart = chart.add_params(alt.param(name=_FROM, value=0), alt.param(name=_TO, value=1))
+    return timed
 
 
 def _sized(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int | dict[str, int]) -> dict[str, Any]:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from octavo.explain import words
-from octavo.explain.facts import facts
-from octavo.report import phases, speed
+from octavo.explain.compare import Difference
+from octavo.explain.facts import facts, pairs
+from octavo.report import phases, shade, speed, sweep
 from octavo.report.history import Footprint, coarsened, history
 from octavo.report.pack import Packed, pack
 from octavo.report.runs import ABSENT, differences
 from octavo.report.series import lent, over_time
 from octavo.report.traffic import by_kernel
 from octavo.report.translation import translation
-from octavo.runs import colours, events, measures
+from octavo.runs import colours, events
 from octavo.runs.result import vouched
 from octavo.runs.sizes import size
 
@@ -57,12 +58,23 @@ def gather(runs: Sequence[Run], against: str) -> dict[str, Any]:
 
 def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
     speedups = speed.speedups(runs, against)
-    variants = list(dict.fromkeys(run.variant for run in runs))
-    shades = dict(zip(variants, colours.of(variants), strict=True))
+    shades = shade.of(runs)
+    several = len({run.group for run in runs}) > 1 or len(runs) == 1 or not all(run.simulated for run in runs)
+    shown = [
+        {
+            **_run(run),
+            "label": run.label if several else run.variant,
+            "colour": shades[run.variant],
+            **_why(run, _first(runs, run, against)),
+        }
+        for run in runs
+    ]
     return {
         "octavo": version("octavo"),
         "baseline": against,
-        "runs": [{**_run(run), "colour": shades[run.variant], **_why(run)} for run in runs],
+        "runs": shown,
+        "zeros": len({run["zero_ms"] for run in shown}) > 1,
+        "sweep": sweep.along(runs),
         **_scenarios(runs),
         "speedups": speedups,
         "means": speed.means(speedups),
@@ -77,6 +89,13 @@ def _gathered(runs: Sequence[Run], against: str) -> dict[str, Any]:
         **over_time(runs),
         **lent(runs),
     }
+
+
+def _first(runs: Sequence[Run], run: Run, against: str) -> Run | None:
+    """The baseline that a run is compared with, if it is another."""
+    found = (one for one in runs if one.group == run.group and one.variant == against)
+    base = next(found, None)
+    return base if base is not None and base.number != run.number and base.simulated and run.simulated else None
 
 
 def page_map(run: Run, room: int) -> Packed | None:
@@ -116,6 +135,10 @@ def _run(run: Run) -> dict[str, Any]:
         "placement": run.placement,
         "folder": run.result.folder.name,
         "time_ms": summary["time_ps"] / 1e9,
+        "zero_ms": int(kernels["began_ps"].min()) / 1e9 if kernels.height else 0.0,  # type: ignore[arg-type]
+        "low_ms": run.time.low / 1e9,
+        "high_ms": run.time.high / 1e9,
+        "replicates": run.time.count,
         "footprint": summary["footprint_bytes"],
         "capacity": summary["capacity_bytes"],
         "gpus": run.gpus,
@@ -132,13 +155,16 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _why(run: Run) -> dict[str, Any]:
-    """What bound a simulated run, in sentences, and what its faults waited for."""
+def _why(run: Run, base: Run | None) -> dict[str, Any]:
+    """What bound a simulated run, in sentences, where it differs from the baseline, and what its faults waited for."""
     if not run.simulated:
         return {"why": [], "waits": []}
     found = facts(run.result)
+    sentences = [*words.run(run.variant, found), *words.pairs(pairs(run.result))]
+    if base is not None:
+        sentences += Difference((base.variant, run.variant), (facts(base.result), found)).sentences
     rows = [{**asdict(one), "part": words.WAITED[one.part]} for one in found.waits]
-    return {"why": words.run(run.label, found), "waits": rows}
+    return {"why": sentences, "waits": rows}
 
 
 def _simulated(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,14 +213,24 @@ def _mappings(run: Run) -> list[dict[str, Any]]:
     return [{"run": run.number, **row} for row in largest.head(_MAPPINGS).to_dicts()]
 
 
-def legends(runs: Sequence[Run]) -> tuple[list[str], list[str], list[str]]:
-    """What colours stand for, in order: causes, processors, variants."""
+def legends(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    """What colours stand for, in order: causes, memories, variants and lines of a sweep."""
     gpus = max((run.gpus for run in runs), default=0)
     used = {row["cause"] for row in speed.causes(runs)}
-    causes = [cause.replace("_", " ") for cause in measures.CAUSES]
-    processors = ["host", *_memories(runs), *(f"gpu{number}" for number in range(gpus))]
-    variants = list(dict.fromkeys(run.variant for run in runs))
-    return [cause for cause in causes if cause in used], processors, variants
+    memories = ["host", *_memories(runs), *(f"gpu{number}" for number in range(gpus))]
+    found = sweep.along(runs)
+    return {
+        "causes": {
+            name: colour for cause, colour in colours.CAUSES.items() if (name := cause.replace("_", " ")) in used
+        },
+        "memories": dict(zip(memories, colours.memories(memories), strict=True)),
+        "variants": shade.of(runs),
+        "series": found["colours"] if found else {},
+    }
+
+
+def _causes() -> list[tuple[str, str]]:
+    return [(cause.replace("_", " "), colour) for cause, colour in colours.CAUSES.items()]
 
 
 def _memories(runs: Sequence[Run]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from octavo.errors import OutputError
-from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES
+from octavo.runs.events import GPU_REQUESTS, KINDS, MOVES, SCHEMES, WRITES, check
 from octavo.runs.events import code as _code
 from octavo.runs.sizes import size
 
@@ -147,7 +147,7 @@ def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors
         OutputError: the table lacks a column, or has kinds of events that are not known.
 
     """
-    _check(events)
+    check(events)
     tick = max(_NANOSECOND, -(-span_ps // ((1 << 32) - 1)))
     repeats = events["pages"].to_numpy().astype(np.int64)
     rows = np.repeat(np.arange(events.height), repeats)
@@ -164,15 +164,6 @@ def history(events: pl.DataFrame, footprint: Footprint, span_ps: int, processors
     starts = np.concatenate([[0], ends[:-1]])
     planes = _planes(starts[page], kind, source, target, processors)
     return History(footprint.pages, processors, max(span_ps // tick, 1), tick, ends, time, kind, source, target, planes)
-
-
-def _check(events: pl.DataFrame) -> None:
-    lacking = {"time_ps", "kind", "address", "pages", "from", "to"} - set(events.columns)
-    if lacking:
-        raise OutputError(f"table `events`: expected the column `{min(lacking)}`, found {', '.join(events.columns)}")
-    unknown = sorted(set(events["kind"].cast(pl.String).unique().to_list()) - set(KINDS))
-    if unknown:
-        raise OutputError(f"table `events`: expected kinds {', '.join(KINDS)}, found `{unknown[0]}`")
 
 
 def among(kind: Bytes, names: tuple[str, ...]) -> Flags:

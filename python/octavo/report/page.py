@@ -19,9 +19,18 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "format.js",
+    "shown.js",
+    "link.js",
     "tables.js",
     "charts.js",
+    "crosshair.js",
+    "controls.js",
+    "perfetto.js",
     "sections.js",
+    "overview.js",
+    "sweep.js",
+    "speed.js",
+    "overtime.js",
     "advice.js",
     "pieces.js",
     "view.js",
@@ -34,14 +43,14 @@ SCRIPTS = (
 """In the order in which they stand in the page; together they are one module."""
 
 
-def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: tuple[list[str], ...]) -> str:
+def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: Mapping[str, Mapping[str, str]]) -> str:
     """The whole page.
 
     Args:
         title: what a browser's tab says.
         data: everything but the page maps' pieces; `maps` in it says where these lie.
         maps: the pieces of each run's page map, as text, by number of the run.
-        legends: causes, processors and variants that colours stand for.
+        legends: colours of causes, memories, variants and lines of a sweep.
 
     """
     return Template(asset("page.html")).substitute(
@@ -49,7 +58,7 @@ def page(title: str, data: Mapping[str, Any], maps: Mapping[int, str], legends: 
         style=colours.style() + asset("page.css"),
         library=_in_script(library()),
         data=_json(data),
-        specifications=_json({"config": charts.config(), **charts.specifications(*legends)}),
+        specifications=_json({"config": charts.config(), **charts.specifications(legends)}),
         maps="\n".join(f'<script type="text/plain" id="map-{run}">{text}</script>' for run, text in maps.items()),
         script=_in_script("\n".join(asset(name) for name in SCRIPTS)),
     )

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
+from octavo.runs import replicates
+from octavo.runs.replicates import Interval, interval
 from octavo.runs.result import SUMMARY_FILE, RunResult, holds_result, is_imported, vouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PLACEMENT = "memory.placement.name"
+_EXECUTOR = "executor.kind"
+"""What replicates say, and the run that they repeat leaves out."""
 PROFILE = "profile"
 """What stands for the placement strategy of a real program."""
 ABSENT = "–"
@@ -34,6 +38,13 @@ class Run:
     """The workload: runs of a group are compared with one another."""
     variant: str
     """What tells it from the others of its group."""
+    others: tuple[RunResult, ...] = ()
+    """Its other replicates."""
+
+    @property
+    def time(self) -> Interval:
+        """Picoseconds: of several replicates the median, and between which times it lies."""
+        return interval([int(one.summary["time_ps"]) for one in (self.result, *self.others)])
 
     @property
     def label(self) -> str:
@@ -65,13 +76,38 @@ def read(paths: Sequence[str | Path]) -> list[Run]:
     """
     results = list({found.folder.resolve(): found for path in paths for found in _results(Path(path))}.values())
     with vouched(results):
-        values = [_values(result) for result in results]
+        together = _together(results, [_values(result) for result in results])
+        results = [own for own, _, _ in together]
+        values = [flat for _, flat, _ in together]
         groups = _groups(values)
         variants = _variants(results, values, groups)
         return [
-            Run(number, result, result.summary, flat, group, variant)
-            for number, (result, flat, group, variant) in enumerate(zip(results, values, groups, variants, strict=True))
+            Run(number, result, result.summary, flat, group, variant, others)
+            for number, ((result, flat, others), group, variant) in enumerate(
+                zip(together, groups, variants, strict=True)
+            )
         ]
+
+
+_Several = tuple[RunResult, dict[str, str], tuple[RunResult, ...]]
+
+
+def _together(results: Sequence[RunResult], values: Sequence[dict[str, str]]) -> list[_Several]:
+    """Each scenario once: the result of its first replicate, its values, and the results of the others."""
+    found: dict[object, list[tuple[int, RunResult, dict[str, str]]]] = {}
+    for result, flat in zip(results, values, strict=True):
+        number = int(flat.get(replicates.KEY, 0))
+        rest = {key: value for key, value in flat.items() if key not in (replicates.KEY, _EXECUTOR)}
+        found.setdefault(tuple(sorted(rest.items())), []).append((number, result, rest if number else flat))
+    several: list[_Several] = []
+    for members in found.values():
+        numbers = [number for number, _, _ in members]
+        if len(set(numbers)) < len(numbers):  # The same run in two folders is no replicate.
+            several += [(result, flat, ()) for _, result, flat in members]
+            continue
+        (_, first, own), *others = sorted(members, key=lambda member: member[0])
+        several.append((first, own, tuple(result for _, result, _ in others)))
+    return several
 
 
 def ordered(runs: Sequence[Run], first: str) -> list[Run]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octavo.report.runs import Run
+    from octavo.runs.replicates import Interval
 
 _USUAL = "on-touch"
 """The placement that others are compared with if the user names none."""
@@ -33,18 +34,22 @@ def baseline(runs: Sequence[Run], named: str | None) -> str:
 
 
 def speedups(runs: Sequence[Run], against: str) -> list[dict[str, Any]]:
-    """One row for each run; `speedup` is `None` in a group without the baseline."""
-    base = {run.group: run.summary["time_ps"] for run in runs if run.variant == against}
-    return [
-        {
-            "run": run.number,
-            "group": run.group,
-            "variant": run.variant,
-            "time_ms": run.summary["time_ps"] / 1e9,
-            "speedup": base[run.group] / run.summary["time_ps"] if run.group in base else None,
-        }
-        for run in runs
-    ]
+    """One row for each run; `speedup` is `None` in a group without the baseline.
+
+    Of replicates, times are medians, and `low` and `high` are what the ends of both intervals allow.
+    """
+    base = {run.group: run.time for run in runs if run.variant == against}
+    return [_speedup(run, base.get(run.group), own=run.variant == against) for run in runs]
+
+
+def _speedup(run: Run, base: Interval | None, *, own: bool) -> dict[str, Any]:
+    time = run.time
+    row: dict[str, Any] = {"run": run.number, "group": run.group, "variant": run.variant, "time_ms": time.median / 1e9}
+    row |= {"low_ms": time.low / 1e9, "high_ms": time.high / 1e9, "replicates": time.count}
+    row["speedup"] = base.median / time.median if base else None
+    if base and not own and max(base.count, time.count) > 1:
+        row |= {"low": base.low / time.high, "high": base.high / time.low}
+    return row
 
 
 def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -101,7 +106,7 @@ def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
     uniform = published().gain_of_grit_over
     rows = []
     for group in dict.fromkeys(run.group for run in study):
-        times = {run.placement: run.summary["time_ps"] for run in study if run.group == group}
+        times = {run.placement: run.time.median for run in study if run.group == group}
         kernel = next(LABELS[run.values["workload.name"]] for run in study if run.group == group)
         named = published().best_uniform_scheme.get(kernel)
         if named is not None and set(uniform) <= times.keys():
@@ -111,7 +116,7 @@ def _fastest(study: Sequence[Run]) -> list[dict[str, Any]]:
 
 def causes(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """One row for each simulated run and cause: its part of the run time, split as the accesses' time is."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for run in runs:
         if not run.simulated:
             continue
@@ -123,7 +128,7 @@ def causes(runs: Sequence[Run]) -> list[dict[str, Any]]:
                 "variant": run.variant,
                 "cause": cause.replace("_", " "),
                 "share": share,
-                "time_ms": run.summary["time_ps"] / 1e9 * share,
+                "time_ms": run.time.median / 1e9 * share,
                 "order": order,
             }
             for order, (cause, share) in enumerate(shares.items())

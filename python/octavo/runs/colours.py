@@ -63,12 +63,30 @@ PHASES: Mapping[str, str] = {
 SERIES = ("#14c8fe", "#265c1d", "#dab62f", "#773889", "#6e80e3", "#9b8014", "#65f5bf", "#da899b")
 """Of names without a colour of their own, in turn."""
 
+WAITS = ("#b6ec5c", "#4a14a4", "#5c8014", "#c892fa", "#5c3838", "#9238fa", "#dadafa", "#80b680")
+"""Of what faults wait for, in the order of `fault_waits`."""
+LEVELS = ("#fa92fa", "#6e2638", "#daec14", "#1414da", "#c86e14")
+"""Of levels of memory whose traffic is told, as `levels.LEVELS`."""
+HOST_FAULTS = ("#92fa38", "#1426b6")
+"""Of minor and of major page faults of the host."""
+HOST_MEMORIES = ("#5cb6ec", "#384a14", "#6efa14", "#3814da")
+"""Of the host's memories beyond its first, in turn."""
+PAIRS = (
+    *("#80dab6", "#383880", "#388014", "#8080fa", "#5cb614"),
+    *("#2614ec", "#4a6e92", "#5ca4a4", "#b6ec26", "#4a4a38"),
+)
+"""Of who lends memory to whom, in turn."""
+BUFFERS = ("#6e2680", "#fada14", "#da80fa", "#a46e14", "#1414fa", "#5cfaec", "#801414", "#c8a480")
+"""Of buffers of a roofline, in turn."""
+
 ACCESS = ("#2f4a89", "#e3da80")
 """Of pages that were only read, and of those that were written."""
 SHARING = ("#d3dde4", "#a9c0cf", "#7b9cb4", "#557a96", "#365874", "#1d3850")
 """Of pages that one GPU has asked for, two GPUs, and so on; from light to dark, for it is an amount."""
 ACTIVITY = ("#f7e0b0", "#e07a4a", "#7a1f2b")
 """Of few, more and many events."""
+BUSY = ("#dcefe3", "#58ab8c", "#0c5647")
+"""Of links that are hardly, more and most busy."""
 
 _DARK = 0.42
 """Luma below which white text is read more easily than black."""
@@ -94,14 +112,14 @@ def of(names: Sequence[str]) -> list[str]:
 
 
 def memories(names: Sequence[str]) -> list[str]:
-    """A colour for each memory as tables call them: its processor's, or for `host1`, `host2`, … those of `SERIES`."""
+    """A colour for each memory as tables call them: its processor's; `host1`, `host2`, … have `HOST_MEMORIES`."""
     gpus = len(PROCESSORS) - 1
     return [
         PROCESSORS[1 + int(name[3:]) % gpus]
         if name.startswith("gpu")
         else PROCESSORS[0]
         if name == "host"
-        else SERIES[(int(name[4:]) - 1) % len(SERIES)]
+        else HOST_MEMORIES[(int(name[4:]) - 1) % len(HOST_MEMORIES)]
         for name in names
     ]
 

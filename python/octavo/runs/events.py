@@ -6,7 +6,13 @@ This is the one place that names kinds. The engine's own come from the engine; `
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import octavo._core as _core
+from octavo.errors import OutputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SIMULATED = tuple(_core.event_kinds())
 """Kinds that simulated runs record, as the engine numbers them."""
@@ -45,3 +51,21 @@ SCHEMES = ("scheme_on_touch", "scheme_access_counter", "scheme_duplication")
 def code(name: str) -> int:
     """The number of a kind, as tables for machines hold it."""
     return KINDS.index(name)
+
+
+_COLUMNS = ("time_ps", "kind", "address", "pages", "from", "to")
+
+
+def check(table: pl.DataFrame) -> None:
+    """Make sure that an `events` table has its columns and known kinds.
+
+    Raises:
+        OutputError: it lacks a column, or has another kind.
+
+    """
+    lacking = [name for name in _COLUMNS if name not in table.columns]
+    if lacking:
+        raise OutputError(f"table `events`: expected the column `{lacking[0]}`, found {', '.join(table.columns)}")
+    unknown = sorted({str(kind) for kind in table["kind"].unique().to_list()} - set(KINDS))
+    if unknown:
+        raise OutputError(f"table `events`: expected kinds {', '.join(KINDS)}, found `{unknown[0]}`")

@@ -10,15 +10,16 @@ const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3]];
 class Chart {
   constructor(name, caption, columns) {
     this.name = name;
-    this.stepped = STEPPED.has(name);
     this.caption = caption;
     this.rows = [];
     this.host = element("div", { class: "chart" });
     this.figure = element("figure", { style: "margin:0" }, this.host, tableBehind(caption, columns, () => this.rows));
+    if (TIMED.has(name)) keepTime(this);
   }
 
   async draw(rows, labels = null) {
     this.rows = rows;
+    if (!rows.length) return this.clear();
     loadLibrary();
     const specification = structuredClone(specifications[this.name]);
     delete specification.config;
@@ -26,10 +27,15 @@ class Chart {
     if (specification.height?.step) specification.height = specification.height.step * new Set(rows.map((row) => row.link ?? (specification.encoding?.y?.field === "phase" ? row.phase : row.label))).size;
     if (specification.layer) specification.layer = specification.layer.filter((layer) => drawable(layer, rows));
     specification.description = `${this.caption}. ${rows.length} rows; a table follows.`;
-    specification.datasets = { rows: this.stepped ? withBeginnings(rows) : rows };
+    specification.datasets = { rows: this.dated(rows) };
+    this.setWindow(specification);
     if (labels) nameRuns(specification, labels);
-    this.drawn?.finalize();
-    this.drawn = await vegaEmbed(this.host, specification, {
+    this.prepare?.(specification);
+    narrowed(specification, this.host.clientWidth);
+    this.clear();
+    this.plot = element("div", { class: "plot" });
+    this.host.prepend(this.plot);
+    this.drawn = await vegaEmbed(this.plot, specification, {
       renderer: "svg",
       actions: false,
       config: specifications.config,
@@ -38,6 +44,56 @@ class Chart {
     const behind = this.figure.querySelector("details");
     if (behind.open) behind.dispatchEvent(new Event("toggle"));
   }
+
+  clear() {
+    this.drawn?.finalize();
+    this.drawn = null;
+    this.plot?.remove();
+  }
+
+  // Rows of charts over time as the page counts time.
+  dated(rows) {
+    if (!TIMED.has(this.name)) return rows;
+    const since = rows.map((row) => ({ ...row, from: row.from - timeline.zero(row.run), to: row.to - timeline.zero(row.run) }));
+    return STEPPED.has(this.name) ? withBeginnings(since) : since;
+  }
+
+  setWindow(specification) {
+    const window = { window_from: timeline.from, window_to: timeline.to };
+    for (const one of specification.params ?? []) if (one.name in window) one.value = window[one.name];
+  }
+}
+
+// Names beside bars leave room for the bars; legends and titles take as many lines as they need.
+const NAMES_SHARE = 0.42;
+const LETTER = 6.2;
+
+function narrowed(specification, width) {
+  for (const { encoding: one } of [specification, ...(specification.layer ?? [])]) {
+    if (!one) continue;
+    if (one.y?.axis?.labelLimit) one.y.axis.labelLimit = Math.min(one.y.axis.labelLimit, width * NAMES_SHARE);
+    if (typeof one.x?.title === "string") one.x.title = inLines(one.x.title, (width * (1 - NAMES_SHARE)) / LETTER);
+    for (const name of ["color", "strokeDash"]) {
+      if (!one[name] || one[name].legend === null || one[name].legend?.type === "gradient") continue;
+      one[name].legend = { ...one[name].legend, columns: Math.max(Math.floor(width / (longest(specification, one[name]) * LETTER + 28)), 1) };
+    }
+  }
+}
+
+// Letters of the longest name of a legend.
+function longest(specification, channel) {
+  const names = channel.legend?.values ?? channel.scale?.domain ?? specification.datasets.rows.map((row) => row[channel.field.replace(/:.*/, "")]);
+  return Math.max(...names.map((name) => String(name ?? "").length), 1);
+}
+
+function inLines(text, letters) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length <= letters || !lines.at(-1)) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 // The charts' library lies in the page as text, so that everything else is there before it is read.
@@ -50,6 +106,8 @@ function loadLibrary() {
 function drawable(layer, rows) {
   return layer.mark.type !== "tick" || rows.some((row) => row.published);
 }
+
+const TIMED = new Set(["faults", "remote", "walks", "l1miss", "moves", "memory", "lending", "traffic", "hostfaults", "links", "spans"]);
 
 // Lines and areas that step from bin to bin; each bin's value holds from its beginning on, the first one's too.
 const STEPPED = new Set(["faults", "remote", "walks", "l1miss", "moves", "memory", "lending", "traffic", "hostfaults"]);

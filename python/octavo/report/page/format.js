@@ -20,6 +20,11 @@ function duration(picoseconds) {
   return `${digits.format(picoseconds / size)} ${unit}`;
 }
 
+// A time of the page, which may be before 0.
+function milliseconds(time) {
+  return `${digits.format(time)} ms`;
+}
+
 // Enough digits to tell neighbouring events apart.
 function exactTime(picoseconds) {
   return `${(picoseconds / 1e6).toLocaleString("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 })} µs`;

@@ -27,6 +27,8 @@ class PageHistory {
     this.body = element("div");
     this.node.replaceChildren(heading, element("p", { class: "lead" }, lead), this.filters(kinds), this.body);
     this.node.hidden = false;
+    this.opened = `${address(map.addressOf(page))}@${Math.round(time)}`;
+    link.changed();
     this.fill();
     this.scroll();
     if (moveFocus) heading.focus();
@@ -82,6 +84,8 @@ class PageHistory {
 
   close() {
     this.node.hidden = true;
+    this.opened = null;
+    link.changed();
     this.back();
   }
 }

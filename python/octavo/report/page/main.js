@@ -10,28 +10,32 @@ function pageMaps() {
   if (!recorded.length && data.runs.every((run) => run.sampled)) return made.append(notice("Sampling tells nothing of single pages."));
   if (!recorded.length) return made.append(notice("No run has recorded events. Run again with ", element("code", {}, "--set record.events=true"), " to see where pages were, and when and why they moved."));
   const past = new PageHistory(() => maps[0].canvas.focus());
-  const maps = [new PageMap(recorded[0], "holder", past)];
+  const maps = [new PageMap(asked.maps[0] in data.maps ? asked.maps[0] : recorded[0], "holder", past)];
+  timeline.alsoShown = () => maps.map((map) => map.run);
+  timeline.settle();
   const grid = element("div", { class: "maps" }, maps[0].node);
   const layers = element("select", { id: "map-colour", change: () => maps.forEach((map) => map.colour(layers.value)) });
   for (const [name, { title }] of Object.entries(LAYERS)) layers.append(element("option", { value: name }, title));
-  made.append(mapTools(maps, layers, grid, recorded, past), keys(), grid, past.node, mapTable(maps));
+  const two = element("button", { type: "button", "aria-pressed": "false", click: () => second() }, "Second map");
+  const second = (run) => beside(maps, grid, recorded, past, two, layers, run);
+  made.append(mapTools(maps, layers, two), keys(), grid, past.node, mapTable(maps));
   later(() => maps[0].drawNow());
+  link.maps = () => toldOfMaps(maps);
+  later(() => asAsked(maps, second, layers));
   document.addEventListener("octavo:colours", () => {
     forgetColours();
     maps.forEach((map) => map.repaint());
   });
 }
 
-function mapTools(maps, layers, grid, recorded, past) {
+function mapTools(maps, layers, two) {
   const all = (action) => () => action(maps[0]);
-  const button = (text, action, title) => element("button", { type: "button", click: action, title: title ?? text }, text);
-  const jump = element("select", { id: "map-allocation", change: () => show(maps[0], jump.value) }, element("option", { value: "" }, "whole footprint"));
+  const jump = element("select", { id: "map-allocation", change: () => showAllocation(maps[0], jump.value) }, element("option", { value: "" }, "whole footprint"));
   maps[0].about.allocations.forEach((one, index) => jump.append(element("option", { value: index }, `${one.name} (${bytes(one.bytes)})`)));
   const goto = element("input", { id: "map-address", size: "12", placeholder: "0x…", spellcheck: "false" });
   goto.addEventListener("keydown", (event) => {
     if (event.key === "Enter") goTo(maps[0], goto);
   });
-  const two = element("button", { type: "button", "aria-pressed": "false", click: () => beside(maps, grid, recorded, past, two, layers) }, "Second map");
   return element(
     "div",
     { class: "tools" },
@@ -50,11 +54,11 @@ function centre(map, factor) {
   map.zoomAt(factor, factor);
 }
 
-function show(map, choice) {
+function showAllocation(map, choice) {
   if (choice === "") return map.whole();
   const one = map.about.allocations[Number(choice)];
   map.cursor = { page: Math.min(one.first, map.about.pages - 1), time: 0 };
-  map.view.show(one.first, one.pages, 0, map.about.span);
+  map.view.show(one.first, one.pages, map.view.all.from, map.view.all.span);
   map.changed();
 }
 
@@ -65,29 +69,54 @@ function goTo(map, input) {
   if (page >= 0) map.go(page);
 }
 
-// A second map beside the first; both show the same pages, and the same share of their runs' time.
-function beside(maps, grid, recorded, past, button, layers) {
+// A second map beside the first; both show the same pages, and the same time.
+function beside(maps, grid, recorded, past, button, layers, run = recorded[Math.min(1, recorded.length - 1)]) {
   const wanted = maps.length === 1;
   if (wanted) {
-    maps.push(new PageMap(recorded[Math.min(1, recorded.length - 1)], layers.value, past));
+    maps.push(new PageMap(run, layers.value, past));
     grid.append(maps[1].node);
     maps.forEach((map, index) => {
       map.moved = () => follow(maps[1 - index], map);
     });
     follow(maps[1], maps[0]);
   } else {
-    maps.pop().node.remove();
+    maps.pop().close();
     maps[0].moved = () => {};
   }
+  timeline.settle();
   grid.classList.toggle("two", wanted);
   button.setAttribute("aria-pressed", String(wanted));
 }
 
 function follow(map, other) {
-  const scale = map.about.span / other.about.span;
   const pages = map.about.pages / other.about.pages;
-  map.view.show(other.view.first * pages, other.view.pages * pages, other.view.from * scale, other.view.span * scale);
+  map.view.show(other.view.first * pages, other.view.pages * pages, map.view.from, map.view.span);
   map.draw();
+}
+
+// What page maps show, as the page's address says it.
+function toldOfMaps(maps) {
+  const { view, layer, past } = maps[0];
+  const pages = view.pages === view.all.pages ? {} : { pages: `${exact(view.first)},${exact(view.pages)}` };
+  return { maps: maps.map((map) => map.run).join(","), colour: layer, ...pages, ...(past.opened ? { page: past.opened } : {}) };
+}
+
+// Shows what the page's address asks for.
+function asAsked(maps, second, layers) {
+  if (asked.colour in LAYERS) {
+    layers.value = asked.colour;
+    maps[0].colour(asked.colour);
+  }
+  if (asked.maps.length > 1 && asked.maps[1] in data.maps) second(asked.maps[1]);
+  if (asked.pages) {
+    maps[0].view.show(asked.pages.first, asked.pages.pages, maps[0].view.from, maps[0].view.span);
+    maps[0].changed();
+  }
+  if (asked.page) {
+    const [address, time] = asked.page.split("@").map(Number);
+    const page = maps[0].pageOf(address);
+    if (page >= 0) maps[0].select(page, clamp(time || 0, 0, maps[0].about.span), false);
+  }
 }
 
 function keys() {
@@ -149,21 +178,26 @@ function theme() {
   apply();
 }
 
+// Charts first, numbers last.
 function ofRuns() {
-  overview();
+  opening();
   advice();
+  swept();
   speed();
   causes();
+  why();
   phases();
   pageMaps();
   overTime();
   translation();
   memory();
   allocations();
+  overview();
 }
 
 theme();
 if (data.runs.length) ofRuns();
 else advice();
 foot();
+followLinks();
 document.documentElement.dataset.ready = "true";

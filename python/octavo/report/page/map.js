@@ -22,6 +22,9 @@ class PageMap extends MapPicture {
     this.node = element("div", { class: "map" }, element("div", { class: "tools" }, element("label", {}, "Run", this.runChoice)), this.canvas, this.tip, this.where, this.legend);
     this.listen();
     this.open(run);
+    this.keepTime = (source) => source !== this && this.showTime();
+    timeline.changes.push(this.keepTime);
+    crosshair(this.node, (time) => this.placeOf(time));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
@@ -33,12 +36,44 @@ class PageMap extends MapPicture {
     this.about = this.pieces.about;
     this.pictures = new Map();
     this.hasSchemes = data.runs[run].schemes;
-    this.view = new View(this.about.pages, this.about.span);
-    if (before && before.all.pages === this.about.pages) this.view.show(before.first, before.pages, 0, this.about.span);
+    this.view = new View(this.about.pages, 0, this.about.span);
+    this.showTime();
+    if (before && before.all.pages === this.about.pages) this.view.show(before.first, before.pages, this.view.from, this.view.span);
     this.cursor = { page: 0, time: 0 };
     this.canvas.setAttribute("aria-label", `Page map of ${data.runs[run].label}: ${number.format(this.about.pages)} pages by ${duration(this.about.span * this.about.tick_ps)}`);
     this.showLegend();
     this.draw();
+  }
+
+  close() {
+    timeline.changes.splice(timeline.changes.indexOf(this.keepTime), 1);
+    this.node.remove();
+  }
+
+  // Ticks of the run at a time of the page, and the other way round.
+  ticks(time) {
+    return ((time + timeline.zero(this.run)) * 1e9) / this.about.tick_ps;
+  }
+
+  timeOf(ticks) {
+    return (ticks * this.about.tick_ps) / 1e9 - timeline.zero(this.run);
+  }
+
+  // The page's window of time.
+  showTime() {
+    const least = this.ticks(timeline.least);
+    Object.assign(this.view.all, { from: least, span: Math.max(this.ticks(timeline.most) - least, 1) });
+    const from = this.ticks(timeline.from);
+    this.view.show(this.view.first, this.view.pages, from, this.ticks(timeline.to) - from);
+    this.draw();
+  }
+
+  // Where a time of the page is on the canvas.
+  placeOf(time) {
+    const share = (this.ticks(time) - this.view.from) / this.view.span;
+    if (!this.area || share < 0 || share > 1) return null;
+    const { left, top, width, height } = this.area;
+    return { left: left + share * width, top: this.canvas.offsetTop + top, height, turned: share > 0.7 };
   }
 
   colour(layer) {
@@ -69,7 +104,7 @@ class PageMap extends MapPicture {
 
   describe(page, time) {
     const chunk = this.chunk(page);
-    const where = `${address(this.addressOf(page))} in ${this.allocationOf(page).name}, ${duration(time * this.about.tick_ps)}`;
+    const where = `${address(this.addressOf(page))} in ${this.allocationOf(page).name}, ${milliseconds(this.timeOf(time))}`;
     if (!chunk) return `${where}: unpacking`;
     const event = chunk.last(page, time);
     const total = number.format(chunk.total[page - chunk.first]);
@@ -90,6 +125,7 @@ class PageMap extends MapPicture {
     canvas.addEventListener("pointerup", (event) => this.release(event));
     canvas.addEventListener("pointerleave", () => {
       this.tip.hidden = true;
+      timeline.point(null);
     });
     canvas.addEventListener("dblclick", () => this.whole());
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -108,9 +144,10 @@ class PageMap extends MapPicture {
     const at = this.at(event);
     if (this.pressed && Math.hypot(at.x - this.pressed.x, at.y - this.pressed.y) > 4) return this.drag(at);
     this.tip.hidden = !at.inside;
+    timeline.point(at.inside ? this.timeOf(at.time) : null);
     if (!at.inside) return;
     this.tip.textContent = this.describe(at.page, at.time);
-    this.tip.style.left = `${Math.min(at.x + 14, this.canvas.clientWidth - 250)}px`;
+    this.tip.style.left = `${Math.max(Math.min(at.x + 14, this.canvas.clientWidth - 250), 0)}px`;
     this.tip.style.top = `${this.canvas.offsetTop + at.y + 16}px`;
   }
 
@@ -209,5 +246,6 @@ class PageMap extends MapPicture {
   changed() {
     this.draw();
     this.moved(this);
+    timeline.set(this.timeOf(this.view.from), this.timeOf(this.view.from + this.view.span), this);
   }
 }

@@ -1,6 +1,8 @@
 // How a page map is drawn: from tiles far away, from the events of single pages near, with its axes.
 
 const GUTTER = 172;
+const NARROW_GUTTER = 92;
+const NARROW = 600;
 const ADDRESSES = 76;
 const TICK_PIXELS = 3;
 const STRIP = 16;
@@ -51,7 +53,8 @@ class MapPicture {
     }
     const context = this.canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.area = { left: GUTTER, top: STRIP, width: width - GUTTER - 8, height: height - STRIP - FOOT };
+    const gutter = width < NARROW ? NARROW_GUTTER : GUTTER;
+    this.area = { left: gutter, top: STRIP, width: width - gutter - 8, height: height - STRIP - FOOT };
     const style = getComputedStyle(document.documentElement);
     this.ink = (name) => style.getPropertyValue(name).trim();
     context.clearRect(0, 0, width, height);
@@ -60,7 +63,7 @@ class MapPicture {
     this.drawTime(context);
     this.drawCursor(context);
     const { first, pages, from, span } = this.view;
-    this.where.textContent = `${number.format(pages)} of ${number.format(this.about.pages)} pages (${bytes(pages * this.about.page_bytes)}) from ${address(this.addressOf(Math.floor(first)))}; ${duration(span * this.about.tick_ps)} from ${duration(from * this.about.tick_ps)}${this.near ? "; single pages" : `; rows of ${this.step} page${this.step > 1 ? "s" : ""}`}`;
+    this.where.textContent = `${number.format(pages)} of ${number.format(this.about.pages)} pages (${bytes(pages * this.about.page_bytes)}) from ${address(this.addressOf(Math.floor(first)))}; ${duration(span * this.about.tick_ps)} from ${milliseconds(this.timeOf(from))}${this.near ? "; single pages" : `; rows of ${this.step} page${this.step > 1 ? "s" : ""}`}`;
     this.canvas.dataset.near = this.near;
     this.canvas.dataset.pages = Math.round(pages);
     this.canvas.dataset.span = Math.round(span);
@@ -129,11 +132,15 @@ class MapPicture {
   drawNear(context) {
     const first = Math.floor(this.view.first);
     const rows = Math.min(Math.ceil(this.view.first + this.view.pages), this.about.pages) - first;
+    // Nothing is known before the run and after it.
+    const from = Math.max(this.view.from, 0);
+    const span = Math.min(this.view.from + this.view.span, this.about.span) - from;
+    if (span <= 0) return;
     // Single events are drawn wide enough to be seen.
     const fine = LAYERS[this.layer].activity ? 1 / TICK_PIXELS : window.devicePixelRatio || 1;
-    const columns = Math.max(Math.round(this.area.width * fine), 1);
-    const picture = paintPages((page) => this.chunk(page), first, rows, this.view.from, this.view.span, columns, this.layer);
-    const box = this.box(first, rows, this.view.from, this.view.span);
+    const columns = Math.max(Math.round((this.area.width * fine * span) / this.view.span), 1);
+    const picture = paintPages((page) => this.chunk(page), first, rows, from, span, columns, this.layer);
+    const box = this.box(first, rows, from, span);
     context.drawImage(picture, box.x, box.y, box.width, box.height);
   }
 
@@ -168,7 +175,7 @@ class MapPicture {
       context.fillRect(0, from, left - 6, until - from);
       context.fillStyle = this.ink("--ink");
       const middle = (from + until) / 2;
-      if (middle - last >= 13) {
+      if (middle - last >= 13 && room > ADDRESSES / 2) {
         context.fillText(fitting(context, one.name, room - 8), 6, middle);
         last = middle;
       }
@@ -216,19 +223,20 @@ class MapPicture {
       if (until - from > 40) context.fillText(shortened(name, Math.floor((until - from) / 7)), from + 4, STRIP / 2 - 1);
     });
     context.restore();
-    this.drawTicks(context, time);
+    this.drawTicks(context);
   }
 
-  drawTicks(context, time) {
+  drawTicks(context) {
     const { left, top, width, height } = this.area;
-    const span = this.view.span * this.about.tick_ps;
-    const from = this.view.from * this.about.tick_ps;
-    const step = niceStep(span / Math.max(width / 110, 2));
+    const [from, to] = [this.timeOf(this.view.from), this.timeOf(this.view.from + this.view.span)];
+    const step = niceStep((to - from) / Math.max(width / 110, 2));
+    const place = (time) => left + ((time - from) / (to - from)) * width;
     context.fillStyle = this.ink("--soft");
     context.textAlign = "center";
-    for (let tick = Math.ceil(from / step) * step; tick <= from + span; tick += step) {
-      context.fillRect(time(tick), top + height, 1, 4);
-      context.fillText(tick === 0 ? "0" : duration(tick), clamp(time(tick), left + 12, left + width - 18), top + height + 15);
+    for (let nth = Math.ceil(from / step); nth * step <= to; nth += 1) {
+      const x = place(nth * step);
+      context.fillRect(x, top + height, 1, 4);
+      context.fillText(milliseconds(nth * step), clamp(x, left + 12, left + width - 18), top + height + 15);
     }
     context.textAlign = "left";
   }

@@ -3,16 +3,17 @@
 const LEAST_PAGES = 4;
 const LEAST_TICKS = 50;
 
+// Times are ticks of a run; the page's window of time may begin before the run, and end after it.
 class View {
-  constructor(pages, span) {
-    this.all = { pages, span };
+  constructor(pages, from, span) {
+    this.all = { pages, from, span };
     this.reset();
   }
 
   reset() {
     this.first = 0;
     this.pages = this.all.pages;
-    this.from = 0;
+    this.from = this.all.from;
     this.span = this.all.span;
   }
 
@@ -54,7 +55,7 @@ class View {
 
   settle() {
     this.first = clamp(this.first, 0, this.all.pages - this.pages);
-    this.from = clamp(this.from, 0, this.all.span - this.span);
+    this.from = clamp(this.from, this.all.from, this.all.from + this.all.span - this.span);
   }
 }
 

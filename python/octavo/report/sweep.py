@@ -1,0 +1,111 @@
+"""Runs along an axis of numbers: of a sweep, or of anything that differs in a number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from octavo.report import shade
+from octavo.report.runs import PLACEMENT, differences
+from octavo.runs import colours
+from octavo.sweeps.axes import short_names
+from octavo.sweeps.quantity import Quantity, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octavo.report.runs import Run
+
+_LEAST = 3
+"""Values from which a key is an axis; two are bars."""
+_UNITS = {
+    "time": {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12},
+    "bytes": {"B": 1.0, **{f"{letter}iB": 1024.0**power for power, letter in enumerate("KMGT", 1)}},
+    "bandwidth": {f"{letter}B/s": 1000.0**power for power, letter in enumerate(("", *"KMGT"))},
+    "frequency": {f"{letter}Hz": 1000.0**power for power, letter in enumerate(("", *"KMGT"))},
+}
+_SKIPPED = ("record.", "executor.")
+
+
+def along(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """The axis, the runs along it, and a colour for each line; nothing if no key has enough numbers.
+
+    The axis is the key with the most numbers. All else that differs, unless it follows from the axis or from the
+    placement, names the lines.
+    """
+    simulated = [run for run in runs if run.simulated]
+    values = [run.values for run in simulated]
+    keys = [key for key in differences(values) if not key.startswith(_SKIPPED) and key != "name"]
+    found = [(key, known) for key in keys if (known := _numbers(values, key)) is not None]
+    if not found:
+        return None
+    axis, (places, unit) = max(found, key=lambda one: len(set(one[1][0])))
+    rest = [key for key in keys if key != axis and not _follows(values, key, axis)]
+    rest = [key for key in rest if key == PLACEMENT or not _follows(values, key, PLACEMENT)]
+    names = _lines(values, rest)
+    rows = [
+        {
+            "run": run.number,
+            "series": name,
+            "value": place,
+            "time_ms": run.time.median / 1e9,
+            "faults": run.summary["manager"]["far_faults"] + run.summary["manager"]["protection_faults"],
+            **({"low": run.time.low / 1e9, "high": run.time.high / 1e9} if run.others else {}),
+        }
+        for run, name, place in zip(simulated, names, places, strict=True)
+    ]
+    return {
+        "key": axis,
+        "unit": unit,
+        "rows": sorted(rows, key=lambda row: (names.index(row["series"]), row["value"])),
+        "colours": _colours(simulated, names),
+    }
+
+
+def _numbers(values: Sequence[Mapping[str, str]], key: str) -> tuple[list[float], str] | None:
+    """The numbers of a key and their unit, if all runs have one and there are enough of them."""
+    found = [quantity(flat.get(key)) for flat in values]
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    sizes = [_size(each) for each in known]
+    if len({kind for kind, _ in sizes}) > 1 or len({size for _, size in sizes}) < _LEAST:
+        return None
+    # All in the unit of the largest: resolved scenarios write each value in the unit that suits it.
+    largest = max(zip(sizes, known, strict=True), key=lambda one: one[0][1])[1]
+    one = _size(Quantity(1, largest.unit))[1]
+    return [float(f"{size / one:.9g}") for _, size in sizes], largest.unit
+
+
+def _size(found: Quantity) -> tuple[str, float]:
+    """What a quantity measures, and its size in the least unit of it."""
+    for kind, units in _UNITS.items():
+        if found.unit in units:
+            return kind, found.number * units[found.unit]
+    return found.unit, float(found.number)
+
+
+def _follows(values: Sequence[Mapping[str, str]], key: str, other: str) -> bool:
+    """Whether a key has one value for each of another's."""
+    pairs = {(flat.get(other), flat.get(key)) for flat in values}
+    return len(pairs) == len({flat.get(other) for flat in values})
+
+
+def _lines(values: Sequence[Mapping[str, str]], keys: Sequence[str]) -> list[str]:
+    short = short_names(list(keys))
+    return [
+        ", ".join(
+            flat.get(key, "–") if key in (PLACEMENT, "workload.name") else f"{short[key]}={flat.get(key, '–')}"
+            for key in keys
+        )
+        or "all runs"
+        for flat in values
+    ]
+
+
+def _colours(runs: Sequence[Run], names: Sequence[str]) -> dict[str, str]:
+    """Of each line: its placement's if lines are placements."""
+    placements = {name: run.placement for run, name in zip(runs, names, strict=True)}
+    if len(set(placements.values())) < len(placements):
+        return dict(zip(placements, colours.of(list(placements)), strict=True))
+    shades = shade.of_placements(list(placements.values()))
+    return {name: shades[placement] for name, placement in placements.items()}
