@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ARGUMENTS = {
+ARGUMENTS = {
     "workload": "workload",
     "workload.name": "workload",
     "workload.scale": "scale",
@@ -64,7 +64,7 @@ def _in_python(text: str) -> str:
 
 
 def _argument(found: re.Match[str]) -> str:
-    name = _ARGUMENTS.get(found[1])
+    name = ARGUMENTS.get(found[1])
     return f"argument `{name}`: " if name else f'overrides["{found[1]}"]: '
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from octavo.cli.commands import COMMANDS, Imported
+from octavo.cli.typed import as_typed
 
 ROOT = Path(__file__).parents[2]
 FREE = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}
@@ -161,3 +162,21 @@ def test_everything_installed_with_the_package_may_be_handed_on():
         assert re.search(r"\b(MIT|BSD|Apache|PSF|Python Software Foundation|matplotlib)\b", told), (
             f"{name}: {told[:200]}"
         )
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "shown"),
+    [
+        (
+            "run --scale -1",
+            "--set workload.scale=-1.0: `workload.scale`: found -1",
+            "--scale -1.0: `workload.scale`: found -1",
+        ),
+        ("run -n x", "--set node.preset=x: `node.preset`: unknown", "--node x: `node.preset`: unknown"),
+        ("run --set workload.scale=-1", "--set workload.scale=-1: `a`: b", "--set workload.scale=-1: `a`: b"),
+        ("run x.toml", "--set seed=-1: `seed`: b", "--set seed=-1: `seed`: b"),
+        ("run x.toml", "x.toml:1: `seed`: b", "x.toml:1: `seed`: b"),
+    ],
+)
+def test_messages_name_the_option_that_was_typed(line, message, shown):
+    assert as_typed(message, line.split()) == shown

@@ -2,14 +2,17 @@
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const SIMILAR: f64 = 0.75;
+    let known: Vec<&str> = known.into_iter().collect();
     let mut best: Option<(f64, &str)> = None;
-    for name in known {
+    for &name in &known {
         let similarity = strsim::jaro_winkler(typed, name);
         if similarity >= SIMILAR && best.is_none_or(|(highest, _)| similarity > highest) {
             best = Some((similarity, name));
         }
     }
-    best.map(|(_, name)| name)
+    // Two letters in the wrong order make short names look less similar than they are.
+    let swapped = |name: &&str| typed.len() > 2 && strsim::osa_distance(typed, name) == 1;
+    best.map(|(_, name)| name).or_else(|| known.into_iter().find(swapped))
 }
 
 #[cfg(test)]
@@ -21,5 +24,7 @@ mod tests {
         let known = ["fault_threshold", "pa_cache", "prediction"];
         assert_eq!(nearest("fault_treshold", known), Some("fault_threshold"));
         assert_eq!(nearest("bandwidth", known), None);
+        assert_eq!(nearest("fri", ["gemm", "fir", "fwt"]), Some("fir"));
+        assert_eq!(nearest("ab", ["ba"]), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::layer::{Layer, lookup, nth};
 use crate::merge::Merged;
 use crate::nodes::{self, Named, Reader};
 use crate::scenario::WorkloadChoice;
-use crate::spell_jobs::spell_out_jobs;
+use crate::spell_jobs::{OF_ALL, spell_out_jobs};
 use crate::{Origin, Scenario, ScenarioError, WORKLOADS, former, presets};
 
 /// The largest footprint a scenario may ask for, relative to the published one.
@@ -307,7 +307,11 @@ fn check_scale(prefix: &str, workload: &WorkloadChoice) -> Result<(), Problem> {
 
 fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), Problem> {
     let resolved = WORKLOADS.resolve(&workload.choice());
-    let below = |error: OptionError| Problem::found_below(&format!("{prefix}workload"), &error.key, &error.message);
+    let below = |error: OptionError| {
+        let problem = Problem::found_below(&format!("{prefix}workload"), &error.key, &error.message);
+        let of_all = problem.hint.is_none() && error.message.starts_with("unknown option");
+        if of_all { problem.meant(&error.key, OF_ALL) } else { problem }
+    };
     workload.options = without_nulls(resolved.map_err(below)?.options);
     Ok(())
 }

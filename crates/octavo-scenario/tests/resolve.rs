@@ -114,6 +114,7 @@ fn misspelt_keys_are_refused_where_they_stand() {
     assert!(refusal(&["node.driver.service.severs=2"]).contains("did you mean `servers`?"));
     assert!(refusal(&["memory.placement.fault_treshold=2"]).contains("did you mean `fault_threshold`?"));
     assert!(refusal(&["memroy.page_size=4KiB"]).contains("did you mean `memory`?"));
+    assert!(refusal(&["workload.scael=2"]).contains("did you mean `scale`?"));
     assert!(refusal(&["workload.tpas=2"]).contains("`workload.tpas`"));
 }
 
@@ -179,6 +180,7 @@ fn a_scale_of_zero_or_less_is_refused() {
 #[test]
 fn unknown_names_are_refused_with_the_nearest() {
     assert!(refusal(&["workload=firr"]).contains("did you mean `fir`?"));
+    assert!(refusal(&["workload=fri"]).contains("did you mean `fir`?"));
     assert!(refusal(&["memory.placement=on-tuch"]).contains("did you mean `on-touch`?"));
     assert!(refusal(&["node.preset=grit-4gpus"]).contains("did you mean `grit-4gpu`?"));
     assert!(refusal(&["node.driver.preset=papier"]).contains("did you mean `paper`?"));

@@ -12,6 +12,7 @@ import typer
 from octavo.cli import options
 from octavo.cli.commands import Commands
 from octavo.cli.sink import Notes, complain
+from octavo.cli.typed import as_typed
 from octavo.errors import OctavoError
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ def main() -> None:
             finally:
                 sys.stdout.flush()
     except OctavoError as error:
+        error.message = as_typed(error.message, sys.argv[1:])
         complain(error)
         sys.exit(error.exit_code)
     except RecursionError:
