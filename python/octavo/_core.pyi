@@ -19,6 +19,7 @@ __all__ = [
     "Node",
     "Occupancy",
     "OptionError",
+    "OverTime",
     "Page",
     "PolicyError",
     "Residency",
@@ -43,6 +44,7 @@ __all__ = [
     "inspect_workload",
     "listing",
     "memory_needed",
+    "page_order",
     "penalty_readings",
     "prefetch_replay",
     "quantum_volume",
@@ -88,6 +90,9 @@ class UnknownGpuProbe(GpuError):  # noqa: N818 - named after what happened, as R
 
 class Interrupted(Exception):  # noqa: N818 - named after what happened, as Rust does
     """The run was stopped by its progress callback."""
+
+class OverTime(Exception):  # noqa: N818 - named after what happened, as Rust does
+    """The run is not over after the time that it was given; argument: message."""
 
 def resolve(
     text: str, name: str, overrides: list[str], read: Callable[[str, str | None], tuple[str, str]] | None = None
@@ -141,11 +146,18 @@ def run(
     progress: Callable[[float, int], bool] | None = None,
     timeline: str | PathLike[str] | None = None,
     memory_limit: int | None = None,
+    time_limit: int | None = None,
 ) -> tuple[str, list[tuple[str, list[_Column]]]]:
-    """Run a resolved scenario; returns the summary as JSON and the tables. Refused if it would take more memory."""
+    """Run a resolved scenario; returns the summary as JSON and the tables. Refused if it would take more memory.
+
+    One that is not over after `time_limit` picoseconds of simulated time may raise `OverTime`.
+    """
 
 def memory_needed(resolved: str) -> tuple[int, int, int, int]:
     """How many bytes a run would take for the node's tables, for pages, for what is recorded and for graphs."""
+
+def page_order(resolved: str, turn: int = 1) -> tuple[str, list[_Column]]:
+    """The pages that a scenario's only workload accesses without time, in order; `turn` instructions of a wavefront."""
 
 def roofline_ceilings(
     machine: tuple[float, int, int, int], alpha: list[float], sigma: list[float], rho: list[float]
@@ -382,6 +394,10 @@ class Service:
     @property
     def faulted(self) -> list[int]:
         """Pages that were asked for and migrate, ascending."""
+
+    @property
+    def was_full(self) -> bool:
+        """Whether anything had left the destination to make room before these faults were served."""
 
     @property
     def resident(self) -> frozenset[int]:

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::Sparsity;
 
-/// Where the iteration ends: the change of x, or so many rounds; both chosen.
+/// Where the iteration ends: the change of x, or this many rounds; both chosen.
 const CLOSE: f64 = 1e-12;
 const MOST_ROUNDS: u32 = 10_000;
 

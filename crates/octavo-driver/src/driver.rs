@@ -261,7 +261,7 @@ impl Driver {
     /// A wake has arrived, and who waited goes on by itself.
     pub fn woken(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         let fault = self.wake_arrives(id);
-        // Nobody has tried yet: who finds no mapping will fault.
+        // No access has tried yet: one that finds no mapping will fault.
         let late = !self.manager.believes_mapped(&fault.fault());
         self.end_wake(now, &fault, late, to);
     }

@@ -19,12 +19,12 @@ pub struct Ticket {
 /// What became of steps that an executor was asked to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// So many steps are done; the driver goes on at once.
+    /// This many steps are done; the driver goes on at once.
     Done(u32),
-    /// So many steps are done at that time, which may be now; the driver goes on then, after everything that was to
+    /// This many steps are done at that time, which may be now; the driver goes on then, after everything that was to
     /// happen at that time before. With no step at all, the same ones are begun again then.
     At(u32, Time),
-    /// So many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
+    /// This many steps, at least one, are under way; [`Driver::finished`](crate::Driver::finished) will be called with
     /// the ticket.
     Later(u32),
     /// The rest of the plan is not carried out; how much of what is left is done says the refusal. What is done stays
@@ -125,7 +125,7 @@ pub trait Executor {
         false
     }
 
-    /// Hears what happens, for a record. Costs nothing where nobody listens.
+    /// Hears what happens, for a record. Costs nothing without listeners.
     #[inline]
     fn hear(&mut self, now: Time, happening: Happening<'_>) {
         _ = (now, happening);

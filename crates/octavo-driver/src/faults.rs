@@ -83,8 +83,8 @@ impl Opened {
 #[derive(Default)]
 pub struct Faults {
     faults: Slab<Outstanding>,
-    /// By page and processor. Looked up by accesses that found no usable mapping, never by those that found one. Nobody
-    /// goes through it: its order is no one's.
+    /// By page and processor. Looked up by accesses that found no usable mapping, never by those that found one.
+    /// Never iterated, so hash order cannot leak.
     open: FxHashMap<(PageId, ProcessorId), FaultId>,
 }
 

@@ -73,7 +73,7 @@ impl Driver {
         }
     }
 
-    /// The manager does what nobody waits for, unless pages are to be freed: these it must not hold again.
+    /// The manager begins plans that no fault waits for, unless pages are to be freed: these it must not hold again.
     #[inline]
     pub(crate) fn work_ahead(&mut self, now: Time, to: &mut impl Executor) {
         if self.frees.0.is_empty() && !self.halted && !self.trials.ahead_is_vain() {

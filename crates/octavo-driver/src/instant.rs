@@ -111,7 +111,7 @@ impl Instant {
         }
     }
 
-    /// Pages come into being, mapped by nobody, in host memory or not populated.
+    /// Pages come into being, unmapped, in host memory or not populated.
     pub fn allocate(&mut self, &Allocation { run, populated, .. }: &Allocation) {
         let end = (run.first.0 + run.count) as usize;
         if end > self.copies.len() {

@@ -56,7 +56,7 @@ impl Driver {
         }
     }
 
-    /// Whoever waits for a closed fault waits in vain.
+    /// A closed fault wakes nothing.
     pub(crate) fn kill(&mut self, now: Time, id: FaultId, to: &mut impl Executor) {
         to.kill(now, id, &self.faults[id]);
         self.faults.remove(id);

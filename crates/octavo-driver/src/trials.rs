@@ -1,4 +1,4 @@
-//! How often in a row an executor refuses one thing, so that nobody tries for ever.
+//! How often in a row an executor refuses one thing, to end endless retries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) struct Trials {
     ends: BTreeSet<PlanId>,
     /// Of these, how many were refused in a row.
     ends_refused: u32,
-    /// Refused plans in a row that nobody waits for.
+    /// Refused plans in a row that no fault waits for.
     ahead: u32,
 }
 

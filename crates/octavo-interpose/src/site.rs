@@ -35,7 +35,7 @@ pub struct Sites {
 /// Return addresses of the callers, nearest first, without this library's own.
 pub fn callers() -> Vec<usize> {
     let mut seen = [std::ptr::null_mut::<c_void>(); SEEN];
-    // SAFETY: there is room for so many.
+    // SAFETY: there is room for this many.
     let count = unsafe { libc::backtrace(seen.as_mut_ptr(), SEEN as c_int) }.max(0) as usize;
     let addresses = seen[..count.min(SEEN)].iter().map(|address| *address as usize);
     addresses.skip_while(|address| own().contains(address)).take(KEPT).collect()

@@ -24,7 +24,7 @@ pub use contract::block::BlockMap;
 pub use contract::counts::{NamedCounts, Statistics};
 pub use contract::error::ConfigError;
 pub use contract::event::{
-    AccessCount, Allocation, CounterNotification, CounterSpec, Event, Fault, KernelEnd, Needs, ReportSpec,
+    AccessCount, Accessed, Allocation, CounterNotification, CounterSpec, Event, Fault, KernelEnd, Needs, ReportSpec,
 };
 pub use contract::failure::{Failure, occasion};
 pub use contract::geometry::Geometry;

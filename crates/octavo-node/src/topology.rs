@@ -41,7 +41,7 @@ pub enum CapacityError {
     },
 }
 
-/// From a time on, a GPU holds so many pages.
+/// From a time on, a GPU holds this many pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapacityAt {
     /// Picoseconds.
@@ -95,7 +95,7 @@ impl NodeConfig {
         Ok(all)
     }
 
-    /// Pages of a GPU that are so many per cent of a footprint, or its part of them.
+    /// Pages of a GPU that are this many per cent of a footprint, or its part of them.
     fn share_of(&self, footprint: u64, percent: u32) -> u64 {
         let sharers = match self.capacity.scope {
             CapacityScope::PerGpu => 1,

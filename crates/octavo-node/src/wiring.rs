@@ -8,7 +8,7 @@ use crate::validate::{NodeError, error, in_range};
 const MOST_LINKS: u32 = 64;
 
 impl NodeConfig {
-    /// Checks what says who is linked with whom.
+    /// Checks which processors are linked.
     pub(crate) fn validate_links(&self) -> Result<(), NodeError> {
         for (key, link) in [("gpu_link", &self.gpu_link), ("host_link", &self.host_link)] {
             if link.bandwidth.0 < 1_000_000 {

@@ -1,5 +1,6 @@
 //! Samples in a folder, as `octavo calibrate` has them: a table, what it was measured on, and CUPTI's records.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tempfile::{Builder, NamedTempFile};
 
+use crate::digest::{self, Entry};
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::table;
@@ -32,6 +34,8 @@ pub struct Sidecar {
     /// Series that could not be measured here, each with the reason.
     pub skipped: Map<String, Value>,
     activity: Option<Recorded>,
+    /// What the other files of the probe are, by name.
+    files: BTreeMap<String, Entry>,
 }
 
 /// What is said about CUPTI's records.
@@ -46,12 +50,16 @@ struct Recorded {
 #[derive(Deserialize)]
 struct Finished {
     origin: Origin,
+    /// None in samples of earlier versions.
+    #[serde(default)]
+    files: BTreeMap<String, Entry>,
+    check: Option<String>,
 }
 
 impl Sidecar {
     pub fn new(probe: &'static str, date: String, origin: Origin, device: Facts, host: Facts) -> Self {
         let (device, host, skipped) = (object(device), object(host), Map::new());
-        Self { format: FORMAT, probe, date, origin, device, host, skipped, activity: None }
+        Self { format: FORMAT, probe, date, origin, device, host, skipped, activity: None, files: BTreeMap::new() }
     }
 }
 
@@ -89,18 +97,34 @@ impl Folder {
         Ok(())
     }
 
-    /// What a finished probe was measured on.
+    /// What a finished probe was measured on, once its files are found to be what was written.
     pub fn origin_of(&self, probe: &str) -> Result<Option<Origin>, Failure> {
         let path = self.path(probe, "json");
         match fs::read(&path) {
-            Ok(text) => {
-                let found: Finished = serde_json::from_slice(&text)
-                    .map_err(|error| Failure::file(&path, format!("is damaged: {error}; --force measures it again")))?;
-                Ok(Some(found.origin))
-            }
+            Ok(text) => self.checked(&path, &text).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Failure::file(&path, error)),
         }
+    }
+
+    fn checked(&self, path: &Path, text: &[u8]) -> Result<Origin, Failure> {
+        let damaged = |path: &Path, reason: String| {
+            Failure::file(path, format!("is damaged: {reason}; --force measures it again"))
+        };
+        let object: Value = serde_json::from_slice(text).map_err(|error| damaged(path, error.to_string()))?;
+        let actual = digest::check(&object);
+        let found: Finished = serde_json::from_value(object).map_err(|error| damaged(path, error.to_string()))?;
+        if let Some(expected) = found.check.filter(|expected| *expected != actual) {
+            return Err(damaged(path, format!("expected contents with `check` {expected}, found others")));
+        }
+        for (name, expected) in &found.files {
+            let path = self.0.join(name);
+            let actual = Entry::of(&path).map_err(|error| damaged(&path, error.to_string()))?;
+            if actual != *expected {
+                return Err(damaged(&path, format!("expected {expected}, found {actual}")));
+            }
+        }
+        Ok(found.origin)
     }
 
     /// A probe is no longer finished: it is about to be measured anew.
@@ -112,7 +136,7 @@ impl Folder {
         }
     }
 
-    /// Writes all of a probe; its sidecar comes last.
+    /// Writes all of a probe; its sidecar comes last and vouches for the other files.
     pub fn keep(
         &self,
         mut sidecar: Sidecar,
@@ -120,29 +144,42 @@ impl Folder {
         activity: Option<&Activity>,
     ) -> Result<(), Failure> {
         self.discard(sidecar.probe)?;
-        self.write(sidecar.probe, "parquet", |file| table::write(file, columns).map_err(io::Error::other))?;
+        let write_table = |file: &File| table::write(file, columns).map_err(io::Error::other);
+        sidecar.files.extend([self.write(sidecar.probe, "parquet", write_table)?]);
         if let Some(activity) = activity {
-            self.write(sidecar.probe, "activity.bin", |mut file| file.write_all(&activity.records))?;
+            let write_records = |mut file: &File| file.write_all(&activity.records);
+            sidecar.files.extend([self.write(sidecar.probe, "activity.bin", write_records)?]);
             let Activity { cupti, dropped, layout, .. } = *activity;
             sidecar.activity = Some(Recorded { cupti, dropped, layout });
         }
+        let path = self.path(sidecar.probe, "json");
+        let mut object = serde_json::to_value(&sidecar).map_err(|error| Failure::file(&path, error))?;
+        object["check"] = digest::check(&object).into();
         self.write(sidecar.probe, "json", |mut file| {
-            serde_json::to_writer_pretty(file, &sidecar)?;
+            serde_json::to_writer_pretty(file, &object)?;
             file.write_all(b"\n")
-        })
+        })?;
+        Ok(())
     }
 
-    /// A file is there whole or not at all.
-    fn write(&self, probe: &str, ending: &str, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<(), Failure> {
+    /// A file is there whole or not at all. Says what it is called and what was written.
+    fn write(
+        &self,
+        probe: &str,
+        ending: &str,
+        fill: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(String, Entry), Failure> {
         let path = self.path(probe, ending);
-        let written = || -> io::Result<()> {
+        let written = || -> io::Result<Entry> {
             let temporary: NamedTempFile = Builder::new().prefix(UNFINISHED).tempfile_in(&self.0)?;
             fill(temporary.as_file())?;
             temporary.as_file().sync_all()?;
+            let entry = Entry::of(temporary.path())?;
             temporary.persist(&path)?;
-            Ok(())
+            Ok(entry)
         };
-        written().map_err(|error| Failure::file(&path, error))
+        let entry = written().map_err(|error| Failure::file(&path, error))?;
+        Ok((format!("{probe}.{ending}"), entry))
     }
 
     fn path(&self, probe: &str, ending: &str) -> PathBuf {

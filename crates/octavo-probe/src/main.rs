@@ -4,6 +4,7 @@
 
 mod arguments;
 mod child;
+mod digest;
 mod failure;
 mod folder;
 mod kernels;

@@ -15,7 +15,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// For so many probes.
+    /// For this many probes.
     pub fn new(json: bool, of: usize) -> Self {
         Self { json, terminal: io::stderr().is_terminal(), of, probe: "", number: 0 }
     }

@@ -1,4 +1,4 @@
-//! The contract between workloads and whoever runs them.
+//! The contract between workloads and what runs them.
 
 use std::borrow::Cow;
 use std::ops::Range;

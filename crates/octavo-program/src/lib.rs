@@ -23,12 +23,15 @@ mod mix;
 mod op;
 mod order;
 mod program;
+mod share;
+mod strips;
 mod whole;
 
 pub use action::{Action, ActionId, BufferId, Ordered, Span};
 pub use buffer::{AddressSpace, BUFFER_ALIGNMENT, Buffer, pages_of};
 pub use characterise::{
-    BufferCharacteristics, Characteristics, Instructions, PageClass, Setting, Traffic, characterise,
+    BufferCharacteristics, Characteristics, Instructions, PageClass, Room, Setting, Traffic, characterise,
+    characterise_filled,
 };
 pub use check::{ActionFault, ProgramError};
 pub use dispatch::Dispatch;
@@ -37,9 +40,11 @@ pub use host::{HostPhase, Piece, Sweep, Threads};
 pub use host_side::{Exchange, HostSide, HostSideBuilder, Role};
 pub use launches::{Application, Cursor, Launch, Resources, Workload};
 pub use listing::{ListedAction, ListedBuffer, Listing};
-pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, lower};
+pub use lower::{Before, Bring, Exception, Lowering, ProgramKind, lower, lower_in_strips};
 pub use mix::Mix;
 pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;
 pub use program::{Program, ProgramBuffer, ProgramBuilder};
+pub use share::Share;
+pub use strips::{Strip, Stripped, Strips, StripsRefused};
 pub use whole::WholeWorkload;

@@ -15,6 +15,7 @@ use crate::host::{HostPhase, Sweep, Threads};
 use crate::host_side::{Exchange, HostSide, Role};
 use crate::launches::Workload;
 use crate::program::{Program, ProgramBuilder};
+use crate::strips::{Strips, StripsRefused};
 
 /// Which memory all buffers of a program are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +119,15 @@ impl Lowering {
     fn is_device(&self, buffer: usize) -> bool {
         self.kind_of(buffer) == Kind::Device
     }
+
+    /// The same, but what is staged lies in memory of the host.
+    fn with_staged(&self, strips: &Strips) -> Self {
+        let mut staged = self.clone();
+        for buffer in strips.staged() {
+            staged.exceptions.entry(buffer).or_default().kind = Some(Kind::System);
+        }
+        staged
+    }
 }
 
 impl Default for Lowering {
@@ -142,9 +152,34 @@ pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, Pr
     let views = views(&mut program, workload.buffers(), &side, lowering);
     for application in workload.applications() {
         let chain = Chain::new(&mut program, &views, &side, lowering, application.buffers);
-        chain.push(application.launches);
+        chain.push(application.launches, &[], Chain::launch);
     }
     program.build(workload.launches())
+}
+
+/// The whole program of a workload alone whose buffers do not fit `room` bytes of GPU memory, in [`Strips`]; the launches
+/// of the program are those of the strips.
+///
+/// What is staged is memory of the host, of which GPU memory of its own has a strip at a time.
+///
+/// # Errors
+/// As [`lower`]; or the launches cannot be cut into strips that fit.
+pub fn lower_in_strips(
+    workload: &dyn Workload,
+    lowering: &Lowering,
+    room: u64,
+) -> Result<(Strips, Program), StripsRefused> {
+    let side = workload.host_side();
+    let strips = Strips::new(workload, &side, |buffer| lowering.is_device(buffer), room)?;
+    let staged = lowering.with_staged(&strips);
+    let mut program = ProgramBuilder::default();
+    let views = views(&mut program, workload.buffers(), &side, &staged);
+    let arena = strips.arena(program.end());
+    let arena = program.buffer(arena, Kind::Device, lowering.spread);
+    let chain = Chain::new(&mut program, &views, &side, &staged, 0..workload.buffers().len());
+    chain.push(0..workload.launches(), &[arena], |chain, launch| chain.launch_strips(&strips, arena, launch));
+    let program = program.build(strips.len())?;
+    Ok((strips, program))
 }
 
 /// Adds all buffers; returns, for each of the workload's, that through which the host sees it, if it does.
@@ -199,9 +234,11 @@ impl Chain<'_> {
         Chain { program, views, side, lowering, buffers, used, begun: false, running: false }
     }
 
-    fn push(mut self, launches: Range<u32>) {
+    /// All actions, with `run` for each launch; `beside` is GPU memory that is no buffer of the workload.
+    fn push(mut self, launches: Range<u32>, beside: &[BufferId], run: impl Fn(&mut Self, u32)) {
         let used = Arc::clone(&self.used);
-        let device: Vec<_> = used.iter().copied().filter(|id| self.lowering.is_device(id.index())).collect();
+        let own = used.iter().copied().filter(|id| self.lowering.is_device(id.index()));
+        let device: Vec<_> = own.chain(beside.iter().copied()).collect();
         let on_host = self.allocated_first();
         let [inputs, outputs] = [|role: &Role| role.input, |role: &Role| role.output].map(|wanted| self.whole(wanted));
         self.each(&on_host, Action::Allocate);
@@ -213,7 +250,7 @@ impl Chain<'_> {
         for launch in launches.clone() {
             self.exchanges(launch);
             self.bring(launch == launches.start);
-            self.then(Action::Launch { launch, buffers: Arc::clone(&used) });
+            run(&mut self, launch);
             self.running = true;
         }
         self.exchanges(launches.end);
@@ -222,6 +259,26 @@ impl Chain<'_> {
         self.each(&device, Action::Free);
         self.host("read results", Access::Read, &outputs);
         self.each(&on_host, Action::Free);
+    }
+
+    fn launch(&mut self, launch: u32) {
+        self.then(Action::Launch { launch, buffers: Arc::clone(&self.used) });
+    }
+
+    /// A launch strip by strip, one after another: what a strip needs is copied in, it runs, what it changed is copied out.
+    fn launch_strips(&mut self, strips: &Strips, arena: BufferId, launch: u32) {
+        let staged: Vec<_> = strips.staged().map(|index| BufferId(index as u32)).collect();
+        let kept = self.used.iter().copied().filter(|id| !staged.contains(id));
+        let buffers: Arc<[BufferId]> = kept.chain([arena]).collect();
+        for number in strips.of_launch(launch) {
+            for (host, device) in strips[number].copies_in(arena) {
+                self.then(Action::Copy { from: host, to: device });
+            }
+            self.then(Action::Launch { launch: number, buffers: Arc::clone(&buffers) });
+            for (host, device) in strips[number].copies_out(arena) {
+                self.then(Action::Copy { from: device, to: host });
+            }
+        }
     }
 
     /// What there is before the host writes its inputs: all buffers but those in GPU memory, whose memory on the host

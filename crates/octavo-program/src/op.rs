@@ -15,7 +15,7 @@ pub enum OpKind {
     Store = 8,
     /// Instructions that touch no memory outside the compute unit: [`Op::instructions`] says how many of which class.
     Compute = 3,
-    /// The wavefront waits until at most so many of its memory operations are outstanding (`s_waitcnt`).
+    /// The wavefront waits until at most this many of its memory operations are outstanding (`s_waitcnt`).
     Wait = 4,
     /// Work-group barrier: the wavefront waits for every wavefront of its work-group that has not ended.
     Barrier = 5,
@@ -131,7 +131,7 @@ impl Op {
         Self::new(OpKind::Compute, others, vector)
     }
 
-    /// [`Op::mixed`] of so many vector, scalar, local-data and branch instructions: a row of a kernel's cost table.
+    /// [`Op::mixed`] of this many vector, scalar, local-data and branch instructions: a row of a kernel's cost table.
     #[must_use]
     pub const fn mix(vector: u32, scalar: u32, local_data: u32, branch: u32) -> Self {
         Self::mixed(InstructionMix { vector, scalar, local_data, branch })
@@ -269,7 +269,7 @@ impl Op {
         self.0 & ((1 << LINE_BITS) - 1)
     }
 
-    /// The same operation in a program that lies so many lines further up; only data move, not code.
+    /// The same operation in a program that lies this many lines further up; only data move, not code.
     #[must_use]
     #[inline]
     pub const fn relocated(self, lines: u64) -> Self {
@@ -336,10 +336,16 @@ impl<'a> OpSink<'a> {
         self.ops[self.len - 1] = op;
     }
 
-    /// Moves everything pushed so far up by so many lines.
+    /// Moves everything pushed so far up by this many lines.
     #[inline]
     pub(crate) fn relocate(&mut self, lines: u64) {
         self.ops[..self.len].iter_mut().for_each(|op| *op = op.relocated(lines));
+    }
+
+    /// Replaces everything pushed so far.
+    #[inline]
+    pub(crate) fn each(&mut self, change: impl Fn(Op) -> Op) {
+        self.ops[..self.len].iter_mut().for_each(|op| *op = change(*op));
     }
 
     /// What was pushed so far.

@@ -3,7 +3,7 @@
 use octavo_manager::{Kind, Spread};
 
 use crate::action::{Action, ActionId, BufferId, Ordered};
-use crate::buffer::Buffer;
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
 use crate::check::{ProgramError, check};
 use crate::order::Order;
 
@@ -26,7 +26,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program over a workload of so many launches. Actions may be listed in any order.
+    /// A program over a workload of this many launches. Actions may be listed in any order.
     ///
     /// # Errors
     /// The first thing that cannot be: buffers that overlap or are not in address order; an action on a buffer that
@@ -49,7 +49,7 @@ impl Program {
         &self.actions
     }
 
-    /// The same with its buffers so many bytes and its launches so many numbers further on, where they are as part of
+    /// The same with its buffers this many bytes and its launches this many numbers further on, where they are as part of
     /// a [`Mix`](crate::Mix).
     #[must_use]
     pub fn moved(&self, bytes: u64, launches: u32) -> Self {
@@ -124,6 +124,13 @@ impl ProgramBuilder {
         self.buffers[buffer.index()].buffer.bytes
     }
 
+    /// The next address for a buffer behind those that were added.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        let last = self.buffers.last().map_or(0, |last| last.buffer.base + last.buffer.bytes);
+        last.next_multiple_of(BUFFER_ALIGNMENT)
+    }
+
     /// Adds an action that waits for the one added last, if there is one.
     pub fn then(&mut self, action: Action) -> ActionId {
         let last = self.actions.len().checked_sub(1).map(|index| ActionId(index as u32));
@@ -136,7 +143,7 @@ impl ProgramBuilder {
         ActionId(self.actions.len() as u32 - 1)
     }
 
-    /// The program, over a workload of so many launches.
+    /// The program, over a workload of this many launches.
     ///
     /// # Errors
     /// As [`Program::new`].

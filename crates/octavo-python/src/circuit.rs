@@ -1,4 +1,4 @@
-//! Quantum circuits, for whoever wants to apply them elsewhere.
+//! Quantum circuits, to apply elsewhere.
 
 use octavo_workload::quantum::amplitudes::after;
 use octavo_workload::quantum::circuit::Circuit;

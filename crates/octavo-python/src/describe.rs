@@ -1,7 +1,7 @@
 //! What there is to choose from, and what a workload does.
 
 use octavo_manager::Spread;
-use octavo_program::{Listing, Lowering, ProgramKind, Setting, characterise, lower};
+use octavo_program::{Listing, Lowering, ProgramKind, Room, Setting, characterise_filled, lower};
 use octavo_scenario::ProgramRefused;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,8 @@ pub fn event_kinds() -> Vec<&'static str> {
     octavo_sim::event_kinds()
 }
 
-/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON.
+/// What the workload of a resolved scenario touches, and shares between the GPUs of its node, as JSON. Where a run decides
+/// who runs what, as if all work-groups of a launch took equally long.
 #[pyfunction]
 pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
     let characteristics = py.detach(|| {
@@ -39,7 +40,10 @@ pub fn inspect_workload(py: Python<'_>, resolved: &str) -> PyResult<String> {
             page_bytes: scenario.memory.decision_size().expect("a resolved scenario has valid sizes").0,
         };
         with_workload(&scenario, |workload| {
-            characterise(workload, &setting).map_err(|error| SimulationError::new_err(error.to_string()))
+            let room: Room<'_> = &|launch, resources| {
+                octavo_sim::groups_at_once(&scenario.node.compute, resources, launch.wavefronts_per_group).max(1)
+            };
+            characterise_filled(workload, &setting, room).map_err(|error| SimulationError::new_err(error.to_string()))
         })
     })?;
     Ok(serde_json::to_string(&characteristics).expect("characteristics can be written as JSON"))

@@ -21,6 +21,8 @@ create_exception!(
 );
 create_exception!(_core, Interrupted, PyException, "The run was stopped by its progress callback.");
 
+create_exception!(_core, OverTime, PyException, "The run is not over after the time that it was given.");
+
 create_exception!(_core, TraceError, PyException, "A trace that cannot be read or written; argument: message.");
 
 create_exception!(_core, GpuError, PyException, "Something about a real GPU, or the lack of one; argument: message.");
@@ -42,6 +44,7 @@ pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
 pub fn simulation(py: Python<'_>, error: &SimError) -> PyErr {
     match error {
         SimError::Interrupted => Interrupted::new_err("the run was stopped"),
+        SimError::OverTime { .. } => OverTime::new_err(error.to_string()),
         SimError::Strategy(failure) => policy(py, failure),
         other => SimulationError::new_err(other.to_string()),
     }

@@ -39,7 +39,7 @@ mod _core {
     use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program, workload_result};
     #[pymodule_export]
     use crate::errors::{
-        GpuError, Interrupted, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,
+        GpuError, Interrupted, OverTime, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,
     };
     #[pymodule_export]
     use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};
@@ -49,7 +49,7 @@ mod _core {
         OptionError, Page, Residency, Service, Shortage, Unsubscribe, Yield,
     };
     #[pymodule_export]
-    use crate::run::{memory_needed, run};
+    use crate::run::{memory_needed, page_order, run};
     #[pymodule_export]
     use crate::scenario::{resolve, resolve_stored};
     #[pymodule_export]

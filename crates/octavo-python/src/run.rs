@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use octavo_scenario::{Again, ExecutorChoice, InstantChoice, Part, Scenario, SimulatedChoice};
 use octavo_sim::{
-    InstantOptions, InstantProgress, Job, MemoryEstimate, Progress, Repeat, RunOptions, SimError, Table,
-    estimate_memory, run_jobs_at_once, simulate_jobs,
+    InstantOptions, InstantProgress, Job, Kept, MemoryEstimate, Progress, Repeat, RunOptions, SimError, Table,
+    estimate_memory, page_order as page_order_of, run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use pyo3::prelude::*;
@@ -27,15 +27,18 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(50);
 ///
 /// `progress`, if given, is called a few times a second with the share that is done (0 to 1) and the simulated time
 /// in picoseconds (0 where there is none); the run stops when it returns false. Ctrl-C stops it too. `timeline`, if given, is a file that the
-/// run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes is refused.
+/// run's native Perfetto trace is written to. A run that would take more than `memory_limit` bytes is refused. One that is
+/// not over after `time_limit` picoseconds of simulated time may be ended with `OverTime`; which one does not depend on
+/// the machine.
 #[pyfunction]
-#[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None))]
+#[pyo3(signature = (resolved, progress=None, timeline=None, memory_limit=None, time_limit=None))]
 pub fn run(
     py: Python<'_>,
     resolved: &str,
     progress: Option<Py<PyAny>>,
     timeline: Option<PathBuf>,
     memory_limit: Option<u64>,
+    time_limit: Option<u64>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
     let (scenario, parts) = py.detach(|| {
@@ -48,7 +51,12 @@ pub fn run(
     let outcome = py.detach(|| {
         check_memory(&scenario, &parts, memory_limit)?;
         match &scenario.executor {
-            ExecutorChoice::Simulated(choice) => in_time(&scenario, choice, &parts, timeline, &mut telling),
+            ExecutorChoice::Simulated(choice) => {
+                in_time(&scenario, choice, &parts, (timeline, time_limit.map(Time)), &mut telling)
+            }
+            ExecutorChoice::Instant(_) if time_limit.is_some() => {
+                Err(SimError::Workload { reason: NO_TIME.to_owned() })
+            }
             ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
             ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
         }
@@ -69,9 +77,14 @@ fn check_memory(scenario: &Scenario, parts: &[Part], limit: Option<u64>) -> Resu
 
 fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimError> {
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
-    let with_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
-    let records = (with_time, scenario.record.events, with_time && scenario.record.interval > Time::ZERO);
-    estimate_memory(&scenario.node, &scenario.memory, &jobs, records)
+    let in_time = matches!(scenario.executor, ExecutorChoice::Simulated(_));
+    let intervals = in_time && scenario.record.interval > Time::ZERO;
+    estimate_memory(
+        &scenario.node,
+        &scenario.memory,
+        &jobs,
+        Kept { in_time, events: scenario.record.events, intervals },
+    )
 }
 
 /// How many bytes of memory a resolved scenario would take: for the node's tables, for pages, for what is recorded, for
@@ -87,7 +100,25 @@ pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64,
     })
 }
 
-/// Why there is no timeline.
+/// The pages that a resolved scenario's workload accesses without time, in order: see `octavo_sim::page_order`. Runs of
+/// several jobs are refused.
+#[pyfunction]
+#[pyo3(signature = (resolved, turn=1))]
+pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable> {
+    let table = py.detach(|| {
+        let scenario = load(resolved)?;
+        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        let [part] = parts.as_slice() else {
+            let message = format!("expected one workload, found {} jobs", parts.len());
+            return Err(errors::SimulationError::new_err(message));
+        };
+        page_order_of(&scenario.node, &scenario.memory, part.workload.as_ref(), turn)
+            .map_err(|error| errors::SimulationError::new_err(error.to_string()))
+    })?;
+    Ok(to_python(py, table))
+}
+
+/// Why there is no timeline, and no limit of time.
 const NO_TIME: &str = "`executor.kind` is instant, which has no time: expected simulated";
 
 /// A summary as JSON, and tables.
@@ -97,15 +128,17 @@ fn in_time(
     scenario: &Scenario,
     choice: &SimulatedChoice,
     parts: &[Part],
-    mut timeline: Option<BufWriter<File>>,
+    (mut timeline, time_limit): (Option<BufWriter<File>>, Option<Time>),
     telling: &mut Telling,
 ) -> Result<Results, SimError> {
     let mut report = |state: Progress| telling.tell(state.groups_done, state.groups, state.time.0);
     let options = RunOptions {
         record_events: scenario.record.events,
+        record_walks: scenario.record.walks,
         interval: scenario.record.interval,
         replicate: choice.replicate,
         timeline: timeline.as_mut().map(|file| file as &mut dyn Write),
+        time_limit,
         progress: Some(&mut report),
     };
     let jobs: Vec<Job<'_>> = parts.iter().map(job).collect();
@@ -146,7 +179,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Tells that so many of all work-groups, taken as equally long, are done, a few times a second; whether to go on.
+    /// Tells that this many of all work-groups, taken as equally long, are done, a few times a second; whether to go on.
     fn tell(&mut self, done: u64, all: u64, time: u64) -> ControlFlow<()> {
         if self.told.elapsed() < BETWEEN_REPORTS {
             return ControlFlow::Continue(());

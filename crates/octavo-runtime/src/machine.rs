@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::abi::{BAD_FILE, INTERNAL, NO_FILE, Status};
 
 /// The format that is read; `python/octavo/advice/constants.py` writes it.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// Bytes that no file of constants reaches, so that none is read without end; chosen.
 const MOST_BYTES: u64 = 1 << 20;
 /// Those of the preset `cuda-sm90`, where `octavo advise` takes programs to run, too, if nothing is said.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use octavo_advise::penalty::Toucher;
+use octavo_advise::penalty::{Returns, Toucher};
 use octavo_advise::prefetch::{Prefetcher, Tree};
 use octavo_advise::{Intensity, Occupancy, Question, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -48,8 +48,16 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
         required: required(system, data, come),
         fault_concurrency: together(system, data, resident),
         prefetched_pages: (prefetched * come / system.page.0 as f64).round_ties_even() as u64,
+        // Each fault of a sweep but the last few has the tree bring more, in one copy.
+        prefetches: if prefetched > 0.0 {
+            (faults as f64 / pages as f64 * come / system.page.0 as f64) as u64
+        } else {
+            0
+        },
+        stale_faults: 0,
         first: if data.flags & DEVICE_FIRST == 0 { Toucher::Host } else { Toucher::Device },
         host_faults: faults,
+        returns: returns(data, sigma, faults),
         write_shared: data.flags & WRITE_SHARED != 0,
         thrashing: Time((data.stalled_seconds * 1e12).round() as u64),
         copied_in: Bytes(data.copied_in),
@@ -58,6 +66,13 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
         seen_by_host: data.flags & SEEN_BY_HOST != 0 || directions > 0,
     };
     Some(Question { structure, lines_known: data.line_bytes > 0 })
+}
+
+/// Results that the host reads by faults: it goes through them in order, and the driver's tree goes ahead.
+fn returns(data: &Data, sigma: Sparsity, faults: u64) -> Returns {
+    let share = data.copied_out as f64 / data.bytes as f64 * sigma.get();
+    let served = (faults as f64 * share).round_ties_even() as u64;
+    Returns { bytes: Bytes((data.bytes as f64 * share) as u64), faults: served, prefetches: served }
 }
 
 fn or(value: f64, unknown: f64) -> f64 {
@@ -88,7 +103,7 @@ fn together(system: &System, data: &Data, resident: Option<f64>) -> u64 {
     (spanned.round_ties_even() as u64).clamp(1, system.faults.most.max(1))
 }
 
-/// Faults of a sweep over so many pages, with the stock driver's tree over each block going ahead.
+/// Faults of a sweep over this many pages, with the stock driver's tree over each block going ahead.
 fn swept_faults(system: &System, pages: u64) -> u64 {
     let block = (BLOCK / system.page.0).max(1);
     let of = |count: u64| Tree::new(system.page, Tree::STOCK, 0..count).map_or(count, |tree| sweep(tree, count));

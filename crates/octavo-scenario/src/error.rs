@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in the words of whoever wrote it.
+//! What is wrong with a scenario, in the words of its author.
 
 use std::fmt;
 

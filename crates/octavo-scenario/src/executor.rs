@@ -71,8 +71,9 @@ impl ExecutorChoice {
     }
 }
 
-/// Refuses what has no meaning without time.
+/// Refuses what has no meaning without time, or without TLBs.
 pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
+    check_walks(scenario)?;
     if matches!(scenario.executor, ExecutorChoice::Simulated(_)) {
         return Ok(());
     }
@@ -93,4 +94,19 @@ pub(crate) fn check_executor(scenario: &Scenario) -> Result<(), Problem> {
     }
     let message = format!("executor.kind `instant` has no time: expected 0ns, found {}", scenario.record.interval);
     Err(Problem::new("record.interval", message))
+}
+
+/// No page tables are walked without time, nor at fidelity `page`.
+fn check_walks(scenario: &Scenario) -> Result<(), Problem> {
+    let why = if matches!(scenario.executor, ExecutorChoice::Instant(_)) {
+        "executor.kind `instant`"
+    } else if !scenario.node.fidelity.is_line() {
+        "node.fidelity `page`"
+    } else {
+        return Ok(());
+    };
+    if !scenario.record.walks {
+        return Ok(());
+    }
+    Err(Problem::new("record.walks", format!("{why} has no page-table walks: expected false, found true")))
 }

@@ -62,7 +62,7 @@ pub type NamedWorkload = (String, Box<dyn Workload>);
 /// How often a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// So many times.
+    /// This many times.
     Times(u32),
     /// Until every job has ended as often as it must.
     UntilAll,
@@ -144,13 +144,15 @@ impl Scenario {
         let footprint = workloads.iter().map(|(_, workload)| pages(workload.as_ref())).sum();
         let part = |(index, (name, workload)): (usize, NamedWorkload)| match self.job.get(index) {
             None => {
-                let place = Place { key: "", gpus: self.node.gpus, footprint };
-                let program = self.whole_program(&self.program, &place, workload.as_ref())?;
+                let gpus = self.node.gpus;
+                let place = Place { key: "", gpus, alone: gpus == 1, footprint };
+                let (workload, program) = self.whole_program(&self.program, &place, workload)?;
                 Ok(Part { program, ..Part::alone(name, workload) })
             }
             Some(job) => {
-                let place = Place { key: &format!("job[{index}]."), gpus: job.gpus.len() as u32, footprint };
-                let program = self.whole_program(&job.program, &place, workload.as_ref())?;
+                let gpus = job.gpus.len() as u32;
+                let place = Place { key: &format!("job[{index}]."), gpus, alone: false, footprint };
+                let (workload, program) = self.whole_program(&job.program, &place, workload)?;
                 Ok(Part { program, ..Part::of(job, &self.job, workload) })
             }
         };

@@ -66,7 +66,7 @@ impl Written {
 }
 
 impl Merged {
-    /// All `layers`, the first one lowest; problems with what nobody wrote are reported as problems of `main`.
+    /// All `layers`, the first one lowest; problems with values from no layer are reported as problems of `main`.
     pub fn of(main: &str, layers: &[Layer]) -> Self {
         let mut merged = Self { main: main.to_owned(), ..Self::default() };
         layers.iter().for_each(|layer| merged.add(layer.clone()));
@@ -144,7 +144,7 @@ impl Merged {
         found.unwrap_or_else(|| Origin::whole(&self.main))
     }
 
-    /// Says where a problem is. What is missing is missing in the scenario, or in the file that holds its node, not in
+    /// Says where a problem is. A missing value is missing in the scenario, or in the file that holds its node, not in
     /// the preset around it.
     pub fn locate(&self, problem: Problem) -> crate::ScenarioError {
         let origin = match (self.get(&problem.key), &self.node) {

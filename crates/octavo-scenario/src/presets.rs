@@ -31,6 +31,7 @@ const NODES: Presets = &[
     ("mi300a", include_str!("../../../presets/nodes/mi300a.toml")),
     ("x86-p100-pcie3", include_str!("../../../presets/nodes/x86-p100-pcie3.toml")),
     ("power8-p100", include_str!("../../../presets/nodes/power8-p100.toml")),
+    ("gtx1080ti-uvmsmart", include_str!("../../../presets/nodes/gtx1080ti-uvmsmart.toml")),
 ];
 const DRIVERS: Presets = &[
     ("paper", include_str!("../../../presets/drivers/paper.toml")),

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
 use octavo_node::SystemMemory;
 use octavo_program::{
-    Action, Before, Bring, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Workload, lower, pages_of,
+    Action, Before, Bring, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Stripped, StripsRefused,
+    Workload, lower, lower_in_strips, pages_of,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,6 +152,14 @@ pub enum ProgramRefused {
         /// Bytes of all GPUs' memory.
         expected: u64,
     },
+    /// Nor does a strip of it.
+    #[error("{too_large}; {reason}")]
+    NoStrips {
+        /// What does not fit.
+        too_large: Box<ProgramRefused>,
+        /// Why it has no strips.
+        reason: StripsRefused,
+    },
     /// The workload is no recording of a whole program.
     #[error("`program.kind`: a whole program was not recorded, expected a trace with actions for `recorded`")]
     NotRecorded,
@@ -186,25 +195,35 @@ pub(crate) struct Place<'a> {
     pub key: &'a str,
     /// How many GPUs it runs on.
     pub gpus: u32,
+    /// Whether it is the only program of an only GPU.
+    pub alone: bool,
     /// Pages of all programs of the scenario, which shares of the footprint are of.
     pub footprint: u64,
 }
 
 impl Scenario {
-    /// The whole program that `choice` makes of a workload; none if its launches run alone.
+    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run alone.
+    /// An explicit program that does not fit its only GPU runs in strips, and so does the workload.
     pub(crate) fn whole_program(
         &self,
         choice: &ProgramChoice,
         place: &Place<'_>,
-        workload: &dyn Workload,
-    ) -> Result<Option<Program>, ProgramRefused> {
+        workload: Box<dyn Workload>,
+    ) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
         if choice.kind == RunKind::Recorded {
-            return self.recorded(choice, place, workload).map(Some);
+            let program = self.recorded(choice, place, workload.as_ref())?;
+            return Ok((workload, Some(program)));
         }
-        let Some(kind) = choice.kind.memory() else { return Ok(None) };
-        let lowering = choice.lowering(kind, workload);
-        self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place)?;
-        Ok(Some(lower(workload, &lowering)?))
+        let Some(kind) = choice.kind.memory() else { return Ok((workload, None)) };
+        let lowering = choice.lowering(kind, workload.as_ref());
+        match self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place) {
+            Ok(()) => {
+                let program = lower(workload.as_ref(), &lowering)?;
+                Ok((workload, Some(program)))
+            }
+            Err(refused) if place.alone && choice.kind == RunKind::Explicit => in_strips(workload, &lowering, refused),
+            Err(refused) => Err(refused),
+        }
     }
 
     fn recorded(
@@ -258,6 +277,21 @@ impl Scenario {
         }
         Ok(())
     }
+}
+
+/// A workload in strips, as it was refused whole.
+fn in_strips(
+    workload: Box<dyn Workload>,
+    lowering: &Lowering,
+    refused: ProgramRefused,
+) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
+    let ProgramRefused::TooLarge { expected: room, .. } = refused else { return Err(refused) };
+    if workload.applications().len() > 1 {
+        return Err(refused);
+    }
+    let (strips, program) = lower_in_strips(workload.as_ref(), lowering, room)
+        .map_err(|reason| ProgramRefused::NoStrips { too_large: Box::new(refused), reason })?;
+    Ok((Box::new(Stripped::new(workload, strips, &program)), Some(program)))
 }
 
 impl ProgramChoice {

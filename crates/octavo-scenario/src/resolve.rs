@@ -155,7 +155,7 @@ struct Part {
     /// The table that it fills.
     table: &'static str,
     find: fn(&str) -> Result<Layer, Problem>,
-    /// What a node has that names none.
+    /// What a node that names none gets.
     default: Option<&'static str>,
 }
 
@@ -182,6 +182,10 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let default = part.default.filter(|_| node.iter().chain(written.iter()).any(speaks_of_it));
     let own = named(node, part.preset).or(default).map(part.find).transpose();
     let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
+    if let (Some(layer), Some(at)) = (&below, node.iter().rposition(|layer| layer.text(part.preset).is_some())) {
+        // A node that names another preset than the one that it extends has nothing of what that one says of it.
+        drop_provided(&mut node[..at], part.table, std::slice::from_ref(layer));
+    }
     Ok(PartLayers { below, above })
 }
 

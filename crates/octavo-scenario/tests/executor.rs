@@ -38,6 +38,10 @@ fn what_has_no_meaning_is_refused() {
     let interval = refused(&["executor.kind=instant", "record.interval=1us"]);
     assert!(interval.contains("record.interval") && interval.contains("expected 0ns, found 1us"), "{interval}");
     assert_eq!(refused(&["record.interval=1us", "executor.kind=instant"]), interval, "whatever is said first");
+    for where_none in ["executor.kind=instant", "node.fidelity=page"] {
+        let walks = refused(&[where_none, "record.walks=true"]);
+        assert!(walks.contains("record.walks") && walks.contains("expected false, found true"), "{walks}");
+    }
     let unknown = refused(&["executor.kind=instnat"]);
     assert!(unknown.contains("did you mean `instant`?"), "{unknown}");
     let turn = refused(&["executor.kind=simulated", "executor.turn=2"]);

@@ -268,3 +268,22 @@ fn a_recorded_program_of_memory_that_the_node_cannot_offer_is_refused() {
     assert!(error.contains("`node.system_memory`") && error.ends_with(system), "{error}");
     std::fs::remove_dir_all(&path).unwrap();
 }
+
+#[test]
+fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
+    let parts = |overrides: &[&str]| resolved(overrides).unwrap().scenario.parts().map(|mut parts| parts.remove(0));
+    let explicit = ["program.kind=explicit", "node.gpus=1", "workload.scale=0.25"];
+    let capacity = ["node.capacity.footprint_percent=20", "node.capacity.scope=per-gpu"];
+    let (whole, small) = (parts(&explicit).ok().unwrap(), [&explicit[..], &capacity].concat());
+    let stripped = parts(&small).unwrap_or_else(|refused| panic!("{refused}"));
+    assert!(stripped.workload.launches() > whole.workload.launches());
+    let program = stripped.program.unwrap();
+    let device: Vec<_> = program.buffers().iter().filter(|buffer| buffer.kind == Kind::Device).collect();
+    assert_eq!(device.iter().map(|buffer| buffer.buffer.name.as_str()).collect::<Vec<_>>(), ["strip"]);
+    assert!(5 * device[0].buffer.bytes <= stripped.workload.footprint(), "a fifth of all buffers");
+    let refused = |more: &str| parts(&[&small[..], &[more]].concat()).err().unwrap().to_string();
+    assert!(refused("node.gpus=2").starts_with("`program.kind`"), "{}", refused("node.gpus=2"));
+    assert!(!refused("node.gpus=2").contains("strip-mined"));
+    let random = refused("workload={ name = \"gups\", scale = 1.0 }");
+    assert!(random.contains("cannot be strip-mined: work-group 0 alone reaches"), "{random}");
+}

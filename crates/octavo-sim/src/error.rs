@@ -20,7 +20,7 @@ pub(crate) const MAX_TIME: Time = Time(1 << 61);
 pub enum When {
     /// In simulated time.
     Time(Time),
-    /// After so many line accesses, where there is no time.
+    /// After this many line accesses, where there is no time.
     Lines(u64),
 }
 
@@ -206,6 +206,12 @@ pub enum SimError {
     /// A strategy could no longer decide.
     #[error("{0}")]
     Strategy(Box<StrategyFailure>),
+    /// The run is not over after the time that it was given.
+    #[error("the run is not over after {limit} of simulated time, all that it was given")]
+    OverTime {
+        /// That time.
+        limit: Time,
+    },
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -14,6 +14,8 @@ use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
 const PAGE: u64 = 16;
 /// A page, for each GPU: its entry, and counters of accesses.
 const PAGE_ON_GPU: u64 = 4;
+/// The same, where evictors are told of accesses: how often it was accessed, and when last.
+const TOUCHES: u64 = 8;
 /// The same, where frames have numbers: which page a frame holds, and where the page is.
 const NUMBERED_PAGE_ON_GPU: u64 = 8;
 /// A line of 64 bytes of a second-level cache: a sixteenth of a group and of its times of arrival.
@@ -57,7 +59,18 @@ impl MemoryEstimate {
     }
 }
 
-/// How much memory a run would take, with or without time, that records events or intervals or not.
+/// What a run keeps while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The tables of a node in time: caches, TLBs, wavefronts. `Instant` has none.
+    pub in_time: bool,
+    /// Every event.
+    pub events: bool,
+    /// Tables of intervals.
+    pub intervals: bool,
+}
+
+/// How much memory a run would take that keeps so much.
 ///
 /// # Errors
 /// Pages of a size that there cannot be.
@@ -65,18 +78,19 @@ pub fn estimate_memory(
     node: &NodeConfig,
     memory: &MemoryConfig,
     jobs: &[Job<'_>],
-    (with_time, events, intervals): (bool, bool, bool),
+    kept: Kept,
 ) -> Result<MemoryEstimate, SimError> {
     let page_bytes = memory.decision_size()?.0;
     let (address_end, bytes, held) =
         side_by_side(jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
     let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
-    let on_gpu = PAGE_ON_GPU + if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
-    let events = if events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
+    let numbers = if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
+    let on_gpu = PAGE_ON_GPU + numbers + if memory.sees_accesses()? { TOUCHES } else { 0 };
+    let events = if kept.events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
     // Two intervals become one whenever there are the most: a run has half of these, or up to all.
-    let tables = if intervals { MOST_INTERVALS as u64 / 2 * series(gpus) * SAMPLE } else { 0 };
+    let tables = if kept.intervals { MOST_INTERVALS as u64 / 2 * series(gpus) * SAMPLE } else { 0 };
     Ok(MemoryEstimate {
-        node: if with_time { gpus.saturating_mul(gpu(node)) } else { 0 },
+        node: if kept.in_time { gpus.saturating_mul(gpu(node)) } else { 0 },
         pages: pages * (PAGE + gpus * on_gpu) + address_end.div_ceil(GROUP_BYTES) * GROUP,
         records: events + tables,
         inputs: held * HELD,

@@ -39,7 +39,7 @@ pub struct Job<'a> {
 /// How often a job runs. A run ends when each job has ended as often as it must.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    /// So many times, at least once.
+    /// This many times, at least once.
     Times(u32),
     /// At least once, and again until every job has ended as often as it must.
     #[default]

@@ -21,13 +21,14 @@ mod simulate;
 
 pub use cpu::cores::HostAccesses;
 pub use error::{SimError, When};
-pub use estimate::{MemoryEstimate, estimate_memory};
+pub use estimate::{Kept, MemoryEstimate, estimate_memory};
 pub use failure::StrategyFailure;
 pub use functional::{
     HostLines, InstantAccesses, InstantJob, InstantOptions, InstantProgress, InstantResult, InstantSummary, Moved,
-    Placed, run_at_once, run_jobs_at_once,
+    Placed, page_order, run_at_once, run_jobs_at_once,
 };
 pub use gpu::counts::Accesses;
+pub use gpu::units::occupancy::groups_at_once;
 pub use job::{Job, Repeat};
 pub use observe::breakdown::Breakdown;
 pub use observe::jobs::{JobCounts, JobSummary};

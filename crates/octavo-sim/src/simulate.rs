@@ -4,17 +4,19 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId};
-use octavo_node::NodeConfig;
+use octavo_node::{CapacityAt, NodeConfig};
 use octavo_program::{Action, Program, Workload, pages_of};
 use octavo_units::Time;
 
 use crate::error::{MAX_BYTES, MAX_TIME, SimError, When};
 use crate::failure::StrategyFailure;
+use crate::gpu::touched::Touched;
 use crate::gpu::units::occupancy::Lacking;
 use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::node::Node;
+use crate::machine::outcome::Outcome;
 use crate::machine::starts::Starts;
 use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
@@ -31,11 +33,13 @@ const EVENTS_BETWEEN_SAMPLES: u64 = 1 << 8;
 /// Simulated time between values of the timeline's counters, unless the tables' interval says otherwise.
 const TIMELINE_INTERVAL: Time = Time(1_000_000);
 
-/// What a run records and whom it tells about its progress.
+/// What a run records and where it reports progress.
 #[derive(Default)]
 pub struct RunOptions<'a> {
     /// Keep every fault and copy for the `events` table.
     pub record_events: bool,
+    /// Count the walks of GPUs by what the placement keeps about their pages, for the `walks` table.
+    pub record_walks: bool,
     /// Simulated time between rows of the `intervals` tables; zero for none.
     pub interval: Time,
     /// Where to write the timeline of the run, as a native Perfetto trace.
@@ -43,6 +47,9 @@ pub struct RunOptions<'a> {
     /// 0 for the run as it is; each other number for one in which what no scenario says happens otherwise: when each GPU
     /// begins a launch (up to 1 µs late), and which of equal GPUs and compute units comes first.
     pub replicate: u32,
+    /// The longest simulated time that is of interest: a run that is not over by then may end with
+    /// [`SimError::OverTime`]. When that is looked at depends on the run alone, so that the same run ends the same way.
+    pub time_limit: Option<Time>,
     /// Called every few milliseconds; `Break` ends the run with [`SimError::Interrupted`].
     pub progress: Option<&'a mut dyn FnMut(Progress) -> ControlFlow<()>>,
 }
@@ -100,7 +107,7 @@ fn run_jobs(
     memory: &MemoryConfig,
     jobs: &[Job<'_>],
     (workload, programs): (&dyn Workload, &[Option<Program>]),
-    mut options: RunOptions<'_>,
+    options: RunOptions<'_>,
 ) -> Result<RunResult, SimError> {
     let page_bytes = memory.decision_size()?.0;
     let footprint = footprint_pages(page_bytes, jobs.iter().map(|job| job.workload));
@@ -116,37 +123,98 @@ fn run_jobs(
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
+    let pages = workload.address_end().div_ceil(page_bytes) as usize;
+    if options.record_walks {
+        recorder.keep_walks(pages);
+    }
     let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
-    let Some(out) = options.timeline.take() else {
-        let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, kept);
-        let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_REPORTS))?;
-        running.check(workload, page_bytes)?;
-        let (outcome, kept) = running.end();
-        let memories = HostMemoryUse::all(node, outcome.driver.manager(), page_bytes);
-        return Ok(RunResult::of(outcome, kept, workload, (capacity_bytes, memories), events));
-    };
     let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
-    let spans = Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
-    let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, (kept, spans));
-    let events = run(&mut running, workload, options.progress, (groups, EVENTS_BETWEEN_SAMPLES))?;
-    running.check(workload, page_bytes)?;
-    let (outcome, (kept, mut spans)) = running.end();
-    spans.finish(outcome.ended, &outcome.links);
-    let memories = HostMemoryUse::all(node, outcome.driver.manager(), page_bytes);
-    match spans.failure() {
-        Some(reason) => Err(SimError::Timeline { reason }),
-        None => Ok(RunResult::of(outcome, kept, workload, (capacity_bytes, memories), events)),
+    let spans = |out| Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
+    let touched = manager.wants_accesses().then(|| Touched::new(node.gpus as usize, pages));
+    let begun = Begun {
+        node,
+        manager,
+        page_bytes,
+        workload,
+        running,
+        programs,
+        changes,
+        groups,
+        time_limit: options.time_limit,
+        progress: options.progress,
+    };
+    let (done, kept) = match (touched, options.timeline.map(spans)) {
+        (None, None) => begun.run(EVENTS_BETWEEN_REPORTS, kept)?,
+        (None, Some(spans)) => {
+            let (done, (kept, spans)) = begun.run(EVENTS_BETWEEN_SAMPLES, (kept, spans))?;
+            (done.finish(Some(spans))?, kept)
+        }
+        (Some(touched), spans) => {
+            let pause = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
+            let (done, (kept, (_, spans))) = begun.run(pause, (kept, (touched, spans)))?;
+            (done.finish(spans)?, kept)
+        }
+    };
+    let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);
+    Ok(RunResult::of(done.outcome, kept, workload, (capacity_bytes, memories), done.events))
+}
+
+/// A run that is about to begin.
+struct Begun<'a, 'p> {
+    node: &'a NodeConfig,
+    manager: Manager,
+    page_bytes: u64,
+    workload: &'a dyn Workload,
+    running: Jobs,
+    programs: &'a [Option<Program>],
+    changes: Vec<CapacityAt>,
+    /// The work-groups of all launches.
+    groups: u64,
+    time_limit: Option<Time>,
+    progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
+}
+
+/// A run that has ended as it should.
+struct Done {
+    outcome: Outcome,
+    /// How many happened.
+    events: u64,
+}
+
+impl Begun<'_, '_> {
+    /// Runs to the end, pausing after this many events.
+    fn run<L: Listen>(self, pause_every: u64, listeners: L) -> Result<(Done, L), SimError> {
+        let Self { node, manager, page_bytes, workload, running, programs, changes, .. } = self;
+        let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
+        let pauses = (self.time_limit, pause_every);
+        let events = run(&mut running, workload, self.progress, (self.groups, pauses))?;
+        running.check(workload, page_bytes)?;
+        let (outcome, listeners) = running.end();
+        Ok((Done { outcome, events }, listeners))
     }
 }
 
-/// The manager of a node whose GPUs hold so many pages each.
+impl Done {
+    /// The timeline, if there is one, is whole.
+    fn finish(self, spans: Option<Box<Spans<'_>>>) -> Result<Self, SimError> {
+        let Some(mut spans) = spans else { return Ok(self) };
+        spans.finish(self.outcome.ended, &self.outcome.links);
+        match spans.failure() {
+            Some(reason) => Err(SimError::Timeline { reason }),
+            None => Ok(self),
+        }
+    }
+}
+
+/// The manager of a node whose GPUs hold this many pages each.
 fn manager(
     node: &NodeConfig,
     memory: &MemoryConfig,
     (capacity, page_bytes): (Option<u32>, u64),
 ) -> Result<Manager, SimError> {
     let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
+    manager.check_reserve()?;
     if manager.coalescing().is_some() {
         let tlbs = [("l1_tlb", &node.l1_tlb), ("l2_tlb", &node.l2_tlb)];
         if let Some((key, _)) = tlbs.into_iter().find(|(_, tlb)| tlb.large.is_none()) {
@@ -162,7 +230,7 @@ fn run<L: Listen>(
     node: &mut Node<'_, L>,
     workload: &dyn Workload,
     mut progress: Option<&mut dyn FnMut(Progress) -> ControlFlow<()>>,
-    (groups, pause_every): (u64, u64),
+    (groups, (limit, pause_every)): (u64, (Option<Time>, u64)),
 ) -> Result<u64, SimError> {
     let (mut events, mut next_pause) = (0u64, pause_every);
     while node.step() {
@@ -174,6 +242,12 @@ fn run<L: Listen>(
         node.pause();
         if node.now() > MAX_TIME.0 {
             return Err(SimError::TooLong { limit: MAX_TIME });
+        }
+        if let Some(limit) = limit
+            && node.now() > limit.0
+            && !node.is_finished()
+        {
+            return Err(SimError::OverTime { limit });
         }
         if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
             && let Some(report) = &mut progress
@@ -234,7 +308,7 @@ pub(crate) fn check_programs(node: &NodeConfig, jobs: &[Job<'_>], page_bytes: u6
     wholes.try_for_each(|(job, program)| check_program(job.gpus(node).len(), program, page_bytes))
 }
 
-/// Refuses what a whole program cannot do on so many GPUs.
+/// Refuses what a whole program cannot do on this many GPUs.
 fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
     let refuse = |reason: String| Err(SimError::Program { reason });
     for buffer in program.buffers() {

@@ -69,7 +69,7 @@ impl Rows {
         self.lines.values.len() + self.addresses.values.len()
     }
 
-    /// Values of the longest list column, of which a row group has but so many.
+    /// Values of the longest list column, of which a row group has but this many.
     pub(crate) fn longest(&self) -> usize {
         let lists = [&self.lines, &self.addresses, &self.partial, &self.code_lines];
         lists.into_iter().map(|list| list.values.len()).max().unwrap_or(0)

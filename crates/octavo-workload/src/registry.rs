@@ -60,6 +60,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::bst::ENTRY,
         &kernels::evolution::ENTRY,
         &kernels::touch::ENTRY,
+        &kernels::atax::ENTRY,
+        &kernels::fdtd2d::ENTRY,
         &networks::entries::VGG16,
         &networks::entries::RESNET18,
         &networks::entries::RESNET50,

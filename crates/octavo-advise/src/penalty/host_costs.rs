@@ -1,16 +1,16 @@
 //! What a whole program pays on the host for a placement, beside its kernels and copies.
 
-use super::structure::{HostPlacement, Structure, Toucher};
+use super::structure::{HostPlacement, Returns, Structure, Toucher};
 use super::system::System;
 
-/// Device memory is handed out in chunks of so many bytes.
+/// Device memory is handed out in chunks of this many bytes.
 const CHUNK: u64 = 2 << 20;
 
-/// Seconds in which pages come back to the host at its own faults: those that it would have copied back.
+/// Seconds in which pages come back to the host at its own faults: results, and what else it touches again.
 pub(super) fn returned(system: &System, structure: &Structure) -> f64 {
-    let share = structure.copied_out.0 as f64 / structure.size.0 as f64 * structure.sigma.get();
-    let bytes = structure.size.0 as f64 * share;
-    structure.host_faults as f64 * share * system.faults.host.seconds() + bytes / system.back.on_demand.0 as f64
+    let Returns { bytes, faults, prefetches } = structure.returns;
+    let served = faults as f64 * system.faults.host.seconds() + prefetches as f64 * system.faults.prefetch.seconds();
+    served + bytes.0 as f64 / system.back.on_demand.0 as f64
 }
 
 /// Seconds that memory of this kind costs to have beyond what device memory does, which needs memory of the host

@@ -20,7 +20,7 @@ use octavo_units::{Bytes, Time};
 use serde::Serialize;
 
 pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
-pub use structure::{HostPlacement, Structure, Toucher};
+pub use structure::{HostPlacement, Returns, Structure, Toucher};
 pub use system::{Back, CallCosts, FaultCosts, System};
 
 use crate::roofline::positive;
@@ -44,7 +44,7 @@ pub struct Penalty {
     pub hidden_by_prefetch: Seconds,
     /// What of L nothing hides: `L − H_C − H_pre`, not below 0.
     pub exposed: Seconds,
-    /// Serving faults.
+    /// Serving faults, and bringing what the driver's prefetcher adds to them.
     pub faults: Seconds,
     /// Faults that are held up because host and device write the same pages.
     pub thrashing: Seconds,
@@ -192,28 +192,44 @@ fn hidden_by_prefetch(system: &System, structure: &Structure, latency: f64, read
 fn faults(system: &System, structure: &Structure, readings: &Readings) -> (f64, f64) {
     let volume = volume(structure, HostPlacement::OnDemand);
     let asked = (volume / system.page.0 as f64 - structure.prefetched_pages as f64).max(0.0);
+    let brought = brought(system, structure, readings);
     if structure.first == Toucher::Host {
-        return (served(system, structure, asked, system.faults.fault, readings), 0.0);
+        return (served(system, structure, (asked, asked), system.faults.fault, readings) + brought, 0.0);
     }
     if !made_on_device(structure, readings) {
         let a_byte = system.first_touch_a_byte(structure.occupancy);
-        return (served(system, structure, asked, system.faults.fault, readings), a_byte * volume);
+        let fetched = served(system, structure, (asked, asked), system.faults.fault, readings);
+        return (fetched + brought, a_byte * volume);
     }
     let first = asked / structure.rho.get();
-    let again = served(system, structure, asked - first, system.faults.fault, readings);
-    (again, served(system, structure, first, system.faults.made, readings))
+    let again = served(system, structure, (asked - first, asked), system.faults.fault, readings);
+    (again + brought, served(system, structure, (first, asked), system.faults.made, readings))
 }
 
-/// Seconds of serving so many faults, each of which takes `each` in its group.
-fn served(system: &System, structure: &Structure, faults: f64, each: Time, readings: &Readings) -> f64 {
-    let (group, fault) = (system.faults.group.seconds(), each.seconds());
+/// Seconds of serving some of all faults, each of which takes `each` in its group if its page has not come meanwhile.
+fn served(system: &System, structure: &Structure, (some, all): (f64, f64), each: Time, readings: &Readings) -> f64 {
+    let group = system.faults.group.seconds();
     match readings.faults {
-        Faults::Subtracted => (faults - structure.fault_concurrency as f64).max(0.0) * (group + fault),
+        Faults::Subtracted => (some - structure.fault_concurrency as f64).max(0.0) * (group + each.seconds()),
         Faults::Divided => {
             let together = structure.fault_concurrency.min(system.faults.most) as f64;
-            faults / together * group + faults * fault
+            let stale = if all > 0.0 { (structure.stale_faults as f64 / all).min(1.0) } else { 0.0 };
+            let fault = each.seconds() * (1.0 - stale) + system.faults.stale.seconds() * stale;
+            some / together * group + some * fault
         }
     }
+}
+
+/// Seconds of what the driver's prefetcher brings from the host: its copies, and taking each page from the host's page
+/// table, as each fault does for its own. The printed equation has prefetched pages come for nothing.
+fn brought(system: &System, structure: &Structure, readings: &Readings) -> f64 {
+    if readings.faults == Faults::Subtracted {
+        return 0.0;
+    }
+    let volume = volume(structure, HostPlacement::OnDemand);
+    let prefetched = (structure.prefetched_pages as f64).min(volume / system.page.0 as f64);
+    let pages = prefetched * crossing(structure, readings) / volume;
+    structure.prefetches as f64 * system.faults.prefetch.seconds() + pages * system.calls.unmap.seconds()
 }
 
 /// Seconds of the copies of device placement.

@@ -28,11 +28,17 @@ pub struct Structure {
     pub fault_concurrency: u64,
     /// Pages that come without a fault of their own because the driver's prefetcher asked for them.
     pub prefetched_pages: u64,
+    /// Copies that brought them from the host, each of as many pages as lie side by side.
+    pub prefetches: u64,
+    /// Of its faults, those whose page had come by the time that they were served.
+    pub stale_faults: u64,
     /// Who touches its pages first.
     pub first: Toucher,
     /// Faults of the host as it goes through all of it, with its pages on the device or nowhere: fewer than there are
     /// pages where the driver's prefetcher goes ahead.
     pub host_faults: u64,
+    /// What comes back to the host if it is host-placed and comes by pages.
+    pub returns: Returns,
     /// Host and device write it in concurrent or near phases: its pages thrash.
     pub write_shared: bool,
     /// What its faults are held up in all because it thrashes.
@@ -45,6 +51,18 @@ pub struct Structure {
     pub copies: u64,
     /// Whether the host ever touches it.
     pub seen_by_host: bool,
+}
+
+/// Pages that the device has had and the host touches again, whether the device changed them or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Returns {
+    /// Bytes that come back, each time.
+    pub bytes: Bytes,
+    /// Faults of the host that bring them.
+    pub faults: u64,
+    /// Copies that the driver's prefetcher adds to those of the faults.
+    pub prefetches: u64,
 }
 
 /// Host or device.

@@ -56,6 +56,10 @@ pub struct FaultCosts {
     pub fault: Time,
     /// Of each fault in a group whose page is made on the device.
     pub made: Time,
+    /// Of each fault in a group whose page has come meanwhile.
+    pub stale: Time,
+    /// Of a copy that the driver's prefetcher adds, its bytes not counted.
+    pub prefetch: Time,
     /// The most faults of a group, at least 1.
     pub most: u64,
     /// Of a fault of the host on a page that the device has, its bytes not counted.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Prefetcher;
 
-/// Trees span blocks of so many bytes.
+/// Trees span blocks of this many bytes.
 const BLOCK: u64 = 2 << 20;
 /// A fault always brings the big page that it is in.
 const BIG_PAGE: u64 = 64 << 10;
@@ -24,7 +24,7 @@ pub struct Tree {
     pages: Range<u64>,
 }
 
-/// A tree that cannot be.
+/// A tree of an impossible size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadTree {
     /// Its leaves.
@@ -39,7 +39,7 @@ impl Tree {
     /// The driver's own `uvm_perf_prefetch_threshold`, per cent.
     pub const STOCK: u64 = 51;
 
-    /// Trees over the pages of an allocation, which have so many bytes.
+    /// Trees over the pages of an allocation, which have this many bytes.
     ///
     /// # Errors
     /// There is no such tree.

@@ -2,7 +2,7 @@
 
 use octavo_advise::penalty::{
     Back, CallCosts, Copying, Extent, FaultCosts, Faults, FirstTouch, HostPlacement, Latency, Operations, Prefetching,
-    Toucher,
+    Returns, Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -32,6 +32,8 @@ fn system() -> System {
             group: Time(20_000_000),
             fault: Time(1_000_000),
             made: Time(700_000),
+            stale: Time(400_000),
+            prefetch: Time(2_000_000),
             most: 256,
             host: Time(500_000),
         },
@@ -60,8 +62,11 @@ fn structure() -> Structure {
         required: None,
         fault_concurrency: 50,
         prefetched_pages: 300,
+        prefetches: 10,
+        stale_faults: 0,
         first: Toucher::Host,
         host_faults: 100,
+        returns: Returns::default(),
         write_shared: false,
         thrashing: Time(0),
         copied_in: Bytes(PAGE * PAGES),
@@ -130,10 +135,24 @@ fn prefetching_hides_faults_and_as_printed_latency_too() {
 #[test]
 fn faults_in_each_reading() {
     let with = |faults| on_demand(&structure(), &Readings { faults, ..Readings::SOUND }).faults.0;
-    close(with(Faults::Divided), 200.0 / 50.0 * 20e-6 + 200.0 * 1e-6);
+    // 300 pages come beside them, by 10 copies.
+    let beside = 10.0 * 2e-6 + 300.0 * 0.25e-6;
+    close(with(Faults::Divided), 200.0 / 50.0 * 20e-6 + 200.0 * 1e-6 + beside);
     close(with(Faults::Subtracted), (200.0 - 50.0) * 21e-6);
     let many = Structure { fault_concurrency: 1000, ..structure() };
-    close(on_demand(&many, &Readings::SOUND).faults.0, 200.0 / 256.0 * 20e-6 + 200.0 * 1e-6);
+    close(on_demand(&many, &Readings::SOUND).faults.0, 200.0 / 256.0 * 20e-6 + 200.0 * 1e-6 + beside);
+}
+
+#[test]
+fn stale_faults_are_served_with_the_others_and_move_nothing() {
+    let stale = Structure { stale_faults: 50, prefetched_pages: 300, prefetches: 0, ..structure() };
+    let penalty = on_demand(&stale, &Readings::SOUND);
+    close(penalty.faults.0, 200.0 / 50.0 * 20e-6 + 150.0 * 1e-6 + 50.0 * 0.4e-6 + 300.0 * 0.25e-6);
+    let made = Structure { first: Toucher::Device, ..stale };
+    // A quarter of the faults that make pages, too.
+    close(on_demand(&made, &Readings::SOUND).first_touch.0, 2.0 * 20e-6 + 75.0 * 0.7e-6 + 25.0 * 0.4e-6);
+    let more_than_all = Structure { stale_faults: 1000, prefetched_pages: 500, ..structure() };
+    assert!(on_demand(&more_than_all, &Readings::SOUND).phi().0.is_finite());
 }
 
 #[test]
@@ -142,7 +161,8 @@ fn what_the_device_touches_first() {
     let penalty = on_demand(&made, &Readings::SOUND);
     // Of 200 faults every other is a page's first.
     close(penalty.first_touch.0, 100.0 / 50.0 * 20e-6 + 100.0 * 0.7e-6);
-    close(penalty.faults.0, 100.0 / 50.0 * 20e-6 + 100.0 * 1e-6);
+    // Of 300 prefetched pages every other comes from the host.
+    close(penalty.faults.0, 100.0 / 50.0 * 20e-6 + 100.0 * 1e-6 + 10.0 * 2e-6 + 150.0 * 0.25e-6);
     close(penalty.latency.0, (PAGE * 250) as f64 / 10e9);
     let printed = on_demand(&made, &Readings { first_touch: FirstTouch::Fetched, ..Readings::SOUND });
     // A group of 128 at half the occupancy.
@@ -174,10 +194,12 @@ fn a_whole_program_pays_for_its_memory() {
 }
 
 #[test]
-fn results_come_back_by_faults() {
-    let output = Structure { copied_out: Bytes(PAGE * PAGES), ..structure() };
+fn what_the_host_touches_again_comes_back_by_faults() {
+    let returns = Returns { bytes: Bytes(PAGE * 250), faults: 25, prefetches: 5 };
+    let output = Structure { returns, ..structure() };
     let penalty = on_demand(&output, &Readings::SOUND);
-    close(penalty.returned.0, 25.0 * 0.5e-6 + 250.0 * PAGE as f64 / 10e9);
+    close(penalty.returned.0, 25.0 * 0.5e-6 + 5.0 * 2e-6 + 250.0 * PAGE as f64 / 10e9);
+    close(on_demand(&structure(), &Readings::SOUND).returned.0, 0.0);
     close(on_demand(&output, &Readings { extent: Extent::Kernel, ..Readings::SOUND }).returned.0, 0.0);
 }
 
@@ -239,10 +261,10 @@ fn readings_are_named_in_text() {
 fn what_goes_to_the_host_has_the_bandwidth_of_that_way() {
     let back = Back { copy: Bandwidth(10_000_000_000), on_demand: Bandwidth(5_000_000_000) };
     let slow = System { back, ..system() };
-    let output = Structure { copied_in: Bytes(PAGE * 100), copied_out: Bytes(PAGE * 200), copies: 2, ..structure() };
+    let returns = Returns { bytes: Bytes(PAGE * 50), faults: 5, prefetches: 0 };
+    let copied = (Bytes(PAGE * 100), Bytes(PAGE * 200));
+    let output = Structure { copied_in: copied.0, copied_out: copied.1, copies: 2, returns, ..structure() };
     let penalty = Penalty::of(&slow, &output, HostPlacement::OnDemand, &Readings::SOUND).unwrap();
     close(penalty.copy.0, 2.0 * 6e-6 + 100.0 * PAGE as f64 / 20e9 + 200.0 * PAGE as f64 / 10e9);
-    let pages_back = 200.0 * 0.25;
-    let faults = output.host_faults as f64 * pages_back / PAGES as f64 * 0.5e-6;
-    close(penalty.returned.0, faults + pages_back * PAGE as f64 / 5e9);
+    close(penalty.returned.0, 5.0 * 0.5e-6 + 50.0 * PAGE as f64 / 5e9);
 }

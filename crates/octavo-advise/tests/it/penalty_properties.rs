@@ -1,6 +1,6 @@
 //! What holds of the penalty on every machine and for every structure.
 
-use octavo_advise::penalty::{Back, CallCosts, FaultCosts, HostPlacement, Toucher};
+use octavo_advise::penalty::{Back, CallCosts, FaultCosts, HostPlacement, Returns, Toucher};
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
 use proptest::prelude::*;
@@ -21,8 +21,16 @@ fn systems() -> impl Strategy<Value = System> {
         on_demand,
         copy,
     });
-    let faults = (times(), times(), times(), 1u64..1024, times());
-    let faults = faults.prop_map(|(group, fault, made, most, host)| FaultCosts { group, fault, made, most, host });
+    let faults = (times(), times(), times(), times(), times(), 1u64..1024, times());
+    let faults = faults.prop_map(|(group, fault, made, stale, prefetch, most, host)| FaultCosts {
+        group,
+        fault,
+        made,
+        stale: stale.min(fault).min(made),
+        prefetch,
+        most,
+        host,
+    });
     let calls = (times(), times(), times(), times(), times(), bandwidths(), times()).prop_map(
         |(launch, copy, device_chunk, pin, first_touch, zeroing, unmap)| CallCosts {
             launch,
@@ -45,7 +53,8 @@ fn systems() -> impl Strategy<Value = System> {
         line: Bytes(64),
         latency: Time(sizes.3.0 + 1),
         page: Bytes(1 << sizes.4),
-        faults,
+        // A fault takes its page from the host's page table, too.
+        faults: FaultCosts { fault: Time(faults.fault.0 + calls.unmap.0), ..faults },
         calls,
         capacity: Bytes(sizes.5),
     })
@@ -64,8 +73,11 @@ fn structures() -> impl Strategy<Value = Structure> {
         required: None,
         fault_concurrency: counts.2,
         prefetched_pages: counts.3,
+        prefetches: counts.3 / 16,
+        stale_faults: counts.2,
         first: if by_device { Toucher::Device } else { Toucher::Host },
         host_faults: counts.0 / 4096 + 1,
+        returns: Returns { bytes: Bytes(if output { counts.0 } else { 0 }), faults: counts.2, prefetches: counts.2 },
         write_shared: false,
         thrashing: Time(0),
         copied_in: Bytes(if by_device { 0 } else { counts.0 }),
@@ -110,6 +122,8 @@ proptest! {
 
     #[test]
     fn prefetched_pages_cost_no_more_than_faults(system in systems(), structure in structures(), pages in 0u64..1 << 20) {
+        // A fault that moves nothing may cost less than a page that is brought.
+        let structure = Structure { stale_faults: 0, ..structure };
         let fetched = Structure { prefetched_pages: structure.prefetched_pages + pages, ..structure };
         let [without, with] = [structure, fetched].map(|each| phi(&system, &each, HostPlacement::OnDemand));
         prop_assert!(at_most(with, without), "{with} {without}");
@@ -136,6 +150,7 @@ proptest! {
             size: Bytes(structure.size.0 * times),
             copied_in: Bytes(structure.copied_in.0 * times),
             copied_out: Bytes(structure.copied_out.0 * times),
+            returns: Returns { bytes: Bytes(structure.returns.bytes.0 * times), ..structure.returns },
             ..structure
         };
         let [one, other] = [structure, larger]

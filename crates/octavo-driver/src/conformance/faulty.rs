@@ -11,13 +11,13 @@ use crate::faults::{FaultId, Outstanding};
 /// How often something goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mood {
-    /// One in so many beginnings is refused after a random part; 0: none.
+    /// One in this many beginnings is refused after a random part; 0: none.
     pub refuses: u32,
-    /// One in so many is begun later, and ends in any order; 0: none.
+    /// One in this many is begun later, and ends in any order; 0: none.
     pub delays: u32,
-    /// Wakes arrive in any order, and one in so many times none does for a while; 0: each at once.
+    /// Wakes arrive in any order, and one in this many times none does for a while; 0: each at once.
     pub wakes_late: u32,
-    /// One in so many of the suite's events is an entry that vanishes; 0: none.
+    /// One in this many of the suite's events is an entry that vanishes; 0: none.
     pub entries_vanish: u32,
     /// What is said about what is refused.
     pub why: Option<Why>,

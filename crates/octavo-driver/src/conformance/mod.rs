@@ -91,7 +91,7 @@ pub fn moods() -> Vec<Mood> {
     ]
 }
 
-/// Plays programs of so many events on an executor in each [mood](moods), one for each seed.
+/// Plays programs of this many events on an executor in each [mood](moods), one for each seed.
 ///
 /// # Panics
 /// If it does not conform; says how the failing case differs from others.
@@ -104,7 +104,7 @@ pub fn conforms<S: Subject>(make: impl Fn(&Topology) -> S, config: &MemoryConfig
     }
 }
 
-/// What goes wrong while a program of so many events is played in a [mood](moods), and how many entries vanish.
+/// What goes wrong while a program of this many events is played in a [mood](moods), and how many entries vanish.
 ///
 /// # Panics
 /// If the executor does not conform.

@@ -44,21 +44,25 @@ enum Second {
     Nowhere,
 }
 
-/// How requests are served: at once, by servers, or in batches of all GPUs or of each, with each replay policy.
+/// How requests are served: at once, by servers, or in batches, each option of which is drawn on its own.
 fn service(seed: u32) -> Service {
-    let turn = seed / 3;
+    let mut random = Random::new(seed ^ 0xba7c);
     match seed % 3 {
         0 => Service::at_once(),
-        1 => Service::new(&ServiceModel::Pool(PoolConfig { service: Time(2), servers: 1 + turn % 3 })),
-        _ => Service::new(&ServiceModel::Batch(BatchConfig {
-            size: 1 + turn % 4,
-            batch: Time(3),
-            request: Time(1),
-            block: Time(u64::from(turn % 2)),
-            replay: [Replay::Block, Replay::Batch, Replay::BatchFlush, Replay::Once][turn as usize % 4],
-            interrupt: Time(u64::from(turn / 2 % 2)),
-            scope: [BatchScope::PerGpu, BatchScope::Node][turn as usize / 4 % 2],
-        })),
+        1 => Service::new(&ServiceModel::Pool(PoolConfig { service: Time(2), servers: 1 + random.below(3) })),
+        _ => Service::new(&ServiceModel::Batch(batches(&mut random))),
+    }
+}
+
+fn batches(random: &mut Random) -> BatchConfig {
+    BatchConfig {
+        size: 1 + random.below(4),
+        batch: Time(3),
+        request: Time(1),
+        block: Time(random.below(2).into()),
+        replay: [Replay::Block, Replay::Batch, Replay::BatchFlush, Replay::Once][random.below(4) as usize],
+        interrupt: Time(random.below(2).into()),
+        scope: [BatchScope::PerGpu, BatchScope::Node][random.below(2) as usize],
     }
 }
 

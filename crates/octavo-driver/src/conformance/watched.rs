@@ -17,7 +17,7 @@ use crate::faults::{FaultId, Outstanding};
 /// suite through an adaptor that waits ([`Prompt`](super::Prompt) where time can stand still). What it keeps no record
 /// of, tables of some processors or what memories hold, only the machine beside it judges.
 pub trait Subject: Executor {
-    /// Pages come into being, mapped by nobody, in host memory or not populated.
+    /// Pages come into being, unmapped, in host memory or not populated.
     fn allocate(&mut self, allocation: &Allocation);
 
     /// Whether it keeps the table of a processor.

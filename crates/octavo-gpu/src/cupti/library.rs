@@ -102,7 +102,7 @@ impl Calls {
         let mut counters: Vec<Counter> =
             kinds.map(|kind| Counter { scope: ALL_DEVICES, kind, device: 0, enable: 1 }).collect();
         let count = u32::try_from(counters.len()).expect("counters are few");
-        // SAFETY: so many counters lie there.
+        // SAFETY: this many counters lie there.
         let result = unsafe { (self.configure)(counters.as_mut_ptr(), count) };
         self.checked("cuptiActivityConfigureUnifiedMemoryCounter", result)
     }

@@ -87,7 +87,7 @@ fn fill(records: usize) {
             // SAFETY: the records fit the buffer.
             unsafe { buffer.add(index * RECORD).cast::<u32>().write(25) };
         }
-        // SAFETY: a buffer that was requested, and so many records were written.
+        // SAFETY: a buffer that was requested, and this many records were written.
         unsafe { completed(std::ptr::null_mut(), 0, buffer, size, records * RECORD) };
     })
     .join()

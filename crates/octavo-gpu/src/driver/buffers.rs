@@ -18,7 +18,7 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub(crate) fn new(bytes: u64) -> Result<Self, GpuError> {
-        // SAFETY: contents are not set, and nobody takes them for anything.
+        // SAFETY: contents are not set, and stand for nothing.
         let address = unsafe { result::malloc_sync(to_usize(bytes)) }.called("cuMemAlloc")?;
         Ok(Self { address, bytes })
     }
@@ -70,7 +70,7 @@ pub struct PinnedMemory {
 impl PinnedMemory {
     pub(crate) fn new(bytes: u64) -> Result<Self, GpuError> {
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: contents are not set, and nobody takes them for anything.
+        // SAFETY: contents are not set, and stand for nothing.
         let pointer = unsafe { result::malloc_host(to_usize(bytes), flags) }.called("cuMemHostAlloc")?.cast();
         Ok(Self { pointer, bytes })
     }
@@ -93,7 +93,7 @@ pub struct ManagedMemory {
 impl ManagedMemory {
     pub(crate) fn new(bytes: u64, total: Rc<Cell<u64>>) -> Result<Self, GpuError> {
         let flags = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL;
-        // SAFETY: contents are not set, and nobody takes them for anything.
+        // SAFETY: contents are not set, and stand for nothing.
         let address = unsafe { result::malloc_managed(to_usize(bytes), flags) }.called("cuMemAllocManaged")?;
         total.set(total.get() + bytes);
         Ok(Self { address, bytes, total })
@@ -136,7 +136,7 @@ impl Drop for HostMemory {
     }
 }
 
-// SAFETY: so many bytes were allocated at the address, and are freed when this is dropped.
+// SAFETY: this many bytes were allocated at the address, and are freed when this is dropped.
 unsafe impl Memory for DeviceMemory {
     fn address(&self) -> u64 {
         self.address
@@ -147,7 +147,7 @@ unsafe impl Memory for DeviceMemory {
     }
 }
 
-// SAFETY: so many bytes were allocated at the address, and are freed when this is dropped.
+// SAFETY: this many bytes were allocated at the address, and are freed when this is dropped.
 unsafe impl Memory for PinnedMemory {
     fn address(&self) -> u64 {
         self.pointer.expose_provenance() as u64
@@ -165,7 +165,7 @@ unsafe impl Touchable for PinnedMemory {
     }
 }
 
-// SAFETY: so many bytes were allocated at the address, and are freed when this is dropped.
+// SAFETY: this many bytes were allocated at the address, and are freed when this is dropped.
 unsafe impl Memory for ManagedMemory {
     fn address(&self) -> u64 {
         self.address
@@ -185,7 +185,7 @@ unsafe impl Touchable for ManagedMemory {
 
 impl Moving for ManagedMemory {}
 
-// SAFETY: so many bytes were allocated at the address, and are freed when this is dropped.
+// SAFETY: this many bytes were allocated at the address, and are freed when this is dropped.
 unsafe impl Memory for HostMemory {
     fn address(&self) -> u64 {
         self.pointer().expose_provenance() as u64

@@ -161,7 +161,7 @@ impl Kernel {
         Ok(u32::try_from(blocks.called("cuOccupancyMaxActiveBlocksPerMultiprocessor")?).unwrap_or(0))
     }
 
-    /// As many blocks of that size as a GPU of so many multiprocessors holds at once.
+    /// As many blocks of that size as a GPU of this many multiprocessors holds at once.
     pub(crate) fn filling(&self, multiprocessors: u32, threads: u32) -> Result<Grid, GpuError> {
         let blocks = self.blocks_per_multiprocessor(threads, 0)?.max(1);
         Ok(Grid::new(multiprocessors * blocks, threads))

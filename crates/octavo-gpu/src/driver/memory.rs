@@ -17,7 +17,7 @@ pub const BLOCK: u64 = 2 << 20;
 /// Bytes at an address that copies and kernels can name.
 ///
 /// # Safety
-/// So many bytes at the address are the buffer's own for as long as it lives.
+/// This many bytes at the address are the buffer's own for as long as it lives.
 pub(crate) unsafe trait Memory {
     /// Where it begins.
     fn address(&self) -> u64;
@@ -97,7 +97,7 @@ fn check<T>(bytes: u64, offset: u64) {
     assert!(to_usize(offset).is_multiple_of(align_of::<T>()), "touches are aligned");
 }
 
-/// Whether so many bytes from `begin` on lie in a buffer of `size`.
+/// Whether this many bytes from `begin` on lie in a buffer of `size`.
 pub(crate) fn ends_within(size: u64, begin: u64, bytes: u64) -> bool {
     begin.checked_add(bytes).is_some_and(|end| end <= size)
 }

@@ -144,7 +144,7 @@ fn lone_chains(session: &mut Session<'_>, warps: u32, results: &DeviceMemory) ->
     expect(kernel.name(), results, &[multiply_adds(0.0, rounds * A_ROUND)])
 }
 
-/// So many warps on every multiprocessor: blocks take so much of its shared memory that no more fit.
+/// This many warps on every multiprocessor: blocks take so much of its shared memory that no more fit.
 fn occupying(session: &Session<'_>, kernel: &Kernel, warps: u32) -> Result<Grid, GpuError> {
     let each = if warps * 32 > MOST_THREADS { 2 } else { 1 };
     let of_all = session.gpu.description.number("shared_bytes_per_multiprocessor");

@@ -39,7 +39,7 @@ impl Chain {
         self.groups * self.group
     }
 
-    /// Bytes from the first place to where a walk is after so many steps.
+    /// Bytes from the first place to where a walk is after this many steps.
     pub(crate) fn offset(self, step: u64) -> u64 {
         let step = u32::try_from(step % u64::from(self.count())).expect("smaller than the count");
         let group = shuffled(step / self.group, self.groups, self.bits());

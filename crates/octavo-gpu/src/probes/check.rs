@@ -10,7 +10,7 @@ use crate::error::GpuError;
 /// A byte of buffers whose words are summed: the sum then tells how many words were read, whichever they were.
 pub(crate) const BYTE: u8 = 1;
 
-/// The sum of so many words of such a buffer, in 32 bits.
+/// The sum of this many words of such a buffer, in 32 bits.
 pub(crate) fn sum_of_words(words: u64) -> u32 {
     let low = u32::try_from(words & u64::from(u32::MAX)).expect("32 bits");
     low.wrapping_mul(u32::from_ne_bytes([BYTE; 4]))

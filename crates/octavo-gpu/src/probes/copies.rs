@@ -110,7 +110,7 @@ impl Buffers {
             pinned: [gpu.pinned_memory(bytes)?, gpu.pinned_memory(bytes)?],
             pageable: gpu.pageable_memory(bytes)?,
         };
-        // Otherwise the first copies would wait for the system to find pages, and read zeros that are nowhere.
+        // Otherwise the first copies would wait for the system to find pages, and read zeros that no memory holds.
         buffers.pageable.host_writes(bytes, PAGE);
         buffers.pinned.iter().for_each(|pinned| pinned.host_writes(bytes, PAGE));
         Ok(buffers)

@@ -230,7 +230,7 @@ fn offset(access: u64, bits: u32, stride: u64, width: u64) -> u64 {
     (linear & ((1 << bits) - 1)) + (((linear >> bits) * width) & (stride - 1))
 }
 
-/// Numbers of warps, in all: powers of two (every so many) below one on each multiprocessor, then as many on each up to
+/// Numbers of warps, in all: powers of two (every few) below one on each multiprocessor, then as many on each up to
 /// all it holds.
 fn warps(multiprocessors: u32, each: u32, every_below: u32, every: u32) -> Vec<u32> {
     let below = powers_of_two(1, u64::from(multiprocessors) - 1, every_below);

@@ -72,7 +72,7 @@ pub fn device_of_runtime() -> i32 {
     device
 }
 
-/// Where memory is made in this thread.
+/// How this thread allocates memory.
 pub fn home() -> Home {
     let mut device = NO_DEVICE;
     call!(DEVICE.real(std::ptr::null()), (*mut i32), &raw mut device);

@@ -149,7 +149,7 @@ pub fn hint(pointer: *const c_void, real: impl FnOnce() -> i32) -> i32 {
     0
 }
 
-/// An allocation that is never redirected, of so many `bytes` once it is made.
+/// An allocation that is never redirected, of this many `bytes` once it is made.
 ///
 /// # Safety
 /// `out` is where the program wants its address, which `real` writes.

@@ -74,7 +74,7 @@ pub struct Statistics {
     /// told apart. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub evictions_for_others: u64,
-    /// Replicas given up because nobody read them.
+    /// Replicas given up because they were not read.
     pub unsubscribed: u64,
     /// Times the base pages of a block became a large page.
     pub coalesced: u64,

@@ -38,6 +38,19 @@ pub struct AccessCount {
     pub lines: u32,
 }
 
+/// A GPU accessed a page that it maps, for evictors that ask to be told ([`Eviction::wants_accesses`]).
+///
+/// [`Eviction::wants_accesses`]: crate::Eviction::wants_accesses
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accessed {
+    /// Who.
+    pub processor: ProcessorId,
+    /// What.
+    pub page: PageId,
+    /// How often since this was last told of the page; at least 1.
+    pub times: u32,
+}
+
 /// A kernel ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelEnd {
@@ -65,7 +78,7 @@ pub struct Allocation {
     pub spread: Spread,
     /// What the program said about their use; of managed memory only.
     pub advice: Advice,
-    /// Whether they lie on the host already, written before time zero; if not, nobody has touched them. Device and
+    /// Whether they lie on the host already, written before time zero; if not, they are untouched. Device and
     /// pinned memory needs no touch.
     pub populated: bool,
 }

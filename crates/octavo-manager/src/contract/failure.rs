@@ -3,7 +3,7 @@
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, PageId, ProcessorId};
 
-/// Why a strategy can no longer decide. What it answered since means nothing, so whoever drives the manager stops.
+/// Why a strategy can no longer decide. What it answered since means nothing, so the driver stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Which strategy, what it did, and what was expected of it.

@@ -51,13 +51,13 @@ pub struct PageView {
 }
 
 impl PageView {
-    /// Whether a memory holds it: not if nobody touched it since it was allocated.
+    /// Whether a memory holds it: not if it is untouched since it was allocated.
     #[must_use]
     pub fn populated(&self) -> bool {
         !self.resident.is_empty()
     }
 
-    /// Whether one of the host's memories has the owner's copy, or nobody has touched the page yet.
+    /// Whether one of the host's memories has the owner's copy, or the page is still untouched.
     #[must_use]
     pub fn on_host(&self) -> bool {
         self.owner.on_host()

@@ -105,7 +105,7 @@ pub enum Step {
         /// Of which pages.
         pages: PageRun,
     },
-    /// Pages that nobody touched get frames. Nothing is copied: they hold zeros.
+    /// Untouched pages get frames. Nothing is copied: they hold zeros.
     Populate {
         /// Whose frames.
         memory: MemoryId,
@@ -196,7 +196,7 @@ pub enum PlanClass {
     Demand,
     /// It brings pages before they are asked for. It begins when the demands that it was made with are met.
     Prefetch,
-    /// Nobody waits for it: what counters, reports, ends of kernels and times lead to.
+    /// No fault waits for it: what counters, reports, ends of kernels and times lead to.
     Background,
 }
 

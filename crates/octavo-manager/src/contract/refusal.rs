@@ -1,4 +1,4 @@
-//! What whoever carries a plan out says when it cannot go on.
+//! What an executor says when it cannot carry a plan out.
 
 use crate::contract::ids::PageRun;
 use crate::contract::plan::Step;

@@ -1,7 +1,8 @@
 //! Memories that grow and shrink.
 
-use octavo_units::Time;
+use octavo_units::{Bytes, Time};
 
+use crate::contract::error::ConfigError;
 use crate::contract::ids::{HOST_MEMORY, MemoryId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::plan::{Cause, Plan, PlanClass};
@@ -11,6 +12,24 @@ use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 
 impl Manager {
+    /// Checks that no GPU is asked to keep more than half of its memory free, which would be kept for nobody. A memory
+    /// that shrinks later keeps at most half of what is left.
+    ///
+    /// # Errors
+    /// Names the option of the demotion that asks for more.
+    pub fn check_reserve(&self) -> Result<(), ConfigError> {
+        let Some((option, asked)) = self.memory.demotion.asked_for() else { return Ok(()) };
+        let gpus = MemoryMask::all_gpus(self.geometry().gpus).iter();
+        let Some(least) = gpus.map(|memory| self.memory.frames.capacity(memory)).min() else { return Ok(()) };
+        if asked <= least / 2 {
+            return Ok(());
+        }
+        let bytes = |frames: u32| Bytes(u64::from(frames) * self.geometry().page_size.0);
+        let (most, whole, found) = (bytes(least / 2), bytes(least), bytes(asked));
+        let message = format!("expected at most {most}, half of a GPU's memory of {whole}, found {found}");
+        Err(ConfigError { key: format!("demotion.{option}"), message })
+    }
+
     pub(super) fn resize(&mut self, memory: MemoryId, pages: u32, plans: &mut Vec<Plan>) {
         assert!(!memory.on_host(), "the host's memories keep their size");
         assert!(memory.processor().index() < self.geometry().processors(), "{memory} is not in the node");

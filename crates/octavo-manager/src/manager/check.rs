@@ -26,26 +26,28 @@ impl Manager {
     /// The first violation found.
     pub fn check(&self) -> Result<(), Violation> {
         let mut resident = [0u32; MAX_MEMORIES];
-        for index in 0..self.memory.pages.len() {
-            let page = PageId(index as u32);
+        // Read once: reading them takes most of the time.
+        let mut states = Vec::new();
+        for page in (0..self.memory.pages.len() as u32).map(PageId) {
+            let state = self.memory.pages.state(page);
             if self.memory.pages.allocated(page) {
-                self.check_page(page, &mut resident)?;
+                self.check_page(page, &state, &mut resident)?;
+                states.push((page, state));
             } else {
-                self.check_nothing(page)?;
+                self.check_nothing(page, &state)?;
             }
         }
         self.check_frames(&resident)?;
-        self.check_spare()?;
+        self.check_spare(&states)?;
         self.check_numbered_frames()?;
         self.check_busy()?;
-        self.check_tenants()?;
+        self.check_tenants(&states)?;
         self.check_placement()
     }
 
-    fn check_page(&self, page: PageId, resident: &mut [u32; MAX_MEMORIES]) -> Result<(), Violation> {
-        let state = self.memory.pages.state(page);
-        check_state(&state, self.geometry().gpus).map_err(|what| Violation(format!("page {}: {what}", page.0)))?;
-        self.check_reach(page, &state)?;
+    fn check_page(&self, page: PageId, state: &PageState, resident: &mut [u32; MAX_MEMORIES]) -> Result<(), Violation> {
+        check_state(state, self.geometry().gpus).map_err(|what| Violation(format!("page {}: {what}", page.0)))?;
+        self.check_reach(page, state)?;
         if state.mode == Mode::Everywhere {
             return Ok(());
         }
@@ -73,8 +75,7 @@ impl Manager {
         ensure(able == strangers, || format!("page {} is mapped by {strangers:?}, of which {able:?} reach it", page.0))
     }
 
-    fn check_nothing(&self, page: PageId) -> Result<(), Violation> {
-        let state = self.memory.pages.state(page);
+    fn check_nothing(&self, page: PageId, state: &PageState) -> Result<(), Violation> {
         let empty = state.resident.is_empty() && state.mapped.is_empty() && state.writable.is_empty();
         ensure(empty && self.memory.pages.slot(page).is_none(), || format!("page {} was freed and lives", page.0))
     }
@@ -96,10 +97,9 @@ impl Manager {
     }
 
     /// What GPUs keep for others is listed as what it is: what may be dropped has a copy on the host.
-    fn check_spare(&self) -> Result<(), Violation> {
-        let pages = (0..self.memory.pages.len() as u32).map(PageId).filter(|&page| self.memory.pages.allocated(page));
+    fn check_spare(&self, states: &[(PageId, PageState)]) -> Result<(), Violation> {
         let span = self.geometry().block_pages();
-        let states = pages.map(|page| (page.0 / span, self.memory.pages.state(page)));
+        let states = states.iter().map(|&(page, state)| (page.0 / span, state));
         self.memory.pages.spare().agrees(states).map_err(Violation)
     }
 
@@ -153,17 +153,17 @@ impl Manager {
         ensure(busy == held, || format!("{busy} pages are busy, {held} are in plans"))
     }
 
-    fn check_tenants(&self) -> Result<(), Violation> {
+    fn check_tenants(&self, states: &[(PageId, PageState)]) -> Result<(), Violation> {
         let Some(tenants) = self.memory.pages.tenants() else { return Ok(()) };
-        let pages = &self.memory.pages;
-        let allocated = (0..pages.len() as u32).map(PageId).filter(|&page| pages.allocated(page));
-        let leaves = |page: PageId| !pages.kind(page).stays() && !self.memory.system_wide(page);
-        let movable: Vec<PageId> = allocated.filter(|&page| leaves(page)).collect();
-        for space in tenants.spaces() {
+        let leaves = |page: PageId| !self.memory.pages.kind(page).stays() && !self.memory.system_wide(page);
+        let mut found = vec![[0; MAX_MEMORIES]; tenants.spaces().count()];
+        for (page, state) in states.iter().filter(|(page, _)| leaves(*page)) {
+            let held = &mut found[usize::from(self.memory.pages.space(*page).0)];
+            state.movable().iter().for_each(|memory| held[memory.index()] += 1);
+        }
+        for (space, found) in tenants.spaces().zip(found) {
             for memory in MemoryMask::all_gpus(self.geometry().gpus).iter() {
-                let there =
-                    |page: &&PageId| pages.space(**page) == space && pages.state(**page).movable().contains(memory);
-                let (found, known) = (movable.iter().filter(there).count(), tenants.held(space, memory) as usize);
+                let (found, known) = (found[memory.index()], tenants.held(space, memory));
                 ensure(found == known, || format!("space {} has {found} pages on {memory}, not {known}", space.0))?;
             }
         }

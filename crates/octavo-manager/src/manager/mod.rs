@@ -1,5 +1,6 @@
 //! The manager: what it holds, and how it is made. What it does about each kind of event has a file of its own.
 
+mod accesses;
 mod advice;
 mod ahead;
 mod allocations;
@@ -31,6 +32,7 @@ use crate::contract::error::ConfigError;
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::masks::MemoryMask;
 use crate::contract::topology::{SystemTable, Topology};
 use crate::manager::delayed::Delayed;
 use crate::manager::lanes::Detour;
@@ -229,6 +231,7 @@ impl Manager {
             demotion: Box::<Host>::default(),
             guard: None,
             statistics: Statistics::default(),
+            was_full: MemoryMask::EMPTY,
             victims: Vec::new(),
         };
         let starved = (0..geometry.processors()).map(|_| VecDeque::new()).collect();

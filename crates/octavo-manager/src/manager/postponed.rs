@@ -37,7 +37,7 @@ impl Manager {
         }
     }
 
-    /// Large pages that lost pages to a new allocation in their block are none any more. The new pages are held until
+    /// Large pages that lost pages to a new allocation in their block are split. The new pages are held until
     /// that is done.
     pub(super) fn splinter_reused(&mut self, run: PageRun, plans: &mut Vec<Plan>) {
         let gpus = ProcessorMask::all_gpus(self.geometry().gpus);

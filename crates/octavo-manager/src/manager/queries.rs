@@ -25,7 +25,7 @@ impl Manager {
         self.policies.needs()
     }
 
-    /// What the placement that decides about a page needs; nothing if nobody does.
+    /// What the placement that decides about a page needs; nothing if none does.
     #[must_use]
     pub fn needs_of(&self, page: PageId) -> Needs {
         let pages = &self.memory.pages;

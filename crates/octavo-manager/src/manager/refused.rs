@@ -68,7 +68,7 @@ impl Manager {
 
     /// Adds what is left to do about pages and frames.
     fn end_what_began(&mut self, flight: &Flight, kept: &Kept, draft: &mut Draft) {
-        // Nobody knows whether they were before it failed.
+        // It is unknown whether they were before it failed.
         draft.flight.journal.splintered.extend_from_slice(&flight.journal.splintered);
         self.keep_large(kept, draft);
         repair(&mut Transaction { memory: &mut self.memory, draft }, kept);

@@ -4,7 +4,7 @@
 use crate::contract::block::BlockMap;
 use crate::contract::event::Fault;
 use crate::contract::ids::{Access, MemoryId, PageId};
-use crate::contract::masks::ProcessorMask;
+use crate::contract::masks::{MemoryMask, ProcessorMask};
 use crate::contract::plan::{Cause, Plan, PlanClass};
 use crate::manager::Manager;
 use crate::mechanism::room::NoRoom;
@@ -62,6 +62,7 @@ impl Manager {
     }
 
     fn serve_together(&mut self, faults: &[Pending], plans: &mut Vec<Plan>) {
+        let was_full = self.memory.was_full;
         let mut draft = self.unfinished.open();
         let detour = self.detour(faults, &mut draft);
         draft.detour = detour;
@@ -85,7 +86,7 @@ impl Manager {
             draft = Draft { detour, ..self.unfinished.open_for(PlanClass::Prefetch) };
         }
         if brings_more {
-            self.bring_more(&faults[0].fault, migrated, &mut draft);
+            self.bring_more(&faults[0].fault, (migrated, was_full), &mut draft);
             let own = draft.class == PlanClass::Prefetch && !draft.is_empty();
             self.memory.statistics.prefetch_plans += u64::from(own);
         }
@@ -233,7 +234,7 @@ impl Manager {
     }
 
     /// Asks the prefetcher, and brings those pages of the block that can and may come.
-    fn bring_more(&mut self, fault: &Fault, mut faulted: BlockMap, draft: &mut Draft) {
+    fn bring_more(&mut self, fault: &Fault, (mut faulted, was_full): (BlockMap, MemoryMask), draft: &mut Draft) {
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
         for page in faulted.iter().map(|index| PageId(block.first.0 + index)) {
@@ -245,7 +246,8 @@ impl Manager {
             return;
         }
         let resident = pages.resident_near(fault.processor, fault.page);
-        let service = Service { destination: fault.processor, block, extent, faulted, resident };
+        let was_full = was_full.contains(fault.processor.memory());
+        let service = Service { destination: fault.processor, block, extent, faulted, resident, was_full };
         let prefetch = self.policies.brings(pages.kind(fault.page), || pages.space(fault.page));
         let decider = pages.decider(fault.page).expect("nobody faults on pages that stay");
         let (placement, prefetch) = self.policies.both(decider, prefetch);

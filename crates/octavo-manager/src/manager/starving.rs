@@ -6,7 +6,7 @@ use crate::memories::usage::{OutOfMemory, Starving, Wait};
 
 impl Manager {
     /// Who waits first, of memory that stays and of faults, for room that no unfinished plan can make: it waits until
-    /// something else happens, and for ever if nothing can. `None` if nobody does.
+    /// something else happens, and for ever if nothing can. `None` if none does.
     #[must_use]
     pub fn starving(&self) -> Option<Starving> {
         let unplaced = self.frameless.iter().map(|&(run, memory)| (run.first, memory));

@@ -10,7 +10,7 @@ use crate::strategies::placement::Placement;
 
 impl Manager {
     /// When something is to be done though nothing else happens: hand in [`Event::Tick`](crate::Event::Tick) then.
-    /// `None` if nobody waits. Changes with any call.
+    /// `None` if no strategy waits. Changes with any call.
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Option<Time> {

@@ -29,7 +29,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Result<Cause, No
     Ok(Cause::WriteCollapse)
 }
 
-/// Leaves the owner's copy of a replicated page and nobody's mapping.
+/// Leaves the owner's copy of a replicated page, unmapped everywhere.
 pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
     let page = tx.state(run.first);
     silence(tx, run, &page);
@@ -37,7 +37,7 @@ pub(super) fn to_owner(tx: &mut Transaction<'_>, run: PageRun) {
     tx.set_mode(run, Mode::Plain);
 }
 
-/// Nobody accesses the page any more. Readers of a replica need no drain, there is nothing of theirs to lose.
+/// The page is no longer accessed. Readers of a replica need no drain: they have no writes to lose.
 fn silence(tx: &mut Transaction<'_>, run: PageRun, page: &PageState) {
     tx.drain(page.must_drain(), run);
     tx.invalidate(page.mapped, run);

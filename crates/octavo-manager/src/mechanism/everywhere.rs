@@ -33,7 +33,7 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     if cold { Cause::Migration } else { Cause::RemoteMap }
 }
 
-/// A page that nobody touched comes into being on `gpu` and everywhere.
+/// An untouched page comes into being on `gpu` and everywhere.
 pub(super) fn populate(tx: &mut Transaction<'_>, run: PageRun, gpu: MemoryId) {
     tx.set_mode(run, Mode::Everywhere);
     tx.populate(run, gpu, true);

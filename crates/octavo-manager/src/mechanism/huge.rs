@@ -1,4 +1,4 @@
-//! A core touches memory of the operating system that nobody touched before: the kernel may give it a huge page.
+//! A core first touches memory of the operating system: the kernel may give it a huge page.
 
 use crate::contract::event::Fault;
 use crate::contract::ids::{HOST, MemoryId, PageRun};

@@ -1,4 +1,4 @@
-//! A page that nobody touched comes into being: it gets a frame where the decision wants it, and nothing is copied.
+//! An untouched page comes into being: it gets a frame where the decision wants it, and nothing is copied.
 
 use super::{everywhere, huge, map_remote, migrate};
 use crate::contract::event::Fault;
@@ -8,7 +8,7 @@ use crate::mechanism::room::NoRoom;
 use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
-/// Serves the first touch of a page: wherever nobody's copy could be mapped, it is the toucher's.
+/// Serves the first touch of a page: where no other copy can be mapped, the toucher becomes the owner.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     let memory = place(tx, fault.processor, decision);
     let run = huge::touched(tx, fault, memory).unwrap_or(PageRun::one(fault.page));

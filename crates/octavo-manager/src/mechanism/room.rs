@@ -106,6 +106,9 @@ fn free_frames(
     };
     if enough || !wanted.all {
         tx.memory.statistics.evictions_for_others += u64::from(for_others);
+        if !victims.is_empty() {
+            tx.memory.was_full = tx.memory.was_full.with(memory);
+        }
         std::mem::swap(&mut tx.draft.steps, &mut tx.draft.room);
         blocks.into_iter().for_each(|block| spare::remove(tx, memory, block));
         // In the order of the victims, so that a failure restores them in the reverse of it.

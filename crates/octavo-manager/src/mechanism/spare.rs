@@ -11,7 +11,7 @@ use crate::pages::residency::Residency;
 use crate::strategies::decision::Decision;
 use crate::transaction::Transaction;
 
-/// Serves a fault on a page that is kept for others. Nobody maps such a page: it goes where a page that nobody touched
+/// Serves a fault on a page that is kept for others. Nobody maps such a page: it goes where an untouched page
 /// would come into being.
 pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision) -> Result<Cause, NoRoom> {
     let (run, memory) = (PageRun::one(fault.page), populate::place(tx, fault.processor, decision));

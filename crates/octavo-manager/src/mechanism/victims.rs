@@ -10,7 +10,7 @@ use crate::transaction::state::Memory;
 pub(crate) struct Need {
     /// Pages that have to leave.
     pub pages: u32,
-    /// None leaves unless so many can.
+    /// None leaves unless this many can.
     pub all: bool,
     /// Who needs room, if anyone does.
     pub asking: Option<SpaceId>,

@@ -97,7 +97,7 @@ impl FrameStore {
         self.blocks[block as usize].held += 1;
     }
 
-    /// A large frame with nothing left in it is nobody's, and nobody's home.
+    /// An empty large frame has no owner, and is no page's home.
     fn empty_if_unused(&mut self, large: u32) {
         let absent = self.absent(large);
         let record = &mut self.frames[large as usize];

@@ -55,12 +55,12 @@ impl Fragmentation {
     }
 }
 
-/// So many percent of `count`, to the nearest.
+/// This many percent of `count`, to the nearest.
 fn percent(count: usize, percent: u32) -> usize {
     (count * percent as usize + 50) / 100
 }
 
-/// So many of them at random, without repetition.
+/// This many of them at random, without repetition.
 fn draw(numbers: &mut [u32], count: usize, random: &mut Random) -> Vec<u32> {
     for index in 0..count {
         let other = index + random.below((numbers.len() - index) as u32) as usize;

@@ -55,7 +55,7 @@ pub(crate) struct Frames {
     staying: [u32; MAX_MEMORIES],
     /// The host's memories, the nearest to its cores first.
     hosts: Vec<MemoryId>,
-    /// Whether one of them has a limit; if not, nobody counts their frames.
+    /// Whether one of them has a limit; if not, their frames are not counted.
     host_ends: bool,
     /// The most frames that were held at once.
     most: [u32; MAX_MEMORIES],
@@ -104,7 +104,7 @@ impl Frames {
         self.host_ends || !memory.on_host()
     }
 
-    /// Where so many pages go that are to be in a host memory: the first with a free frame, `wanted` before all others,
+    /// Where this many pages go that are to be in a host memory: the first with a free frame, `wanted` before all others,
     /// and how many of the pages fit there. `None` if all are full.
     pub fn room_on_host(&self, wanted: MemoryId, count: u32, change: &Change) -> Option<(MemoryId, u32)> {
         if !self.host_ends {
@@ -116,12 +116,12 @@ impl Frames {
         Some((memory, count.min(room)))
     }
 
-    /// Whether so many pages fit into the host's memories together.
+    /// Whether this many pages fit into the host's memories together.
     pub fn host_holds(&self, count: u32, change: &Change) -> bool {
         !self.host_ends || self.hold_together(&self.hosts, count, change)
     }
 
-    /// Whether so many pages fit into these memories together.
+    /// Whether this many pages fit into these memories together.
     pub fn hold_together<'a>(
         &self,
         memories: impl IntoIterator<Item = &'a MemoryId>,
@@ -173,7 +173,7 @@ impl Frames {
         self.staying[memory.index()]
     }
 
-    /// So many pages stay from now on.
+    /// This many pages stay from now on.
     pub fn stay(&mut self, memory: MemoryId, pages: u32) {
         self.staying[memory.index()] += pages;
     }
@@ -216,7 +216,7 @@ impl Frames {
         }
     }
 
-    /// It was refused: what it used is free, but for so many more, or fewer, frames than before it.
+    /// It was refused: what it used is free, but for this many more, or fewer, frames than before it.
     pub fn refuse(&mut self, change: &Change, kept: &[i32; MAX_MEMORIES]) {
         for (index, kept) in kept.iter().enumerate() {
             self.releasing[index] -= change.released(index);

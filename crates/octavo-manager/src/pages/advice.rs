@@ -8,7 +8,7 @@ use crate::contract::kind::Advice;
 pub(crate) struct Advised(Vec<(PageRun, Advice)>);
 
 impl Advised {
-    /// Whether nobody said anything about any page.
+    /// Whether no page has advice.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -29,7 +29,7 @@ impl Advised {
         }
     }
 
-    /// Nothing is said about these pages any more.
+    /// These pages lose their advice.
     pub fn forget(&mut self, pages: PageRun) {
         let (first, end) = (pages.first.0, pages.first.0 + pages.count);
         let left = |&(run, advice): &(PageRun, Advice)| {

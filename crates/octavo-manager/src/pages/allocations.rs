@@ -38,7 +38,7 @@ impl Allocations {
         self.runs[self.index(page)]
     }
 
-    /// Whose `page` is, which is part of an allocation.
+    /// The allocation that contains `page`.
     #[inline]
     pub fn space(&self, page: PageId) -> SpaceId {
         self.only.unwrap_or_else(|| self.spaces[self.index(page)])

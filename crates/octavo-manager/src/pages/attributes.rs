@@ -64,7 +64,7 @@ pub(super) struct Attributes {
 struct Claimed {
     by: Decider,
     attribute: &'static Attribute,
-    /// Allocated pages by value, but for 0; empty if nobody counts them.
+    /// Allocated pages by value, but for 0; empty if they are not counted.
     pages: Vec<u64>,
 }
 
@@ -125,7 +125,7 @@ impl Attributes {
         }
     }
 
-    /// Of so many pages, those with each value of an attribute that `by` may have claimed.
+    /// Of this many pages, those with each value of an attribute that `by` may have claimed.
     pub fn pages(&self, by: Decider, attribute: &'static Attribute, of: u64) -> Vec<u64> {
         let known = self.claimed.iter().find(|known| known.by == by && std::ptr::eq(known.attribute, attribute));
         let mut counts = known.map_or_else(|| vec![0; attribute.values.len()], |known| known.pages.clone());

@@ -12,7 +12,7 @@ pub(crate) struct HugePages {
 }
 
 impl HugePages {
-    /// Whether `page` is part of a huge page, where blocks have so many pages.
+    /// Whether `page` is part of a huge page, where blocks have this many pages.
     pub fn contains(&self, page: PageId, span: u32) -> bool {
         let block = page.0 / span;
         self.blocks.get((block / WORD) as usize).is_some_and(|word| word >> (block % WORD) & 1 != 0)
@@ -28,7 +28,7 @@ impl HugePages {
         self.blocks[word] |= 1 << (block % WORD);
     }
 
-    /// Pages change or are freed: the huge pages that they are part of are none any more. Costs nothing without any.
+    /// Pages change or are freed: the huge pages that contain them are split. Costs nothing without any.
     pub fn split(&mut self, run: PageRun, span: u32) {
         if self.blocks.is_empty() {
             return;

@@ -219,7 +219,7 @@ impl Pages {
         self.planes.mapped_alike(processor, run)
     }
 
-    /// New pages, which nobody touched.
+    /// New pages, still untouched.
     pub fn allocate(&mut self, allocation: &Allocation) {
         let &Allocation { run, space, kind, advice, .. } = allocation;
         assert!(run.count > 0, "an allocation has at least one page");
@@ -236,7 +236,7 @@ impl Pages {
         self.tenants.iter_mut().for_each(|tenants| tenants.allocated(allocation, all));
     }
 
-    /// Pages that nobody touched were written before time zero, and lie in this memory.
+    /// Untouched pages were written before time zero, and lie in this memory.
     pub fn put(&mut self, run: PageRun, memory: MemoryId) {
         for page in run.iter() {
             self.records[page.index()].owner = memory;

@@ -34,7 +34,7 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    /// For so many processors, and memories that are these processors' and further ones of the host.
+    /// For this many processors, and memories that are these processors' and further ones of the host.
     pub fn new(processors: usize, memories: usize) -> Self {
         Self { processors, memories, words: Vec::new(), residents: [0; MAX_MEMORIES] }
     }

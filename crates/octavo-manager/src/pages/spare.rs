@@ -211,3 +211,19 @@ fn place(state: &PageState) -> Option<(MemoryId, usize)> {
     let lent = state.mode == Mode::Spare && state.resident.contains(state.owner) && !state.owner.on_host();
     lent.then(|| (state.owner, usize::from(state.backed())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MemoryId, Spare, Staging};
+
+    #[test]
+    fn pages_that_are_being_staged_cannot_be_removed_yet() {
+        let memory = MemoryId::gpu(0);
+        let mut spare = Spare::default();
+        spare.lent[memory.index()].pages = [1, 5];
+        spare.begin_staging(Staging { slot: 7, memory, pages: 3 });
+        assert_eq!((spare.backed(memory), spare.pages(memory)), (2, 6));
+        spare.end(7);
+        assert_eq!(spare.backed(memory), 5);
+    }
+}

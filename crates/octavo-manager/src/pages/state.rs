@@ -17,7 +17,7 @@ pub(crate) struct PageState {
 }
 
 impl PageState {
-    /// Whether a memory holds the page; if not, nobody touched it since it was allocated.
+    /// Whether a memory holds the page; if not, it is untouched since it was allocated.
     pub fn populated(&self) -> bool {
         !self.resident.is_empty()
     }

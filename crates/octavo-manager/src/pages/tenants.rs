@@ -36,7 +36,7 @@ impl Tenants {
         self.tenant(space).is_some_and(|tenant| tenant.allocated > 0 && tenant.gpus.contains(memory.processor()))
     }
 
-    /// What it is called; empty if nobody said.
+    /// Its name; empty if it has none.
     pub fn name(&self, space: SpaceId) -> &str {
         self.tenant(space).map_or("", |tenant| &tenant.name)
     }

@@ -153,6 +153,16 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
+    /// Whether a registered evictor of all pages is to be told of accesses.
+    ///
+    /// # Errors
+    /// As [`MemoryConfig::resolve`], for the keys that this depends on.
+    pub fn sees_accesses(&self) -> Result<bool, ConfigError> {
+        // What comes from outside is not built for that.
+        let known = !octavo_registry::is_place(&self.eviction.name);
+        Ok(known && built(&EVICTIONS, &self.eviction, &self.geometry(1)?)?.wants_accesses())
+    }
+
     /// As if there were base pages alone.
     fn base_geometry(&self, gpus: usize) -> Result<Geometry, ConfigError> {
         if PAGE_SIZES.contains(&self.page_size.0) {

@@ -102,7 +102,7 @@ impl Context<'_> {
         self.pages.advised().of(page)
     }
 
-    /// Whether a processor can have a mapping to a memory; to what is near it, it always can.
+    /// Whether a processor can map a memory; it can always map those near it.
     #[must_use]
     pub fn can_map(&self, processor: ProcessorId, memory: MemoryId) -> bool {
         self.reach.can_map(processor, memory)

@@ -12,7 +12,7 @@ pub(crate) struct Dealer {
     dealt: Vec<(ProcessorMask, u32)>,
 }
 
-/// Pages that were dealt out: to whose GPUs, counted among those that asked, and after so many others.
+/// Pages that were dealt out: to whose GPUs, counted among those that asked, and after this many others.
 #[derive(Clone, Copy)]
 pub(crate) struct Dealt {
     pub whose: u8,
@@ -24,7 +24,7 @@ impl Dealer {
         Self { first, dealt: Vec::new() }
     }
 
-    /// Deals so many pages out to `gpus`, which are not none.
+    /// Deals this many pages out to `gpus`, which are not none.
     pub fn deal(&mut self, gpus: ProcessorMask, pages: u32) -> Dealt {
         let known = self.dealt.iter().position(|(others, _)| *others == gpus);
         let at = known.unwrap_or_else(|| {
@@ -45,7 +45,7 @@ impl Dealer {
         gpus.iter().nth(turn).expect("a turn is one of the GPUs'")
     }
 
-    /// Those of `dealt` that lie `offset` behind the first of them.
+    /// The part of `dealt` that begins `offset` after its first.
     pub fn later(&self, dealt: Dealt, offset: u32) -> Dealt {
         let count = self.dealt[usize::from(dealt.whose)].0.len() as u32;
         Dealt { before: (dealt.before + offset % count) % count, ..dealt }

@@ -22,18 +22,21 @@ pub(crate) struct Evictors {
     choice: Option<(Choice, Geometry)>,
     /// What those of some address spaces are made of.
     own: BTreeMap<SpaceId, Choice>,
+    /// Whether one of these is to be told of accesses, although it may not have been made yet.
+    own_want_accesses: bool,
 }
 
 impl Evictors {
     /// The only one.
     pub fn one(evictor: Box<dyn Eviction>) -> Self {
-        Self { all: vec![evictor], apart: false, choice: None, own: BTreeMap::new() }
+        Self { all: vec![evictor], apart: false, choice: None, own: BTreeMap::new(), own_want_accesses: false }
     }
 
     /// One for all pages, until they are [told apart](Evictors::tell_apart).
     pub fn new(choice: &Choice, geometry: &Geometry) -> Result<Self, ConfigError> {
         let all = vec![built(&EVICTIONS, choice, geometry)?];
-        Ok(Self { all, apart: false, choice: Some((choice.clone(), *geometry)), own: BTreeMap::new() })
+        let choice = Some((choice.clone(), *geometry));
+        Ok(Self { all, apart: false, choice, own: BTreeMap::new(), own_want_accesses: false })
     }
 
     /// From now on each address space has its own; there is no page yet.
@@ -44,6 +47,7 @@ impl Evictors {
     /// An address space has an evictor of its own sort; there is no page yet.
     pub fn set(&mut self, space: SpaceId, choice: &Choice, geometry: &Geometry) -> Result<(), ConfigError> {
         let evictor = built(&EVICTIONS, choice, geometry)?;
+        self.own_want_accesses |= evictor.wants_accesses();
         if space == SpaceId::default() {
             self.all[0] = evictor;
         }
@@ -76,6 +80,20 @@ impl Evictors {
         let evictor = self.of(space.unwrap_or_default());
         let residency = Residency { pages, space };
         run.for_each(|page| evictor.used(holder, page, &residency));
+    }
+
+    /// Whether any is told of accesses.
+    pub fn want_accesses(&self) -> bool {
+        self.own_want_accesses || self.all.iter().any(|evictor| evictor.wants_accesses())
+    }
+
+    /// `page` of `holder` was accessed.
+    pub fn accessed(&mut self, holder: MemoryId, page: PageId, times: u32, pages: &Pages) {
+        let space = self.told(page, pages);
+        let evictor = self.of(space.unwrap_or_default());
+        if evictor.wants_accesses() {
+            evictor.accessed(holder, page, times, &Residency { pages, space });
+        }
     }
 
     /// `page` is back in `holder`.

@@ -112,7 +112,7 @@ impl Policies {
         self.placements[decider.index()].needs
     }
 
-    /// When the first placement wants to be asked.
+    /// The earliest deadline of any placement.
     pub fn deadline(&self) -> Option<Time> {
         self.placements.iter().filter_map(|placing| placing.placement.deadline()).min()
     }

@@ -25,7 +25,7 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// A plan that nobody waits for.
+    /// A plan that no fault waits for.
     pub fn open_for(&mut self, class: PlanClass) -> Draft {
         Draft { class, ..self.open() }
     }
@@ -53,7 +53,7 @@ impl Unfinished {
     pub fn commit(&mut self, memory: &mut Memory, mut draft: Draft, plans: &mut Vec<Plan>) {
         coalesce_touched(memory, &mut draft);
         if draft.is_empty() {
-            // What no executor sees has changed already: nobody acknowledges it.
+            // What no executor sees has changed already: it needs no acknowledgement.
             draft.flight.undo.iter().for_each(|(page, _)| memory.pages.set_slot(*page, None));
             self.flights.close(draft.slot, draft.flight);
             self.recycle(draft.room);

@@ -19,7 +19,7 @@ pub(crate) struct Pending {
     pub decided: Option<(Decision, Charges)>,
     /// What it lacks, once it had to wait for room.
     pub lacks: Option<Lack>,
-    /// Whether memory was compacted for it, which is not done twice.
+    /// Whether memory was compacted for it; that happens once.
     pub compacted: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Journal {
     pub touched: Vec<(ProcessorId, u32)>,
     /// Blocks that became large pages.
     pub coalesced: Vec<(ProcessorId, u32)>,
-    /// Blocks that the plan says are none any more.
+    /// Blocks that the plan splits.
     pub splintered: Vec<(ProcessorId, u32)>,
     /// Whose memory the plan compacts.
     pub compacts: Option<ProcessorId>,

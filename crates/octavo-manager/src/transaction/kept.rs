@@ -71,7 +71,7 @@ impl Kept {
         match *step {
             Step::Coalesce { processor, block } => self.coalesced.push((processor, block)),
             Step::Compact { .. } => self.compacted = true,
-            // A splinter is repeated: nobody need know whether it was done.
+            // A splinter is repeated: whether it was done does not matter.
             _ => {}
         }
     }

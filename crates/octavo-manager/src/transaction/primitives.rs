@@ -37,7 +37,7 @@ impl Transaction<'_> {
         self.change(pages, |state| state.writable = state.writable.difference(processors));
     }
 
-    /// Pages that nobody touched get frames of `memory`.
+    /// Untouched pages get frames of `memory`.
     pub fn populate(&mut self, pages: PageRun, memory: MemoryId, zeroed: bool) {
         self.draft.steps.push(Step::Populate { memory, pages, zeroed });
         self.change(pages, |state| {

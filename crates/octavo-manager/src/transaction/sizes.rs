@@ -5,7 +5,7 @@ use crate::contract::masks::ProcessorMask;
 use crate::transaction::Transaction;
 
 impl Transaction<'_> {
-    /// Before pages change on these processors: the large and huge pages that they are part of are none any more.
+    /// Before pages change on these processors: the large and huge pages that contain them are split.
     pub fn splinter(&mut self, processors: ProcessorMask, pages: PageRun) {
         self.memory.pages.split(pages);
         self.splinter_large(processors, pages);
@@ -38,7 +38,7 @@ impl Transaction<'_> {
         } else if store.splinters(block) == 0 {
             return;
         }
-        // If another plan's splinter is unfinished, nobody knows whether it will be done before this plan's steps.
+        // If another plan's splinter is unfinished, it is unknown whether it will be done before this plan's steps.
         let splintered = &mut self.draft.flight.journal.splintered;
         if !splintered.contains(&(processor, block)) {
             splintered.push((processor, block));

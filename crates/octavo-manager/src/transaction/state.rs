@@ -5,6 +5,7 @@ use octavo_units::Time;
 use crate::contract::counts::Statistics;
 use crate::contract::ids::{MemoryId, PageId, PageRun};
 use crate::contract::kind::Kind;
+use crate::contract::masks::MemoryMask;
 use crate::contract::topology::{FastLinks, Reach, SystemTable};
 use crate::memories::frames::{Change, Frames};
 use crate::pages::Pages;
@@ -39,6 +40,8 @@ pub(crate) struct Memory {
     /// Who steps in when processors fight over pages, if anyone does.
     pub guard: Option<Box<dyn ThrashingGuard>>,
     pub statistics: Statistics,
+    /// Memories that something has left to make room.
+    pub was_full: MemoryMask,
     /// Victims of the plan under construction; kept for its capacity.
     pub victims: Vec<PageId>,
 }

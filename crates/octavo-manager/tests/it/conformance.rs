@@ -4,7 +4,7 @@
 //!
 //! After each event: the manager's own invariants hold, its plans can be carried out by a
 //! [machine](crate::executor::Machine) that refuses nonsense, and both agree about every page. At the end every fault
-//! was woken. Twice the same script gives twice the same plans.
+//! was woken. The first script of each composition, played twice, gives twice the same plans.
 
 use crate::executor::Machine;
 use octavo_manager::{
@@ -16,6 +16,7 @@ use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell;
 
 /// The address space of a script; the second allocation, which nobody touched before, comes and goes.
 const PAGES: usize = 1100;
@@ -295,9 +296,13 @@ fn conform(composed: Composed<'_>) {
         Config { cases, failure_persistence: None, ..Config::default() },
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
     );
+    // A second play costs as much as the first, and one script of each composition says whether plans repeat.
+    let repeats = Cell::new(true);
     let outcome = runner.run(&script(), |script| {
         let plans = plans_of(composed, &script, true);
-        prop_assert_eq!(plans, plans_of(composed, &script, false), "the same script gives the same plans");
+        if repeats.replace(false) {
+            prop_assert_eq!(plans, plans_of(composed, &script, false), "the same script gives the same plans");
+        }
         Ok(())
     });
     if let Err(error) = outcome {

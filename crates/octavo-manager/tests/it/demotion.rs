@@ -199,6 +199,22 @@ fn nobody_lends_what_it_has_in_reserve() {
 }
 
 #[test]
+fn a_reserve_of_more_than_half_of_a_gpu_can_be_refused() {
+    // Of 4 and 8 pages of 2 MiB: two are half of the smaller memory.
+    assert_eq!(lenders(4, &[4, 8]).check_reserve(), Ok(()));
+    let error = lenders(5, &[4, 8]).check_reserve().unwrap_err();
+    assert_eq!(error.key, "demotion.reserve");
+    assert_eq!(error.message, "expected at most 4MiB, half of a GPU's memory of 8MiB, found 6MiB");
+    assert_eq!(lenders(5, &[u32::MAX, 8]).check_reserve(), Ok(()));
+    let ahead = MemoryConfig { demotion: choice("reserve", "{}"), ..MemoryConfig::default() };
+    let ahead = |pages: u32| Manager::new(&ahead, &Topology::of(vec![pages])).unwrap().check_reserve();
+    assert_eq!(ahead(51_200), Ok(()), "half of 200 MiB are the default");
+    assert_eq!(ahead(51_199).unwrap_err().key, "demotion.free");
+    let none = Manager::new(&MemoryConfig::default(), &Topology::of(vec![1])).unwrap();
+    assert_eq!(none.check_reserve(), Ok(()), "nothing is asked for");
+}
+
+#[test]
 fn a_block_of_which_pages_stay_behind_goes_to_the_host() {
     let config = MemoryConfig { demotion: choice("spare-memory", r#"{"reserve": "0B"}"#), ..MemoryConfig::default() };
     let mut manager = allocated(Manager::new(&config, &Topology::of(vec![2, 8])).unwrap());

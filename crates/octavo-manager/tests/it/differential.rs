@@ -85,12 +85,15 @@ fn roomy(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = R
 /// A node whose memories hold a few pages each.
 pub fn cramped(placement: impl Strategy<Value = Placement>) -> impl Strategy<Value = Rules> {
     let capacity = prop_oneof![3 => vec(1u32..9, 1..5), 1 => vec(16u32..40, 1..5)];
-    (capacity, placement, page_size(), eviction()).prop_map(|(capacity, placement, page_size, eviction)| Rules {
-        page_size,
-        capacity,
-        eviction,
-        ..Rules::unlimited(1, placement)
-    })
+    (capacity, placement, page_size(), eviction(), any::<bool>()).prop_map(
+        |(capacity, placement, page_size, eviction, sees_accesses)| Rules {
+            page_size,
+            capacity,
+            eviction,
+            sees_accesses,
+            ..Rules::unlimited(1, placement)
+        },
+    )
 }
 
 /// A placement that keeps nothing of its own.
@@ -145,6 +148,7 @@ fn eviction() -> impl Strategy<Value = Eviction> {
     prop_oneof![
         4 => Just(Eviction::LruPage),
         3 => Just(Eviction::LruBlock),
+        2 => Just(Eviction::LfuBlock),
         2 => reserved().prop_map(Eviction::SequentialLocal),
         2 => reserved().prop_map(Eviction::TreeNeighborhood),
         1 => Just(Eviction::Nothing),

@@ -2,7 +2,7 @@
 //! test names the option or function, or the log, whose decision it states.
 
 use crate::common::{Node, choice, placement};
-use octavo_manager::{Event, MemoryConfig, MemoryId, PageId, PageRun, ProcessorId, Topology};
+use octavo_manager::{Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, ProcessorId, Topology};
 
 /// Pages of 64 KiB.
 const LEAF: u32 = 16;
@@ -183,4 +183,92 @@ fn what_is_reserved_leaves_when_nothing_else_can() {
     assert_eq!(leaves(&node, 0, 32), [0], "the last of two");
     node.event(Event::Capacity { memory: processor.memory(), pages: 0 });
     assert_eq!(node.manager.frames_held(processor.memory()), 0);
+}
+
+/// Pages that the GPU maps are accessed, so often each.
+fn access(node: &mut Node, pages: &[(u32, u32)]) {
+    let accessed = |&(page, times)| Accessed { processor: ProcessorId::gpu(0), page: PageId(page), times };
+    node.manager.note_accesses(&pages.iter().map(accessed).collect::<Vec<_>>());
+}
+
+#[test]
+fn refresh_valid_pages_an_access_keeps_what_was_served_first() {
+    for (eviction, prefetch, step) in [
+        ("lru-page", "none", 1),
+        ("lru-block", "none", 512),
+        ("sequential-local", "sequential-local", 512),
+        ("tree-neighborhood", "sequential-local", 512),
+    ] {
+        for (recency, leaves) in [("service", 0), ("access", 1)] {
+            let capacity = if prefetch == "none" { 2 } else { 2 * LEAF };
+            let config = MemoryConfig {
+                prefetch: choice(prefetch, "{}"),
+                eviction: choice(eviction, &format!(r#"{{"recency": "{recency}"}}"#)),
+                ..placement("on-touch", "{}")
+            };
+            let mut node = Node::with(&config, &Topology::of(vec![capacity]));
+            assert_eq!(node.manager.wants_accesses(), recency == "access");
+            (0..2).for_each(|unit| drop(node.read(0, unit * step)));
+            access(&mut node, &[(0, 1)]);
+            node.read(0, 2 * step);
+            let gone: Vec<u32> = (0..2).filter(|unit| here(&node, unit * step..unit * step + 1).is_empty()).collect();
+            assert_eq!(gone, [leaves], "{eviction}, {recency}");
+        }
+    }
+}
+
+#[test]
+fn eviction_policy_4_the_block_accessed_least_often_leaves_and_begins_anew() {
+    let config = MemoryConfig { eviction: choice("lfu-block", "{}"), ..placement("on-touch", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![2]));
+    [0, 512].into_iter().for_each(|page| drop(node.read(0, page)));
+    access(&mut node, &[(0, 3), (512, 1)]);
+    node.read(0, 1024);
+    assert_eq!((here(&node, 0..1).len(), here(&node, 512..513).len()), (1, 0), "the second was accessed least often");
+    node.read(0, 512);
+    assert_eq!((here(&node, 0..1).len(), here(&node, 1024..1025).len()), (1, 0), "the third was accessed once");
+    access(&mut node, &[(512, 1)]);
+    node.read(0, 1024);
+    assert_eq!((here(&node, 0..1).len(), here(&node, 512..513).len()), (1, 0), "what had left began anew");
+}
+
+#[test]
+fn is_block_evictable_what_is_not_whole_stays() {
+    for eviction in ["sequential-local", "tree-neighborhood"] {
+        let options = r#"{"whole": true}"#;
+        let mut node = node("none", eviction, options, 2);
+        node.read(0, 0);
+        (16..32).for_each(|page| drop(node.read(0, page)));
+        (512..527).for_each(|page| drop(node.read(0, page)));
+        assert_eq!(here(&node, 0..32).len(), 17, "{eviction}");
+        node.read(0, 527);
+        assert_eq!(
+            (here(&node, 0..16).len(), here(&node, 16..32).len()),
+            (1, 0),
+            "{eviction}: the second leaf alone is whole"
+        );
+    }
+    let config = MemoryConfig { eviction: choice("lru-block", r#"{"whole": true}"#), ..placement("on-touch", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![514]));
+    node.read(0, 512);
+    (0..512).for_each(|page| drop(node.read(0, page)));
+    node.read(0, 513);
+    node.read(0, 514);
+    assert_eq!((here(&node, 0..512).len(), here(&node, 512..1024).len()), (0, 3));
+}
+
+#[test]
+fn hwprefetch_oversub_the_other_prefetcher_begins_after_the_fault_that_did_not_fit() {
+    let config = MemoryConfig {
+        prefetch: choice("when-full", r#"{"before": "sequential-local", "after": "none"}"#),
+        ..placement("on-touch", "{}")
+    };
+    let mut node = Node::with(&config, &Topology::of(vec![3 * LEAF - 1]));
+    [0, 16, 512].into_iter().for_each(|page| drop(node.read(0, page)));
+    assert_eq!((here(&node, 0..512).len(), here(&node, 512..544).len()), (2 * LEAF as usize - 1, LEAF as usize));
+    node.read(0, 544);
+    assert_eq!(here(&node, 544..560), [544]);
+    let unknown = MemoryConfig { prefetch: choice("when-full", r#"{"after": "tree-neighbourhood"}"#), ..config };
+    let error = unknown.resolve().unwrap_err();
+    assert!(error.key == "prefetch.after" && error.message.contains("`tree-neighborhood`"), "{error}");
 }

@@ -2,7 +2,8 @@
 //!
 //! The whole program is streamed once; nothing but a few counters for each page is kept. Accesses are counted as line
 //! transactions before any cache. The time they come at plays no part: a page that two GPUs use one after the other
-//! is as shared as one they use together.
+//! is as shared as one they use together. Only launches are told apart: whether GPUs use a page in the same launch or in
+//! turn, and whether all launches that use it write it.
 
 mod pages;
 
@@ -12,7 +13,7 @@ use serde::Serialize;
 use self::pages::Pages;
 use crate::buffer::{BUFFER_ALIGNMENT, pages_of};
 use crate::dispatch::Dispatch;
-use crate::launches::{Cursor, Workload};
+use crate::launches::{Cursor, Launch, Resources, Workload};
 use crate::op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 
 /// How the program is spread and what a page is.
@@ -123,6 +124,10 @@ pub struct Traffic {
     pub shared_read_write: PageClass,
     /// Accessed pages by how many GPUs access them, from one to all.
     pub by_gpus: Vec<PageClass>,
+    /// Those of them that several GPUs access one after the other: no launch has two of them. By how many GPUs.
+    pub in_turn: Vec<PageClass>,
+    /// Shared pages that some launches write and others only read.
+    pub phased: PageClass,
 }
 
 /// Some of the pages.
@@ -132,7 +137,12 @@ pub struct PageClass {
     pub pages: u64,
     /// Line transactions to them.
     pub accesses: u64,
+    /// Line transactions of stores among these.
+    pub stores: u64,
 }
+
+/// How many work-groups of a launch a compute unit holds at once; at least 1.
+pub type Room<'a> = &'a dyn Fn(&Launch, Resources) -> u32;
 
 /// Streams all of `workload` and counts.
 ///
@@ -140,10 +150,27 @@ pub struct PageClass {
 /// A setting that cannot be: a dispatch that only a run decides, no or too many GPUs, no compute units, a page size
 /// that is no power of two from a line to 2 MiB. Or a workload that failed.
 pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Characteristics, OptionError> {
+    if setting.dispatch == Dispatch::FillFirst {
+        let message = "`fill-first` is decided while running; expected a dispatch that is decided ahead";
+        return Err(OptionError::new("dispatch", message));
+    }
+    characterise_filled(workload, setting, &|_, _| 1)
+}
+
+/// As [`characterise`], and a dispatch that only a run decides as if all work-groups of a launch took equally long, with
+/// `room` for this many at once ([`Dispatch::expected_shares`]).
+///
+/// # Errors
+/// As [`characterise`], the dispatch aside.
+pub fn characterise_filled(
+    workload: &dyn Workload,
+    setting: &Setting,
+    room: Room<'_>,
+) -> Result<Characteristics, OptionError> {
     check(setting)?;
     let mut tally = Tally::new(workload, setting);
     for launch in 0..workload.launches() {
-        tally.launch(workload, setting, launch);
+        tally.launch(workload, setting, room, launch);
     }
     match workload.failure() {
         Some(reason) => Err(OptionError::new("", reason)),
@@ -152,13 +179,9 @@ pub fn characterise(workload: &dyn Workload, setting: &Setting) -> Result<Charac
 }
 
 fn check(setting: &Setting) -> Result<(), OptionError> {
-    let Setting { gpus, compute_units_per_gpu, page_bytes, dispatch } = *setting;
+    let Setting { gpus, compute_units_per_gpu, page_bytes, dispatch: _ } = *setting;
     if !(1..=u64::BITS).contains(&gpus) {
         return Err(OptionError::new("gpus", format!("expected 1 to 64, found {gpus}")));
-    }
-    if dispatch == Dispatch::FillFirst {
-        let message = "`fill-first` is decided while running; expected `even-split` or `unit-multiples`";
-        return Err(OptionError::new("dispatch", message));
     }
     if compute_units_per_gpu == 0 {
         return Err(OptionError::new("compute_units_per_gpu", "expected at least 1, found 0"));
@@ -193,10 +216,12 @@ impl Tally {
         }
     }
 
-    fn launch(&mut self, workload: &dyn Workload, setting: &Setting, index: u32) {
-        let launch = workload.launch(index);
-        let ranges = setting.dispatch.ranges(launch.work_groups, setting.gpus, setting.compute_units_per_gpu);
-        for (gpu, groups) in ranges.into_iter().flatten().enumerate() {
+    fn launch(&mut self, workload: &dyn Workload, setting: &Setting, room: Room<'_>, index: u32) {
+        let (launch, units) = (workload.launch(index), setting.compute_units_per_gpu);
+        let at_once = room(&launch, workload.resources(index)).saturating_mul(units);
+        let shares = setting.dispatch.expected_shares(launch.work_groups, setting.gpus, units, at_once);
+        self.pages.begin_launch();
+        for (gpu, groups) in shares.into_iter().enumerate() {
             for group in groups {
                 for wavefront in 0..launch.wavefronts_per_group {
                     self.wavefront(workload, gpu as u32, [index, group, wavefront]);

@@ -12,6 +12,8 @@ pub(super) struct Pages {
     counts: Vec<PageCounts>,
     /// One bit for each line ever accessed.
     lines: Vec<u64>,
+    /// Launches that have begun.
+    launch: u32,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -20,6 +22,37 @@ struct PageCounts {
     gpus: u64,
     loads: u64,
     stores: u64,
+    /// The last launch that accesses it, and what that does.
+    launch: u32,
+    now: InLaunch,
+    /// What launches before did.
+    past: Past,
+}
+
+/// What a launch does to a page.
+#[derive(Clone, Copy, Default)]
+struct InLaunch {
+    /// One bit for each GPU that accesses it.
+    gpus: u64,
+    writes: bool,
+}
+
+/// What any launch did to a page.
+#[derive(Clone, Copy, Default)]
+struct Past {
+    /// Several GPUs accessed it in the same launch.
+    together: bool,
+    written: bool,
+    /// A launch only read it.
+    only_read: bool,
+}
+
+impl Past {
+    fn add(&mut self, launch: InLaunch) {
+        self.together |= launch.gpus.count_ones() > 1;
+        self.written |= launch.writes;
+        self.only_read |= launch.gpus != 0 && !launch.writes;
+    }
 }
 
 impl Pages {
@@ -29,7 +62,13 @@ impl Pages {
             line_shift: (page_bytes / LINE_BYTES).ilog2(),
             counts: vec![PageCounts::default(); end.div_ceil(page_bytes) as usize],
             lines: vec![0; end.div_ceil(LINE_BYTES * 64) as usize],
+            launch: 0,
         }
+    }
+
+    /// What comes is of the next launch.
+    pub fn begin_launch(&mut self) {
+        self.launch += 1;
     }
 
     /// `gpu` loads `count` lines from `line` on.
@@ -41,7 +80,10 @@ impl Pages {
     /// `gpu` stores `count` lines from `line` on.
     #[inline]
     pub fn store(&mut self, gpu: u32, line: u64, count: u32) {
-        self.access(gpu, line, count, |page, lines| page.stores += lines);
+        self.access(gpu, line, count, |page, lines| {
+            page.stores += lines;
+            page.now.writes = true;
+        });
     }
 
     #[inline]
@@ -51,7 +93,12 @@ impl Pages {
             let page = line >> self.line_shift;
             let stop = end.min((page + 1) << self.line_shift);
             let counts = &mut self.counts[page as usize];
+            if counts.launch != self.launch {
+                counts.past.add(counts.now);
+                (counts.launch, counts.now) = (self.launch, InLaunch::default());
+            }
             counts.gpus |= 1 << gpu;
+            counts.now.gpus |= 1 << gpu;
             add(counts, stop - line);
             for line in line..stop {
                 self.lines[(line / 64) as usize] |= 1 << (line % 64);
@@ -77,12 +124,14 @@ impl PageClass {
     fn add(&mut self, other: Self) {
         self.pages += other.pages;
         self.accesses += other.accesses;
+        self.stores += other.stores;
     }
 }
 
 impl Traffic {
     fn none(gpus: u32) -> Self {
-        Self { by_gpus: vec![PageClass::default(); gpus as usize], ..Self::default() }
+        let none = vec![PageClass::default(); gpus as usize];
+        Self { by_gpus: none.clone(), in_turn: none, ..Self::default() }
     }
 
     fn add_page(&mut self, page: &PageCounts) {
@@ -90,7 +139,7 @@ impl Traffic {
             return;
         }
         let sharers = page.gpus.count_ones() as usize;
-        let this = PageClass { pages: 1, accesses: page.loads + page.stores };
+        let this = PageClass { pages: 1, accesses: page.loads + page.stores, stores: page.stores };
         self.loads += page.loads;
         self.stores += page.stores;
         self.accesses += this.accesses;
@@ -99,6 +148,14 @@ impl Traffic {
             return self.private.add(this);
         }
         self.shared.add(this);
+        let mut past = page.past;
+        past.add(page.now);
+        if !past.together {
+            self.in_turn[sharers - 1].add(this);
+        }
+        if past.written && past.only_read {
+            self.phased.add(this);
+        }
         if page.stores == 0 { self.shared_read_only.add(this) } else { self.shared_read_write.add(this) }
     }
 
@@ -118,6 +175,8 @@ impl Traffic {
             sum.shared.add(part.shared);
             sum.shared_read_only.add(part.shared_read_only);
             sum.shared_read_write.add(part.shared_read_write);
+            sum.phased.add(part.phased);
+            sum.in_turn.iter_mut().zip(&part.in_turn).for_each(|(all, some)| all.add(*some));
             sum.by_gpus.iter_mut().zip(&part.by_gpus).for_each(|(all, some)| all.add(*some));
         }
         sum.set_share();

@@ -13,6 +13,7 @@ pub struct PythonEviction {
     geometry: Geometry,
     victims: Method,
     on_use: Option<Method>,
+    on_access: Option<Method>,
     on_evict: Option<Method>,
     on_restore: Option<Method>,
 }
@@ -25,6 +26,7 @@ impl PythonEviction {
         Ok(Self {
             victims: caller.method(py, "victims")?,
             on_use: overridden("on_use")?,
+            on_access: overridden("on_access")?,
             on_evict: overridden("on_evict")?,
             on_restore: overridden("on_restore")?,
             caller,
@@ -44,6 +46,17 @@ impl Eviction for PythonEviction {
         let Some(method) = &self.on_use else { return };
         let about = About { occasion: "a use", processor: Some(holder.processor()), page: Some(page) };
         let arguments = |_: Python<'_>| Ok((number(holder.processor()), page.0));
+        let _told = self.lend(memory, || self.caller.call(about, method, arguments, |_| Ok(())));
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.on_access.is_some()
+    }
+
+    fn accessed(&mut self, holder: MemoryId, page: PageId, times: u32, memory: &Residency<'_>) {
+        let Some(method) = &self.on_access else { return };
+        let about = About { occasion: "an access", processor: Some(holder.processor()), page: Some(page) };
+        let arguments = |_: Python<'_>| Ok((number(holder.processor()), page.0, times));
         let _told = self.lend(memory, || self.caller.call(about, method, arguments, |_| Ok(())));
     }
 

@@ -80,7 +80,7 @@ impl Yield {
         self.job
     }
 
-    /// So many pages at most; None for any.
+    /// This many pages at most; None for any.
     #[getter]
     fn pages(&self) -> Option<i64> {
         self.pages
@@ -137,7 +137,7 @@ impl Shortage {
         self.wanted
     }
 
-    /// Number of the job that needs room; None if that is nobody's fault.
+    /// Number of the job that needs room; None if no job caused it.
     #[getter]
     fn asking(&self) -> Option<u16> {
         self.asking

@@ -133,7 +133,7 @@ impl Page {
         set(py, self.view.writable)
     }
 
-    /// Whether a memory holds it: not if nobody touched it since it was allocated.
+    /// Whether a memory holds it: not if it is untouched since it was allocated.
     #[getter]
     fn populated(&self) -> bool {
         self.view.populated()
@@ -291,6 +291,12 @@ impl Service {
     #[getter]
     fn faulted(&self) -> Vec<u32> {
         self.numbers(self.service.faulted.iter())
+    }
+
+    /// Whether anything had left the destination to make room before these faults were served.
+    #[getter]
+    fn was_full(&self) -> bool {
+        self.service.was_full
     }
 
     /// Pages that are at the destination, those among them.

@@ -112,7 +112,7 @@ pub(crate) struct Touched {
 }
 
 impl Cpu {
-    /// A host whose page table has so many pages, none of them mapped.
+    /// A host whose page table has this many pages, none of them mapped.
     pub fn new(config: &CpuConfig, pages: usize) -> Self {
         let in_flight = || Slots::new(config.lines_in_flight);
         let core = || Core { in_flight: in_flight(), tlb: CoreTlb::new(&config.tlb), threads: 0, free: 0 };

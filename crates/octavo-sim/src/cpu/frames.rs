@@ -21,7 +21,7 @@ pub(crate) struct HostFrames {
 }
 
 impl HostFrames {
-    /// None yet, for so many pages; nothing if nobody cares.
+    /// None yet, for this many pages; nothing if they are not tracked.
     pub fn of(manager: &Manager, pages: usize) -> Option<Self> {
         let choice = manager.host_frames();
         let large = choice == Choice::Large;

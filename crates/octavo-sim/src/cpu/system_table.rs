@@ -51,7 +51,7 @@ impl SystemTable {
         self.walkers.reserve(time, self.walk)
     }
 
-    /// When the kernel has made entries for so many pages that GPUs touch first, one after another.
+    /// When the kernel has made entries for this many pages that GPUs touch first, one after another.
     pub fn first_touch(&mut self, time: u64, pages: u32) -> u64 {
         self.kernel.reserve(time, u64::from(pages) * self.first_touch)
     }

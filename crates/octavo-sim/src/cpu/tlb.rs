@@ -17,7 +17,7 @@ impl CoreTlb {
         Self { pages: vec![NOTHING; entries], ways, sets: config.entries / config.ways }
     }
 
-    /// Whether the translation of `page` is there; it is from now on.
+    /// Whether the TLB holds the translation of `page`; afterwards it does.
     pub fn look_up(&mut self, page: u32) -> bool {
         let set = self.set(page);
         let found = set.iter().position(|known| *known == page);

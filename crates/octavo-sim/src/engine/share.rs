@@ -1,6 +1,6 @@
 //! A constant share of what comes, in whole numbers.
 
-/// So many in a hundred, dealt out as evenly as whole numbers allow: what a few fall short of is owed to the next.
+/// This many in a hundred, dealt out as evenly as whole numbers allow: what a few fall short of is owed to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     percent: u32,

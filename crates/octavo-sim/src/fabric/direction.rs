@@ -19,7 +19,7 @@ impl Direction {
         Self { lane: Lane::new(BUCKET_SHIFT), bytes: [0; Traffic::COUNT] }
     }
 
-    /// So many.
+    /// This many.
     pub fn several(count: usize) -> Vec<Self> {
         (0..count).map(|_| Self::new()).collect()
     }
@@ -57,7 +57,7 @@ impl Rate {
         ((bytes * self.0) >> 16).max(1)
     }
 
-    /// So many bytes for that.
+    /// This many bytes for that.
     #[inline(always)]
     pub fn packet(self, bytes: u64, traffic: Traffic) -> Packet {
         Packet { bytes, duration: self.time_for(bytes), traffic }

@@ -47,6 +47,7 @@ impl<L: Listen> Machine<L> {
             entry = served;
         }
         self.counts.serve(gpu, entry.target(), kind, lines);
+        self.tables.say(Happening::Accessed { gpu, page, write: kind == Kind::Store });
         if entry.target() == processor.memory() {
             self.reports.count(gpu, page, lines);
         }
@@ -124,7 +125,7 @@ impl<L: Listen> Machine<L> {
         self.drive(|driver, now, tables| driver.go_on(now, tables));
     }
 
-    /// What a strategy wants to have waited for comes at once.
+    /// What a strategy waits for comes at once.
     fn wait(&mut self, fault: Fault) {
         while !self.halted()
             && self.driver.outstanding().outstanding(fault.processor, fault.page).is_some()

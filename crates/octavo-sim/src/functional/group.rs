@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_program::{Cursor, Launch, Op, OpKind, OpSink, Workload};
+use octavo_program::{Cursor, Launch, Op, OpKind, OpSink, Share, Workload};
 use prefetch_index::prefetch_index;
 
 /// Operations that a wavefront's buffer holds.
@@ -66,7 +66,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Nothing is in flight; work-groups of so many wavefronts come.
+    /// Nothing is in flight; work-groups of this many wavefronts come.
     pub fn clear(&mut self, wavefronts: u32) {
         self.wavefronts = wavefronts as usize;
         self.groups.clear();
@@ -183,7 +183,7 @@ impl Places {
 }
 
 /// Who runs what of a launch: a queue for each GPU of its job, or one for all.
-pub(super) struct Queues(Vec<Range<u32>>);
+pub(super) struct Queues(Vec<Share>);
 
 impl Queues {
     /// No work-group waits.
@@ -191,9 +191,9 @@ impl Queues {
         Self(Vec::new())
     }
 
-    /// As the ranges say; one for all if there are none.
-    pub fn new(launch: &Launch, ranges: Option<Vec<Range<u32>>>) -> Self {
-        Self(ranges.unwrap_or_else(|| std::iter::once(0..launch.work_groups).collect()))
+    /// As the shares say; one for all if there are none.
+    pub fn new(launch: &Launch, shares: Option<Vec<Share>>) -> Self {
+        Self(shares.unwrap_or_else(|| vec![Share::contiguous(0..launch.work_groups)]))
     }
 
     /// The work-group that the GPU with that place among those of its job begins next.

@@ -14,7 +14,7 @@ impl<L: Listen> Run<'_, L> {
         let (state, compute) = (&mut self.jobs[job], &self.config.compute);
         let shape = self.workload.launch(launch);
         let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
-        state.queues = Queues::new(&shape, self.config.dispatch.ranges(shape.work_groups, gpus, units));
+        state.queues = Queues::new(&shape, self.config.dispatch.shares(shape.work_groups, gpus, units));
         let occupancy = Occupancy::new(compute, self.workload.resources(launch));
         let groups = occupancy.groups_at_once(shape.wavefronts_per_group) as usize;
         for (ring, units) in self.rings.iter_mut().zip(&state.lot.units) {

@@ -69,6 +69,9 @@ impl<L: Listen> Machine<L> {
 
     /// Tells the driver something, and whoever listens what placements noted about it.
     pub fn drive(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Tables<L>)) {
+        if let Some(touched) = self.tables.listeners.touched() {
+            self.driver.manager_mut().note_accesses(touched.take());
+        }
         tell(&mut self.driver, self.pace.now(self.tables.lines), &mut self.tables);
         self.pace.note_deadline(self.driver.deadline());
         for change in self.driver.manager_mut().drain_attribute_changes() {

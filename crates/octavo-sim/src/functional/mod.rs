@@ -35,6 +35,7 @@ mod job;
 mod launch;
 mod machine;
 mod pace;
+mod page_order;
 mod placement;
 mod program;
 mod result;
@@ -45,6 +46,7 @@ mod run;
 mod tests;
 mod turns;
 
+pub use page_order::page_order;
 pub use placement::Placed;
 pub use result::{HostLines, InstantAccesses, InstantJob, InstantResult, InstantSummary, Moved};
 pub use run::{InstantOptions, InstantProgress, run_at_once, run_jobs_at_once};

@@ -1,4 +1,4 @@
-//! What stands for time where strategies ask for it: each GPU is taken to access a line in so many cycles.
+//! What stands for time where strategies ask for it: each GPU is taken to access a line in this many cycles.
 
 use octavo_units::Time;
 
@@ -32,7 +32,7 @@ impl Pace {
         }
     }
 
-    /// The time after so many line accesses.
+    /// The time after this many line accesses.
     pub fn now(&self, lines: u64) -> Time {
         self.skipped + Time(lines / self.gpus * self.line)
     }

@@ -8,6 +8,7 @@ use crate::functional::job::Running;
 use crate::functional::machine::Machine;
 use crate::functional::placement::Placed;
 use crate::functional::run::Run;
+use crate::machine::happening::Listen;
 use crate::observe::jobs::JobCounts;
 use crate::observe::record::Recorder;
 use crate::observe::result::FrameUse;
@@ -127,12 +128,40 @@ pub struct HostLines {
     pub faults: u64,
 }
 
+/// Listeners one of which keeps the record that results are made of.
+pub(super) trait Recording: Listen {
+    fn recorder(&mut self) -> &mut Recorder;
+
+    fn into_recorder(self) -> Recorder;
+}
+
+impl Recording for Recorder {
+    fn recorder(&mut self) -> &mut Recorder {
+        self
+    }
+
+    fn into_recorder(self) -> Recorder {
+        self
+    }
+}
+
+impl<L: Listen> Recording for (Recorder, L) {
+    fn recorder(&mut self) -> &mut Recorder {
+        &mut self.0
+    }
+
+    fn into_recorder(self) -> Recorder {
+        self.0
+    }
+}
+
 impl InstantResult {
     /// The results of a run that has ended.
-    pub(super) fn of(run: Run<'_, Recorder>, is_whole: bool, capacity_bytes: Option<u64>) -> Self {
+    pub(super) fn of<L: Recording>(run: Run<'_, L>, is_whole: bool, capacity_bytes: Option<u64>) -> Self {
         let Run { workload, mut machine, jobs, rounds, launches_done, host, copied_bytes, most_used, .. } = run;
         let buffers = workload.buffers();
-        machine.tables.listeners.end(machine.tables.lines);
+        let lines = machine.tables.lines;
+        machine.tables.listeners.recorder().end(lines);
         machine.tables.placed.note_rest(buffers, machine.driver.manager());
         let manager = machine.driver.manager();
         let summary = InstantSummary {
@@ -147,10 +176,10 @@ impl InstantResult {
             placement: machine.tables.placed.summed_up(buffers),
             memory_use: most_used.iter().flatten().map(|used: &MemoryUse| FrameUse::of(used, manager)).collect(),
             host: is_whole.then_some(host),
-            jobs: jobs_of(&machine.tables.listeners, &jobs, &rounds),
+            jobs: jobs_of(machine.tables.listeners.recorder(), &jobs, &rounds),
         };
         let own = [machine.tables.placed.table(buffers), machine.counts.table()];
-        let mut tables = machine.tables.listeners.tables_without_time(workload);
+        let mut tables = machine.tables.listeners.into_recorder().tables_without_time(workload);
         tables.extend(own);
         Self { summary, tables }
     }
@@ -172,7 +201,7 @@ fn jobs_of(recorder: &Recorder, jobs: &[Running<'_>], rounds: &Rounds) -> Vec<In
     recorder.counts_by_job().zip(jobs).enumerate().map(of).collect()
 }
 
-fn accesses(machine: &Machine<Recorder>) -> InstantAccesses {
+fn accesses<L>(machine: &Machine<L>) -> InstantAccesses {
     let counts = &machine.counts;
     InstantAccesses {
         scalar_loads: counts.scalar_loads,
@@ -191,7 +220,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-fn moved(machine: &Machine<Recorder>, copies_bytes: u64) -> Moved {
+fn moved<L: Listen>(machine: &Machine<L>, copies_bytes: u64) -> Moved {
     let bytes = |cause| machine.tables.copied.pages(cause) * machine.page_bytes();
     Moved {
         // A page that is copied so that it can be mapped moves.

@@ -13,13 +13,14 @@ use crate::functional::job::Running;
 use crate::functional::machine::Machine;
 use crate::functional::result::{HostLines, InstantResult};
 use crate::functional::ring::Ring;
+use crate::gpu::touched::Touched;
 use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
 use crate::machine::happening::Listen;
 use crate::observe::record::Recorder;
 use crate::rounds::Rounds;
 use crate::simulate::{check_launches, check_programs, check_size, footprint_pages};
 
-/// How a run without time goes, what it records and whom it tells about its progress.
+/// How a run without time goes, what it records and where it reports progress.
 pub struct InstantOptions<'a> {
     /// Memory instructions that a wavefront makes in its turn, at least 1.
     pub turn: u32,
@@ -114,48 +115,74 @@ pub fn run_jobs_at_once(
         let progress = options.progress.map(|tell| tell as &mut dyn FnMut(InstantProgress) -> ControlFlow<()>);
         let recorder = Recorder::new(workload, page_bytes, 0, options.record_events);
         let options = InstantOptions { progress, ..options };
-        let done = run(node, memory, (jobs, workload, programs), capacity, options, recorder)?;
-        Ok(InstantResult::of(done, is_whole, capacity_bytes))
+        let begun = Begun::new(node, memory, (jobs, workload, programs), capacity)?;
+        if !begun.manager.wants_accesses() {
+            return Ok(InstantResult::of(begun.run(options, recorder)?, is_whole, capacity_bytes));
+        }
+        let touched = Touched::new(node.gpus as usize, workload.address_end().div_ceil(page_bytes) as usize);
+        Ok(InstantResult::of(begun.run(options, (recorder, touched))?, is_whole, capacity_bytes))
     })
 }
 
-/// Runs jobs that lie beside one another in a workload to their end; by job, the whole program there.
-pub(super) fn run<'a, L: Listen>(
+/// Jobs that lie beside one another in a workload, about to begin.
+pub(super) struct Begun<'a> {
     node: &'a NodeConfig,
-    memory: &MemoryConfig,
-    (jobs, workload, programs): (&[Job<'_>], &'a dyn Workload, &'a [Option<Program>]),
-    capacity: Option<u32>,
-    options: InstantOptions<'a>,
-    listeners: L,
-) -> Result<Run<'a, L>, SimError> {
-    let (gpus, page_bytes) = (node.gpus as usize, memory.decision_size()?.0);
-    check_size(workload)?;
-    check_programs(node, jobs, page_bytes)?;
-    let units = divide_node(node, jobs)?;
-    let groups = check_launches(node, workload)?;
-    let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?.with_spaces(memory, &spaces(jobs))?;
-    let jobs_there: Vec<Running<'_>> = Running::all(jobs, units, (workload, programs), node);
-    let cycle = node.clock.time_for(Cycles(1));
-    let address_end = workload.address_end();
-    let mut run = Run {
-        workload,
-        config: node,
-        machine: Machine::new(manager, (gpus, cycle), page_bytes, address_end, &options, listeners),
-        rings: (0..gpus).map(|gpu| Ring::new(gpu, &jobs_there)).collect(),
-        jobs: jobs_there,
-        rounds: Rounds::new(jobs),
-        turn: options.turn.max(1),
-        launches_done: 0,
-        groups_done: 0,
-        groups,
-        host: HostLines::default(),
-        copied_bytes: 0,
-        most_used: vec![None; gpus],
-        progress: options.progress,
-    };
-    let stopped = run.all();
-    run.check(stopped)?;
-    Ok(run)
+    page_bytes: u64,
+    manager: Manager,
+    workload: &'a dyn Workload,
+    jobs: Vec<Running<'a>>,
+    rounds: Rounds,
+    /// Work-groups of all launches.
+    groups: u64,
+}
+
+impl<'a> Begun<'a> {
+    /// By job, the whole program there; `capacity`: pages of each GPU.
+    pub fn new(
+        node: &'a NodeConfig,
+        memory: &MemoryConfig,
+        (jobs, workload, programs): (&[Job<'_>], &'a dyn Workload, &'a [Option<Program>]),
+        capacity: Option<u32>,
+    ) -> Result<Self, SimError> {
+        let page_bytes = memory.decision_size()?.0;
+        check_size(workload)?;
+        check_programs(node, jobs, page_bytes)?;
+        let units = divide_node(node, jobs)?;
+        let groups = check_launches(node, workload)?;
+        let manager = Manager::new(memory, &node.topology(capacity, page_bytes)?)?;
+        manager.check_reserve()?;
+        let manager = manager.with_spaces(memory, &spaces(jobs))?;
+        let rounds = Rounds::new(jobs);
+        let jobs = Running::all(jobs, units, (workload, programs), node);
+        Ok(Self { node, page_bytes, manager, workload, jobs, rounds, groups })
+    }
+
+    /// Runs them to their end.
+    pub fn run<L: Listen>(self, options: InstantOptions<'a>, listeners: L) -> Result<Run<'a, L>, SimError> {
+        let Self { node, page_bytes, manager, workload, jobs, rounds, groups } = self;
+        let gpus = node.gpus as usize;
+        let cycle = node.clock.time_for(Cycles(1));
+        let address_end = workload.address_end();
+        let mut run = Run {
+            workload,
+            config: node,
+            machine: Machine::new(manager, (gpus, cycle), page_bytes, address_end, &options, listeners),
+            rings: (0..gpus).map(|gpu| Ring::new(gpu, &jobs)).collect(),
+            jobs,
+            rounds,
+            turn: options.turn.max(1),
+            launches_done: 0,
+            groups_done: 0,
+            groups,
+            host: HostLines::default(),
+            copied_bytes: 0,
+            most_used: vec![None; gpus],
+            progress: options.progress,
+        };
+        let stopped = run.all();
+        run.check(stopped)?;
+        Ok(run)
+    }
 }
 
 impl<L: Listen> Run<'_, L> {

@@ -9,7 +9,8 @@ use octavo_registry::Choice;
 use octavo_scenario::{Source, resolve};
 use proptest::prelude::*;
 
-use crate::functional::run::{InstantOptions, run};
+use crate::functional::run::{Begun, InstantOptions};
+use crate::gpu::touched::Touched;
 use crate::job::{Job, divide_node};
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Jobs;
@@ -85,20 +86,26 @@ fn node(preset: &str, capacity_percent: u32) -> NodeConfig {
     NodeConfig { gpus: 3, ..scenario.unwrap().scenario.node }
 }
 
+fn touched(node: &NodeConfig, workload: &Serial) -> Touched {
+    Touched::new(node.gpus as usize, workload.address_end().div_ceil(4096) as usize)
+}
+
 fn in_time(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity: Option<u32>) -> Vec<Plan> {
     let manager = Manager::new(memory, &node.topology(capacity, 4096).unwrap()).unwrap();
     let jobs = [Job::alone(workload, None)];
     let running = Jobs::new(&jobs, divide_node(node, &jobs).unwrap(), workload, node, Starts::default());
-    let mut running = Node::new(node, manager, 4096, (workload, running, &[None]), Vec::new(), Plans::default());
+    let listeners = (Plans::default(), touched(node, workload));
+    let mut running = Node::new(node, manager, 4096, (workload, running, &[None]), Vec::new(), listeners);
     while running.step() {}
-    running.end().1.0
+    running.end().1.0.0
 }
 
 fn at_once(node: &NodeConfig, memory: &MemoryConfig, workload: &Serial, capacity: Option<u32>) -> Vec<Plan> {
     let options = InstantOptions { turn: 1, report_lines: None, record_events: false, progress: None };
     let (jobs, programs) = ([Job::alone(workload, None)], [None]);
-    let running = run(node, memory, (&jobs, workload, &programs), capacity, options, Plans::default());
-    running.unwrap_or_else(|error| panic!("{error}")).machine.tables.listeners.0
+    let begun = Begun::new(node, memory, (&jobs, workload, &programs), capacity).unwrap();
+    let running = begun.run(options, (Plans::default(), touched(node, workload)));
+    running.unwrap_or_else(|error| panic!("{error}")).machine.tables.listeners.0.0
 }
 
 proptest! {
@@ -109,6 +116,10 @@ proptest! {
         accesses in prop::collection::vec((0u32..3, 0..PAGES, any::<bool>()), 1..50),
         placement in prop::sample::select(PLACEMENTS.names().filter(|name| *name != "griffin-dpc").collect::<Vec<_>>()),
         prefetch in prop::sample::select(PREFETCHERS.names().collect::<Vec<_>>()),
+        (eviction, recency) in (
+            prop::sample::select(vec!["lru-page", "lru-block", "sequential-local", "tree-neighborhood"]),
+            prop::sample::select(vec!["service", "access"]),
+        ),
         preset in prop::sample::select(vec!["grit-4gpu", "cuda-sm90"]),
         capacity in prop::sample::select(vec![0, 30]),
     ) {
@@ -117,9 +128,11 @@ proptest! {
             (gpu, if page % 2 == 0 { page % 24 } else { page }, write)
         }).collect();
         let (node, workload) = (node(preset, capacity), serial(3, &accesses));
-        let memory = MemoryConfig {
-            placement: Choice::named(placement), prefetch: Choice::named(prefetch), ..MemoryConfig::default()
+        let mut memory = MemoryConfig {
+            placement: Choice::named(placement), prefetch: Choice::named(prefetch),
+            eviction: Choice::named(eviction), ..MemoryConfig::default()
         };
+        memory.eviction.options.insert("recency".to_owned(), recency.into());
         let capacity = node.capacity_pages(4096, PAGES).unwrap();
         prop_assert_eq!(in_time(&node, &memory, &workload, capacity), at_once(&node, &memory, &workload, capacity));
     }

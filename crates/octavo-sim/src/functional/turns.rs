@@ -36,7 +36,7 @@ impl Turns {
         Self { job, gpu, own, ..Self::default() }
     }
 
-    /// Takes work-groups of so many wavefronts, at most `room`, from the queue.
+    /// Takes work-groups of this many wavefronts, at most `room`, from the queue.
     pub fn begin(&mut self, room: usize, wavefronts: u32, queues: &mut Queues) {
         self.places.clear(wavefronts);
         self.turn = 0;

@@ -9,5 +9,6 @@ pub(crate) mod reports;
 pub(crate) mod run;
 pub(crate) mod settling;
 pub(crate) mod state;
+pub(crate) mod touched;
 pub(crate) mod translate;
 pub(crate) mod units;

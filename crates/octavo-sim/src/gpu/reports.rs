@@ -5,7 +5,7 @@ use octavo_manager::{AccessCount, PageId, ProcessorId, ReportSpec};
 
 pub(crate) struct Reports {
     spec: Option<ReportSpec>,
-    /// Lines by GPU, then page, since the last report; empty when nobody asks.
+    /// Lines by GPU, then page, since the last report; empty if reports are off.
     counts: Vec<Vec<u32>>,
     /// Pages with a count, by GPU.
     touched: Vec<Vec<u32>>,

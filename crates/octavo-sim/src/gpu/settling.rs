@@ -82,7 +82,7 @@ impl Settling {
         Self { ahead: settled.ahead.0, remembers, gpus: (0..node.gpus).map(gpu).collect() }
     }
 
-    /// Of so many lines of the own memory that a GPU loads, those that its first level does not have.
+    /// Of this many lines of the own memory that a GPU loads, those that its first level does not have.
     #[inline]
     pub fn missed(&mut self, gpu: usize, lines: u32) -> u32 {
         self.gpus[gpu].misses.of(lines)

@@ -226,6 +226,7 @@ impl<L: Listen> Node<'_, L> {
                 return Translation::ready(self.hardware.gpus[gpu].entry(page), looked_up);
             }
         }
+        self.hardware.say(Happening::Walks { page });
         if self.hardware.system.as_ref().is_some_and(|system| system.contains(page)) {
             let huge = self.driver.manager().is_huge(PageId(page));
             return self.hardware.translate_on_host(gpu, first, (page, huge), write, looked_up);
@@ -248,6 +249,7 @@ impl<L: Listen> Node<'_, L> {
     /// Resolves a fault that costs nothing (`ideal`); whether stores are allowed then, which they are not if the manager
     /// makes it wait for another plan.
     fn resolve_for_free(&mut self, gpu: usize, page: u32) -> bool {
+        self.tell_accesses();
         let now = Time(self.hardware.clock.now());
         self.driver.resolve_at_once(now, &[fault_of(gpu, page, true)], &mut Free(&mut self.hardware));
         self.drive(|driver, now, hardware| driver.go_on(now, hardware));

@@ -2,6 +2,7 @@
 
 use octavo_manager::{KernelEnd, SpaceId};
 use octavo_node::LaunchDiscards;
+use octavo_program::Share;
 
 use crate::engine::event::Kind;
 use crate::gpu::units::groups::NewGroup;
@@ -30,10 +31,8 @@ impl<L: Listen> Node<'_, L> {
         state.occupancy = Occupancy::new(&self.hardware.config.compute, self.workload.resources(launch));
         let groups = state.shape.work_groups;
         let (gpus, units) = (state.lot.gpus.len() as u32, state.lot.fewest_units() as u32);
-        match self.hardware.config.dispatch.ranges(groups, gpus, units) {
-            Some(ranges) => state.queues = ranges,
-            None => state.queues = std::iter::once(0..groups).collect(),
-        }
+        let shares = self.hardware.config.dispatch.shares(groups, gpus, units);
+        state.queues = shares.unwrap_or_else(|| vec![Share::contiguous(0..groups)]);
         self.hardware.fetch.begin_launch(application, &state.shape.kernel, self.workload.code_bytes(launch));
         let state = &self.jobs.running[application];
         self.hardware.empty_caches(state, self.workload.flushed_before(launch));
@@ -50,7 +49,7 @@ impl<L: Listen> Node<'_, L> {
         self.end_launch_if_done(application);
     }
 
-    /// Starts work-groups round robin over the program's units while any has room, `late` by so many picoseconds.
+    /// Starts work-groups round robin over the program's units while any has room, `late` by this many picoseconds.
     fn fill_gpu(&mut self, application: usize, gpu: usize, late: u64) {
         let (mut started, mut count) = (true, 0);
         let state = &self.jobs.running[application];
@@ -73,14 +72,13 @@ impl<L: Listen> Node<'_, L> {
         // One queue a GPU, or one for all of them.
         let queue = running.queue_of[gpu].min(running.queues.len() - 1);
         let state = self.hardware.gpus[gpu].unit(unit);
-        if running.queues[queue].is_empty() || !state.fits(&running.occupancy, wavefronts) {
+        if !state.fits(&running.occupancy, wavefronts) {
             return false;
         }
+        let Some(group) = running.queues[queue].next() else { return false };
         let own = &running.lot.units[gpu];
         running.next_unit[gpu] = if unit + 1 == own.end { own.start } else { unit + 1 };
         running.groups += 1;
-        let group = running.queues[queue].start;
-        running.queues[queue].start += 1;
         let simds = self.hardware.config.compute.simds_per_unit;
         let new = NewGroup { program: application, group, gpu, unit, wavefronts, simds };
         self.hardware.begin_group(new, delay);

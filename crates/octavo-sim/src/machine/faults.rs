@@ -41,7 +41,7 @@ pub(crate) struct Waiters {
 }
 
 impl Waiters {
-    /// A fault begins, for which nobody waits yet.
+    /// A fault begins, without waiters yet.
     fn begin(&mut self, fault: FaultId, walked_at: u64) {
         let index = fault.0 as usize;
         let queue = Queue { walked_at, last_waiter: NONE };

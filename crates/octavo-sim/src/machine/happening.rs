@@ -1,6 +1,6 @@
 //! What happens in the machine, for those who keep a record of it.
 //!
-//! Listeners are a type parameter: what nobody listens to costs nothing.
+//! Listeners are a type parameter: what has no listener costs nothing.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,7 @@ use octavo_manager::{AttributeChange, Cause, Manager, MemoryId, PageRun, Process
 use crate::cpu::first_memory::Passed;
 use crate::fabric::links::Links;
 use crate::gpu::counts::Accesses;
+use crate::gpu::touched::Touched;
 use crate::machine::program::Phase;
 
 /// What the time of accesses is spent on, faults aside.
@@ -30,6 +31,10 @@ pub(crate) enum Spent {
 pub(crate) enum Happening<'a> {
     /// Line accesses spend time, summed over the lines.
     Spent(Spent, u64),
+    /// Lines of a page that a GPU maps are served, wherever it lies.
+    Accessed { gpu: usize, page: u32, write: bool },
+    /// A GPU walks its page table for a page that no TLB has, or asks the host to.
+    Walks { page: u32 },
     /// Lines of another processor's memory travel to or from a GPU.
     RemoteLines { page: u32, lines: u32 },
 
@@ -63,7 +68,7 @@ pub(crate) enum Happening<'a> {
     /// What the driver says.
     Driver(octavo_driver::Happening<'a>),
 
-    /// A GPU holds so many pages from now on.
+    /// A GPU holds this many pages from now on.
     Capacity { gpu: usize, pages: u32 },
     /// A job begins, for the first time or anew.
     JobBegins { job: usize },
@@ -97,6 +102,26 @@ pub(crate) trait Listen {
     fn wants_attributes(&self) -> bool {
         false
     }
+
+    /// Accesses that the driver is to be told of, if evictors want to know them.
+    #[inline(always)]
+    fn touched(&mut self) -> Option<&mut Touched> {
+        None
+    }
+}
+
+impl Listen for Touched {
+    #[inline(always)]
+    fn hear(&mut self, _now: u64, what: Happening<'_>) {
+        if let Happening::Accessed { gpu, page, .. } = what {
+            self.note(gpu, page);
+        }
+    }
+
+    #[inline(always)]
+    fn touched(&mut self) -> Option<&mut Touched> {
+        Some(self)
+    }
 }
 
 impl<A: Listen, B: Listen> Listen for (A, B) {
@@ -112,6 +137,23 @@ impl<A: Listen, B: Listen> Listen for (A, B) {
 
     fn wants_attributes(&self) -> bool {
         self.0.wants_attributes() || self.1.wants_attributes()
+    }
+
+    #[inline(always)]
+    fn touched(&mut self) -> Option<&mut Touched> {
+        match self.0.touched() {
+            Some(touched) => Some(touched),
+            None => self.1.touched(),
+        }
+    }
+}
+
+impl<T: Listen> Listen for Option<T> {
+    #[inline(always)]
+    fn hear(&mut self, now: u64, what: Happening<'_>) {
+        if let Some(listener) = self {
+            listener.hear(now, what);
+        }
     }
 }
 

@@ -77,6 +77,7 @@ impl<'a, L: Listen> Node<'a, L> {
 
     /// Tells the driver something, and looks at what came of it: if a strategy failed, the run is over.
     pub(super) fn drive<T>(&mut self, tell: impl FnOnce(&mut Driver, Time, &mut Hardware<'a, L>) -> T) -> T {
+        self.tell_accesses();
         let now = self.hardware.clock.now();
         let answer = tell(&mut self.driver, Time(now), &mut self.hardware);
         self.finished |= self.driver.halted();
@@ -84,5 +85,13 @@ impl<'a, L: Listen> Node<'a, L> {
             self.hardware.say(Happening::Attribute(&change));
         }
         answer
+    }
+
+    /// Evictors that want to know accesses are told before anything that can make room.
+    #[inline(always)]
+    pub(super) fn tell_accesses(&mut self) {
+        if let Some(touched) = self.hardware.listeners.touched() {
+            self.driver.manager_mut().note_accesses(touched.take());
+        }
     }
 }

@@ -13,6 +13,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Serves lines of one page whose translation is there at `time`.
     #[inline(always)]
     pub(super) fn serve_translated(&mut self, gpu: usize, unit: usize, slot: usize, entry: Entry, run: Run, time: u64) {
+        self.say(Happening::Accessed { gpu, page: self.page_of(run.line()), write: run.is_write() });
         let done = if self.serves_specially || run.is_write() && entry.is_broadcast() {
             self.serve_specially(gpu, unit, slot, entry, run, time)
         } else if entry.target() == MemoryId::gpu(gpu) {
@@ -67,7 +68,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.waves.note_answer(slot, answered);
     }
 
-    /// One line at the second-level cache of `gpu`, whoever asks.
+    /// One line at the second-level cache of `gpu`, from any requester.
     #[inline]
     pub(super) fn l2_line(&mut self, gpu: usize, line: u64, access: LineAccess, time: u64) -> u64 {
         self.gpus[gpu].l2_line(self.clock.now(), line, access, time, &mut self.accesses)
@@ -128,6 +129,7 @@ impl<L: Listen> Hardware<'_, L> {
     /// Serves a line of a scalar load of the wavefront in `slot`, whose translation is there at `time`.
     pub(super) fn serve_scalar(&mut self, gpu: usize, cache: usize, slot: usize, entry: Entry, run: Run, time: u64) {
         let (line, version) = (run.line(), entry.version());
+        self.say(Happening::Accessed { gpu, page: self.page_of(line), write: false });
         let found = self.gpus[gpu].look_up_scalar(cache, line, version, time, &self.costs);
         let done = found.unwrap_or_else(|| {
             let done = self.scalar_miss(gpu, run, entry, time + self.costs.scalar_lookup);

@@ -97,7 +97,7 @@ impl<L: Listen> Node<'_, L> {
         let hardware = &mut self.hardware;
         let in_time = time <= hardware.clock.now() + AHEAD;
         let own = hardware.own_page(place, op, time);
-        // A page that never left has no version: nobody fights for it.
+        // A page that never left has no version: it is not contended.
         if !in_time && own.is_none_or(|entry| entry.version() > 0) {
             return Err(Stop::Until(time));
         }
@@ -157,6 +157,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.accesses.translations += 1;
         self.accesses.l1_tlb_hits += 1;
         self.say(Happening::Spent(Spent::Walk, self.costs.l1_tlb * lines));
+        self.say(Happening::Accessed { gpu: place.gpu, page: self.page_of(run.line()), write: run.is_write() });
         (segment.last, segment.line) = (time, run.line());
         if run.is_write() {
             self.accesses.store_lines += lines;

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// A GPU begins a launch less than so many picoseconds late. Chosen: 1 µs, a few memory latencies, far below the time of
+/// A GPU begins a launch less than this many picoseconds late. Chosen: 1 µs, a few memory latencies, far below the time of
 /// a fault.
 const LATEST: u64 = 1_000_000;
 
@@ -26,7 +26,7 @@ impl Starts {
         Self(NonZeroU32::new(replicate))
     }
 
-    /// The places of so many GPUs in the order in which they get their first work-groups of a launch.
+    /// The places of this many GPUs in the order in which they get their first work-groups of a launch.
     pub fn order(self, launch: u32, gpus: usize) -> impl Iterator<Item = usize> {
         let first = self.draw(For::Order, launch, 0, gpus as u64) as usize;
         (first..gpus).chain(0..first)

@@ -151,6 +151,23 @@ fn what_cannot_run_is_refused() {
 }
 
 #[test]
+fn a_run_ends_over_time_only_if_it_takes_longer() {
+    let kernel = kernel("bfs-shoc", 0.05);
+    let within = |limit| {
+        let options = RunOptions { time_limit: limit, ..RunOptions::default() };
+        simulate(&node(4), &MemoryConfig::default(), &*kernel, options)
+    };
+    let whole = within(None).unwrap();
+    let time = Time(whole.summary.time_ps);
+    assert_eq!(within(Some(time)), Ok(whole));
+    let limit = Time(time.0 / 8);
+    assert_eq!(
+        (within(Some(limit)), within(Some(limit))),
+        (Err(SimError::OverTime { limit }), Err(SimError::OverTime { limit }))
+    );
+}
+
+#[test]
 fn a_run_can_be_interrupted() {
     let kernel = kernel("bfs-shoc", 0.05);
     let mut calls = 0;

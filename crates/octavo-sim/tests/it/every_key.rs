@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use octavo_node::NodeConfig;
 use octavo_scenario::{Resolved, Source, presets, resolve};
-use octavo_sim::{Progress, RunOptions, SimError, estimate_memory, simulate_jobs};
+use octavo_sim::{Kept, Progress, RunOptions, SimError, estimate_memory, simulate_jobs};
 use octavo_units::{Bandwidth, Bytes, Cycles, Frequency, Time};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A whole program with a footprint of a few pages, so that the host computes, too.
 const SCENARIO: &str =
@@ -34,10 +34,8 @@ fn run(resolved: &Resolved) -> Result<(), String> {
             ..octavo_sim::Job::named(&part.name, part.workload.as_ref())
         })
         .collect();
-    let (interval, events) = (scenario.record.interval > Time::ZERO, false);
-    if estimate_memory(&scenario.node, &scenario.memory, &jobs, (true, events, interval))
-        .is_ok_and(|needed| needed.total() > MOST_MEMORY)
-    {
+    let kept = Kept { in_time: true, events: false, intervals: scenario.record.interval > Time::ZERO };
+    if estimate_memory(&scenario.node, &scenario.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
         return Ok(()); // What `--memory-limit` is for.
     }
     let mut stop = |_: Progress| ControlFlow::Break(());
@@ -48,23 +46,71 @@ fn run(resolved: &Resolved) -> Result<(), String> {
     }
 }
 
-/// Dotted keys of all values that are numbers or quantities.
-fn numbers(node: &NodeConfig) -> Vec<(String, Value)> {
-    fn below(key: &str, value: &Value, found: &mut Vec<(String, Value)>) {
+/// Stands for a number in the text of a value.
+const HOLE: &str = "'a number goes here'";
+
+/// A number or quantity of a node: the key to set, what it is now, and the value to set with a [`HOLE`] for it.
+type Place = (String, Value, String);
+
+/// All of them: those of their own first, then those in lists, of which the whole list is set.
+fn numbers(node: &NodeConfig) -> Vec<Place> {
+    fn below(key: &str, value: &Value, own: &mut Vec<Place>, listed: &mut Vec<Place>) {
         match value {
             Value::Object(table) => table.iter().for_each(|(name, value)| {
-                below(&if key.is_empty() { name.clone() } else { format!("{key}.{name}") }, value, found);
+                below(&if key.is_empty() { name.clone() } else { format!("{key}.{name}") }, value, own, listed);
             }),
-            Value::Number(_) => found.push((key.to_owned(), value.clone())),
-            Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
-                found.push((key.to_owned(), value.clone()));
-            }
+            Value::Array(_) => listed.extend(holes(value).into_iter().map(|(now, text)| (key.to_owned(), now, text))),
+            _ if is_number(value) => own.push((key.to_owned(), value.clone(), HOLE.to_owned())),
             _ => {}
         }
     }
-    let mut found = Vec::new();
-    below("", &serde_json::to_value(node).expect("a node can be written"), &mut found);
-    found
+    let (mut own, mut listed) = (Vec::new(), Vec::new());
+    below("", &serde_json::to_value(node).expect("a node can be written"), &mut own, &mut listed);
+    own.append(&mut listed);
+    own
+}
+
+fn is_number(value: &Value) -> bool {
+    value.is_number() || value.as_str().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// The numbers in a value, each with the text of the whole that has a [`HOLE`] in its place.
+fn holes(value: &Value) -> Vec<(Value, String)> {
+    let texts = |parts: Vec<(&Value, String)>, whole: &dyn Fn(&[String]) -> String| {
+        let written: Vec<String> = parts.iter().map(|(value, before)| format!("{before}{}", inline(value))).collect();
+        let one = |(at, (value, before)): (usize, &(&Value, String))| {
+            let with = |hole: String| [&written[..at], &[before.clone() + &hole], &written[at + 1..]].concat();
+            holes(value).into_iter().map(|(now, hole)| (now, whole(&with(hole)))).collect::<Vec<_>>()
+        };
+        parts.iter().enumerate().flat_map(one).collect()
+    };
+    match value {
+        Value::Array(items) => {
+            texts(items.iter().map(|item| (item, String::new())).collect(), &|parts| format!("[{}]", parts.join(", ")))
+        }
+        Value::Object(table) => texts(entries(table), &|parts| format!("{{ {} }}", parts.join(", "))),
+        _ if is_number(value) => vec![(value.clone(), HOLE.to_owned())],
+        _ => Vec::new(),
+    }
+}
+
+/// A value as TOML writes it on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Object(table) => {
+            let written = entries(table).into_iter().map(|(value, before)| before + &inline(value));
+            format!("{{ {} }}", written.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) => format!("'{text}'"),
+        _ => value.to_string(),
+    }
+}
+
+/// What a table holds, each with what stands before it.
+fn entries(table: &Map<String, Value>) -> Vec<(&Value, String)> {
+    let present = table.iter().filter(|(_, value)| !value.is_null());
+    present.map(|(name, value)| (value, format!("{name} = "))).collect()
 }
 
 /// Values at the edges of what can be written, and odd ones, in the unit of `now`.
@@ -113,9 +159,9 @@ fn check(preset: &str, key: &str, value: &str) -> Result<(), String> {
 /// All keys of a preset, each with the values that `chosen` picks.
 fn check_all(preset: &str, odd: u64, mut chosen: impl FnMut(usize) -> bool) -> Vec<String> {
     let node = resolved(preset, None).expect("a preset is a node").scenario.node;
-    let cases = numbers(&node)
-        .into_iter()
-        .flat_map(|(key, now)| values(&now, odd).into_iter().map(move |value| (key.clone(), value)));
+    let cases = numbers(&node).into_iter().flat_map(|(key, now, text)| {
+        values(&now, odd).into_iter().map(move |value| (key.clone(), text.replace(HOLE, &value)))
+    });
     let cases: Vec<(String, String)> =
         cases.enumerate().filter(|(index, _)| chosen(*index)).map(|(_, case)| case).collect();
     cases.iter().filter_map(|(key, value)| check(preset, key, value).err()).collect()
@@ -126,6 +172,20 @@ fn check_all(preset: &str, odd: u64, mut chosen: impl FnMut(usize) -> bool) -> V
 fn every_number_of_the_default_node_gives_a_result_or_a_message() {
     let found = check_all("grit-4gpu", 7, |index| (index + index / 6) % 5 == 0);
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Each link and page size of a node is found in its list.
+#[test]
+fn numbers_in_lists_are_found() {
+    let value = serde_json::json!([{ "gpus": [0, 1], "count": 2, "of": null }, "64KiB"]);
+    let texts: Vec<String> = holes(&value).into_iter().map(|(_, text)| text.replace(HOLE, "?")).collect();
+    let expected = [
+        "[{ gpus = [?, 1], count = 2 }, '64KiB']",
+        "[{ gpus = [0, ?], count = 2 }, '64KiB']",
+        "[{ gpus = [0, 1], count = ? }, '64KiB']",
+        "[{ gpus = [0, 1], count = 2 }, ?]",
+    ];
+    assert_eq!(texts, expected);
 }
 
 /// A few of every preset, others of each.

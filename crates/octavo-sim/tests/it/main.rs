@@ -10,6 +10,7 @@ mod coherent;
 mod conformance;
 mod counters;
 mod deadlines;
+mod dispatch;
 mod drain;
 mod every_key;
 mod failure;

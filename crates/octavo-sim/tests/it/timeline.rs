@@ -137,3 +137,22 @@ fn recording_events_changes_nothing_else() {
     assert_eq!(with.tables.len() + 1, recorded);
     assert_eq!(with, without);
 }
+
+/// Every walk has a page, and counting them changes nothing else.
+#[test]
+fn walks_are_counted_once_by_the_scheme_of_their_page() {
+    let mut node = node(GPUS as u32);
+    node.capacity.footprint_percent = 60;
+    // A TLB that holds little, so that there are walks beside faults.
+    (node.l2_tlb.entries, node.l2_tlb.ways) = (4, 4);
+    let with = |record_walks| {
+        let options = RunOptions { record_walks, ..RunOptions::default() };
+        simulate(&node, &crate::support::memory("grit"), &script(), options).unwrap()
+    };
+    let (plain, counted) = (with(false), with(true));
+    assert_eq!(serde_json::to_value(&plain.summary).unwrap(), serde_json::to_value(&counted.summary).unwrap());
+    assert!(plain.tables.iter().all(|table| table.name != "walks"));
+    let walks = numbers(table(&counted, "walks"), "walks");
+    assert_eq!(walks.iter().sum::<u64>(), counted.summary.accesses.walks);
+    assert!(walks.iter().filter(|&&count| count > 0).count() > 2, "{walks:?}");
+}

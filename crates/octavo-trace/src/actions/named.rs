@@ -9,7 +9,7 @@ use octavo_program::{Action, BufferId, Program};
 pub(crate) struct Named(Option<Vec<Arc<[BufferId]>>>);
 
 impl Named {
-    /// Of a program that runs each of so many launches once.
+    /// Of a program that runs each of this many launches once.
     pub fn new(program: Option<&Program>, launches: usize) -> Self {
         let of = |program: &Program| {
             let none: Arc<[BufferId]> = Arc::new([]);
@@ -24,7 +24,7 @@ impl Named {
         Self(program.map(of))
     }
 
-    /// By allocation, of so many: whether any launch may touch it.
+    /// By allocation, of this many: whether any launch may touch it.
     pub fn by_any(&self, allocations: usize) -> Vec<bool> {
         let Some(named) = &self.0 else { return vec![true; allocations] };
         let mut any = vec![false; allocations];

@@ -19,11 +19,11 @@ pub enum Layout {
     Packed,
 }
 
-/// Lines are numbered with 32 bits by whoever replays.
+/// Replays number lines with 32 bits.
 const MAX_LINES: u64 = u32::MAX as u64;
 /// Simulating a page costs memory whether it is used or not: gaps may be as large as this and what follows.
 const FREE_GAP: u64 = 1 << 30;
-/// The span may be so many times the bytes allocated.
+/// The span may be this many times the bytes allocated.
 const SPARSE: u64 = 4;
 
 /// The allocations in their new places, and the way from recorded lines to new ones.

@@ -192,7 +192,7 @@ impl Workload for TraceWorkload {
         &self.buffers
     }
 
-    /// Nobody recorded it: what can be told from the launches.
+    /// It was not recorded: what can be told from the launches.
     fn host_side(&self) -> HostSide {
         HostSide::of_launches(self)
     }

@@ -27,7 +27,7 @@ pub struct TraceWriter {
     staged: Staged,
     header: Header,
     instructions: ParquetFile,
-    /// What messages call the file of instructions.
+    /// Name of the file of instructions in messages.
     name: PathBuf,
     rules: RowRules,
     rows: Rows,
@@ -77,7 +77,7 @@ impl TraceWriter {
         })
     }
 
-    /// Row groups of at most so many rows, 1 to [`MAX_GROUP_ROWS`], from here on: a wavefront is found with less
+    /// Row groups of at most this many rows, 1 to [`MAX_GROUP_ROWS`], from here on: a wavefront is found with less
     /// decoding, but the file is larger.
     #[must_use]
     pub fn group_rows(mut self, rows: usize) -> Self {

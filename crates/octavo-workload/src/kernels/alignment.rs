@@ -77,7 +77,7 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// A search in batches of so many places, not zero.
+    /// A search in batches of this many places, not zero.
     #[must_use]
     pub fn new(sequences: Sequences, batch: u64) -> Self {
         let batch = batch.min(sequences.places());

@@ -81,7 +81,7 @@ pub struct Bst {
 }
 
 impl Bst {
-    /// `keys` in the order of their insertion, at least one, in so many batches, not more than there are keys.
+    /// `keys` in the order of their insertion, at least one, in this many batches, not more than there are keys.
     #[must_use]
     pub fn new(keys: Vec<u64>, batches: u32) -> Self {
         let count = keys.len() as u64;
@@ -136,7 +136,7 @@ impl<'a> Walks<'a> {
         self.paths.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Lanes that are still walking after so many nodes: where they are, and their own number.
+    /// Lanes that are still walking after this many nodes: where they are, and their own number.
     fn at(&self, depth: usize) -> impl Iterator<Item = (u32, u32)> {
         let own = self.paths.iter().zip(self.first..);
         own.filter_map(move |(path, number)| Some((*path.get(depth)?, number)))

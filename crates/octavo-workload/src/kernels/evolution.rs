@@ -27,7 +27,7 @@ const DOUBLE: u64 = 8;
 const CREATURE: u64 = DOUBLE * (1 + PARAMETERS as u64);
 /// Threads of a work-group, which is one wavefront.
 const LANES: u64 = WAVEFRONT_LANES as u64;
-/// Every so many creatures, one is mutated (Hetero-Mark).
+/// Every this many creatures, one is mutated (Hetero-Mark).
 const MUTATED: u64 = island::MUTATED as u64;
 /// Creatures at scale 1: 32 MB. At most.
 const USUAL_POPULATION: u64 = 32 * scale::MEGABYTE / CREATURE;

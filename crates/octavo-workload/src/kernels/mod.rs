@@ -8,6 +8,7 @@
 pub mod aes;
 pub mod alignment;
 pub mod analytics;
+pub mod atax;
 pub mod background;
 pub mod bfs_rodinia;
 pub mod bfs_shoc;
@@ -19,6 +20,7 @@ pub mod c2d;
 pub mod cfd;
 pub mod cons;
 pub mod evolution;
+pub mod fdtd2d;
 pub mod fft;
 pub mod fir;
 pub mod fwt;

@@ -7,6 +7,9 @@
 //! qubits from 6 on leave its four times 64 amplitudes contiguous, lower ones interleave them. Work-groups of 1024, as
 //! Aer's. The matrices, written by the host, are read by the scalar unit.
 //!
+//! `chunk_qubits` divides the state into chunks, as Aer does with a state that is larger than a GPU (`blocking_qubits`): a
+//! gate is then a launch for each chunk, or for each two or four chunks that its qubits join.
+//!
 //! Left out: sampling of the final state, fusion, the reordering of qubits.
 //!
 //! Scale 1 is the smallest published circuit, 30 qubits: 8 GiB in single precision, as published sizes are 8 bytes times
@@ -32,6 +35,8 @@ const PUBLISHED_QUBITS: u32 = 30;
 /// More amplitudes than 2^38 could not be numbered by the lines of an [`Op`] with room for the rest of a program.
 const QUBITS: std::ops::RangeInclusive<u32> = 2..=38;
 const MOST_DEPTH: u32 = 1 << 16;
+/// Launches of a program; more chunks than that are smaller than any memory.
+const MOST_LAUNCHES: u64 = 1 << 22;
 
 /// Options of `quantum-volume`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +48,10 @@ pub struct QuantumVolumeOptions {
     /// Layers of the circuit, 1 to 65,536. Default: as many as qubits (Qiskit).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join. Default:
+    /// `qubits`, one chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_qubits: Option<u32>,
     /// Bytes of an amplitude: `single` (8) or `double` (16). Default `single`, as the published sizes are.
     pub precision: Precision,
 }
@@ -77,6 +86,9 @@ pub struct QuantumVolume {
     /// One for each gate.
     matrices: Buffer,
     buffers: Vec<Buffer>,
+    /// By step, of which the first sets the state and each other applies a gate: its first launch; one more entry than
+    /// steps.
+    first: Vec<u32>,
 }
 
 impl QuantumVolume {
@@ -87,7 +99,31 @@ impl QuantumVolume {
         let amplitudes = space.allocate("amplitudes", precision.bytes() << circuit.qubits());
         let matrices = space.allocate("matrices", circuit.pairs().len() as u64 * matrix_bytes(precision));
         let buffers = space.buffers().to_vec();
-        Self { circuit, precision, amplitudes, matrices, buffers }
+        let first = (0..circuit.pairs().len() as u32 + 2).collect();
+        Self { circuit, precision, amplitudes, matrices, buffers, first }
+    }
+
+    /// The same in chunks of this many qubits.
+    ///
+    /// # Errors
+    /// Chunks of fewer amplitudes than a gate takes, or of more than there are; too many launches.
+    pub fn in_chunks(self, chunk: u32) -> Result<Self, OptionError> {
+        let qubits = self.circuit.qubits();
+        let refuse = |message| OptionError::new("chunk_qubits", message);
+        if !(2..=qubits).contains(&chunk) {
+            return Err(refuse(format!("expected 2 to {qubits}, the circuit's qubits, found {chunk}")));
+        }
+        let joined = |pair: &[u32; 2]| pair.iter().filter(|qubit| **qubit >= chunk).count() as u32;
+        let sets = self.circuit.pairs().iter().map(|pair| 1 << (qubits - chunk - joined(pair)));
+        let mut first = vec![0];
+        for launches in std::iter::once(1 << (qubits - chunk)).chain(sets) {
+            let next: u64 = u64::from(first[first.len() - 1]) + launches;
+            if next > MOST_LAUNCHES {
+                return Err(refuse(format!("expected at most {MOST_LAUNCHES} launches, found more with {chunk}")));
+            }
+            first.push(next as u32);
+        }
+        Ok(Self { first, ..self })
     }
 
     fn from_options(options: &QuantumVolumeOptions, size: &Size) -> Result<Self, OptionError> {
@@ -101,7 +137,8 @@ impl QuantumVolume {
         if !(1..=MOST_DEPTH).contains(&depth) {
             return Err(OptionError::new("depth", format!("expected 1 to {MOST_DEPTH}, found {depth}")));
         }
-        Ok(Self::new(Circuit::quantum_volume(qubits, depth, size.seed), options.precision))
+        Self::new(Circuit::quantum_volume(qubits, depth, size.seed), options.precision)
+            .in_chunks(options.chunk_qubits.unwrap_or(qubits))
     }
 
     /// What is simulated.
@@ -110,16 +147,25 @@ impl QuantumVolume {
         &self.circuit
     }
 
-    /// Threads of a launch.
-    fn threads(&self, launch: u32) -> u64 {
-        let states = 1 << self.circuit.qubits();
-        if launch == 0 { states } else { states / STATES as u64 }
+    /// The step of a launch, and its place among those of the step.
+    fn step(&self, launch: u32) -> (usize, u32) {
+        let step = self.first.partition_point(|first| *first <= launch) - 1;
+        (step, launch - self.first[step])
     }
 
-    /// The first thread of a wavefront and how many it has.
-    fn lanes(&self, launch: u32, group: u32, wavefront: u32) -> (u64, u64) {
+    /// Threads of each launch of a step.
+    fn threads(&self, step: usize) -> u64 {
+        let states = 1 << self.circuit.qubits();
+        let all: u64 = if step == 0 { states } else { states / STATES as u64 };
+        all / u64::from(self.first[step + 1] - self.first[step])
+    }
+
+    /// The first thread of a wavefront and how many it has. Threads are numbered through all launches of a step: those of
+    /// one chunk, or of the chunks that a gate joins, follow each other.
+    fn lanes(&self, (step, place): (usize, u32), group: u32, wavefront: u32) -> (u64, u64) {
         let first = u64::from(group) * GROUP + u64::from(wavefront) * LANES;
-        (first, LANES.min(self.threads(launch).saturating_sub(first)))
+        let threads = self.threads(step);
+        (u64::from(place) * threads + first, LANES.min(threads.saturating_sub(first)))
     }
 
     /// The first launch: each lane an amplitude.
@@ -203,12 +249,13 @@ impl Workload for QuantumVolume {
     }
 
     fn launches(&self) -> u32 {
-        1 + self.circuit.pairs().len() as u32
+        self.first[self.first.len() - 1]
     }
 
     fn launch(&self, index: u32) -> Launch {
-        let threads = self.threads(index);
-        let kernel = if index == 0 { "initialise" } else { "apply_matrix_4x4" };
+        let (step, _) = self.step(index);
+        let threads = self.threads(step);
+        let kernel = if step == 0 { "initialise" } else { "apply_matrix_4x4" };
         Launch {
             kernel: kernel.into(),
             work_groups: threads.div_ceil(GROUP) as u32,
@@ -218,7 +265,7 @@ impl Workload for QuantumVolume {
 
     fn resources(&self, index: u32) -> Resources {
         // Four amplitudes before and after, places and what is in between; the matrix lies in scalar registers.
-        let (vector_registers, scalar_registers) = match (index, self.precision) {
+        let (vector_registers, scalar_registers) = match (self.step(index).0, self.precision) {
             (0, _) => (8, 16),
             (_, Precision::Single) => (28, 48),
             (_, Precision::Double) => (44, 80),
@@ -227,11 +274,12 @@ impl Workload for QuantumVolume {
     }
 
     fn fill(&self, launch: u32, group: u32, wavefront: u32, cursor: &mut Cursor, out: &mut OpSink<'_>) {
-        let lanes = self.lanes(launch, group, wavefront);
-        parts(cursor, out, |part, out| match (launch.checked_sub(1), part as usize) {
+        let (step, place) = self.step(launch);
+        let lanes = self.lanes((step, place), group, wavefront);
+        parts(cursor, out, |part, out| match (step.checked_sub(1), part as usize) {
             (None, _) => self.initialise(lanes, out),
-            (Some(gate), place @ ..STATES) => self.load(gate as usize, place, lanes, out),
-            (Some(gate), part) => self.store(gate as usize, part - STATES, lanes, out),
+            (Some(gate), place @ ..STATES) => self.load(gate, place, lanes, out),
+            (Some(gate), part) => self.store(gate, part - STATES, lanes, out),
         });
     }
 }

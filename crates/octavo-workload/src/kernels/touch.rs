@@ -239,7 +239,7 @@ impl Touch {
     }
 }
 
-/// So many vector instructions.
+/// This many vector instructions.
 fn compute(out: &mut OpSink<'_>, mut instructions: u64) {
     while instructions > 0 {
         let some = instructions.min(Op::MAX_COUNT.into());

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::digest;
 use super::file::File;
 use super::replay::{Extent, Replay};
+use super::stages::Cut;
 
 /// Most iterations.
 const MOST_ITERATIONS: u32 = 1000;
@@ -30,14 +31,17 @@ pub struct NetworkOptions {
     /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_reduce: bool,
-    /// GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1.
+    /// GPUs that the network is split over by layer, 1 to 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
+    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default `work`.
+    #[serde(skip_serializing_if = "is_work")]
+    pub cut: Cut,
 }
 
 impl Default for NetworkOptions {
     fn default() -> Self {
-        Self { batch: None, iterations: 1, replicas: 1, all_reduce: false, stages: 1 }
+        Self { batch: None, iterations: 1, replicas: 1, all_reduce: false, stages: 1, cut: Cut::Work }
     }
 }
 
@@ -57,22 +61,39 @@ pub struct StepOptions {
     /// Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all_reduce: bool,
-    /// GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1.
+    /// GPUs that the network is split over by layer, 1 to 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
+    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default `work`.
+    #[serde(skip_serializing_if = "is_work")]
+    pub cut: Cut,
     /// Digest of the file, so that results are not taken for those of another one. Default: computed.
     pub digest: Option<String>,
 }
 
 impl Default for StepOptions {
     fn default() -> Self {
-        Self { path: None, batch: None, iterations: 1, replicas: 1, all_reduce: false, stages: 1, digest: None }
+        Self {
+            path: None,
+            batch: None,
+            iterations: 1,
+            replicas: 1,
+            all_reduce: false,
+            stages: 1,
+            cut: Cut::Work,
+            digest: None,
+        }
     }
 }
 
 /// Results of networks that are not split need not say so.
 fn is_one(stages: &u32) -> bool {
     *stages == 1
+}
+
+/// Nor those that are split by work.
+fn is_work(cut: &Cut) -> bool {
+    *cut == Cut::Work
 }
 
 fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Workload>, OptionError> {
@@ -93,14 +114,17 @@ fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Wor
         let message = format!("expected one replica or one stage, found {replicas} replicas and {stages} stages");
         return Err(OptionError::new("stages", message));
     }
+    if extent.cut != Cut::Work && extent.stages == 1 {
+        return Err(OptionError::new("cut", "expected several stages (`stages`), found one"));
+    }
     let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
     Ok(Box::new(Replay::new(&step, extent)?))
 }
 
 fn shipped(bytes: &[u8], options: &Options, size: &Size) -> Result<Box<dyn Workload>, OptionError> {
-    let NetworkOptions { batch, iterations, replicas, all_reduce, stages } = typed::parse(options)?;
+    let NetworkOptions { batch, iterations, replicas, all_reduce, stages, cut } = typed::parse(options)?;
     let file = File::parse(bytes).map_err(|why| OptionError::new("", why))?;
-    replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, scale: size.scale })
+    replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, cut, scale: size.scale })
 }
 
 /// A network whose recorded step comes with Octavo.
@@ -163,8 +187,8 @@ pub static STEP: WorkloadEntry = WorkloadEntry {
             let message = format!("another file than the scenario is about: {found}, expected {expected}");
             return Err(OptionError::new("digest", message));
         }
-        let StepOptions { batch, iterations, replicas, all_reduce, stages, .. } = options;
-        replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, scale: size.scale })
+        let StepOptions { batch, iterations, replicas, all_reduce, stages, cut, .. } = options;
+        replay(&file, batch, Extent { iterations, replicas, all_reduce, stages, cut, scale: size.scale })
     },
 };
 

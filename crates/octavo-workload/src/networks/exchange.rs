@@ -76,7 +76,7 @@ impl Exchange {
         }
     }
 
-    /// Lines of a slot that so many lines of a chunk go through, which begins anew when it is full.
+    /// Lines of a slot that this many lines of a chunk go through, which begins anew when it is full.
     fn slots(&self, replica: u32, slot: u32, piece: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let first = self.received[replica as usize] + u64::from(slot) * self.slot;
         let (start, length) = (piece.start % self.slot, piece.end - piece.start);

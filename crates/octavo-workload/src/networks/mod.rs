@@ -1,14 +1,16 @@
 //! Networks: steps of PyTorch programs that were recorded operator by operator, replayed as launches.
 //!
 //! A [file](file) says which tensors a step has, how long each lives and which operators read and write them; nothing of
-//! where they lie. The [caching allocator](allocator) gives them [places](places), iteration after iteration, and the
-//! [replay](replay) makes each operator a launch that streams what it touches. `docs/networks.md` describes all of it.
+//! where they lie. [Caching allocators](allocator), one for each GPU, give them [places](places), iteration after
+//! iteration, which a layout puts into buffers, and the [replay](replay) makes each operator a launch that streams what it
+//! touches. `docs/networks.md` describes all of it.
 
 pub mod allocator;
 mod digest;
 pub mod entries;
 mod exchange;
 pub mod file;
+mod layout;
 pub mod places;
 pub mod replay;
 pub mod ring;

@@ -10,52 +10,60 @@ pub struct Places {
     rounds: Vec<Vec<Option<Place>>>,
     /// By tensor: the operator that it begins with.
     begins: Vec<Option<usize>>,
-    small: u64,
-    large: u64,
+    /// By tensor: the GPU whose allocator it is from.
+    homes: Vec<u32>,
+    /// By GPU: bytes of the segments of each pool in the end.
+    reserved: Vec<[u64; 2]>,
 }
 
 impl Places {
-    /// Runs the allocator through so many iterations of `step`, one after another.
+    /// Runs the allocators of all GPUs through this many iterations of `step`, one after another. `homes`: by tensor, the
+    /// GPU that it lies on.
     ///
     /// What a step keeps is there from the start, in the order in which the program made it. A tensor that ends before it
     /// begins is there as well: the one that the step before has made.
     #[must_use]
-    pub fn new(step: &Step, iterations: u32) -> Self {
+    pub fn new(step: &Step, iterations: u32, homes: Vec<u32>) -> Self {
         let (begins, ends) = (step.begins(), step.ends());
-        let mut allocator = Allocator::default();
+        let gpus = homes.iter().max().map_or(1, |&last| last as usize + 1);
+        let mut allocators = vec![Allocator::default(); gpus];
         let carried = |tensor: usize| begins[tensor].zip(ends[tensor]).is_some_and(|(begin, end)| end <= begin);
         let first = |(tensor, one): (usize, &super::step::Tensor)| {
             let there = one.role != Role::Temporary || carried(tensor);
-            there.then(|| allocator.allocate(one.bytes))
+            there.then(|| allocators[homes[tensor] as usize].allocate(one.bytes))
         };
         let mut rounds = vec![step.tensors.iter().enumerate().map(first).collect::<Vec<_>>()];
         for _ in 0..iterations {
             let mut now = rounds.last().cloned().unwrap_or_default();
             for operator in &step.operators {
                 for &tensor in &operator.frees {
-                    allocator.free(now[tensor].expect("what ends was there"));
+                    allocators[homes[tensor] as usize].free(now[tensor].expect("what ends was there"));
                 }
                 for &tensor in &operator.allocates {
-                    now[tensor] = Some(allocator.allocate(step.tensors[tensor].bytes));
+                    now[tensor] = Some(allocators[homes[tensor] as usize].allocate(step.tensors[tensor].bytes));
                 }
             }
             // What the step leaves without an end is over with it.
             let placed = now.clone();
             for tensor in (0..now.len()).filter(|&tensor| begins[tensor].is_some() && ends[tensor].is_none()) {
-                allocator.free(now[tensor].expect("it has begun"));
+                allocators[homes[tensor] as usize].free(now[tensor].expect("it has begun"));
             }
             rounds.push(placed);
         }
-        Self { rounds, begins, small: allocator.reserved(Pool::Small), large: allocator.reserved(Pool::Large) }
+        let reserved = allocators.iter().map(|own| [Pool::Small, Pool::Large].map(|pool| own.reserved(pool))).collect();
+        Self { rounds, begins, homes, reserved }
     }
 
-    /// Bytes of a pool's segments in the end.
+    /// By GPU: bytes of the segments of each pool in the end.
     #[must_use]
-    pub fn reserved(&self, pool: Pool) -> u64 {
-        match pool {
-            Pool::Small => self.small,
-            Pool::Large => self.large,
-        }
+    pub fn reserved(&self) -> &[[u64; 2]] {
+        &self.reserved
+    }
+
+    /// The GPU whose allocator `tensor` is from.
+    #[must_use]
+    pub fn home(&self, tensor: usize) -> usize {
+        self.homes[tensor] as usize
     }
 
     /// Where `tensor` lies for an operator of an iteration, from 0.

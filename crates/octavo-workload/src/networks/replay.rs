@@ -7,21 +7,21 @@
 //! Replicas (data parallelism) are the same step over memory of their own, one behind another in addresses and in the
 //! work-groups of each launch: split evenly over as many GPUs, each GPU runs one. Their gradients may be summed by a
 //! [ring](super::ring) before the optimizer uses them. A network split by layer has as many shares of work-groups in each
-//! launch, all but one of which have nothing to do.
+//! launch, all but one of which have nothing to do, and each of its GPUs has an allocator of its own.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use octavo_program::{AddressSpace, Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Workload};
+use octavo_program::{Buffer, Cursor, HostSide, LINE_BYTES, Launch, Op, OpSink, Workload};
 use octavo_registry::OptionError;
 
-use super::allocator::Pool;
 use super::exchange::Exchange;
+use super::layout::Layout;
 use super::places::Places;
 use super::ring::{self, Spans};
 use super::shrink::Shrink;
-use super::stages;
-use super::step::{Operand, Operator, Role, Step};
+use super::stages::{self, Cut};
+use super::step::{Operand, Operator, Step};
 use crate::emit::{WAVEFRONT_LANES, share, steps};
 
 /// Wavefronts of a work-group: 256 threads, as most of `PyTorch`'s kernels have (chosen).
@@ -48,11 +48,13 @@ pub struct Extent {
     pub all_reduce: bool,
     /// GPUs that the network is split over by layer; at least one, and one if there are several replicas.
     pub stages: u32,
+    /// What these have about as much of.
+    pub cut: Cut,
     /// Size of everything relative to the recorded one.
     pub scale: f64,
 }
 
-/// A step, so many times.
+/// A step, this many times.
 pub struct Replay {
     buffers: Vec<Buffer>,
     replicas: u32,
@@ -93,118 +95,71 @@ impl Replay {
     /// # Errors
     /// A scale that leaves nothing, or too much.
     pub fn new(step: &Step, extent: Extent) -> Result<Self, OptionError> {
-        let Extent { iterations, replicas, all_reduce, stages, scale } = extent;
+        let Extent { iterations, replicas, all_reduce, stages, cut, scale } = extent;
         let scale = crate::scale::checked(scale)?;
-        let places = Places::new(step, iterations);
-        let reserved = [Pool::Small, Pool::Large].map(|pool| places.reserved(pool));
-        let lines = reserved.iter().sum::<u64>() as f64 * f64::from(replicas) * scale / LINE_BYTES as f64;
+        let stage = stages::of_operators(step, stages, cut);
+        let places = Places::new(step, iterations, stages::of_tensors(step, &stage));
+        let lines =
+            places.reserved().iter().flatten().sum::<u64>() as f64 * f64::from(replicas) * scale / LINE_BYTES as f64;
         if scale < LEAST_SCALE || lines >= MOST_LINES {
             let message = format!("expected {LEAST_SCALE} to what makes it 64 TiB, found {scale}");
             return Err(OptionError::new("scale", message));
         }
-        let mut map = Map::new(&places, Shrink::new(scale), reserved, replicas, stages);
-        let ring = if all_reduce { map.ring(step)? } else { None };
-        let stage = stages::of_operators(step, stages);
+        let shrink = Shrink::new(scale);
+        let mut planner = Planner { step, layout: Layout::new(&places, shrink, replicas), shrink, stage, stages };
+        let ring = if all_reduce { planner.ring()? } else { None };
         let mut launches = Vec::new();
         for iteration in 0..iterations {
-            map.iteration(step, iteration, &stage, ring.as_ref(), &mut launches)?;
+            planner.iteration(iteration, ring.as_ref(), &mut launches)?;
         }
-        let side = map.host_side(step, iterations, launches.len() as u32 / iterations);
-        Ok(Self { buffers: map.buffers, replicas, stages, apart: map.apart, side, launches })
+        let layout = planner.layout;
+        let side = layout.host_side(step, iterations, launches.len() as u32 / iterations);
+        Ok(Self { buffers: layout.buffers, replicas, stages, apart: layout.apart, side, launches })
     }
 }
 
-/// Where bytes of the allocator's pools lie in the program's buffers.
-struct Map<'a> {
-    places: &'a Places,
+/// Turns operators into launches over a layout.
+struct Planner<'a> {
+    step: &'a Step,
+    layout: Layout<'a>,
     shrink: Shrink,
-    reserved: [u64; 2],
-    /// By pool: its buffer, if it has one.
-    of_pool: [Option<usize>; 2],
-    /// Of all replicas, one after another.
-    buffers: Vec<Buffer>,
-    /// Buffers of each replica.
-    each: usize,
-    replicas: u32,
-    /// GPUs that the operators of each replica are split over.
+    /// By operator: the GPU that it runs on, of so many that each replica is split over.
+    stage: Vec<u32>,
     stages: u32,
-    apart: u64,
 }
 
-impl<'a> Map<'a> {
-    fn new(places: &'a Places, shrink: Shrink, reserved: [u64; 2], replicas: u32, stages: u32) -> Self {
-        let mut space = AddressSpace::default();
-        let mut of_pool = [None; 2];
-        let mut apart = 0;
-        for replica in 0..replicas {
-            for (pool, name) in ["small-segments", "large-segments"].into_iter().enumerate() {
-                if reserved[pool] > 0 {
-                    of_pool[pool].get_or_insert(space.buffers().len());
-                    let name = if replicas == 1 { name.to_owned() } else { format!("{name}-{replica}") };
-                    space.allocate(&name, shrink.lines(reserved[pool]) * LINE_BYTES);
-                }
-            }
-            apart = if replica == 0 { space.end() / LINE_BYTES } else { apart };
-        }
-        let buffers = space.buffers().to_vec();
-        let each = buffers.len() / replicas as usize;
-        Self { places, shrink, reserved, of_pool, buffers, each, replicas, stages, apart }
-    }
-
-    /// The buffer of the first replica, and the lines from its first, of bytes of a place.
-    fn span(&self, place: super::allocator::Place, bytes: &Range<u64>) -> (usize, Range<u64>) {
-        let pool = place.pool as usize;
-        let bytes = place.address + bytes.start..place.address + bytes.end;
-        let buffer = self.of_pool[pool].expect("a pool with places has a buffer");
-        (buffer, self.shrink.span(bytes, self.reserved[pool]))
-    }
-
+impl Planner<'_> {
     /// Appends the launches of an iteration.
-    fn iteration(
-        &self,
-        step: &Step,
-        iteration: u32,
-        stage: &[u32],
-        ring: Option<&Ring>,
-        launches: &mut Vec<Planned>,
-    ) -> Result<(), OptionError> {
-        for (index, operator) in step.operators.iter().enumerate() {
+    fn iteration(&self, iteration: u32, ring: Option<&Ring>, launches: &mut Vec<Planned>) -> Result<(), OptionError> {
+        for (index, operator) in self.step.operators.iter().enumerate() {
             if let Some(ring) = ring.filter(|ring| ring.before == index) {
-                launches.extend(self.turns(ring, step, iteration).map(Planned::Turn));
+                launches.extend(self.turns(ring, iteration).map(Planned::Turn));
             }
             if operator.runs() {
-                launches.push(Planned::Operator(self.planned(operator, index, iteration, stage[index])?));
+                launches.push(Planned::Operator(self.planned(operator, index, iteration)?));
             }
         }
         Ok(())
     }
 
     /// Gives each replica memory for what it is sent, unless there is nothing to send.
-    fn ring(&mut self, step: &Step) -> Result<Option<Ring>, OptionError> {
-        let Some((gradients, before)) = ring::gradients(step) else {
+    fn ring(&mut self) -> Result<Option<Ring>, OptionError> {
+        let Some((gradients, before)) = ring::gradients(self.step) else {
             let message = "expected a training step that leaves gradients for the next one, found one without any";
             return Err(OptionError::new("all_reduce", message));
         };
         let slot = self.shrink.lines(ring::SLOT).max(LINES_AT_ONCE);
-        let mut space = AddressSpace::default();
-        std::mem::take(&mut self.buffers).iter().for_each(|buffer| drop(space.allocate(&buffer.name, buffer.bytes)));
-        let received = (0..self.replicas)
-            .map(|replica| space.allocate(&format!("received-{replica}"), 2 * slot * LINE_BYTES).base / LINE_BYTES);
-        let received = received.collect();
-        self.buffers = space.buffers().to_vec();
-        for (buffer, gpu) in self.buffers[self.each * self.replicas as usize..].iter_mut().zip(1..) {
-            buffer.gpu = gpu;
-        }
+        let received = self.layout.add_received(2 * slot);
         Ok(Some(Ring { gradients, before, slot, received }))
     }
 
-    fn turns(&self, ring: &Ring, step: &Step, iteration: u32) -> impl Iterator<Item = Exchange> {
+    fn turns(&self, ring: &Ring, iteration: u32) -> impl Iterator<Item = Exchange> {
         let lines = |&tensor: &usize| {
-            let bytes = 0..step.tensors[tensor].bytes;
-            self.lines(self.places.at(iteration, ring.before, tensor), &bytes)
+            let bytes = 0..self.step.tensors[tensor].bytes;
+            self.layout.lines((iteration, ring.before), tensor, &bytes)
         };
         let spans = Arc::new(Spans::new(ring.gradients.iter().map(lines).collect()));
-        let (replicas, apart, slot) = (self.replicas, self.apart, ring.slot);
+        let (replicas, apart, slot) = (self.layout.replicas, self.layout.apart, ring.slot);
         let received: Arc<[u64]> = ring.received.as_slice().into();
         (0..ring::turns(replicas)).map(move |turn| Exchange {
             turn,
@@ -216,15 +171,8 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// The lines, in the first replica, of bytes of a place.
-    fn lines(&self, place: super::allocator::Place, bytes: &Range<u64>) -> Range<u64> {
-        let (buffer, lines) = self.span(place, bytes);
-        let first = self.buffers[buffer].base / LINE_BYTES;
-        first + lines.start..first + lines.end
-    }
-
-    fn planned(&self, operator: &Operator, index: usize, iteration: u32, stage: u32) -> Result<Streamed, OptionError> {
-        let span = |operand: &Operand| self.lines(self.places.at(iteration, index, operand.tensor), &operand.bytes);
+    fn planned(&self, operator: &Operator, index: usize, iteration: u32) -> Result<Streamed, OptionError> {
+        let span = |operand: &Operand| self.layout.lines((iteration, index), operand.tensor, &operand.bytes);
         let spans: Vec<_> = operator.reads.iter().chain(&operator.writes).map(span).collect();
         let lengths = || spans.iter().map(|lines| lines.end - lines.start);
         let total: u64 = lengths().sum();
@@ -236,7 +184,7 @@ impl<'a> Map<'a> {
         let longest = lengths().max().unwrap_or(0);
         let steps = share(longest, LINES_AT_ONCE).max(share(instructions, u64::from(Op::MAX_COUNT)));
         let parts = steps.saturating_mul(spans.len() as u64 + 1);
-        let all_groups = groups.saturating_mul(u64::from(self.replicas)).saturating_mul(u64::from(self.stages));
+        let all_groups = groups.saturating_mul(u64::from(self.layout.replicas)).saturating_mul(u64::from(self.stages));
         if all_groups.max(parts) > u64::from(u32::MAX) {
             let message = format!("operator {index} ({}): too large for one launch", operator.name);
             return Err(OptionError::new("scale", message));
@@ -248,44 +196,8 @@ impl<'a> Map<'a> {
             instructions,
             spans,
             reads: operator.reads.len(),
-            stage,
+            stage: self.stage[index],
         })
-    }
-
-    /// The host writes parameters and constants before the first launch, samples before each iteration.
-    fn host_side(&self, step: &Step, iterations: u32, launches: u32) -> HostSide {
-        let mut side = HostSide::of(&self.buffers).scratch(self.buffers.iter().map(|buffer| buffer.name.as_str()));
-        let of_replicas = self.each * self.replicas as usize;
-        for iteration in 0..iterations {
-            let written = |role| role == Role::Input || role == Role::Parameter && iteration == 0;
-            for (buffer, lines) in self.written(step, written) {
-                let bytes = lines.start * LINE_BYTES..lines.end * LINE_BYTES;
-                for of_replica in self.buffers[buffer..of_replicas].iter().step_by(self.each) {
-                    side = side.writes_bytes_before(iteration * launches, &of_replica.name, bytes.clone());
-                }
-            }
-        }
-        side.build()
-    }
-
-    /// Lines of tensors with such roles, neighbours together, by buffer.
-    fn written(&self, step: &Step, role: impl Fn(Role) -> bool) -> Vec<(usize, Range<u64>)> {
-        let chosen = step.tensors.iter().enumerate().filter(|(_, one)| role(one.role));
-        let placed = chosen.filter_map(|(tensor, one)| Some((self.places.before(tensor)?, one)));
-        let mut spans: Vec<_> = placed.map(|(place, one)| self.span(place, &(0..one.bytes))).collect();
-        spans.sort_unstable_by_key(|(buffer, lines)| (*buffer, lines.start));
-        let mut joined: Vec<(usize, Range<u64>)> = Vec::new();
-        // Blocks begin at multiples of 512 bytes: less than that between two is nobody's.
-        let apart = LINES_AT_ONCE * 2;
-        for (buffer, lines) in spans {
-            match joined.last_mut() {
-                Some((of, last)) if *of == buffer && lines.start < last.end + apart => {
-                    last.end = last.end.max(lines.end);
-                }
-                _ => joined.push((buffer, lines)),
-            }
-        }
-        joined
     }
 }
 

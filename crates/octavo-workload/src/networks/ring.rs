@@ -24,7 +24,7 @@ pub struct Turn {
     pub sends: Option<u32>,
 }
 
-/// Turns that so many replicas need.
+/// Turns that this many replicas need.
 #[must_use]
 pub fn turns(replicas: u32) -> u32 {
     2 * (replicas - 1) + 1

@@ -31,7 +31,7 @@ impl Shrink {
         first..self.line(bytes.end, f64::ceil).clamp(first + 1, end)
     }
 
-    /// So many operations, shrunk as the bytes are.
+    /// This many operations, shrunk as the bytes are.
     pub fn amount(self, operations: u64) -> u64 {
         (operations as f64 * self.scale).ceil() as u64
     }

@@ -1,25 +1,43 @@
 //! A network split by layer over several GPUs (model parallelism).
 
 use octavo_program::LINE_BYTES;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::replay::{LINES_AT_ONCE, OPERATIONS};
+use super::ring;
 use super::step::{Operator, Role, Step};
 
-/// By operator: the part of a network that it belongs to, of `stages` that are about as much work, in the order of
-/// parameters.
+/// What parts of a network have about as much of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// Work.
+    #[default]
+    Work,
+    /// Parameters by number, whatever their size: about as many layers.
+    Layers,
+}
+
+/// By operator: the part of a network that it belongs to, of `stages` that have about as much of something, in the order
+/// of parameters.
 ///
-/// An operator that touches a parameter belongs where that is, any other where the one before it belongs. Work is vector
+/// An operator that touches a parameter belongs where that is, any other where the one before it belongs; or the one
+/// behind it, once gradients are complete: optimizers end each parameter with what they change it by. Work is vector
 /// instructions, as the [replay](super::replay) counts them.
 #[must_use]
-pub fn of_operators(step: &Step, stages: u32) -> Vec<u32> {
+pub fn of_operators(step: &Step, stages: u32, cut: Cut) -> Vec<u32> {
     let owners = owners(step);
-    let mut work = vec![0u64; step.tensors.len().max(1)];
+    let mut amount = vec![0u64; step.tensors.len().max(1)];
     for (operator, &owner) in step.operators.iter().zip(&owners) {
-        work[owner] += instructions(operator);
+        amount[owner] = match cut {
+            Cut::Work => amount[owner] + instructions(operator),
+            Cut::Layers => 1,
+        };
     }
-    let total = work.iter().sum::<u64>().max(1);
+    let total = amount.iter().sum::<u64>().max(1);
     let stage = |middle: u64| (u128::from(middle) * u128::from(stages) / u128::from(total)) as u32;
-    let stages: Vec<u32> = work
+    let stages: Vec<u32> = amount
         .iter()
         .scan(0, |before, &own| {
             let middle = *before + own / 2;
@@ -28,6 +46,19 @@ pub fn of_operators(step: &Step, stages: u32) -> Vec<u32> {
         })
         .collect();
     owners.into_iter().map(|owner| stages[owner]).collect()
+}
+
+/// By tensor: the part of the network on whose GPU it lies, if operators belong to these: where it is made, or, if it is
+/// there from the start, where it is touched last (parameters by their optimizer).
+#[must_use]
+pub fn of_tensors(step: &Step, stages: &[u32]) -> Vec<u32> {
+    let mut homes = vec![0; step.tensors.len()];
+    for (operator, &stage) in step.operators.iter().zip(stages) {
+        let touched = operator.reads.iter().chain(&operator.writes).map(|one| one.tensor);
+        let stays = touched.filter(|&tensor| step.tensors[tensor].role != Role::Temporary);
+        stays.chain(operator.allocates.iter().copied()).for_each(|tensor| homes[tensor] = stage);
+    }
+    homes
 }
 
 fn instructions(operator: &Operator) -> u64 {
@@ -44,5 +75,19 @@ fn owners(step: &Step) -> Vec<usize> {
         *last = named.filter(|&tensor| is_parameter(tensor)).max().unwrap_or(*last);
         Some(*last)
     };
-    step.operators.iter().scan(first, belongs).collect()
+    let (before, optimizer) = step.operators.split_at(optimizer(step));
+    let mut owners: Vec<usize> = before.iter().scan(first, belongs).collect();
+    let last = owners.last().copied().unwrap_or(first);
+    let mut behind: Vec<usize> = optimizer.iter().rev().scan(last, belongs).collect();
+    behind.reverse();
+    owners.extend(behind);
+    owners
+}
+
+/// The first operator behind the one that completes the gradients; of a step without any, the end.
+fn optimizer(step: &Step) -> usize {
+    ring::gradients(step).map_or(step.operators.len(), |(gradients, _)| {
+        let begins = step.begins();
+        gradients.iter().filter_map(|&tensor| begins[tensor]).max().map_or(step.operators.len(), |last| last + 1)
+    })
 }

@@ -68,7 +68,7 @@ struct Planned {
     experts: Vec<Vec<u32>>,
 }
 
-/// Weights of a launch: so many parts of the same length.
+/// Weights of a launch: this many parts of the same length.
 struct Parts {
     kernel: &'static str,
     /// First line of each.
@@ -211,13 +211,13 @@ impl Sizes {
         self.attention + u64::from(model.experts) * self.expert
     }
 
-    /// Instructions for so many operations of the full size.
+    /// Instructions for this many operations of the full size.
     fn instructions(&self, operations: f64) -> u64 {
         (operations * self.scale / OPERATIONS as f64).ceil() as u64
     }
 
     /// Instructions for one piece of a block: products of the new token's queries with its keys, and of what comes of them
-    /// with its values. Whoever has tokens in the cache adds one.
+    /// with its values. Each request with tokens in the cache adds one.
     fn of_scores(&self, model: &Model, pieces: u32) -> u32 {
         let whole = self.instructions(4.0 * (model.queries * self.tokens) as f64);
         whole.div_ceil(pieces.into()).clamp(1, Op::MAX_COUNT.into()) as u32

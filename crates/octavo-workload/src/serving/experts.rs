@@ -38,7 +38,7 @@ impl Experts {
         Self { ranks, upto: upto.collect(), chosen, seed }
     }
 
-    /// Experts that so many tokens pass in each layer of a step, in order.
+    /// Experts that this many tokens pass in each layer of a step, in order.
     #[must_use]
     pub fn of_step(&self, step: u64, tokens: u32) -> Vec<Vec<u32>> {
         let mut random = generator(self.seed, STREAM + 1 + step);

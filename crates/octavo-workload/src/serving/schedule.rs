@@ -23,7 +23,7 @@ pub struct Limits {
 pub struct Step {
     /// When, in steps from the beginning of all.
     pub at: u64,
-    /// Whom it serves.
+    /// The requests that it serves.
     pub sequences: Vec<Sequence>,
 }
 
@@ -48,7 +48,7 @@ pub struct Schedule<I: Iterator<Item = Request>> {
     coming: std::iter::Peekable<I>,
     waiting: VecDeque<(usize, Request)>,
     running: Vec<Running>,
-    /// Blocks that nobody has; the one that has been free longest is taken first (vLLM's queue of free blocks).
+    /// Free blocks; the one that has been free longest is taken first (vLLM's queue of free blocks).
     free: VecDeque<u32>,
     /// Blocks that requests under way may need before they end.
     promised: u32,
@@ -91,7 +91,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         blocks
     }
 
-    /// The next step. Prompts go first (vLLM): while some are admitted, nobody else gets a token.
+    /// The next step. Prompts go first (vLLM): while some are admitted, no other request gets a token.
     pub fn step(&mut self) -> Step {
         if self.running.is_empty() && self.waiting.is_empty() {
             self.now = self.now.max(self.coming.peek().expect("requests are endless").arrives);
@@ -112,7 +112,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         }
     }
 
-    /// Blocks that a request has in the end. Nobody who was admitted has to go for want of blocks.
+    /// Blocks that a request has in the end. No admitted request is preempted for want of blocks.
     fn needs(&self, request: Request) -> u32 {
         (request.prompt + request.reply - 1).div_ceil(self.limits.block)
     }
@@ -144,7 +144,7 @@ impl<I: Iterator<Item = Request>> Schedule<I> {
         (0..self.running.len()).map(|index| self.advance(index, self.running[index].tokens() - 1, 1)).collect()
     }
 
-    /// A request gets blocks for tokens behind so many, and makes one more token of its reply.
+    /// A request gets blocks for tokens behind this many, and makes one more token of its reply.
     fn advance(&mut self, index: usize, before: u32, adds: u32) -> Sequence {
         let one = &mut self.running[index];
         while (one.blocks.len() as u32) < (before + adds).div_ceil(self.limits.block) {

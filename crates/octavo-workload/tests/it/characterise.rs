@@ -1,15 +1,21 @@
 //! The numbers of a workload on programs so small that they can be counted by hand, and published remarks.
 
+use std::num::NonZeroU32;
+
 use octavo_program::{
     AddressSpace, Buffer, Characteristics, Cursor, Dispatch, HostSide, Launch, Op, OpSink, PageClass, Setting, Size,
-    Workload, characterise,
+    Traffic, Workload, characterise, characterise_filled,
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use octavo_workload::kernels::{bitonicsort::BitonicSort, fir::Fir};
 
 fn pages(pages: u64, accesses: u64) -> PageClass {
-    PageClass { pages, accesses }
+    PageClass { pages, accesses, stores: 0 }
+}
+
+fn written(pages: u64, accesses: u64, stores: u64) -> PageClass {
+    PageClass { pages, accesses, stores }
 }
 
 /// Four groups of one wavefront: each reads its own page and the first page of a table, group 3 also writes page 0.
@@ -65,25 +71,92 @@ fn a_toy_counted_by_hand() {
     // Pages 0 and 1 are read by GPUs 0 and 1 and written by GPU 3; page 4 is untouched.
     assert_eq!((data.name.as_str(), data.bytes, data.traffic.touched_bytes), ("data", 5 * 4096, (12 + 1) * 64));
     assert_eq!((data.traffic.accesses, data.traffic.loads, data.traffic.stores), (28, 24, 4));
-    assert_eq!((data.traffic.private, data.traffic.shared), (pages(2, 12), pages(2, 16)));
-    assert_eq!((data.traffic.shared_read_only, data.traffic.shared_read_write), (pages(0, 0), pages(2, 16)));
-    assert_eq!(data.traffic.by_gpus, [pages(2, 12), pages(2, 16), pages(0, 0), pages(0, 0)]);
+    assert_eq!((data.traffic.private, data.traffic.shared), (pages(2, 12), written(2, 16, 4)));
+    assert_eq!((data.traffic.shared_read_only, data.traffic.shared_read_write), (pages(0, 0), written(2, 16, 4)));
+    assert_eq!(data.traffic.by_gpus, [pages(2, 12), written(2, 16, 4), pages(0, 0), pages(0, 0)]);
     assert_eq!(table.traffic.shared_read_only, pages(1, 8));
     assert_eq!(table.traffic.by_gpus[3], pages(1, 8));
+    // Every launch does the same: several GPUs use a shared page in one launch, and no launch but reads what another writes.
+    assert_eq!((&found.total.in_turn, found.total.phased), (&vec![pages(0, 0); 4], pages(0, 0)));
 
     let total = &found.total;
     assert_eq!((total.accesses, total.touched_bytes, total.store_share), (36, 14 * 64, 4.0 / 36.0));
-    assert_eq!((total.private, total.shared), (pages(2, 12), pages(3, 24)));
+    assert_eq!((total.private, total.shared), (pages(2, 12), written(3, 24, 4)));
 }
 
 #[test]
 fn larger_pages_share_falsely_and_one_gpu_shares_nothing() {
     let large = characterise(&toy(), &Setting { page_bytes: 2 << 20, ..Setting::default() }).unwrap();
-    assert_eq!((large.total.private, large.total.shared), (pages(0, 0), pages(2, 36)));
+    assert_eq!((large.total.private, large.total.shared), (pages(0, 0), written(2, 36, 4)));
     let alone = characterise(&toy(), &Setting { gpus: 1, ..Setting::default() }).unwrap();
-    assert_eq!((alone.total.private, alone.total.shared), (pages(5, 36), pages(0, 0)));
+    assert_eq!((alone.total.private, alone.total.shared), (written(5, 36, 4), pages(0, 0)));
     let filled = characterise(&toy(), &Setting { dispatch: Dispatch::UnitMultiples, ..Setting::default() }).unwrap();
     assert_eq!(filled.total.private, alone.total.private);
+}
+
+/// Eight groups of one wavefront. In the first launch two neighbours read two lines each of their page, first to last; in
+/// the second they write one line each, and pages are given out from the last to the first.
+struct ThereAndBack(Vec<Buffer>);
+
+impl Workload for ThereAndBack {
+    fn buffers(&self) -> &[Buffer] {
+        &self.0
+    }
+
+    fn launches(&self) -> u32 {
+        2
+    }
+
+    fn launch(&self, _index: u32) -> Launch {
+        Launch { kernel: "there and back".into(), work_groups: 8, wavefronts_per_group: 1 }
+    }
+
+    fn host_side(&self) -> HostSide {
+        HostSide::of_launches(self)
+    }
+
+    fn fill(&self, launch: u32, group: u32, _wavefront: u32, _cursor: &mut Cursor, out: &mut OpSink<'_>) {
+        let page = u64::from(group / 2);
+        out.push(if launch == 0 { Op::load(page * 64, 2) } else { Op::store((3 - page) * 64, 1) });
+        out.push(Op::END);
+    }
+}
+
+/// Two GPUs of three units, each with room for `room` groups a unit.
+fn there_and_back(dispatch: Dispatch, room: u32) -> Traffic {
+    let mut space = AddressSpace::default();
+    space.allocate("data", 4 * 4096);
+    let setting = Setting { gpus: 2, compute_units_per_gpu: 3, dispatch, page_bytes: 4096 };
+    let found = characterise_filled(&ThereAndBack(space.buffers().to_vec()), &setting, &|_, _| room).unwrap().total;
+    assert_eq!((found.accesses, found.stores), (24, 8), "{dispatch:?}");
+    assert_eq!(found.phased.pages, found.shared.pages, "each page is read in one launch and written in the other");
+    found
+}
+
+/// Each page has four lines loaded and two stored, whoever does it.
+#[test]
+fn every_dispatch_counted_by_hand() {
+    let (none, half, all) = (pages(0, 0), written(2, 12, 4), written(4, 24, 8));
+    let expect = |dispatch, room, private: PageClass, shared: PageClass, in_turn: PageClass| {
+        let found = there_and_back(dispatch, room);
+        assert_eq!((found.private, found.shared, found.in_turn[1]), (private, shared, in_turn), "{dispatch:?}");
+        assert_eq!(found.by_gpus, [private, shared], "{dispatch:?}");
+    };
+    // Groups 0-3 and 4-7: pages 0 and 1 are read by the first GPU and written by the second, 2 and 3 the other way round.
+    expect(Dispatch::EvenSplit, 1, none, all, all);
+    // Groups 0-5 and 6-7: the second GPU has page 3 first and page 0 then.
+    expect(Dispatch::UnitMultiples, 1, half, half, half);
+    // Both GPUs are at every page in both launches.
+    expect(Dispatch::RoundRobin, 1, none, all, none);
+    // Groups 0-2, 6 and 7, and groups 3-5: both are at page 1 first and at page 2 then, or the other way round.
+    expect(Dispatch::RoundRobinUnits, 1, half, half, none);
+    expect(Dispatch::Blocks(NonZeroU32::new(3).unwrap()), 1, half, half, none);
+    expect(Dispatch::FillFirst, 1, half, half, none);
+    // Groups 0, 1, 4, 5 and 2, 3, 6, 7: pages change hands.
+    expect(Dispatch::Blocks(NonZeroU32::new(2).unwrap()), 1, none, all, all);
+    // Six groups fill a GPU; all eight fill the first one.
+    expect(Dispatch::FillFirst, 2, half, half, half);
+    expect(Dispatch::FillFirst, 3, all, none, none);
 }
 
 #[test]
@@ -93,6 +166,7 @@ fn impossible_settings_are_refused() {
     assert_eq!(key(&Setting { gpus: 0, ..good }), "gpus");
     assert_eq!(key(&Setting { gpus: 65, ..good }), "gpus");
     assert_eq!(key(&Setting { compute_units_per_gpu: 0, ..good }), "compute_units_per_gpu");
+    assert_eq!(key(&Setting { dispatch: Dispatch::FillFirst, ..good }), "dispatch");
     assert_eq!(key(&Setting { page_bytes: 3000, ..good }), "page_bytes");
     assert_eq!(key(&Setting { page_bytes: 4 << 20, ..good }), "page_bytes");
 }

@@ -18,4 +18,5 @@ mod programs;
 mod serving;
 mod simpleconvolution;
 mod stencil2d;
+mod strips;
 mod touch;

@@ -1,12 +1,12 @@
 //! Recorded steps: files, sums by hand, and the networks that come with Octavo.
 
-use octavo_program::{Buffer, LINE_BYTES, OpKind, Size, Workload};
+use octavo_program::{Buffer, LINE_BYTES, Op, OpKind, Size, Workload};
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
 use octavo_workload::networks::file::File;
 use octavo_workload::networks::replay::{Extent, Replay};
 use octavo_workload::networks::ring::gradients;
-use octavo_workload::networks::stages::of_operators;
+use octavo_workload::networks::stages::{Cut, of_operators, of_tensors};
 use octavo_workload::networks::step::Role;
 
 use crate::lanes::{stream, wavefronts};
@@ -25,7 +25,7 @@ const TOY: &str = r#"{
 
 fn toy(batch: Option<u32>, iterations: u32, scale: f64) -> Replay {
     let step = File::parse(TOY.as_bytes()).unwrap().step(batch).unwrap();
-    Replay::new(&step, Extent { iterations, replicas: 1, all_reduce: false, stages: 1, scale }).unwrap()
+    Replay::new(&step, Extent { iterations, replicas: 1, all_reduce: false, stages: 1, cut: Cut::Work, scale }).unwrap()
 }
 
 /// Lines read, lines written and vector instructions of a launch.
@@ -126,9 +126,12 @@ fn operators_too_large_for_a_launch_are_refused() {
     let text =
         TOY.replace(r#""flops": [0, 2048], "reads": [1, 0]"#, r#""flops": [900000000000000000, 0], "reads": [1, 0]"#);
     let step = File::parse(text.as_bytes()).unwrap().step(None).unwrap();
-    let error = Replay::new(&step, Extent { iterations: 1, replicas: 1, all_reduce: false, stages: 1, scale: 1.0 })
-        .err()
-        .expect("it is too large");
+    let error = Replay::new(
+        &step,
+        Extent { iterations: 1, replicas: 1, all_reduce: false, stages: 1, cut: Cut::Work, scale: 1.0 },
+    )
+    .err()
+    .expect("it is too large");
     assert_eq!(error.message, "operator 0 (mm): too large for one launch");
 }
 
@@ -194,7 +197,8 @@ fn impossible_options_are_refused_by_name() {
 fn replicas_do_the_same_in_memory_of_their_own() {
     let step = File::parse(TOY.as_bytes()).unwrap().step(None).unwrap();
     let [alone, twice] = [1, 2].map(|replicas| {
-        Replay::new(&step, Extent { iterations: 2, replicas, all_reduce: false, stages: 1, scale: 1.0 }).unwrap()
+        Replay::new(&step, Extent { iterations: 2, replicas, all_reduce: false, stages: 1, cut: Cut::Work, scale: 1.0 })
+            .unwrap()
     });
     assert_eq!((twice.footprint(), twice.launches()), (2 * alone.footprint(), alone.launches()));
     for launch in 0..alone.launches() {
@@ -242,7 +246,7 @@ fn gradients_of_the_networks_are_as_large_as_their_parameters() {
 #[test]
 fn replicas_send_each_other_halves_of_their_gradients() {
     let step = File::parse(TOY.as_bytes()).unwrap().step(None).unwrap();
-    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, scale: 1.0 };
+    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, cut: Cut::Work, scale: 1.0 };
     let toy = Replay::new(&step, extent).unwrap();
     let names: Vec<_> = (0..toy.launches()).map(|launch| toy.launch(launch).kernel).collect();
     assert_eq!(names, ["mm", "mm", "all-reduce", "all-reduce", "all-reduce", "add_"]);
@@ -267,7 +271,7 @@ fn replicas_send_each_other_halves_of_their_gradients() {
 fn a_network_is_split_by_layer_into_parts_of_about_the_same_work() {
     for (name, bytes, _) in [NETWORKS[0], NETWORKS[1]] {
         let step = File::parse(bytes).unwrap().step(None).unwrap();
-        let stages = of_operators(&step, 4);
+        let stages = of_operators(&step, 4, Cut::Work);
         let mut work = [0u64; 4];
         for (operator, &stage) in step.operators.iter().zip(&stages) {
             work[stage as usize] += operator.flops;
@@ -277,7 +281,15 @@ fn a_network_is_split_by_layer_into_parts_of_about_the_same_work() {
         assert!(work.iter().all(|&one| one * 100 > total * 10 && one * 100 < total * 45), "{name}: {work:?}");
         let forward = stages.iter().position(|&stage| stage == 3).unwrap();
         assert!(stages[..forward].is_sorted(), "{name}: forwards in order");
-        assert!(of_operators(&step, 1).iter().all(|&stage| stage == 0));
+        assert!(of_operators(&step, 1, Cut::Work).iter().all(|&stage| stage == 0));
+        let homes = of_tensors(&step, &of_operators(&step, 4, Cut::Layers));
+        let parameters = |stage: u32| {
+            let own =
+                step.tensors.iter().zip(&homes).filter(|(one, home)| one.role == Role::Parameter && **home == stage);
+            own.count()
+        };
+        let counts = [0, 1, 2, 3].map(parameters);
+        assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{name}: {counts:?}");
     }
 }
 
@@ -289,7 +301,7 @@ fn each_operator_of_a_split_network_runs_on_one_gpu() {
         WORKLOADS.build(&choice, &Size { scale: 0.001, seed: 0 }).unwrap()
     };
     let (whole, split) = (build(1), build(4));
-    assert_eq!((whole.launches(), whole.footprint()), (split.launches(), split.footprint()));
+    assert_eq!(whole.launches(), split.launches());
     let mut ran = [false; 4];
     for launch in (0..whole.launches()).step_by(7) {
         let groups = whole.launch(launch).work_groups;
@@ -298,9 +310,58 @@ fn each_operator_of_a_split_network_runs_on_one_gpu() {
         let stages: Vec<u32> = (0..4).filter(|&stage| busy(stage)).collect();
         assert!(stages.len() == 1, "launch {launch}: {stages:?}");
         ran[stages[0] as usize] = true;
-        assert_eq!(stream(&*split, launch, stages[0] * groups, 0, 512), stream(&*whole, launch, 0, 0, 512));
+        let lines = |ops: Vec<Op>| -> u32 {
+            ops.iter().filter(|op| matches!(op.kind(), OpKind::Load | OpKind::Store)).map(|op| op.count()).sum()
+        };
+        let own = lines(stream(&*split, launch, stages[0] * groups, 0, 512));
+        let alone = lines(stream(&*whole, launch, 0, 0, 512));
+        assert!(own.abs_diff(alone) <= 8, "launch {launch}: {own} and {alone} lines, but for the ends of operands");
     }
     assert_eq!(ran, [true; 4]);
+}
+
+/// Two layers, y = x w and z = y v, with gradients and a moment for each parameter, which the optimizer changes first.
+const LAYERS: &str = r#"{
+    "octavo_step": 1, "source": "by hand", "command": "", "parameters": 2048, "batch": null,
+    "tensors": [["parameter", [4096, 0]], ["parameter", [4096, 0]], ["input", [4096, 0]], ["temporary", [4096, 0]],
+        ["temporary", [4096, 0]], ["temporary", [4096, 0]], ["state", [4096, 0]], ["state", [4096, 0]]],
+    "operators": [
+        {"name": "mm", "flops": [8192, 0], "reads": [2, 0], "writes": [3], "allocates": [3], "frees": [4, 5]},
+        {"name": "mm", "flops": [8192, 0], "reads": [3, 1], "writes": [1]},
+        {"name": "back", "reads": [3], "writes": [4], "allocates": [4]},
+        {"name": "mm", "flops": [8192, 0], "reads": [2, 0], "writes": [5], "allocates": [5]},
+        {"name": "mul_", "reads": [6], "writes": [6]},
+        {"name": "add_", "reads": [6, 5, 0], "writes": [0]},
+        {"name": "mul_", "reads": [7], "writes": [7]},
+        {"name": "add_", "reads": [7, 4, 1], "writes": [1], "frees": [3]}
+    ]
+}"#;
+
+#[test]
+fn each_gpu_of_a_split_network_has_its_tensors_from_an_allocator_of_its_own() {
+    let step = File::parse(LAYERS.as_bytes()).unwrap().step(None).unwrap();
+    let stages = of_operators(&step, 2, Cut::Work);
+    assert_eq!(stages, [0, 1, 1, 0, 0, 0, 1, 1], "what changes a moment belongs to the parameter behind it");
+    assert_eq!(of_tensors(&step, &stages), [0, 1, 0, 0, 1, 0, 0, 1]);
+    let split = Replay::new(
+        &step,
+        Extent { iterations: 2, replicas: 1, all_reduce: false, stages: 2, cut: Cut::Work, scale: 1.0 },
+    );
+    let split = split.unwrap();
+    let buffers: Vec<_> = split.buffers().iter().map(|buffer| (buffer.name.as_str(), buffer.gpu)).collect();
+    assert_eq!(buffers, [("small-segments-0", 1), ("small-segments-1", 2)]);
+    let second = split.buffers()[1].base / LINE_BYTES;
+    let touched = |launch: u32, group: u32| {
+        let ops = (0..4).flat_map(|wavefront| stream(&split, launch, group, wavefront, 512));
+        let lines = ops.filter(|op| matches!(op.kind(), OpKind::Load | OpKind::Store)).map(|op| op.line());
+        let mut sides: Vec<_> = lines.map(|line| line >= second).collect();
+        sides.dedup();
+        sides
+    };
+    let groups = |launch: u32| split.launch(launch).work_groups / 2;
+    assert!(touched(0, 0).iter().all(|&behind| !behind), "the first layer's memory is the first GPU's");
+    assert!(touched(1, groups(1)).contains(&false), "the second layer reads what the first has made");
+    assert!(touched(7, groups(7)).iter().all(|&behind| behind), "the optimizer finds all it needs on the second GPU");
 }
 
 #[test]
@@ -308,6 +369,7 @@ fn what_does_not_go_together_is_refused() {
     for (options, key) in [
         (&[("all_reduce", true.into())][..], "all_reduce"),
         (&[("replicas", 2.into()), ("stages", 2.into())], "stages"),
+        (&[("cut", "layers".into())], "cut"),
     ] {
         let mut choice = Choice::named("resnet18");
         choice
@@ -318,6 +380,6 @@ fn what_does_not_go_together_is_refused() {
     }
     let inference = TOY.replace(r#""frees": [3]"#, r#""frees": []"#);
     let step = File::parse(inference.as_bytes()).unwrap().step(None).unwrap();
-    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, scale: 1.0 };
+    let extent = Extent { iterations: 1, replicas: 2, all_reduce: true, stages: 1, cut: Cut::Work, scale: 1.0 };
     assert_eq!(Replay::new(&step, extent).err().map(|error| error.key).as_deref(), Some("all_reduce"));
 }

@@ -215,7 +215,7 @@ fn what_launches_read_was_written_before() {
 
 /// Inputs whose first access is a store all the same: host and GPU write them in turn, or the GPU reads what it did not
 /// overwrite.
-const STORED_FIRST: [(&str, &str); 7] = [
+const STORED_FIRST: [(&str, &str); 8] = [
     ("bfs-shoc", "flag"),
     ("bfs-rodinia", "over"),
     ("bfs-rodinia", "updating_graph_mask"),
@@ -223,6 +223,8 @@ const STORED_FIRST: [(&str, &str); 7] = [
     ("stencil2d", "data2"),
     ("3ds", "Anext"),
     ("streamcluster", "switch_membership"),
+    // At this size its first row, which the source sets, is in one line with the others.
+    ("fdtd2d", "ey"),
 ];
 
 /// The transforms that begin alike end alike, so that the comparison stores nothing.

@@ -38,7 +38,7 @@ pub struct Machine {
     reach: Reach,
     /// The version that the latest store made.
     latest: BTreeMap<PageId, u64>,
-    /// Pages that nobody touched, which no memory holds.
+    /// Untouched pages, which no memory holds.
     untouched: BTreeSet<PageId>,
     /// Accesses that wait to be woken.
     pub outstanding: BTreeMap<(ProcessorId, PageId), Access>,

@@ -48,12 +48,12 @@ fn size_of(multiprocessors: u64, limit: u64, part: u64) -> u64 {
 }
 
 impl Share {
-    /// One part of so many, in runs of a driver's block or of what the smallest share is, evenly apart.
+    /// One part of this many, in runs of a driver's block or of what the smallest share is, evenly apart.
     pub(super) fn in_runs(size: u64, of: u32) -> Self {
         Self::new(size, of, BLOCK.min(size / SHARES))
     }
 
-    /// One part of so many, in single pages evenly apart.
+    /// One part of this many, in single pages evenly apart.
     pub(super) fn in_pages(size: u64, of: u32) -> Self {
         Self::new(size, of, PAGE)
     }

@@ -82,7 +82,7 @@ impl<'a> Bench<'a> {
         fitting(sizes, self.gpu.managed_limit())
     }
 
-    /// Memory that nobody has touched, of a driver's block or more.
+    /// Untouched memory, of a driver's block or more.
     pub(super) fn fresh(&self, bytes: u64) -> Result<Box<dyn Moving>, GpuError> {
         let bytes = bytes.max(BLOCK);
         match self.kind {
@@ -91,14 +91,14 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Memory that the processor has written, and nobody else touched.
+    /// Memory that the processor has written, and nothing else touched.
     pub(super) fn of_host(&self, bytes: u64) -> Result<Box<dyn Moving>, GpuError> {
         let memory = self.fresh(bytes)?;
         host::marks_pages(memory.as_ref(), 0);
         Ok(memory)
     }
 
-    /// Memory that the GPU has written, and nobody else touched.
+    /// Memory that the GPU has written, and nothing else touched.
     pub(super) fn of_gpu(&self, session: &Session<'_>, bytes: u64) -> Result<Box<dyn Moving>, GpuError> {
         let memory = self.fresh(bytes)?;
         self.gpu_marks(session, memory.as_ref(), 0)?;

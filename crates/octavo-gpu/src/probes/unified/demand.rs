@@ -2,7 +2,7 @@
 //!
 //! To the GPU, each of `blocks` thread blocks has one thread that touches a page at a time; to the processor, `blocks`
 //! threads of it do. With a stride of a driver's block or more each touched page is a fault of its own, so that the time
-//! is that of so many groups of `blocks` faults.
+//! is that of this many groups of `blocks` faults.
 
 use super::bench::{Bench, expect_sum, sum_of};
 use super::host;

@@ -14,7 +14,7 @@ const SEED: u64 = 0;
 pub(super) enum Pattern {
     /// Page after page.
     Sequential,
-    /// One page of each stretch of so many bytes.
+    /// One page of each stretch of this many bytes.
     Strided(u64),
     /// Every page once, in an order that looks like none.
     Random,

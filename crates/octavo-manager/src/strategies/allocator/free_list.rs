@@ -1,4 +1,4 @@
-//! `free-list`: the lowest free frame, whoever asks.
+//! `free-list`: the lowest free frame, for any requester.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

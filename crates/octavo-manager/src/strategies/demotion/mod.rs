@@ -38,6 +38,12 @@ pub trait Demotion: Send {
         0
     }
 
+    /// The option that says how many frames of each GPU's memory are to be free or removable, and how many it says, if
+    /// there is one. Whoever knows how large memories are can [refuse](crate::Manager::check_reserve) more than half.
+    fn asked_for(&self) -> Option<(&'static str, u32)> {
+        None
+    }
+
     /// Why it can no longer decide, if so. It goes on answering anything that the contract allows.
     fn failure(&self) -> Option<Box<Failure>> {
         None

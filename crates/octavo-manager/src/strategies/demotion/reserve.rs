@@ -44,4 +44,8 @@ impl Demotion for Reserve {
     fn reserve(&self) -> u32 {
         self.frames
     }
+
+    fn asked_for(&self) -> Option<(&'static str, u32)> {
+        Some(("free", self.frames))
+    }
 }

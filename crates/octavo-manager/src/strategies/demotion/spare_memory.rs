@@ -25,8 +25,8 @@ enum Neighbour {
 #[serde(default, deny_unknown_fields)]
 struct Options {
     /// Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another GPU,
-    /// rounded up to pages, at most half of the memory (with `pre_eviction`, with what nothing evicts there); default
-    /// 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
+    /// rounded up to pages, at most half of the memory (with `pre_eviction`, less what nothing evicts there is kept free);
+    /// default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB).
     reserve: Bytes,
     /// Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022) or
     /// `fewest-pending`, the one with the fewest blocks that await their copy on the host (its artefact).
@@ -69,12 +69,12 @@ struct SpareMemory {
 }
 
 impl SpareMemory {
-    /// Whether a GPU can take so many pages and have its reserve.
+    /// Whether a GPU can take this many pages and have its reserve.
     fn lends(&self, memory: MemoryId, pages: u32, memories: &Occupancy<'_>) -> bool {
         let available = memories.spare(memory).saturating_add(memories.removable(memory));
         available >= self.reserve.min(memories.capacity(memory) / 2).saturating_add(pages)
     }
-    /// A GPU that can take so many pages on behalf of another.
+    /// A GPU that can take this many pages on behalf of another.
     fn choose(&mut self, other: MemoryId, pages: u32, memories: &Occupancy<'_>) -> Option<MemoryId> {
         let (first, gpus) = (self.next, self.harvests.len());
         let in_turn = (first..first + gpus).map(|turn| MemoryId::gpu(turn % gpus));
@@ -108,6 +108,10 @@ impl Demotion for SpareMemory {
 
     fn reserve(&self) -> u32 {
         if self.options.pre_eviction { self.reserve } else { 0 }
+    }
+
+    fn asked_for(&self) -> Option<(&'static str, u32)> {
+        Some(("reserve", self.reserve))
     }
 
     fn lender(&mut self, to: MemoryId, pages: u32, memories: &Occupancy<'_>) -> Option<MemoryId> {

@@ -116,10 +116,13 @@ impl Leaf {
         pages.filter(move |&page| memory.known(page) && memory.resident(holder, page))
     }
 
-    /// Whether it has such pages and none of them is in an unfinished plan.
-    pub fn evictable(self, holder: MemoryId, memory: &Residency<'_>) -> bool {
+    /// Whether it has such pages, all of its pages if it is to leave as a `whole`, and none of them is in an unfinished
+    /// plan.
+    pub fn evictable(self, holder: MemoryId, memory: &Residency<'_>, whole: bool) -> bool {
         let mut pages = self.resident(holder, memory).peekable();
-        pages.peek().is_some() && pages.all(|page| memory.evictable(holder, page))
+        let enough = |page: PageId| !whole || !memory.known(page) || memory.resident(holder, page);
+        let mut all = (self.number * self.pages..(self.number + 1) * self.pages).map(PageId);
+        pages.peek().is_some() && pages.all(|page| memory.evictable(holder, page)) && all.all(enough)
     }
 }
 

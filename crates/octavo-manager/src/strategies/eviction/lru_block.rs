@@ -1,4 +1,4 @@
-//! `lru-block`: all pages of the 2 MiB block that was serviced least recently leave.
+//! `lru-block`: all pages of the 2 MiB block that was serviced, or accessed, least recently leave.
 //!
 //! As in the driver (`pick_root_chunk_to_evict`), a block with a page in an unfinished plan is passed over. Unlike
 //! there, a block takes up only the frames of its resident pages.
@@ -9,14 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use super::queue::UseQueue;
+use super::recency::{Recency, is_off};
+use super::whole_block::{Turn, append};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
-/// `lru-block` has no options.
+/// Options of `lru-block`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Options {}
+struct Options {
+    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
+    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    #[serde(skip_serializing_if = "Recency::is_service")]
+    recency: Recency,
+    /// Whether a block leaves only if all of its pages that are part of allocations are there; default false (UVMSmart:
+    /// `is_block_evictable` asks for every page of the unit).
+    #[serde(skip_serializing_if = "is_off")]
+    whole: bool,
+}
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     name: "lru-block",
@@ -25,13 +36,14 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        typed::parse::<Options>(options)?;
-        Ok(Box::new(LruBlock::new(geometry)))
+        let options = typed::parse(options)?;
+        Ok(Box::new(LruBlock::new(geometry, options)))
     },
 };
 
 /// One queue of blocks for each GPU.
 struct LruBlock {
+    options: Options,
     block_pages: u32,
     queues: Vec<UseQueue>,
     /// Blocks that came up, and whether they leave, having no busy page; kept for its capacity.
@@ -39,9 +51,9 @@ struct LruBlock {
 }
 
 impl LruBlock {
-    fn new(geometry: &Geometry) -> Self {
+    fn new(geometry: &Geometry, options: Options) -> Self {
         let queues = (0..geometry.processors()).map(|_| UseQueue::default()).collect();
-        Self { block_pages: geometry.block_pages(), queues, seen: Vec::new() }
+        Self { options, block_pages: geometry.block_pages(), queues, seen: Vec::new() }
     }
 }
 
@@ -59,6 +71,10 @@ impl Eviction for LruBlock {
         self.queues[holder.index()].push(page.0 / self.block_pages, live);
     }
 
+    fn wants_accesses(&self) -> bool {
+        self.options.recency.is_access()
+    }
+
     fn restored(&mut self, holder: MemoryId, page: PageId) {
         self.queues[holder.index()].put_back(page.0 / self.block_pages);
     }
@@ -68,23 +84,11 @@ impl Eviction for LruBlock {
         victims.clear();
         while victims.len() < wanted as usize {
             let Some(block) = queue.pop() else { break };
-            let first = block * self.block_pages;
-            let resident = memory.resident_in_block(holder, PageId(first));
-            let pages = resident.iter().map(|index| PageId(first + index));
-            let mut pages = pages.filter(|&page| memory.resident(holder, page)).peekable();
-            if pages.peek().is_none() {
-                if memory.block_may_return(holder, PageId(first)) {
-                    self.seen.push((block, false));
-                }
-                continue;
+            let first = PageId(block * self.block_pages);
+            match append(holder, first, self.options.whole, memory, victims) {
+                Turn::Absent if !memory.block_may_return(holder, first) => {}
+                turn => self.seen.push((block, turn == Turn::Leaves)),
             }
-            let before = victims.len();
-            victims.extend(pages);
-            let leaves = victims[before..].iter().all(|&page| memory.evictable(holder, page));
-            if !leaves {
-                victims.truncate(before);
-            }
-            self.seen.push((block, leaves));
         }
         if all && victims.len() < wanted as usize {
             victims.clear();

@@ -1,4 +1,4 @@
-//! `lru-page`: the page that was serviced least recently leaves.
+//! `lru-page`: the page that was serviced, or accessed, least recently leaves.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;
@@ -6,14 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use super::queue::UseQueue;
+use super::recency::Recency;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
 
-/// `lru-page` has no options.
+/// Options of `lru-page`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Options {}
+struct Options {
+    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
+    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    #[serde(skip_serializing_if = "Recency::is_service")]
+    recency: Recency,
+}
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     name: "lru-page",
@@ -22,21 +28,22 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        typed::parse::<Options>(options)?;
-        Ok(Box::new(LruPage::new(geometry)))
+        let Options { recency } = typed::parse(options)?;
+        Ok(Box::new(LruPage::new(geometry, recency)))
     },
 };
 
 /// One queue of pages for each GPU.
 struct LruPage {
+    recency: Recency,
     queues: Vec<UseQueue>,
     /// Pages that came up, and whether they leave; kept for its capacity.
     seen: Vec<(u32, bool)>,
 }
 
 impl LruPage {
-    fn new(geometry: &Geometry) -> Self {
-        Self { queues: (0..geometry.processors()).map(|_| UseQueue::default()).collect(), seen: Vec::new() }
+    fn new(geometry: &Geometry, recency: Recency) -> Self {
+        Self { recency, queues: (0..geometry.processors()).map(|_| UseQueue::default()).collect(), seen: Vec::new() }
     }
 }
 
@@ -48,6 +55,10 @@ impl Eviction for LruPage {
 
     fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
         self.queues[holder.index()].push(page.0, |key| memory.may_return(holder, PageId(key)));
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.recency.is_access()
     }
 
     fn restored(&mut self, holder: MemoryId, page: PageId) {

@@ -2,12 +2,15 @@
 
 mod keep;
 mod leaf_order;
+mod lfu_block;
 mod lru_block;
 mod lru_page;
 mod queue;
 mod random_page;
+mod recency;
 mod sequential_local;
 mod tree_neighborhood;
+mod whole_block;
 
 use octavo_registry::Registry;
 
@@ -22,6 +25,7 @@ pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(
     &[
         &lru_page::ENTRY,
         &lru_block::ENTRY,
+        &lfu_block::ENTRY,
         &tree_neighborhood::ENTRY,
         &sequential_local::ENTRY,
         &random_page::ENTRY,
@@ -31,13 +35,27 @@ pub static EVICTIONS: Registry<Box<dyn Eviction>, Geometry> = Registry::new(
 
 /// Chooses victims. A replica among them is dropped, a sole copy written to the host; the mechanism sees to that.
 ///
-/// Uses are services, never single accesses: the driver does not see those (`uvm-driver.md` section 6).
+/// Uses are services: the driver does not see single accesses (`uvm-driver.md` section 6). Who wants those, too, has to
+/// [say so](Eviction::wants_accesses).
 pub trait Eviction: Send {
     /// Pages below `pages` can exist from now on.
     fn grow(&mut self, pages: usize);
 
     /// `page` was brought into the memory `holder`, or a fault on it was served from there.
     fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>);
+
+    /// Whether it is told of [accesses](Eviction::accessed), asked once before there are pages.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
+
+    /// `page`, which takes up a frame of the memory `holder`, was accessed this many times since it was last told of it; told
+    /// in the order of last accesses, before anything that can make room. Only if it [wants](Eviction::wants_accesses)
+    /// that; a use unless implemented otherwise.
+    fn accessed(&mut self, holder: MemoryId, page: PageId, times: u32, memory: &Residency<'_>) {
+        _ = times;
+        self.used(holder, page, memory);
+    }
 
     /// `page` is back in the memory `holder` because a plan failed. If [`Eviction::victims`] forgot it, it becomes the
     /// next victim. Called in the reverse order of the victims.

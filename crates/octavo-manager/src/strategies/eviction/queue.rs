@@ -6,7 +6,7 @@ use self::stamps::Stamps;
 
 /// The fewest keys that are put in order at once.
 const FEW: usize = 64;
-/// Of the keys in use, one in so many is put in order at once.
+/// Of the keys in use, one in this many is put in order at once.
 const SHARE: usize = 16;
 
 /// Keys by when they were last used. A use is one store of a stamp. The order is looked at only when the oldest key is

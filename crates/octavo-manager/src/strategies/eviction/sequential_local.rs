@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use super::leaf_order::{LeafOrder, reserve_in_range};
+use super::recency::{Recency, is_off};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
@@ -17,6 +18,14 @@ struct Options {
     /// Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99; default
     /// 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20).
     reserved_percent: u32,
+    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
+    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    #[serde(skip_serializing_if = "Recency::is_service")]
+    recency: Recency,
+    /// Whether 64 KiB leave only if all of their pages that are part of allocations are there; default false (UVMSmart:
+    /// `is_block_evictable` asks for every page of the basic block).
+    #[serde(skip_serializing_if = "is_off")]
+    whole: bool,
 }
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
@@ -26,14 +35,16 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        let Options { reserved_percent } = typed::parse(options)?;
+        let Options { reserved_percent, recency, whole } = typed::parse(options)?;
         reserve_in_range(reserved_percent)?;
-        Ok(Box::new(SequentialLocal { order: LeafOrder::new(geometry, reserved_percent) }))
+        Ok(Box::new(SequentialLocal { order: LeafOrder::new(geometry, reserved_percent), recency, whole }))
     },
 };
 
 struct SequentialLocal {
     order: LeafOrder,
+    recency: Recency,
+    whole: bool,
 }
 
 impl Eviction for SequentialLocal {
@@ -45,6 +56,10 @@ impl Eviction for SequentialLocal {
         self.order.used(holder, page, memory);
     }
 
+    fn wants_accesses(&self) -> bool {
+        self.recency.is_access()
+    }
+
     fn restored(&mut self, holder: MemoryId, page: PageId) {
         self.order.restored(holder, page);
     }
@@ -52,7 +67,7 @@ impl Eviction for SequentialLocal {
     fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         victims.clear();
         self.order.each(holder, memory, |leaf| {
-            if leaf.evictable(holder, memory) {
+            if leaf.evictable(holder, memory, self.whole) {
                 victims.extend(leaf.resident(holder, memory));
             }
             victims.len() >= wanted as usize

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Eviction;
 use super::leaf_order::{Leaf, LeafOrder, reserve_in_range};
+use super::recency::{Recency, is_off};
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId};
 use crate::pages::residency::Residency;
@@ -21,6 +22,14 @@ struct Options {
     /// Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99; default
     /// 0 (`-reserve_accessed_page_percent`; the publication also tries 10 and 20).
     reserved_percent: u32,
+    /// What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too: UVMSmart,
+    /// `refresh_valid_pages`, which a TLB hit calls as well).
+    #[serde(skip_serializing_if = "Recency::is_service")]
+    recency: Recency,
+    /// Whether 64 KiB leave only if all of their pages that are part of allocations are there; default false (UVMSmart:
+    /// `is_block_evictable` asks for every page of the basic block).
+    #[serde(skip_serializing_if = "is_off")]
+    whole: bool,
 }
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
@@ -30,14 +39,16 @@ pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,
     build: |options, geometry| {
-        let Options { reserved_percent } = typed::parse(options)?;
+        let Options { reserved_percent, recency, whole } = typed::parse(options)?;
         reserve_in_range(reserved_percent)?;
-        Ok(Box::new(TreeNeighborhood { order: LeafOrder::new(geometry, reserved_percent) }))
+        Ok(Box::new(TreeNeighborhood { order: LeafOrder::new(geometry, reserved_percent), recency, whole }))
     },
 };
 
 struct TreeNeighborhood {
     order: LeafOrder,
+    recency: Recency,
+    whole: bool,
 }
 
 impl Eviction for TreeNeighborhood {
@@ -47,6 +58,10 @@ impl Eviction for TreeNeighborhood {
 
     fn used(&mut self, holder: MemoryId, page: PageId, memory: &Residency<'_>) {
         self.order.used(holder, page, memory);
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.recency.is_access()
     }
 
     fn restored(&mut self, holder: MemoryId, page: PageId) {
@@ -61,8 +76,9 @@ impl Eviction for TreeNeighborhood {
         let mut left = BTreeSet::new();
         self.order.each(holder, memory, |leaf| {
             let root = root(leaf, holder, memory);
-            let tree =
-                trees.entry((root.start, root.end)).or_insert_with(|| Tree::new(&root, leaf.pages, holder, memory));
+            let tree = trees
+                .entry((root.start, root.end))
+                .or_insert_with(|| Tree::new(&root, (leaf.pages, self.whole), holder, memory));
             let leaving = tree.leave(leaf.number - root.start).map(|index| root.start + index);
             for number in leaving.filter(|&number| left.insert(number)) {
                 victims.extend(Leaf { number, ..leaf }.resident(holder, memory));
@@ -101,12 +117,12 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(root: &std::ops::Range<u32>, pages: u32, holder: MemoryId, memory: &Residency<'_>) -> Self {
+    fn new(root: &std::ops::Range<u32>, (pages, whole): (u32, bool), holder: MemoryId, memory: &Residency<'_>) -> Self {
         let mut tree = Self { leaves: (root.len() as u32).next_power_of_two(), valid: 0, evictable: 0 };
         for (index, number) in root.clone().enumerate() {
             let leaf = Leaf { number, pages };
             tree.valid |= u32::from(leaf.resident(holder, memory).next().is_some()) << index;
-            tree.evictable |= u32::from(leaf.evictable(holder, memory)) << index;
+            tree.evictable |= u32::from(leaf.evictable(holder, memory, whole)) << index;
         }
         tree
     }

@@ -94,7 +94,7 @@ struct Coherent {
 }
 
 impl Coherent {
-    /// Pages of so many bytes, at least one.
+    /// Pages of this many bytes, at least one.
     fn pages(&self, bytes: u64) -> u32 {
         (bytes / self.page_bytes).max(1) as u32
     }

@@ -6,6 +6,7 @@ mod random_page;
 mod sequential_local;
 mod tree;
 mod tree_neighborhood;
+mod when_full;
 
 use std::ops::Range;
 
@@ -27,6 +28,7 @@ pub static PREFETCHERS: Registry<Box<dyn Prefetch>, Geometry> = Registry::new(
         &random_page::ENTRY,
         &chunks::LOCAL_PATH,
         &chunks::MULTI_PATH,
+        &when_full::ENTRY,
     ],
 );
 
@@ -103,6 +105,8 @@ pub struct Service {
     pub faulted: BlockMap,
     /// Pages that are at the destination, including those.
     pub resident: BlockMap,
+    /// Whether anything had left the destination to make room before these faults were served.
+    pub was_full: bool,
 }
 
 impl Service {

@@ -39,7 +39,7 @@ pub trait Sharing: Send {
 pub struct Yield {
     /// Which.
     pub space: SpaceId,
-    /// So many pages at most, even where its evictor would choose more at once.
+    /// This many pages at most, even where its evictor would choose more at once.
     pub most: u32,
 }
 
@@ -49,12 +49,12 @@ pub struct Shortage<'a> {
     pub memory: MemoryId,
     /// How many pages have to leave.
     pub wanted: u32,
-    /// Who needs room; `None` if that is nobody's fault: the memory shrinks, is taken up by memory that stays, or some of
+    /// Who needs room; `None` if no address space caused it: the memory shrinks, is taken up by memory that stays, or some of
     /// it is to be free.
     pub asking: Option<SpaceId>,
     /// Frames that hold pages for other GPUs, of which the host has no copy yet.
     pub(crate) awaiting: u32,
-    /// Frames whose pages nothing evicts.
+    /// Frames whose pages are never evicted.
     pub(crate) staying: u32,
     pub(crate) tenants: &'a Tenants,
     pub(crate) frames: &'a Frames,
@@ -84,7 +84,7 @@ impl Shortage<'_> {
         self.tenants.held(space, self.memory)
     }
 
-    /// What an address space is called; empty if nobody said.
+    /// Name of an address space; empty if it has none.
     #[must_use]
     pub fn name(&self, space: SpaceId) -> &str {
         self.tenants.name(space)

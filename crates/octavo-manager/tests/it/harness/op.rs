@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use octavo_manager::{
-    Access, AccessCount, Advice, Event, Fault, HOST, HOST_MEMORY, KernelEnd, Kind, MemoryId, PageId, PageRun,
+    Access, AccessCount, Accessed, Advice, Event, Fault, HOST, HOST_MEMORY, KernelEnd, Kind, MemoryId, PageId, PageRun,
     ProcessorId, ProcessorMask, SpaceId,
 };
 use octavo_units::Time;
@@ -42,6 +42,8 @@ pub enum Op {
     Renew,
     /// The periodic report of accesses, to strategies that ask for one.
     Report(Vec<(u32, u8, u32)>),
+    /// Mapped pages are accessed: page, GPU and how often.
+    Accessed(Vec<(u32, u8, u32)>),
     /// A kernel of one of the two applications ends.
     KernelEnd(u8),
     /// A program says how it uses pages, those of them that are managed.
@@ -184,6 +186,7 @@ fn calm_kinds(storm_level: u8, longest: u32) -> Vec<(u32, BoxedStrategy<Op>)> {
         (2, Just(Op::Settle).boxed()),
         (1, Just(Op::Renew).boxed()),
         (1, proptest::collection::vec((page(), 0u8..16, 1u32..1000), 0..20).prop_map(Op::Report).boxed()),
+        (2, proptest::collection::vec((page(), 0u8..16, 1u32..4), 0..8).prop_map(Op::Accessed).boxed()),
         (1, (0u8..2).prop_map(Op::KernelEnd).boxed()),
     ]
 }
@@ -221,6 +224,7 @@ impl Harness {
                 self.allocate_missing(first % world.total(), pages.min(world.total() - first % world.total()));
             }
             Op::Report(ref counts) => self.report(world, counts),
+            Op::Accessed(ref accesses) => self.accessed(world, accesses),
             Op::KernelEnd(space) => self.kernel_end(u16::from(space), world.gpus),
             Op::Advise { first, pages, advice } => {
                 let mut runs = self.runs_of(world, first, pages);
@@ -258,6 +262,16 @@ impl Harness {
         self.event(Event::Report(&report));
         self.model.iter_mut().for_each(|model| model.report(&report));
         self.compare();
+    }
+
+    fn accessed(&mut self, world: World, accesses: &[(u32, u8, u32)]) {
+        let named = |&(page, gpu, times): &(u32, u8, u32)| {
+            let (processor, page) = (world.gpu(gpu), PageId(page % world.total()));
+            Accessed { processor, page, times }
+        };
+        let accesses: Vec<Accessed> = accesses.iter().map(named).collect();
+        self.manager.note_accesses(&accesses);
+        self.model.iter_mut().for_each(|model| model.accessed(&accesses));
     }
 
     fn kernel_end(&mut self, space: u16, gpus: usize) {

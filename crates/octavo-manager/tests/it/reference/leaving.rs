@@ -5,6 +5,7 @@ use std::ops::Range;
 use octavo_manager::ProcessorId;
 
 use super::leaves::Leaves;
+use super::lfu::Lfu;
 use super::lru::Lru;
 use super::rules::{Eviction, Rules};
 
@@ -25,6 +26,8 @@ pub enum Order {
     Spans(Lru),
     /// 64 KiB by 64 KiB.
     Leaves(Leaves),
+    /// The block accessed least often.
+    Often(Lfu),
     /// Nobody leaves.
     Nobody,
 }
@@ -35,6 +38,7 @@ impl Order {
         match rules.eviction {
             Eviction::LruPage => Self::Spans(Lru::new(1)),
             Eviction::LruBlock => Self::Spans(Lru::new(rules.block_pages())),
+            Eviction::LfuBlock => Self::Often(Lfu::new(rules.block_pages())),
             Eviction::SequentialLocal(reserved) => leaves(reserved, false),
             Eviction::TreeNeighborhood(reserved) => leaves(reserved, true),
             Eviction::Nothing => Self::Nobody,
@@ -46,21 +50,34 @@ impl Order {
         match self {
             Self::Spans(lru) => lru.used(processor, page),
             Self::Leaves(leaves) => leaves.used(processor, page),
+            Self::Often(lfu) => lfu.used(processor, page, 0),
             Self::Nobody => {}
+        }
+    }
+
+    /// A page of `processor`'s memory was accessed so many times.
+    pub fn accessed(&mut self, processor: ProcessorId, page: u32, times: u32) {
+        match self {
+            Self::Often(lfu) => lfu.used(processor, page, times),
+            _ => self.used(processor, page),
         }
     }
 
     /// A page leaves to make room.
     pub fn left(&mut self, processor: ProcessorId, page: u32) {
-        if let Self::Spans(lru) = self {
-            lru.left(processor, page);
+        match self {
+            Self::Spans(lru) => lru.left(processor, page),
+            Self::Often(lfu) => lfu.left(processor, page),
+            Self::Leaves(_) | Self::Nobody => {}
         }
     }
 
     /// A page is back in a memory that it was leaving.
     pub fn restored(&mut self, processor: ProcessorId, page: u32) {
-        if let Self::Spans(lru) = self {
-            lru.restored(processor, page);
+        match self {
+            Self::Spans(lru) => lru.restored(processor, page),
+            Self::Often(lfu) => lfu.restored(processor, page),
+            Self::Leaves(_) | Self::Nobody => {}
         }
     }
 
@@ -70,6 +87,7 @@ impl Order {
             _ if wanted == 0 => Vec::new(),
             Self::Spans(lru) => lru.victims(processor, wanted, look.here, look.busy),
             Self::Leaves(leaves) => leaves.victims(processor, wanted, look),
+            Self::Often(lfu) => lfu.victims(processor, wanted, look),
             Self::Nobody => Vec::new(),
         }
     }

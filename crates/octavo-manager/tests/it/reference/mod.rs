@@ -14,6 +14,7 @@ mod guard;
 pub mod kinds;
 pub mod leaves;
 pub mod leaving;
+pub mod lfu;
 pub mod lru;
 pub mod model;
 pub mod pa;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 use octavo_manager::{
-    Advice, CounterNotification, Fault, HOST, Kind, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask, Random,
-    Scheme,
+    Accessed, Advice, CounterNotification, Fault, HOST, Kind, MemoryId, PageId, PageRun, ProcessorId, ProcessorMask,
+    Random, Scheme,
 };
 
 use super::fights::Fights;
@@ -17,7 +17,7 @@ use super::kinds::Moves;
 use super::leaving::Order;
 use super::pa::PageAttributes;
 use super::page::Page;
-use super::rules::{Placement, Prefetch, Remote, Rules};
+use super::rules::{Eviction, Placement, Prefetch, Remote, Rules};
 
 /// What the model counts, under the names the manager's statistics use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -212,6 +212,20 @@ impl Model {
             && state.populated
             && !state.replicated()
             && state.owner != to
+    }
+
+    /// Mapped pages were accessed: those of the own memory, or else of another GPU's that owns them.
+    pub fn accessed(&mut self, accesses: &[Accessed]) {
+        if !self.rules.sees_accesses && self.rules.eviction != Eviction::LfuBlock {
+            return;
+        }
+        for &Accessed { processor, page: PageId(page), times } in accesses {
+            let Some(state) = self.pages.get(&page) else { continue };
+            let holder = if state.fills(processor) { processor } else { state.owner };
+            if holder != HOST && state.fills(holder) && self.kind(page).moves() {
+                self.order(page).accessed(holder, page, times);
+            }
+        }
     }
 
     pub fn resize(&mut self, processor: ProcessorId, pages: u32) {

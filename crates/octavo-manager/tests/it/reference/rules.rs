@@ -27,6 +27,8 @@ pub struct Rules {
     /// What is prefetched comes by a plan of its own, behind that of the faults.
     pub own_plan: bool,
     pub eviction: Eviction,
+    /// Accesses count as uses.
+    pub sees_accesses: bool,
     /// Eighths of each GPU's memory that the two applications are guaranteed, of each that asks for a share; nobody is
     /// told apart if there are none.
     pub quota: Option<[Option<u32>; 2]>,
@@ -59,6 +61,7 @@ pub enum Prefetch {
 pub enum Eviction {
     LruPage,
     LruBlock,
+    LfuBlock,
     /// Per cent of the leaves that leave after all others.
     SequentialLocal(u32),
     TreeNeighborhood(u32),
@@ -177,6 +180,7 @@ impl Rules {
             prefetch: Prefetch::Nothing,
             own_plan: false,
             eviction: Eviction::LruPage,
+            sees_accesses: false,
             quota: None,
             system: Placement::OnTouch,
             second_placement: None,
@@ -231,7 +235,7 @@ impl Rules {
             placement: self.placement.choice(),
             prefetch: self.prefetch.choice(),
             prefetch_plan: if self.own_plan { PrefetchPlan::Own } else { PrefetchPlan::Shared },
-            eviction: self.eviction.choice(),
+            eviction: self.eviction.choice(self.sees_accesses),
             system: SystemConfig { placement: self.system.choice(), ..SystemConfig::default() },
             sharing: self.quota.map_or_else(|| choice("free-for-all", json!({})), shares),
             ..MemoryConfig::default()
@@ -257,14 +261,19 @@ impl Prefetch {
 }
 
 impl Eviction {
-    fn choice(self) -> Choice {
-        match self {
+    fn choice(self, sees_accesses: bool) -> Choice {
+        let mut choice = match self {
             Self::LruPage => choice("lru-page", json!({})),
             Self::LruBlock => choice("lru-block", json!({})),
+            Self::LfuBlock => return choice("lfu-block", json!({})),
             Self::SequentialLocal(reserved) => choice("sequential-local", json!({ "reserved_percent": reserved })),
             Self::TreeNeighborhood(reserved) => choice("tree-neighborhood", json!({ "reserved_percent": reserved })),
-            Self::Nothing => choice("none", json!({})),
+            Self::Nothing => return choice("none", json!({})),
+        };
+        if sees_accesses {
+            choice.options.insert("recency".to_owned(), json!("access"));
         }
+        choice
     }
 }
 

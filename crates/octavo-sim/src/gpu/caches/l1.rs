@@ -15,7 +15,7 @@ const VERSION_SHIFT: u32 = Op::LINE_BITS;
 const EPOCH_SHIFT: u32 = VERSION_SHIFT + u8::BITS;
 const LAST_EPOCH: u64 = (1 << (64 - EPOCH_SHIFT)) - 1;
 
-/// In place of the arrival of a half that nobody has asked for.
+/// In place of the arrival of a half that was never requested.
 const ABSENT: u64 = u64::MAX;
 
 /// One way of a set.
@@ -40,7 +40,7 @@ impl<const SECTORS: usize> Four<SECTORS> {
     const EMPTY: Self = Self([Way::EMPTY; 4]);
 }
 
-/// Caches whose lines have so many parts of 64 bytes that come one by one: 1 or 2.
+/// Caches whose lines have this many parts of 64 bytes that come one by one: 1 or 2.
 pub(crate) struct L1Caches<const SECTORS: usize> {
     /// By (unit, set), the most recently used way first.
     fours: Vec<Four<SECTORS>>,

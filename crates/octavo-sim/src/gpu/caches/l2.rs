@@ -16,7 +16,7 @@ use crate::gpu::counts::Accesses;
 /// Cycles of a bank's input are booked in buckets of 16 ns.
 pub(super) const BANK_BUCKET_SHIFT: u32 = 14;
 
-/// A cache whose lines have so many parts of 64 bytes that come one by one: 1 or 2.
+/// A cache whose lines have this many parts of 64 bytes that come one by one: 1 or 2.
 pub(crate) struct L2Cache<const SECTORS: usize> {
     /// Lines are numbered with 32 bits: 256 GiB of address space.
     lines: LineSets<SECTORS>,
@@ -130,7 +130,7 @@ impl<const SECTORS: usize> L2Cache<SECTORS> {
     }
 
     /// Where a line that is not there goes: beside the other part of it, or to the place of the least recently used line of
-    /// its set, of which so many parts are written back.
+    /// its set, of which this many parts are written back.
     #[inline(always)]
     fn seat(&mut self, now: u64, time: u64, line: u64, dram: &mut Dram) -> (Place, u64) {
         if SECTORS > 1

@@ -94,7 +94,7 @@ pub(crate) struct Place {
 /// What is known of a line that is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineState {
-    /// When its data is there; any time that is past, if it is.
+    /// When its data arrives; any past time if it has arrived.
     pub ready: u64,
     /// It differs from memory.
     pub dirty: bool,
@@ -102,7 +102,7 @@ pub(crate) struct LineState {
     pub stored: bool,
 }
 
-/// Sets of lines that have so many parts of 64 bytes: 1 or 2.
+/// Sets of lines that have this many parts of 64 bytes: 1 or 2.
 pub(crate) struct LineSets<const SECTORS: usize> {
     groups: Vec<Group<SECTORS>>,
     arrivals: Arrivals,

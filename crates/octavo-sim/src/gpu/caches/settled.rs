@@ -10,7 +10,7 @@ use crate::gpu::caches::l2::BANK_BUCKET_SHIFT;
 use crate::gpu::caches::line_access::LineAccess;
 use crate::gpu::counts::Accesses;
 
-/// log2 of the lines of the smallest page, 4 KiB: what is stored to is counted for each so many.
+/// log2 of the lines of the smallest page, 4 KiB: what is stored to is counted for each this many.
 const STRETCH_SHIFT: u32 = 6;
 
 /// Lines of a wavefront that go the same way.
@@ -47,7 +47,7 @@ impl SettledL2 {
         }
     }
 
-    /// One line, whoever asks: see [`Self::access`].
+    /// One line, from any requester: see [`Self::access`].
     pub fn access_one(
         &mut self,
         now: u64,

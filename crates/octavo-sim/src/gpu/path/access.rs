@@ -81,7 +81,7 @@ impl Gpu {
         self.l2.settled().note_stored(line, count);
     }
 
-    /// One line at the second-level cache, whoever asks.
+    /// One line at the second-level cache, from any requester.
     #[inline(never)]
     pub fn l2_line(&mut self, now: u64, line: u64, access: LineAccess, time: u64, accesses: &mut Accesses) -> u64 {
         self.l2.access(now, time, line, access, &mut self.dram, accesses)

@@ -16,7 +16,7 @@ pub(crate) struct TableLines {
 }
 
 impl TableLines {
-    /// Tables for `pages` pages in so many spaces, from `first_line` on. `spaces` says which space each stretch of
+    /// Tables for `pages` pages in this many spaces, from `first_line` on. `spaces` says which space each stretch of
     /// `1 << shape.leaf_bits` pages belongs to.
     pub fn new(shape: TableShape, pages: u64, spaces: Vec<u16>, first_line: u64) -> Self {
         let count = u64::from(spaces.iter().copied().max().unwrap_or(0)) + 1;

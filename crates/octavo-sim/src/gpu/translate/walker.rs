@@ -81,7 +81,7 @@ impl Walker {
         self.begin_to(time, page, self.shape.levels - 1)
     }
 
-    /// The same, down to so many levels.
+    /// The same, down to this many levels.
     fn begin_to(&mut self, time: u64, page: u32, levels: u32) -> Begun {
         let admitted = self.places.available(self.misses.available(time) + self.distance);
         let known = self.cache.lookup(page, self.shape, levels);
@@ -126,7 +126,7 @@ impl WalkCache {
         Self { keys: Vec::with_capacity(capacity), capacity }
     }
 
-    /// How many of the levels above the last of so many need not be read, after which all of them are cached.
+    /// How many of the levels above the last of this many need not be read, after which all of them are cached.
     fn lookup(&mut self, page: u32, shape: TableShape, levels: u32) -> u32 {
         let upper = levels - 1;
         let key = |depth| u64::from(depth) << 56 | prefix(page, depth, shape);

@@ -15,7 +15,7 @@ use crate::gpu::counts::Accesses;
 use crate::gpu::translate::walker::TableShape;
 use crate::gpu::units::wave::Fetcher;
 
-/// Times at which lines of a kernel's code arrive somewhere, by line; `ABSENT` when nobody has asked yet.
+/// Times at which lines of a kernel's code arrive somewhere, by line; `ABSENT` until the first request.
 type Arrivals = Vec<u64>;
 const ABSENT: u64 = u64::MAX;
 
@@ -102,7 +102,7 @@ impl Fetch {
         }
     }
 
-    /// A launch of `kernel` by a program begins, which has so many bytes of code (0: nobody knows).
+    /// A launch of `kernel` by a program begins, which has this many bytes of code (0: unknown).
     pub fn begin_launch(&mut self, program: usize, kernel: &str, bytes: u64) {
         self.code_lines[program] = bytes.div_ceil(LINE_BYTES);
         let known = self.codes.iter().position(|code| code.kernel == kernel);

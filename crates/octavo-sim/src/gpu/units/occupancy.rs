@@ -12,7 +12,7 @@ const LOCAL_DATA_GRANULE: u64 = 256;
 /// What a launch may use of each compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occupancy {
-    /// Seats for wavefronts, one bit each: so many on each SIMD as its registers hold.
+    /// Seats for wavefronts, one bit each: this many on each SIMD as its registers hold.
     pub seats: u64,
     /// Wavefronts at once.
     pub wavefronts: u32,
@@ -36,10 +36,16 @@ impl Occupancy {
 }
 
 impl Occupancy {
-    /// Work-groups of so many wavefronts that a unit holds at once.
+    /// Work-groups of this many wavefronts that a unit holds at once.
     pub fn groups_at_once(&self, wavefronts: u32) -> u32 {
         self.groups.min(self.seats.count_ones().min(self.wavefronts) / wavefronts)
     }
+}
+
+/// Work-groups of this many wavefronts, each of which uses `resources`, that a compute unit holds at once.
+#[must_use]
+pub fn groups_at_once(compute: &ComputeConfig, resources: Resources, wavefronts_per_group: u32) -> u32 {
+    Occupancy::new(compute, resources).groups_at_once(wavefronts_per_group)
 }
 
 /// What a compute unit has too little of for one work-group.
@@ -52,7 +58,7 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
-    /// What an empty unit lacks for a work-group of so many wavefronts, if anything.
+    /// What an empty unit lacks for a work-group of this many wavefronts, if anything.
     pub fn of(compute: &ComputeConfig, resources: Resources, wavefronts: u32) -> Option<Self> {
         let on_a_simd = wavefronts.div_ceil(compute.simds_per_unit);
         let vector = on_a_simd * resources.vector_registers.next_multiple_of(VECTOR_GRANULE);

@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    /// Whether a work-group of so many wavefronts fits.
+    /// Whether a work-group of this many wavefronts fits.
     pub fn fits(&self, limit: &Occupancy, wavefronts: u32) -> bool {
         (self.seats & limit.seats).count_ones() >= wavefronts
             && self.groups < limit.groups

@@ -134,7 +134,7 @@ impl<L: Listen> Hardware<'_, L> {
         self.system.as_ref().is_some_and(|system| system.contains(pages.first.0))
     }
 
-    /// The kernel makes entries of pages that nobody touched, and has them cleared. What that takes of a core that faults
+    /// The kernel makes entries of untouched pages, and has them cleared. What that takes of a core that faults
     /// is in the time of its fault; for all others, the kernel takes one page after another.
     pub(super) fn populate_by_kernel(&mut self, left: &[Step]) -> u64 {
         let Step::Populate { pages, memory, zeroed } = left[0] else { unreachable!("it populates") };

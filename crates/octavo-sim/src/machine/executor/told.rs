@@ -7,7 +7,7 @@ use octavo_manager::ProcessorMask;
 pub(crate) struct Told(Vec<ProcessorMask>);
 
 impl Told {
-    /// A plan begins in `slot`: nobody has heard of it.
+    /// A plan begins in `slot`: no listener knows it yet.
     pub fn begin(&mut self, slot: u32) {
         let index = slot as usize;
         if index >= self.0.len() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use octavo_manager::{Manager, MemoryId, MemoryUse};
 use octavo_node::NodeConfig;
-use octavo_program::{Application, Launch, Resources, Workload};
+use octavo_program::{Application, Launch, Resources, Share, Workload};
 
 use crate::gpu::units::occupancy::Occupancy;
 use crate::job::{Job, Units};
@@ -26,7 +26,7 @@ pub(crate) struct Running {
     pub shape: Launch,
     pub occupancy: Occupancy,
     /// Work-groups of the launch that have not started, one queue for each of its GPUs or one for all.
-    pub queues: Vec<Range<u32>>,
+    pub queues: Vec<Share>,
     /// Work-groups in flight on all GPUs.
     pub groups: u32,
     /// By GPU: the queue that it takes work-groups from, if there is one for each.

@@ -7,7 +7,7 @@ use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
 use crate::machine::program::{Doing, Phase};
 
-/// What tables call it.
+/// Its name in tables.
 const NAME: &str = "context";
 
 /// A program's context.

@@ -18,7 +18,7 @@ pub(super) fn allocation(costs: &HostCosts, kind: Kind, bytes: u64) -> u64 {
         }
 }
 
-/// Picoseconds of a call that frees `bytes`, to which so many entries of page tables lead.
+/// Picoseconds of a call that frees `bytes`, to which this many entries of page tables lead.
 pub(super) fn free(costs: &HostCosts, kind: Kind, bytes: u64, entries: impl FnOnce() -> u64) -> u64 {
     costs.call.0
         + match kind {

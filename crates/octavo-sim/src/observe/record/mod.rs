@@ -3,6 +3,7 @@
 mod samples;
 pub(super) mod timeline;
 mod traffic;
+mod walks;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,6 +15,7 @@ pub(crate) use self::samples::MOST as MOST_INTERVALS;
 use self::samples::Samples;
 use self::timeline::{EventKind, Timeline};
 use self::traffic::TrafficLog;
+use self::walks::Walks;
 use crate::fabric::links::{LinkUse, Traffic};
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::jobs::Running;
@@ -46,6 +48,8 @@ pub(crate) struct Recorder {
     traffic: TrafficLog,
     samples: Option<Samples>,
     timeline: Option<Timeline>,
+    /// Walks of GPUs, if they are wanted.
+    walks: Option<Walks>,
     phases: PhaseLog,
     /// The jobs, if they have names.
     jobs: Option<JobLog>,
@@ -53,7 +57,7 @@ pub(crate) struct Recorder {
     capacity: Vec<Capacity>,
 }
 
-/// From a time on, a GPU holds so many pages, or as many as come.
+/// From a time on, a GPU holds this many pages, or as many as come.
 struct Capacity {
     time: u64,
     gpu: usize,
@@ -71,15 +75,21 @@ impl Recorder {
             traffic: TrafficLog::default(),
             samples: (interval > 0).then(|| Samples::every(interval)),
             timeline: events.then(Timeline::default),
+            walks: None,
             phases: PhaseLog::default(),
             jobs: job_log(workload),
             capacity: Vec::new(),
         }
     }
 
-    /// The memory of the GPUs will change; each holds so many pages at first.
+    /// The memory of the GPUs will change; each holds this many pages at first.
     pub fn keep_capacity(&mut self, gpus: usize, pages: Option<u32>) {
         self.capacity.extend((0..gpus).map(|gpu| Capacity { time: 0, gpu, pages }));
+    }
+
+    /// The walks of GPUs are wanted, for pages below `pages`.
+    pub fn keep_walks(&mut self, pages: usize) {
+        self.walks = Some(Walks::new(pages));
     }
 
     fn kernel(&mut self, name: Cow<'static, str>, began: u64, ended: u64) {
@@ -130,6 +140,9 @@ impl Recorder {
     fn attribute(&mut self, time: u64, change: &AttributeChange) {
         if let Some(timeline) = &mut self.timeline {
             timeline.attribute(time, change);
+        }
+        if let Some(walks) = &mut self.walks {
+            walks.attribute(change);
         }
     }
 
@@ -214,6 +227,7 @@ impl Recorder {
         if let Some(timeline) = self.timeline {
             tables.push(timeline.table(self.page_bytes, "time_ps"));
         }
+        tables.extend(self.walks.map(|walks| walks.table()));
         if !self.capacity.is_empty() {
             tables.push(capacity_table(&self.capacity, self.page_bytes));
         }
@@ -272,6 +286,11 @@ impl Listen for Recorder {
     #[inline(always)]
     fn hear(&mut self, now: u64, what: Happening<'_>) {
         match what {
+            Happening::Walks { page } => {
+                if let Some(walks) = &mut self.walks {
+                    walks.walk(page);
+                }
+            }
             Happening::RemoteLines { page, lines } => self.remote_lines(page, lines),
             Happening::FaultArrives { gpu, page, write, .. } => self.fault(now, write, gpu, page),
             Happening::Notified { gpu, page } => self.notification(now, gpu, page),
@@ -308,7 +327,7 @@ impl Listen for Recorder {
     }
 
     fn wants_attributes(&self) -> bool {
-        self.timeline.is_some()
+        self.timeline.is_some() || self.walks.is_some()
     }
 }
 
@@ -350,7 +369,7 @@ fn link_table(links: &[LinkUse]) -> Table {
     Table::new("links", columns)
 }
 
-/// Kernels that began and ended after so many line accesses.
+/// Kernels that began and ended after this many line accesses.
 fn lines_table(kernels: &[(Cow<'static, str>, u64, u64)]) -> Table {
     Table::new(
         "kernels",

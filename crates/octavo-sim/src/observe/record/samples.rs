@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::observe::table::Values;
 
-    /// Samples of a link that carries so many bytes in each 5 ps; at most `most` intervals.
+    /// Samples of a link that carries this many bytes in each 5 ps; at most `most` intervals.
     fn sampled(most: usize, sent: &[u64]) -> Samples {
         let manager = Manager::new(&MemoryConfig::default(), &Topology::unlimited(1)).unwrap();
         let mut samples = Samples { most, ..Samples::every(5) };

@@ -62,7 +62,7 @@ impl EventKind {
     }
 }
 
-/// The code of a row that tells of `change`; `None` if nobody named the value.
+/// The code of a row that tells of `change`; `None` if the value has no name.
 fn code(change: &AttributeChange) -> Option<u8> {
     let index = ATTRIBUTES.iter().position(|known| std::ptr::eq(*known, change.attribute))?;
     let before: usize = ATTRIBUTES[..index].iter().map(|attribute| attribute.events.len()).sum();

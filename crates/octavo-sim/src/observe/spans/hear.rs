@@ -11,7 +11,14 @@ impl Listen for Spans<'_> {
     #[inline(always)]
     fn hear(&mut self, now: u64, what: Happening<'_>) {
         // The rest is too much for a timeline.
-        if !matches!(what, Happening::Spent(..) | Happening::RemoteLines { .. } | Happening::Waited { .. }) {
+        let too_much = matches!(
+            what,
+            Happening::Spent(..)
+                | Happening::Accessed { .. }
+                | Happening::RemoteLines { .. }
+                | Happening::Waited { .. }
+        );
+        if !too_much {
             self.write_down(now, what);
         }
     }

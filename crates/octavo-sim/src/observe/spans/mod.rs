@@ -187,7 +187,7 @@ impl<'a> Spans<'a> {
         self.writer.slice(track, word, span, &notes, &[]);
     }
 
-    /// So many pages are moved inside their memory for a plan.
+    /// This many pages are moved inside their memory for a plan.
     fn compaction(&mut self, plan: u32, span: (u64, u64), pages: u32) {
         let track = self.open_plans[plan as usize].track;
         self.writer.slice(track, Word::Compact, span, &[(Note::Pages, u64::from(pages))], &[]);

@@ -22,7 +22,7 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// So many letters of target and query, drawn.
+    /// This many letters of target and query, drawn.
     #[must_use]
     pub fn drawn(target: u64, query: u64, seed: u64) -> Self {
         let mut random = random::generator(seed, 0);

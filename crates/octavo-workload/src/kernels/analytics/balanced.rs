@@ -89,7 +89,7 @@ impl<'a> Parts<'a> {
         (part * PART).min(u64::from(self.rows()) + u64::from(self.edges()))
     }
 
-    /// Where the number of rows that end within the first `diagonal` items is looked for after so many steps; it is known
+    /// Where the number of rows that end within the first `diagonal` items is looked for after this many steps; it is known
     /// when nothing is left.
     fn search(self, diagonal: u64, steps: u32) -> Range<u32> {
         let first = diagonal.saturating_sub(self.edges().into()) as u32;

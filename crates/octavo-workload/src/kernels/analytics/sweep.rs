@@ -35,7 +35,7 @@ pub struct Shape {
 
 /// Which vertices change in which round.
 pub enum Changes {
-    /// All in each of so many rounds.
+    /// All in each of this many rounds.
     All(u32),
     /// Those of a list, by round: a bit for each vertex.
     Some(Vec<Bits>),

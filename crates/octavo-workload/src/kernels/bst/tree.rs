@@ -46,7 +46,7 @@ impl Tree {
     }
 }
 
-/// So many keys below 2^53, which are whole numbers for all who read them.
+/// This many keys below 2^53, which are whole numbers for all who read them.
 pub fn drawn(count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|number| mixed(mixed(seed).wrapping_add(number)) >> 11).collect()
 }

@@ -1,4 +1,4 @@
-//! A mesh of tetrahedra, as far as a solver's addresses depend on it: who is next to whom.
+//! A mesh of tetrahedra, as far as a solver's addresses depend on it: which cells are neighbours.
 
 use rand_chacha::rand_core::RngCore;
 

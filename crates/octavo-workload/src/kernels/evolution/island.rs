@@ -7,7 +7,7 @@ use crate::random;
 
 /// Of a creature (Hetero-Mark).
 pub const PARAMETERS: usize = 500;
-/// Every so many creatures, one is mutated; offspring has one parent among so many of the best (Hetero-Mark).
+/// Every this many creatures, one is mutated; offspring has one parent among this many of the best (Hetero-Mark).
 pub const MUTATED: usize = 7;
 const BEST: u32 = 10;
 
@@ -24,7 +24,7 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// So many drawn creatures on each island.
+    /// This many drawn creatures on each island.
     #[must_use]
     pub fn new(creatures: usize, seed: u64) -> Self {
         let mut random = random::generator(seed, 0);

@@ -23,7 +23,7 @@ impl Points {
         Self { features, values }
     }
 
-    /// So many points of so many features, around `places` places drawn from 0 to 1, up to 0.4 away in each feature: wide
+    /// This many points of this many features, around `places` places drawn from 0 to 1, up to 0.4 away in each feature: wide
     /// enough that clusters overlap and it takes rounds to part them (this project's choice).
     #[must_use]
     pub fn around((count, features): (usize, usize), places: u32, seed: u64) -> Self {

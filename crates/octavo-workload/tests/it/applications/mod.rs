@@ -3,6 +3,7 @@
 
 mod aes;
 mod alignment;
+mod atax;
 mod background;
 mod bfs_rodinia;
 mod blk;
@@ -11,6 +12,7 @@ mod bst;
 mod cfd;
 mod cons;
 mod evolution;
+mod fdtd2d;
 mod fft;
 mod fwt;
 mod gups;
@@ -74,6 +76,8 @@ fn footprints_follow_the_scale() {
         ("lps", 128.0),
         ("srad", 96.0),
         ("pathfinder", 38.53),
+        ("atax", 5.507),
+        ("fdtd2d", 16.49),
     ];
     for (name, megabytes) in expected {
         // Blocks make smaller ones less exact.

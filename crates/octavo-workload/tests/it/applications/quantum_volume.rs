@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use octavo_program::{OpKind, Workload};
 use octavo_workload::kernels::quantum_volume::{Precision, QuantumVolume};
 use octavo_workload::quantum::circuit::Circuit;
@@ -70,6 +72,37 @@ fn every_launch_goes_through_all_amplitudes_once() {
     }
 }
 
+/// Chunks divide the launches and nothing else: all launches of a step together are the launch of one chunk.
+#[test]
+fn chunks_take_the_same_threads_in_more_launches() {
+    for (chunk, precision) in [(2, Precision::Single), (6, Precision::Double), (8, Precision::Single)] {
+        let (whole, chunked) = (simulation(9, 9, precision), simulation(9, 9, precision).in_chunks(chunk).unwrap());
+        let mut launch = 0;
+        for step in 0..whole.launches() {
+            let pair = step.checked_sub(1).map(|gate| whole.circuit().pairs()[gate as usize]);
+            let joined = pair.map_or(0, |pair| pair.iter().filter(|qubit| **qubit >= chunk).count() as u32);
+            let sets = 1 << (9 - chunk - joined);
+            let accesses = |simulation: &QuantumVolume, launch: u32, store: bool| {
+                let waves = wavefronts(simulation, launch);
+                let ops = waves.flat_map(|(group, wave)| stream(simulation, launch, group, wave, 512));
+                let lines =
+                    ops.filter(|op| op.is_store() == store && [OpKind::Load, OpKind::Store].contains(&op.kind()));
+                lines.flat_map(|op| op.line()..op.line() + u64::from(op.count())).collect::<BTreeSet<u64>>()
+            };
+            for store in [false, true] {
+                let parts: Vec<_> = (launch..launch + sets).map(|part| accesses(&chunked, part, store)).collect();
+                assert_eq!(parts.iter().flatten().copied().collect::<BTreeSet<_>>(), accesses(&whole, step, store));
+                if chunk == 8 && store {
+                    let chunks = |lines: &BTreeSet<u64>| lines.iter().map(|line| line / 32).collect::<BTreeSet<_>>();
+                    assert!(parts.iter().all(|part| chunks(part).len() == 1 << joined), "{pair:?}");
+                }
+            }
+            launch += sets;
+        }
+        assert_eq!(launch, chunked.launches());
+    }
+}
+
 #[test]
 fn each_gate_has_a_matrix_of_its_own() {
     let simulation = simulation(9, 3, Precision::Double);
@@ -90,4 +123,7 @@ fn nonsense_is_refused_by_name() {
     assert_eq!(refused("quantum-volume", &[("qubits", 1)]), "qubits");
     assert_eq!(refused("quantum-volume", &[("qubits", 39)]), "qubits");
     assert_eq!(refused("quantum-volume", &[("depth", 0)]), "depth");
+    assert_eq!(refused("quantum-volume", &[("qubits", 9), ("chunk_qubits", 1)]), "chunk_qubits");
+    assert_eq!(refused("quantum-volume", &[("qubits", 9), ("chunk_qubits", 10)]), "chunk_qubits");
+    assert_eq!(refused("quantum-volume", &[("qubits", 30), ("chunk_qubits", 2)]), "chunk_qubits");
 }

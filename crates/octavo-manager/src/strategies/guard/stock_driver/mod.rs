@@ -212,7 +212,7 @@ impl StockDriver {
         Hint::Throttle(until)
     }
 
-    /// The page is pinned there, or goes on being so. Whoever waits for it need not when it moves for that.
+    /// The page is pinned there, or goes on being so. Faults that wait for it are woken when it moves for that.
     fn pin(&mut self, fault: &Fault, page: &PageView, at: MemoryId, now: Time) -> Hint {
         let until = Some(now + self.options.pin).filter(|_| self.options.pin > Time::ZERO);
         let Some(fight) = self.fight(fault.page) else { return Hint::Pass };
@@ -245,7 +245,7 @@ impl StockDriver {
         forgotten
     }
 
-    /// Nobody fights over the page any more, and it is not pinned.
+    /// The page no longer thrashes, and it is not pinned.
     fn forget(&mut self, page: PageId) {
         self.pin_until(page, None);
         if let Some(fight) = self.fight(page) {

@@ -25,7 +25,7 @@ pub struct Round {
     pub after: Vec<u32>,
 }
 
-/// Levels until one gains no more than the threshold, at most so many.
+/// Levels until one gains no more than the threshold, at most this many.
 pub fn levels(graph: Graph, threshold: f64, most: u32) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     let (mut rows, mut weights) = (graph.clone(), vec![1.0; graph.edges.len()]);

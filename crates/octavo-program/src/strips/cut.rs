@@ -1,0 +1,151 @@
+//! Where launches are cut, and what of a strip is copied.
+
+use super::reach::{Reach, Touch, accesses};
+use super::refused::StripsRefused;
+use super::{GRANULE, Piece, Strip};
+use crate::buffer::Buffer;
+use crate::host_side::HostSide;
+use crate::launches::{Launch, Workload};
+use crate::op::LINE_BYTES;
+
+/// The most strips and pieces of a program. Chosen: a program of that many copies is no strip-mined one, and is kept in
+/// little memory still.
+const MOST: usize = 1 << 18;
+
+/// All strips in order, and by launch its first.
+pub(super) fn cut(
+    workload: &dyn Workload,
+    side: &HostSide,
+    staged: &[bool],
+    arena_bytes: u64,
+) -> Result<(Vec<Strip>, Vec<u32>), StripsRefused> {
+    let granules = granules(workload.buffers(), staged);
+    let mut cutter = Cutter {
+        workload,
+        most: (arena_bytes / GRANULE) as usize,
+        known: Known::new(workload.buffers(), side, &granules),
+        reach: Reach::new(&granules),
+        strips: Vec::new(),
+        pieces: 0,
+    };
+    let mut first = vec![0];
+    for launch in 0..workload.launches() {
+        cutter.known.host_writes(side, workload.buffers(), launch);
+        cutter.launch(launch)?;
+        first.push(cutter.strips.len() as u32);
+    }
+    Ok((cutter.strips, first))
+}
+
+/// By granule of the address space: whether a staged buffer is there.
+fn granules(buffers: &[Buffer], staged: &[bool]) -> Vec<bool> {
+    let end = buffers.last().map_or(0, |last| last.base + last.bytes);
+    let mut granules = vec![false; end.div_ceil(GRANULE) as usize];
+    for (buffer, _) in buffers.iter().zip(staged).filter(|(_, staged)| **staged) {
+        granules[(buffer.base / GRANULE) as usize..(buffer.base + buffer.bytes).div_ceil(GRANULE) as usize].fill(true);
+    }
+    granules
+}
+
+struct Cutter<'a> {
+    workload: &'a dyn Workload,
+    /// Granules that fit the arena.
+    most: usize,
+    known: Known,
+    reach: Reach<'a>,
+    strips: Vec<Strip>,
+    /// Pieces of all of them.
+    pieces: usize,
+}
+
+impl Cutter<'_> {
+    fn launch(&mut self, launch: u32) -> Result<(), StripsRefused> {
+        let Launch { kernel, work_groups, wavefronts_per_group } = self.workload.launch(launch);
+        let (mut ops, mut seen, mut begin) = (Vec::new(), Vec::new(), 0);
+        for group in 0..work_groups {
+            accesses(self.workload, launch, group, wavefronts_per_group, &mut ops);
+            if self.reach.len() + self.reach.more(&ops, &mut seen) > self.most && group > begin {
+                self.close(launch, begin..group);
+                begin = group;
+            }
+            if self.reach.len() + self.reach.more(&ops, &mut seen) > self.most {
+                let (kernel, found, expected) =
+                    (kernel.into_owned(), seen.len() as u64 * GRANULE, self.most as u64 * GRANULE);
+                return Err(StripsRefused::GroupTooLarge { launch, kernel, group, found, expected });
+            }
+            ops.iter().for_each(|op| self.reach.add(*op));
+            if self.strips.len() + self.pieces > MOST {
+                return Err(StripsRefused::TooMany { launch, kernel: kernel.into_owned(), most: MOST });
+            }
+        }
+        self.close(launch, begin..work_groups);
+        Ok(())
+    }
+
+    fn close(&mut self, launch: u32, groups: std::ops::Range<u32>) {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let reached = self.reach.take();
+        for (place, (granule, touch)) in reached.iter().enumerate() {
+            let next = self.known.piece(self.workload.buffers(), *granule, touch, place as u64 * GRANULE);
+            match pieces.last_mut() {
+                Some(last) if last.joins(&next) => last.bytes.end = next.bytes.end,
+                _ => pieces.push(next),
+            }
+        }
+        // What a strip stores is known to those after it.
+        reached.iter().filter(|(_, touch)| touch.stores()).for_each(|(granule, _)| self.known.mark(*granule));
+        self.pieces += pieces.len();
+        self.strips.push(Strip { launch, groups, pieces });
+    }
+}
+
+impl Piece {
+    /// Whether `next` goes on where this one ends, in memory and in what is done with it.
+    fn joins(&self, next: &Self) -> bool {
+        let alike = (self.buffer, self.comes, self.goes) == (next.buffer, next.comes, next.goes);
+        alike && self.bytes.end == next.bytes.start
+    }
+}
+
+/// Which granules hold something, so that they are worth a copy to the GPU.
+struct Known {
+    /// By granule of the address space.
+    known: Vec<bool>,
+}
+
+impl Known {
+    fn new(buffers: &[Buffer], side: &HostSide, granules: &[bool]) -> Self {
+        let mut known = Self { known: vec![false; granules.len()] };
+        let inputs = buffers.iter().zip(side.roles()).filter(|(_, role)| role.input);
+        inputs.for_each(|(buffer, _)| known.mark_bytes(buffer.base, buffer.base + buffer.bytes));
+        known
+    }
+
+    /// What the host writes just before a launch.
+    fn host_writes(&mut self, side: &HostSide, buffers: &[Buffer], launch: u32) {
+        for exchange in side.exchanges().iter().filter(|exchange| exchange.writes && exchange.before == launch) {
+            let base = buffers[exchange.buffer].base;
+            self.mark_bytes(base + exchange.bytes.start, base + exchange.bytes.end);
+        }
+    }
+
+    fn mark_bytes(&mut self, start: u64, end: u64) {
+        (start / GRANULE..end.div_ceil(GRANULE)).for_each(|granule| self.mark(granule));
+    }
+
+    fn mark(&mut self, granule: u64) {
+        self.known[granule as usize] = true;
+    }
+
+    /// A granule at its place in the arena.
+    fn piece(&self, buffers: &[Buffer], granule: u64, touch: &Touch, offset: u64) -> Piece {
+        let address = granule * GRANULE;
+        let index = buffers.partition_point(|buffer| buffer.base + buffer.bytes <= address);
+        let buffer = &buffers[index];
+        let (start, end) = (address - buffer.base, (address + GRANULE - buffer.base).min(buffer.bytes));
+        let whole = !touch.needs && touch.fills((end - start).div_ceil(LINE_BYTES));
+        // What is stored to in part goes back whole, so all of it must come.
+        let comes = self.known[granule as usize] && (touch.needs || touch.stores() && !whole);
+        Piece { buffer: index as u32, bytes: start..end, address, offset, comes, goes: touch.stores() }
+    }
+}

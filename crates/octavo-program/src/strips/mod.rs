@@ -1,0 +1,178 @@
+//! Explicit programs whose buffers do not fit a GPU: launches cut into strips of work-groups, which run one after another
+//! on what they reach.
+//!
+//! The smallest buffers stay on the GPU whole, while they take no more than half of its memory. Of the others, which are
+//! *staged*, the host has all and an arena of GPU memory has what one strip reaches. A launch is cut where what its next
+//! work-group reaches no longer fits the arena, so what decides is what work-groups reach, not what a kernel is called:
+//! a program that goes through its buffers in order has few strips, one that jumps about in them has none that fit.
+
+mod cut;
+mod reach;
+mod refused;
+mod workload;
+
+use std::ops::{Index, Range};
+
+use crate::action::{BufferId, Span};
+use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
+use crate::host_side::HostSide;
+use crate::launches::Workload;
+
+pub use self::refused::StripsRefused;
+pub use self::workload::Stripped;
+
+/// Bytes of what is staged as one. Chosen: the larger of the system's pages; less takes no less time to copy, as the call
+/// is longer than its bytes.
+const GRANULE: u64 = 64 << 10;
+
+/// The most bytes of buffers. Chosen: the simulator takes less, as bytes are lines of 64 with a number of 32 bits.
+const MOST_BYTES: u64 = 1 << 38;
+
+/// A workload's launches in strips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strips {
+    /// By buffer: whether it is staged.
+    staged: Vec<bool>,
+    /// Bytes of GPU memory that a strip's pieces lie in.
+    arena_bytes: u64,
+    strips: Vec<Strip>,
+    /// By launch: its first strip; one more entry than launches.
+    first: Vec<u32>,
+}
+
+/// Work-groups of a launch that run together, and what they reach of staged buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The launch that it is a part of.
+    pub launch: u32,
+    /// Its work-groups.
+    pub groups: Range<u32>,
+    /// In the order of addresses, packed in the arena.
+    pieces: Vec<Piece>,
+}
+
+/// Neighbouring bytes of a staged buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    buffer: u32,
+    /// From the buffer's start.
+    bytes: Range<u64>,
+    /// Address of the first of them.
+    address: u64,
+    /// Where it lies in the arena.
+    offset: u64,
+    /// Whether the strip needs what the host has of it.
+    comes: bool,
+    /// Whether the strip changes it.
+    goes: bool,
+}
+
+impl Strips {
+    /// Cuts all launches. `is_device` says which buffers are in GPU memory, of which there are `room` bytes.
+    ///
+    /// # Errors
+    /// Work-groups reach more at once than fits.
+    pub(crate) fn new(
+        workload: &dyn Workload,
+        side: &HostSide,
+        is_device: impl Fn(usize) -> bool,
+        room: u64,
+    ) -> Result<Self, StripsRefused> {
+        let (buffers, found) = (workload.buffers(), workload.address_end());
+        if found > MOST_BYTES {
+            return Err(StripsRefused::TooLarge { found, most: MOST_BYTES });
+        }
+        let (staged, kept) = divide(buffers, is_device, room);
+        let unaligned = |(buffer, staged): &(&Buffer, &bool)| **staged && !buffer.base.is_multiple_of(GRANULE);
+        if let Some((buffer, _)) = buffers.iter().zip(&staged).find(unaligned) {
+            return Err(StripsRefused::Unaligned { buffer: buffer.name.clone(), base: buffer.base });
+        }
+        let left = room.saturating_sub(kept);
+        let unit = if left < BUFFER_ALIGNMENT { GRANULE } else { BUFFER_ALIGNMENT };
+        let arena_bytes = (left / unit * unit).max(GRANULE);
+        let (strips, first) = cut::cut(workload, side, &staged, arena_bytes)?;
+        Ok(Self { staged, arena_bytes, strips, first })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
+        self.strips.len() as u32
+    }
+
+    /// Whether there are none: the workload launches nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.strips.is_empty()
+    }
+
+    /// The buffers that are staged, by index.
+    pub fn staged(&self) -> impl Iterator<Item = usize> + '_ {
+        self.staged.iter().enumerate().filter_map(|(index, staged)| staged.then_some(index))
+    }
+
+    /// The strips of a launch.
+    #[must_use]
+    pub fn of_launch(&self, launch: u32) -> Range<u32> {
+        self.first[launch as usize]..self.first[launch as usize + 1]
+    }
+
+    /// GPU memory for the pieces of a strip, at an address.
+    pub(crate) fn arena(&self, base: u64) -> Buffer {
+        Buffer { name: "strip".to_owned(), base, bytes: self.arena_bytes, gpu: 0 }
+    }
+}
+
+impl Index<u32> for Strips {
+    type Output = Strip;
+
+    fn index(&self, number: u32) -> &Strip {
+        &self.strips[number as usize]
+    }
+}
+
+impl Strip {
+    /// What is copied before it runs: on the host, and in the arena.
+    pub(crate) fn copies_in(&self, arena: BufferId) -> Vec<(Span, Span)> {
+        self.copies(arena, |piece| piece.comes)
+    }
+
+    /// What is copied after it ran.
+    pub(crate) fn copies_out(&self, arena: BufferId) -> Vec<(Span, Span)> {
+        self.copies(arena, |piece| piece.goes)
+    }
+
+    /// One copy for neighbours.
+    fn copies(&self, arena: BufferId, wanted: impl Fn(&Piece) -> bool) -> Vec<(Span, Span)> {
+        let mut copies: Vec<(Span, Span)> = Vec::new();
+        for piece in self.pieces.iter().filter(|piece| wanted(piece)) {
+            let (buffer, end) = (BufferId(piece.buffer), piece.offset + piece.bytes.end - piece.bytes.start);
+            match copies.last_mut() {
+                Some((host, device)) if host.buffer == buffer && host.bytes.end == piece.bytes.start => {
+                    (host.bytes.end, device.bytes.end) = (piece.bytes.end, end);
+                }
+                _ => copies.push((
+                    Span { buffer, bytes: piece.bytes.clone() },
+                    Span { buffer: arena, bytes: piece.offset..end },
+                )),
+            }
+        }
+        copies
+    }
+}
+
+/// Which buffers are staged, and the bytes that the others take of the GPU.
+fn divide(buffers: &[Buffer], is_device: impl Fn(usize) -> bool, room: u64) -> (Vec<bool>, u64) {
+    let taken = |index: usize| buffers[index].bytes.next_multiple_of(BUFFER_ALIGNMENT);
+    let mut device: Vec<usize> = (0..buffers.len()).filter(|index| is_device(*index)).collect();
+    device.sort_by_key(|index| taken(*index));
+    let (mut staged, mut kept) = (vec![false; buffers.len()], 0);
+    for index in device {
+        if kept + taken(index) <= room / 2 {
+            kept += taken(index);
+        } else {
+            staged[index] = true;
+        }
+    }
+    (staged, kept)
+}

@@ -1,0 +1,73 @@
+//! The pages that wavefronts access, one after another: what another model of memory can be given to replay.
+
+use octavo_manager::MemoryConfig;
+use octavo_node::NodeConfig;
+use octavo_program::Workload;
+
+use crate::error::SimError;
+use crate::functional::run::{Begun, InstantOptions};
+use crate::job::{Job, side_by_side};
+use crate::machine::happening::{Happening, Listen};
+use crate::observe::table::{Column, Table};
+
+/// Accesses in a row to one page by loads or by stores are one.
+#[derive(Default)]
+struct PageOrder {
+    launch: u64,
+    launches: Vec<u64>,
+    pages: Vec<u64>,
+    stores: Vec<u64>,
+    times: Vec<u64>,
+}
+
+impl Listen for PageOrder {
+    fn hear(&mut self, _now: u64, what: Happening<'_>) {
+        match what {
+            Happening::Accessed { page, write, .. } => self.note(page.into(), write.into()),
+            Happening::Kernel { .. } => self.launch += 1,
+            _ => {}
+        }
+    }
+}
+
+impl PageOrder {
+    fn note(&mut self, page: u64, store: u64) {
+        let last = (self.launches.last(), self.pages.last(), self.stores.last());
+        if last == (Some(&self.launch), Some(&page), Some(&store)) {
+            *self.times.last_mut().expect("as long as the others") += 1;
+            return;
+        }
+        self.launches.push(self.launch);
+        self.pages.push(page);
+        self.stores.push(store);
+        self.times.push(1);
+    }
+}
+
+/// The pages that a workload's launches access on a node without time, whatever its memory holds: a table `page_order`
+/// with the launch, the page, whether it is stored to (1) or loaded (0), and how many accesses in a row it is. On one GPU
+/// no memory system changes the order.
+///
+/// # Errors
+/// As [`run_jobs_at_once`](crate::run_jobs_at_once).
+pub fn page_order(
+    node: &NodeConfig,
+    memory: &MemoryConfig,
+    workload: &dyn Workload,
+    turn: u32,
+) -> Result<Table, SimError> {
+    node.validate()?;
+    let jobs = [Job::alone(workload, None)];
+    side_by_side(&jobs, |workload, programs| {
+        let options = InstantOptions { turn, report_lines: None, record_events: false, progress: None };
+        let begun = Begun::new(node, memory, (&jobs, workload, programs), None)?;
+        let order = begun.run(options, PageOrder::default())?.machine.tables.listeners;
+        let columns = vec![
+            Column::u64("launch", order.launches),
+            Column::u64("page", order.pages),
+            Column::u64("store", order.stores),
+            Column::u64("times", order.times),
+        ];
+        Ok(Table::new("page_order", columns))
+    })
+}

@@ -1,0 +1,70 @@
+//! Which mapped pages were accessed since the driver was last told, for evictors that order pages by accesses.
+
+use octavo_manager::{Accessed, PageId, ProcessorId};
+
+/// What the driver was not told of yet.
+pub(crate) struct Touched {
+    /// By GPU, then page.
+    touches: Vec<Vec<Touch>>,
+    /// Those that have been.
+    pages: Vec<(usize, u32)>,
+    /// Accesses since the driver was last told.
+    now: u32,
+    /// What it is told, in the order of last accesses; kept for its capacity.
+    told: Vec<Accessed>,
+}
+
+/// Accesses of one GPU to one page since the driver was last told.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    times: u32,
+    /// When last.
+    last: u32,
+}
+
+impl Touched {
+    /// Of this many GPUs, which have this many pages.
+    pub fn new(gpus: usize, pages: usize) -> Self {
+        Self { touches: vec![vec![Touch::default(); pages]; gpus], pages: Vec::new(), now: 0, told: Vec::new() }
+    }
+
+    /// Lines of a page were served, wherever it is.
+    #[inline]
+    pub fn note(&mut self, gpu: usize, page: u32) {
+        let touch = &mut self.touches[gpu][page as usize];
+        if touch.times == 0 {
+            self.pages.push((gpu, page));
+        }
+        self.now = self.now.saturating_add(1);
+        *touch = Touch { times: touch.times.saturating_add(1), last: self.now };
+    }
+
+    /// What happened since this was last called.
+    pub fn take(&mut self) -> &[Accessed] {
+        let Self { touches, pages, now, told } = self;
+        *now = 0;
+        told.clear();
+        pages.sort_unstable_by_key(|&(gpu, page)| (touches[gpu][page as usize].last, page, gpu));
+        told.extend(pages.drain(..).map(|(gpu, page)| {
+            let touch = std::mem::take(&mut touches[gpu][page as usize]);
+            Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times: touch.times }
+        }));
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_told_once_in_the_order_of_their_last_accesses() {
+        let mut touched = Touched::new(2, 8);
+        [(0, 3), (1, 5), (0, 4), (0, 3)].into_iter().for_each(|(gpu, page)| touched.note(gpu, page));
+        let told = |gpu, page, times| Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times };
+        assert_eq!(touched.take(), [told(1, 5, 1), told(0, 4, 1), told(0, 3, 2)]);
+        assert_eq!(touched.take(), []);
+        touched.note(1, 5);
+        assert_eq!(touched.take(), [told(1, 5, 1)]);
+    }
+}
