@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo import advice, explain, measured, policies, report, roofline, trace, validate
-    from octavo.advice.ask import Advice, advise
+    from octavo.advice.answer import Advice
+    from octavo.advice.ask import advise
     from octavo.api import compare, inspect_workload, run, scenario, workload_program, workload_result
     from octavo.errors import (
         AdviceError,
@@ -80,7 +81,8 @@ __all__ = [
 
 # Where the names are, for imports when they are first used: most programs use few.
 _HOMES = {
-    "octavo.advice.ask": ("Advice", "advise"),
+    "octavo.advice.answer": ("Advice",),
+    "octavo.advice.ask": ("advise",),
     "octavo.api": (
         "compare",
         "inspect_workload",

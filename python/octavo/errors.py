@@ -1,4 +1,4 @@
-"""What can go wrong, in words for whoever asked for it."""
+"""What can go wrong, in words for its user."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """The same, and the middle left out of a text that nobody would read."""
+    """The same, and the middle left out of a text too long to read."""
     if len(text) > _MOST_CHARACTERS:
         text = f"{text[: _MOST_CHARACTERS // 2]} […] {text[-_MOST_CHARACTERS // 2 :]}"
     return visible(text)

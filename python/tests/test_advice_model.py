@@ -32,7 +32,8 @@ def test_the_penalty_is_the_equations(h100):
     system = h100.system
     found = model.penalty(system, SIXTEEN)
     assert found.volume == PAGE * 16
-    assert found.faults == pytest.approx(8 / 4 * system.fault_group + 8 * system.fault)
+    beside = 8 * system.unmap
+    assert found.faults == pytest.approx(8 / 4 * system.fault_group + 8 * system.fault + beside)
     assert found.copy == pytest.approx(PAGE * 16 / system.copy + system.copy_call)
     assert found.latency == pytest.approx(PAGE * 16 / system.on_demand, rel=1e-6)
     assert found.phi == pytest.approx(sum(found.terms.values()))

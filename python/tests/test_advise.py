@@ -266,6 +266,14 @@ def test_a_profile_cannot_be_changed(tmp_path, cli, changed, option):
     assert f"leave out {option}" in " ".join(done.stderr.split())
 
 
+def test_what_is_sampled_of_a_process_has_no_buffers(tmp_path, cli):
+    assert cli("profile", "--quiet", "-o", "sampled", "--", "true").returncode == 0
+    done = cli("advise", "sampled")
+    assert done.returncode == 2
+    assert "sampled: expected buffers, found what octavo profile sampled" in " ".join(done.stderr.split())
+    assert "octavo profile --buffers -o FOLDER" in " ".join(done.stderr.split())
+
+
 def test_buffers_that_alias_are_refused():
     def row(name, address, begin, end):
         return {"allocation": name, "address": address, "bytes": MIB, "allocated_ps": begin, "freed_ps": end}
@@ -343,3 +351,12 @@ def test_a_placement_file_that_cannot_be_written_is_refused_before_anything_runs
     done = cli("advise", "profile.json", "--placement-file", ".", "--force", "-o", "out")
     assert "cannot write .: it is a folder" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_pages_that_go_to_and_fro_are_held_up_whoever_writes_them():
+    """The host writes the clusters of k-means before each of ten launches; kernels read them alone."""
+    found = octavo.advise("kmeans", scale=1 / 16, placements=["device", "managed"], quick=True)
+    clusters = {each.buffer.name: each for each in found.plan.buffers}["clusters"]
+    assert (clusters.placement, clusters.buffer.write_shared) == ("device", False)
+    # Ten stores of the host between launches, three of which the guard lets pass; 500 us each.
+    assert clusters.penalties["managed"].thrashing == pytest.approx(7 * 500e-6)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
+from nsys_exports import saxpy
 
 import octavo
 from octavo.advice import by_phase, systems
+from octavo.measured.imports import import_nsys
 
 SYSTEM = systems.from_node("cuda-sm80").system
 
@@ -45,6 +49,48 @@ def test_what_a_side_does_alone_is_one_phase():
         ("host", 4, 5),
         ("device", 5, 6),
     ]
+
+
+def test_phases_of_a_profile_are_kernels_and_what_the_host_touches_between():
+    class Profile:
+        folder, tables = "profile", ("kernels",)
+
+        def __init__(self, rows):
+            self.rows = rows
+
+        def table(self, _name):
+            return pl.DataFrame(self.rows, schema=["kernel", "began_ps", "ended_ps"], orient="row")
+
+    def event(time, kind, to):
+        return {"time_ps": time, "kind": kind, "to": to}
+
+    events = [event(1, "cpu_fault", 0), event(12, "cpu_fault", 0), event(31, "migration", 0), event(33, "cpu_fault", 0)]
+    events += [event(35, "migration", 1)]
+    kernels = [("a", 10, 20), ("b", 15, 30), ("c", 40, 50), ("d", 60, 70)]
+    found = by_phase.phases_of_profile(Profile(kernels), pl.DataFrame(events))
+    assert [(phase.side, phase.name, phase.began, phase.ended) for phase in found] == [
+        ("host", "the host touches it", 1, 1),
+        ("device", "a", 10, 30),
+        ("host", "the host touches it", 31, 33),
+        ("device", "c", 40, 70),
+    ]
+    with pytest.raises(octavo.AdviceError, match="expected kernels with their times, found none"):
+        by_phase.phases_of_profile(Profile([]), pl.DataFrame(events))
+
+
+def test_prefetches_of_an_imported_profile(tmp_path, cli):
+    import_nsys(saxpy(tmp_path / "saxpy.sqlite"), tmp_path / "saxpy")
+    done = cli("advise", "saxpy", "--node", "cuda-sm80", "--placements", "managed", "--by-phase", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["by_phase"]
+    assert [(phase["side"], phase["name"]) for phase in found["phases"]] == [("device", "saxpy")]
+    first = next(move for move in found["moves"] if move["buffer"] == "managed 1")
+    # Two groups of a fault each, at 1 and 1.01 us; 208 of 256 pages come for nothing.
+    served, cost = 2 * SYSTEM.fault, SYSTEM.copy_call + 208 * SYSTEM.page / SYSTEM.on_demand
+    assert first["gain"]["low"] == pytest.approx(served - cost)
+    (tmp_path / "profile.json").write_text("{}")
+    done = cli("advise", "profile.json", "--by-phase")
+    assert "--by-phase: expected when pages come and kernels run" in " ".join(done.stderr.split())
 
 
 def test_prefetches_by_phase_are_faster_as_programs():

@@ -28,11 +28,14 @@ GOLDEN: dict[tuple[str, str], tuple[int, int, int, int, int]] = {
     ("mi300a", "managed"): (93265651, 20, 4, 0, 0),
     ("mi300a", "system"): (111910643, 20, 4, 0, 0),
 }
-"""By preset and kind: picoseconds, faults of GPU and host, pages that moved, lines that the GPU had of the host."""
+"""By preset and kind: picoseconds without the context, faults of GPU and host, pages that moved, lines of the host
+that the GPU had."""
+NO_CONTEXT = {"node.host.costs.context": "0ns"}
 
 
 def row(node: str, kind: str) -> tuple[int, int, int, int, int]:
-    summary = octavo.run(workload="srad", node=node, scale=1 / 1024, overrides={"program.kind": kind}).summary
+    options = {"program.kind": kind, **NO_CONTEXT}
+    summary = octavo.run(workload="srad", node=node, scale=1 / 1024, overrides=options).summary
     accesses, manager, host = summary["accesses"], summary["manager"], summary["host"]
     moved = manager["migrations"] + manager["prefetched"]
     return summary["time_ps"], accesses["faults"], host["faults"], moved, accesses["remote_host_lines"]
@@ -41,6 +44,16 @@ def row(node: str, kind: str) -> tuple[int, int, int, int, int]:
 @pytest.mark.parametrize(("node", "kind"), list(GOLDEN))
 def test_a_small_program_takes_what_it_took(node, kind):
     assert row(node, kind) == GOLDEN[node, kind]
+
+
+@pytest.mark.parametrize(("kind", "after"), [("explicit", "host-initialisation"), ("system", "host-initialisation")])
+def test_each_kind_pays_for_its_context_where_it_first_needs_the_gpu(kind, after):
+    result = octavo.run(workload="srad", node="gh200", scale=1 / 1024, overrides={"program.kind": kind})
+    table = result.table("phases").sort("began_ps")
+    assert result.summary["phases"]["context_ps"] == 132_000_000_000
+    before, following = (table["phase"].to_list().index("context") + step for step in (-1, 1))
+    assert table["phase"][before] == after
+    assert table["phase"][following] == {"explicit": "allocation", "system": "kernel"}[kind]
 
 
 def test_traffic_over_time_is_all_that_passed():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 import octavo
@@ -90,3 +91,20 @@ def test_what_is_about_a_search_needs_one():
         octavo.advise("vectoradd", scale=1 / 256, quick=True, symmetry=True)
     with pytest.raises(octavo.ScenarioError, match="cannot run on `moon`"):
         octavo.advise("vectoradd", on="moon", **TWO)
+
+
+def test_bounds_find_the_same_as_all_runs(tmp_path):
+    """Against every placement run to its end: the fastest, the advice and all that are told are the same."""
+    asked: dict = {"scale": 1 / 32, "quick": True, "exhaustive": True, "placements": ["device", "managed"]}
+    every = octavo.advise("background", output=tmp_path / "all", **asked).exhausted
+    bounded = octavo.advise("background", bounds=True, output=tmp_path / "bounded", **asked).exhausted
+    assert every is not None
+    assert bounded is not None
+    assert (bounded.best["placements"], bounded.regret) == (every.best["placements"], every.regret)
+    both = bounded.points.join(every.points, on="placements", suffix="_of_all")
+    told, given_up = both.filter(pl.col("seconds").is_not_null()), both.filter(pl.col("seconds").is_null())
+    assert (told["seconds"] == told["seconds_of_all"]).all()
+    assert given_up.height > 0
+    assert (given_up["seconds_of_all"] > given_up["at_least"]).all()
+    assert (given_up["at_least"] >= bounded.best["seconds"]).all()
+    assert given_up["regret"].null_count() == given_up.height

@@ -16,7 +16,9 @@ import octavo
 from octavo.cli.explain import _beside as beside
 from octavo.errors import OutputError, SimulationError
 from octavo.explain import difference, explain, what_if, words
-from octavo.explain.facts import facts, pairs, split
+from octavo.explain.facts import facts, pairs
+from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
+from octavo.explain.quantities import split
 from octavo.explain.what_if import Remedy
 from octavo.measured.imports import import_nsys
 from octavo.runs.result import RunResult
@@ -64,6 +66,15 @@ def test_facts_are_those_of_the_tables(on_touch):
     assert sum(row["pages"] for row in pairs(on_touch)) == sum(row["moved"] for row in found.buffers)
     assert sum(row["share"] for row in pairs(on_touch)) == pytest.approx(1)
     assert found.phases == {}
+    # Four GPUs at 1 GHz: 16 banks, a line for a cycle; 8 walkers, 100 cycles a level; 16 remote lines.
+    gpu_time, counts = 4 * summary["time_ps"], summary["accesses"]
+    assert found.occupied == pytest.approx(
+        {
+            MEMORY: (counts["dram_reads"] + counts["dram_writes"]) * 1_000 / (16 * gpu_time),
+            WALKERS: counts["walk_levels"] * 100_000 / (8 * gpu_time),
+            REMOTE: summary["breakdown"]["remote_access_ps"] / (16 * gpu_time),
+        }
+    )
 
 
 def test_what_is_busy_enough_is_said_to_bound_the_run(on_touch):
@@ -76,6 +87,11 @@ def test_what_is_busy_enough_is_said_to_bound_the_run(on_touch):
     assert "fills" not in "\n".join(words.run("it", replace(found, driver=None)))
     full = "\n".join(words.run("it", replace(found, links={"a": 0.9, "b": 0.85, "c": 0.1})))
     assert "bounding this run: a, b." in full
+    loaded = "\n".join(words.run("it", replace(found, occupied={MEMORY: 0.81, WALKERS: 0.2, REMOTE: 1.5})))
+    assert "GPU memory 81%, page-table walkers 20%, remote lines in flight 150% of their limit" in loaded
+    assert "This bounds the run: GPU memory, remote lines in flight." in loaded
+    short = "\n".join(words.run("it", replace(found, occupied={WALKERS: 0.79, REMOTE: 0.99})))
+    assert "This bounds" not in short
     assert "The driver served no fault." in words.run("it", replace(found, faults=0, buffers=[]))
     assert words.run("it", replace(found, shares={}))[0].endswith("nothing was accessed.")
 
@@ -169,6 +185,9 @@ def test_the_command_says_what_python_says(cli, runs, explained):
         two.stdout.splitlines() == difference(*(RunResult.load(runs / name) for name in ("on-touch", "grit"))).sentences
     )
     assert cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--what-if").returncode == 2
+    picture = runs / "apart.svg"
+    cli("explain", str(runs / "on-touch"), str(runs / "grit"), "--picture", str(picture))
+    assert "stencil2d under grit against stencil2d under on-touch" in picture.read_text()
 
 
 def test_options_of_runs_that_are_not_made_are_refused(cli, runs):

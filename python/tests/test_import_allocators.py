@@ -117,7 +117,7 @@ class Executed:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_nothing_in_a_snapshot_is_executed(tmp_path, protocol):
     path = dumped(tmp_path, {"device_traces": [[Executed(tmp_path / "executed")]]}, protocol)
-    with pytest.raises(ProfileError, match=r"it names \w+\.mkdir"):
+    with pytest.raises(ProfileError, match=r"it refers to the code \w+\.mkdir"):
         import_torch(path, tmp_path / "run")
     assert not (tmp_path / "executed").exists()
     assert not (tmp_path / "run").exists()

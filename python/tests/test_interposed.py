@@ -80,6 +80,23 @@ def test_a_program_is_recorded_advised_on_and_run_as_advised(interposed, cli, tm
     assert cli(*advised, "--force").returncode == 0
 
 
+def test_a_folder_of_samples_has_the_recording_and_is_advised_on(interposed, cli, tmp_path):
+    done = cli("profile", "--buffers", "-o", "sampled", "--", interposed)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "octavo advise sampled" in done.stderr
+    octavo.RunResult.load(tmp_path / "sampled").check()
+    advice = octavo.advise(tmp_path / "sampled", node="cuda-sm80")
+    assert [each.buffer.present for each in advice.plan.buffers] == ["device", "managed"]
+    done = cli("profile", "--buffers", "-q", "-o", "both", "--", "sh", "-c", f"{interposed}; {interposed}")
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(AdviceError, match="expected the recording of one process, found 2: recording") as refused:
+        octavo.advise(tmp_path / "both", node="cuda-sm80")
+    one = Path(str(refused.value.hint).rpartition(" ")[2])
+    assert octavo.advise(one, node="cuda-sm80").placements == advice.placements
+    done = cli("profile", "--buffers", "-o", "none", "--", "true")
+    assert "Not in the profile: buffers" in done.stderr
+
+
 def test_callers_are_told_apart_as_the_library_does(interposed, tmp_path):
     """Files by their names, and code without a file not at all: or else a buffer of the file would mean another's."""
     profile, placement = tmp_path / "profile.json", tmp_path / "placement.json"

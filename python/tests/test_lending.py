@@ -111,6 +111,26 @@ def test_a_run_lends_what_its_manager_counts(tmp_path):
     assert weighted == pytest.approx(totals["mean"].item(), rel=1e-6)
 
 
+def test_all_techniques_go_with_grit_and_mosaic(tmp_path):
+    (tmp_path / "harvest.toml").write_text(HARVEST.replace("scale = 0.25", "scale = 0.2"))
+    techniques = {"pre_eviction": True, "parallel_fetch": True}
+    large = {key: {"entries": 16, "ways": 16} for key in ("node.l1_tlb.large", "node.l2_tlb.large")}
+    mosaic = {"memory.sizing": "mosaic", "memory.allocator": "cocoa"} | large
+    changes = {f"memory.demotion.{name}": value for name, value in techniques.items()}
+    changes |= {"memory.host_frames": "large", "memory.prefetch": {"name": "multi-path"}} | mosaic
+    result = octavo.run(tmp_path / "harvest.toml", placement="grit", overrides=changes, output=tmp_path / "run")
+    manager = result.summary["manager"]
+    assert min(manager[count] for count in ("fetched_from_spare", "staged", "coalesced")) > 0
+
+
+@pytest.mark.parametrize("executor", ["simulated", "instant"])
+def test_a_reserve_of_more_than_half_of_a_gpu_is_refused(tmp_path, executor):
+    (tmp_path / "harvest.toml").write_text(HARVEST.replace("1MiB", "4MiB").replace('start = "5ms"', ""))
+    expected = r"`demotion\.reserve`: expected at most 3MiB, half of a GPU's memory of 6MiB, found 4MiB"
+    with pytest.raises(octavo.OctavoError, match=expected):
+        octavo.run(tmp_path / "harvest.toml", executor=executor)
+
+
 def test_a_run_that_lends_nothing_has_no_pairs(tmp_path):
     (tmp_path / "harvest.toml").write_text(HARVEST.replace('"spare-memory", reserve = "1MiB"', '"host"'))
     result = octavo.run(tmp_path / "harvest.toml", output=tmp_path / "run")

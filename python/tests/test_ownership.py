@@ -65,6 +65,17 @@ def test_a_result_of_an_earlier_version_is_replaced_and_the_rest_stays(tmp_path)
     )
 
 
+@pytest.mark.parametrize("summary", ["mine", "[1]", '{"time_ps": 1}'])
+def test_names_of_a_result_do_not_make_one(tmp_path, summary):
+    """Files of somebody else by the names of an earlier version's, which had no manifest."""
+    (tmp_path / "summary.json").write_text(summary)
+    (tmp_path / "scenario.toml").write_text("mine")
+    before = contents(tmp_path)
+    with pytest.raises(octavo.OutputError, match="holds no Octavo result"):
+        octavo.run(**RUN, output=tmp_path, force=True)
+    assert contents(tmp_path) == before
+
+
 def manifest_of(folder):
     return json.loads((folder / "octavo-manifest.json").read_text())["files"]
 

@@ -48,6 +48,7 @@ FAMILIES = {
     "host and 16 GPUs": ([*colours.PROCESSORS], 9),
     "causes": (list(colours.CAUSES.values()), 13),
     "phases": (list(colours.PHASES.values()), 13),
+    "kinds": (list(colours.KINDS.values()), 25),
     "series": (list(colours.SERIES), 13),
     "waits": (list(colours.WAITS), 13),
     "levels": (list(colours.LEVELS), 13),
@@ -79,7 +80,8 @@ def test_colours_of_a_family_stay_apart_for_every_reader(family, vision):
 
 
 def test_no_colour_has_two_meanings():
-    families = (colours.PLACEMENTS.values(), colours.PROCESSORS, colours.CAUSES.values(), colours.PHASES.values())
+    causes, phases, kinds = (family.values() for family in (colours.CAUSES, colours.PHASES, colours.KINDS))
+    families = (colours.PLACEMENTS.values(), colours.PROCESSORS, causes, phases, kinds)
     ramps = (colours.SHARING, colours.ACTIVITY, colours.BUSY, (colours.SEVERAL,))
     named = (colours.WAITS, colours.LEVELS, colours.HOST_FAULTS, colours.HOST_MEMORIES, colours.PAIRS, colours.BUFFERS)
     every = [colour for family in (*families, *named, colours.SERIES, colours.ACCESS) for colour in family]
@@ -99,7 +101,9 @@ def test_everything_that_is_drawn_has_a_colour():
 def test_names_get_colours():
     grit, touch = colours.PLACEMENTS["grit"], colours.PLACEMENTS["on-touch"]
     assert colours.of(["my-policy", "grit", "on touch"]) == [colours.SERIES[0], grit, touch]
-    assert colours.of(["explicit", "managed grit"]) == [colours.SERIES[0], grit]
+    assert colours.of(["explicit", "managed grit"]) == [colours.KINDS["explicit"], grit]
+    kinds = ["explicit", "managed", "system"]
+    assert colours.of(kinds)[1:] == colours.of(kinds[1:]), "a kind has one colour, whatever stands beside it"
     assert len(set(colours.of(["launches grit", "managed grit", "on-touch"]))) == 3
 
 
@@ -162,6 +166,16 @@ def test_six_bars_of_one_kernel_carry_names_and_values(drawn, width):
     from matplotlib.colors import to_rgba  # noqa: PLC0415 - as above
 
     assert shades == [to_rgba(colours.PLACEMENTS[name]) for name in SIX]
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+def test_long_names_leave_room_for_bars(drawn, width):
+    names = ["ideal", "twice the remote lines in flight of each GPU, and twice the walkers", "griffin-dpc"]
+    table = pl.DataFrame({"change": names, "time": [0.02, 1.0, 1.36]})
+    figure = drawn("bars", table, xlabel="relative time", title="What would help", line_at=1.0, width=width)
+    check_texts(figure)
+    (axes,) = figure.axes
+    assert axes.get_window_extent().width > 0.45 * figure.bbox.width
 
 
 @pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])

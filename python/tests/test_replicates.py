@@ -16,6 +16,8 @@ from octavo.cli.sweep import _listed
 from octavo.errors import ScenarioError
 from octavo.runs.replicates import Interval, interval, names, outside, replicate, tied
 from octavo.runs.result import RunResult
+from octavo.sweeps.medians import best, once
+from octavo.sweeps.search import Goal
 
 SYSTEM = {"workload": "stencil2d", "scale": SMALL}
 
@@ -168,3 +170,10 @@ def test_what_has_no_time_has_no_replicates(cli):
     instant = {"scenario": {"workload": {"name": "fir"}, "executor": {"kind": "instant"}}, "grid": {"seed": [1]}}
     with pytest.raises(ScenarioError, match="no replicates without time"):
         octavo.sweep(instant, replicates=2)
+
+
+def test_a_point_that_a_search_asked_for_again_is_told_once():
+    rows = {"point": [0, 1, 2, 3], "run": ["a", "b", "a", None], "status": ["ok"] * 3 + ["failed"]}
+    table = pl.DataFrame({**rows, "faults": [5, 7, 5, None]})
+    assert once(table)["point"].to_list() == [0, 1, 3]
+    assert [row["point"] for row in best(table, Goal("faults", 4))] == [0]

@@ -8,7 +8,7 @@ import pytest
 from conftest import SMALL
 
 import octavo
-from octavo.reproduce import fit, grit, networks, sensitivity
+from octavo.reproduce import fit, grit, networks, sensitivity, walks
 from octavo.reproduce.mosaic import mixes
 from octavo.reproduce.published import published
 from octavo.reproduce.study import KERNELS, Study, placement
@@ -33,6 +33,16 @@ def test_the_main_study_stands_beside_what_was_published(study):
         assert (found.root / f"{name}.png").is_file()
 
 
+def test_walks_are_shared_among_grits_schemes(study):
+    found = walks.walks(study)
+    for row in found.points.to_dicts():
+        accesses = octavo.RunResult.load(found.root / "runs" / row["kernel"] / "grit").summary["accesses"]
+        assert row["walks"] == accesses["walks"] > 0
+        assert sum(row[name] for name in ("none", "on_touch", "access_counter", "duplication")) == pytest.approx(1.0)
+        assert row["on_touch"] > 0.1
+    assert (found.root / "walks.png").is_file()
+
+
 def test_networks_are_split_over_all_gpus(tmp_path):
     study = Study(tmp_path / "out", ("workload.scale=0.0005",), ("resnet18",), workers=2)
     root, found = networks.reproduce(study)
@@ -40,6 +50,15 @@ def test_networks_are_split_over_all_gpus(tmp_path):
     assert set(found.points["workload"]) == {"resnet18"}
     scenario = octavo.RunResult.load(root / "runs" / "resnet18" / "grit").scenario
     assert scenario.values["workload"]["stages"] == scenario.values["node"]["gpus"] == 4
+
+
+def test_options_are_those_of_every_workload_that_is_compared():
+    options = ("workload.stages=4", "workload.scale=0.001")
+    experiment = Study(overrides=options, workloads=networks.NETWORKS).experiment([placement("grit")])
+    values = {name: scenario.values["workload"] for (name, _), scenario in experiment.scenarios.items()}
+    assert {name: one["stages"] for name, one in values.items()} == dict.fromkeys(networks.NETWORKS, 4)
+    with pytest.raises(octavo.ScenarioError, match=r"`workload\.stages`: unknown option"):
+        Study(overrides=options, workloads=("resnet18", "fir")).experiment([placement("grit")])
 
 
 def test_kernels_are_labelled_as_the_publication_abbreviates_them(tmp_path):

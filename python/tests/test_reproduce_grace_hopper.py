@@ -166,7 +166,7 @@ def test_throughput_is_of_three_levels(study):
         ({"programs": ("srad",)}, ("kinds", "variants", "srad", "page-sizes", "remedies")),
         ({"programs": ("bfs",)}, ("kinds", "variants", "page-sizes")),
         ({"programs": ("hotspot",)}, ("kinds", "variants", "page-sizes", "oversubscription", "prefetch", "memory")),
-        ({"kinds": ("explicit",)}, ("kinds", "variants", "memory")),
+        ({"kinds": ("explicit",)}, ("kinds", "variants", "oversubscription", "memory")),
         (
             {"kinds": ("system",)},
             (

@@ -8,8 +8,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from octavo import api
 from octavo.cli.reproduce import _show_harvest
 from octavo.cli.sink import Sink
+from octavo.errors import ScenarioError
 from octavo.reproduce.harvest import sensitivity, systems
 from octavo.reproduce.harvest.cases import CASES, INTRA_JOB, TODAY
 from octavo.reproduce.harvest.published import published
@@ -111,6 +113,36 @@ def test_memory_is_scaled_with_the_graph_and_too_small_for_it():
         scenarios = Study(overrides=("workload.scale=0.004",), cases=("1",), need=need).scenarios()
         capacity = scenarios["1", systems.STOCK].values["node"]["capacity"]["bytes"]
         assert capacity == {1.5: "6MiB", 3.0: "4MiB"}[need], "whole chunks, at least two"
+
+
+def test_the_job_that_yields_in_case_3_has_its_published_share_of_bytes():
+    scenarios = Study(overrides=("workload.scale=0.004",), cases=("3",)).scenarios()
+    jobs = {job["name"]: job for job in scenarios["3", systems.STOCK].values["job"]}
+    scale = jobs["pagerank"]["workload"]["scale"]
+    assert jobs["pagerank"]["workload"]["tolerance"] == 0.01
+    (yields,), harvests = CASES["3"].yielding, CASES["3"].harvesting
+    needs = max(_footprint(job, ("workload.scale=0.004",)) for job in harvests)
+    found = _footprint(yields, (f"workload.scale={scale}",)) / 2
+    assert found / needs == pytest.approx(446.8 / 2 / 530.1, rel=0.05)
+
+
+@pytest.mark.parametrize(("case", "expected"), [("resnet50", [0]), ("gnmt16", [3])])
+def test_one_gpu_of_a_split_network_lacks_memory(case, expected):
+    """In the publication, one harvests from three, too, at least in GNMT16."""
+    scenario = Study(overrides=("workload.scale=0.01",), cases=(case,)).scenarios()[case, systems.STOCK]
+    memory = int(scenario.values["node"]["capacity"]["bytes"].removesuffix("MiB")) << 20
+    job = CASES[case].harvesting[0].workload
+    options = [f"workload.{key}={value}" for key, value in job.items() if key != "name"]
+    program = api.workload_program(api.scenario(workload=case, overrides=[*options, "workload.scale=0.01"]), "managed")
+    needs = [0] * 4
+    for buffer in program["buffers"]:
+        needs[int(buffer["name"][-1])] += buffer["bytes"]
+    assert [gpu for gpu, need in enumerate(needs) if need > memory] == expected, (needs, memory)
+
+
+def test_a_node_with_too_few_gpus_is_named():
+    with pytest.raises(ScenarioError, match="node grit-2gpu: expected 4 GPUs for case 1, found 2"):
+        Study(cases=("1",), node="grit-2gpu")
 
 
 def test_cases_are_of_jobs_that_can_run_together():

@@ -54,8 +54,12 @@ def structure(data: dict[str, float], system: model.System) -> model.Structure:
         required=size * sigma * rho / kernels / system.multiprocessors if kernels else None,
         fault_concurrency=int(data.get("faults_together", 0)) or min(max(spanned, 1), system.most_faults),
         prefetched_pages=round((1 - faults / pages) * size * sigma * rho / system.page) if flags & SWEPT else 0,
+        prefetches=int(faults / pages * size * sigma * rho / system.page) if flags & SWEPT and faults < pages else 0,
         first="device" if flags & DEVICE_FIRST else "host",
         host_faults=faults,
+        returned=int(moved_out * sigma),
+        return_faults=round(faults * moved_out / size * sigma),
+        return_prefetches=round(faults * moved_out / size * sigma),
         write_shared=bool(flags & WRITE_SHARED),
         thrashing=data.get("stalled_seconds", 0.0),
         copied_in=moved_in,
@@ -198,7 +202,17 @@ def test_faults_of_an_import_go_to_the_call_sites_of_the_recording(tmp_path, cli
     for buffer in (first, second):
         assert buffer["facts"]["faults"]["value"] == told[buffer["size"]]["faults"].value
         assert buffer["facts"]["sigma"]["value"] == told[buffer["size"]]["sigma"].value
+    assert first["facts"]["migrations"] == {
+        "value": 48.0,
+        "low": 48.0,
+        "high": 48.0,
+        "certainty": "recorded",
+        "where": "events of the profile",
+    }
     assert device["facts"]["sigma"]["certainty"] == "assumed"
+    table = cli("advise", "profile.json", "--node", "cuda-sm80", "--faults", "saxpy").stdout
+    assert "What the profile tells by the line that allocated" in table
+    assert " 48 " in table
     (tmp_path / "other.json").write_text(recording({**managed, "address": A + 1, "allocated_ns": 1}))
     with pytest.raises(AdviceError, match="found none with its addresses and sizes"):
         octavo.advise(tmp_path / "other.json", faults=result.folder)

@@ -49,10 +49,35 @@ def observed(
             continue
         arrived, distinct = _pages(came, place, system.page)
         pages = -(-place.bytes // system.page)
-        values = {"sigma": distinct / pages, "rho": arrived / distinct, "faults": float(asked["pages"].sum())}
+        values = {
+            "sigma": distinct / pages,
+            "rho": arrived / distinct,
+            "faults": float(asked["pages"].sum()),
+            "migrations": float(arrived),
+        }
+        if certainty == "simulated":
+            values |= _copies(events.filter(within(place, system.page)), values["faults"], system)
         exact = {name: Fact.exact(value, certainty, where) for name, value in values.items()}
         found.append(buffer.knowing({**exact, "concurrency": _concurrency(asked, certainty)}))
     return found
+
+
+def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
+    """Of a buffer's events, copies of the prefetcher, faults that moved nothing, and what came back to the host.
+
+    A page that the device was the first to touch is placed; those placed beside it count as its faults, too, so that
+    stale ones are at least as many as this says.
+    """
+    there = rows.filter(pl.col("to") > 0)
+    moved = there.filter(pl.col("kind").is_in(["migration", "placed"]))["pages"].sum()
+    back = rows.filter((pl.col("to") == 0) & pl.col("kind").is_in(["migration", "prefetch"]))
+    return {
+        "prefetches": float(there.filter(pl.col("kind") == "prefetch").height),
+        "stale_faults": max(faults - float(moved), 0.0),
+        "returned": float(back["pages"].sum() * system.page),
+        "return_faults": float(back.filter(pl.col("kind") == "migration").height),
+        "return_prefetches": float(back.filter(pl.col("kind") == "prefetch").height),
+    }
 
 
 def grouped(events: pl.DataFrame, system: System) -> pl.DataFrame:

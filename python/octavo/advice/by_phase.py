@@ -11,6 +11,7 @@ import polars as pl
 from octavo.advice import activity
 from octavo.advice.plan import Range
 from octavo.advice.verify import placed
+from octavo.errors import AdviceError
 from octavo.runs import events as kinds
 from octavo.scenarios.scenario import Recipe
 
@@ -87,13 +88,51 @@ def plan(run: RunResult, advised: Plan, system: System, placements: Sequence[Pla
         placements: those that may be advised.
 
     """
-    phases = phases_of(run)
     rows = {row["allocation"]: row for row in run.table("allocations").to_dicts()}
-    events = _grouped(run.table("events"), system)
-    found = []
-    for each in advised.buffers:
-        place = activity.Place(rows[each.buffer.name]["address"], each.buffer.size)
-        found += list(_moves(each, place, phases, events, system))
+    names = [each.buffer.name for each in advised.buffers]
+    places = [activity.Place(rows[name]["address"], rows[name]["bytes"]) for name in names]
+    return _planned(phases_of(run), run.table("events"), places, advised, system, placements)
+
+
+def plan_of_profile(
+    result: RunResult,
+    places: Sequence[activity.Place],
+    advised: Plan,
+    system: System,
+    placements: Sequence[Placement],
+) -> ByPhase:
+    """Plan by what an imported profile of a real program tells.
+
+    Args:
+        result: the profile.
+        places: of each buffer, where it lay and when.
+        advised: one placement for each buffer.
+        system: the machine.
+        placements: those that may be advised.
+
+    Raises:
+        AdviceError: it does not tell when kernels ran.
+
+    """
+    events = result.table("events").drop_nulls(["address", "time_ps"])
+    phases = phases_of_profile(result, events)
+    return _planned(phases, events, places, advised, system, placements)
+
+
+def _planned(
+    phases: list[Phase],
+    events: pl.DataFrame,
+    places: Sequence[activity.Place],
+    advised: Plan,
+    system: System,
+    placements: Sequence[Placement],
+) -> ByPhase:
+    events = _grouped(events, system)
+    found = [
+        move
+        for each, place in zip(advised.buffers, places, strict=True)
+        for move in _moves(each, place, phases, events, system)
+    ]
     found.sort(key=lambda move: move.phase)
     by_phase = ByPhase(phases, found, advised.placements)
     better = {
@@ -126,6 +165,38 @@ def phases_of(run: RunResult) -> list[Phase]:
             found[-1] = Phase(side, found[-1].name, found[-1].began, max(found[-1].ended, row["ended_ps"]))
         else:
             found.append(Phase(side, row["name"], row["began_ps"], row["ended_ps"]))
+    return found
+
+
+def phases_of_profile(result: RunResult, events: pl.DataFrame) -> list[Phase]:
+    """Phases of a real program: kernels side by side or in a row, and what the host touches between them.
+
+    A profile tells when kernels ran, and of the host its faults and the pages that came back. What the host touches
+    while a kernel runs is no phase of its own.
+
+    Raises:
+        AdviceError: it does not tell when kernels ran.
+
+    """
+    kernels = result.table("kernels").sort("began_ps", "ended_ps") if "kernels" in result.tables else pl.DataFrame()
+    if not kernels.height:
+        raise AdviceError(
+            f"{result.folder}: --by-phase: expected kernels with their times, found none",
+            "record them too (--trace=cuda), or leave out --by-phase",
+        )
+    of_host = events.filter(
+        (pl.col("kind") == "cpu_fault") | (pl.col("kind").is_in(kinds.TRANSFERS) & (pl.col("to") == 0))
+    )
+    touched = [Phase("host", "the host touches it", time, time) for time in of_host["time_ps"].sort().to_list()]
+    rows = kernels.select("kernel", "began_ps", "ended_ps").iter_rows()
+    found: list[Phase] = []
+    for each in sorted([*touched, *(Phase("device", *row) for row in rows)], key=lambda phase: phase.began):
+        if found and each.side == "host" and found[-1].side == "device" and each.began <= found[-1].ended:
+            continue
+        if found and found[-1].side == each.side:
+            found[-1] = Phase(each.side, found[-1].name, found[-1].began, max(found[-1].ended, each.ended))
+        else:
+            found.append(each)
     return found
 
 

@@ -13,7 +13,7 @@ from octavo.files import atomic
 if TYPE_CHECKING:
     from octavo.advice.systems import SystemConstants
 
-FORMAT = 1
+FORMAT = 2
 """Of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
 
 

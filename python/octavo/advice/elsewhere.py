@@ -1,4 +1,4 @@
-"""Runs of a search by whoever runs the points of sweeps: processes on this machine, or a Ray cluster."""
+"""Runs of a search on what runs the points of sweeps: processes on this machine, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, SimulationError
 from octavo.runs.execute import Progress, finished
-from octavo.runs.result import RunResult
 from octavo.sweeps.crew import Crew, Job
 from octavo.sweeps.plan import Point as Task
 from octavo.sweeps.run import crew
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octavo.runs.execute import Point
+    from octavo.runs.result import RunResult
 
 _POLL_SECONDS = 0.1
 
@@ -27,7 +27,8 @@ def execute(
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
-) -> list[RunResult]:
+    time_limit: int | None = None,
+) -> list[RunResult | None]:
     """Run every point that is not finished yet; returns the results in the order of the points.
 
     Args:
@@ -36,6 +37,7 @@ def execute(
         workers: runs at a time; as many as there are cores if left out.
         force: replace finished results.
         watch: called with how far the runs are.
+        time_limit: picoseconds of simulated time; runs that are not over by then may have no result.
 
     Raises:
         OutputError: a folder cannot be written or holds something else.
@@ -47,7 +49,7 @@ def execute(
     results = finished(points, force=force)
     progress = Progress(len(points), [points[number].label for number in results], len(results))
     missing = [
-        Job(Task(number, {}, point.label, point.scenario), point.folder)
+        Job(Task(number, {}, point.label, point.scenario), point.folder, time_limit)
         for number, point in enumerate(points)
         if number not in results
     ]
@@ -67,7 +69,10 @@ def execute(
             f"{len(progress.failed)} of {len(points)} runs failed: {progress.failed[0]}",
             "the others are finished and kept; the same command tries these again",
         )
-    return [results.get(number) or RunResult(point.folder) for number, point in enumerate(points)]
+    left = [number for number in range(len(points)) if number not in results]
+    ended = finished([points[number] for number in left], force=False)
+    results |= {left[index]: result for index, result in ended.items()}
+    return [results.get(number) for number in range(len(points))]
 
 
 def _carry_out(hired: Crew, jobs: Sequence[Job], progress: Progress, watch: Callable[[Progress], None]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from octavo.advice import verify
+from octavo.advice import bounds, verify
 from octavo.advice.symmetry import classes, representative
 from octavo.errors import AdviceError
 
@@ -35,7 +35,8 @@ class Exhausted:
     points: pl.DataFrame
     """`placements` (a letter a buffer: d, m, p), `seconds`, `regret` (over the fastest: 0.1 is a tenth slower),
     `device_bytes`, `is_advice`, `is_present`, and a column for each buffer; with symmetry also `run`, the placement
-    that was run for it."""
+    that was run for it; with bounds also `at_least`, seconds that it takes at the least. Those whose run was given up
+    have no `seconds` and no `regret`, and come last."""
 
     @property
     def best(self) -> dict[str, Any]:
@@ -44,7 +45,7 @@ class Exhausted:
 
     @property
     def regret(self) -> float:
-        """Of the advice: how much slower it is than the fastest, 0.1 for a tenth."""
+        """How much slower the advice is than the fastest: 0.1 for a tenth."""
         return float(self.points.filter("is_advice")["regret"][0])
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,6 +119,7 @@ def run(  # noqa: PLR0913 - one for each thing that can be asked for
     watch: Callable[[Progress], None] | None = None,
     on: str | None = None,
     symmetry: bool = False,
+    bounded: bool = False,
 ) -> Exhausted:
     """Run every placement; those finished in `root` are not run again, unless `force` is to replace them.
 
@@ -131,6 +133,7 @@ def run(  # noqa: PLR0913 - one for each thing that can be asked for
         watch: called with how far the runs are.
         on: what sweeps can run on: `local`, `ray`, or the address of a cluster; threads here if left out.
         symmetry: run one of the placements that differ in nothing but which of several like buffers lies where.
+        bounded: give runs up as soon as they are known to take longer than the fastest so far.
 
     Raises:
         AdviceError: there are too many.
@@ -140,20 +143,42 @@ def run(  # noqa: PLR0913 - one for each thing that can be asked for
     alike = classes([each.buffer for each in plan.buffers]) if symmetry else []
     every = choices(plan, placements, alike)
     told_by = [_run_of(choice, plan, alike) for choice in every]
-    times = verify.seconds(scenario, told_by, root, workers=workers, force=force, watch=watch, on=on)
+    known: Mapping[str, tuple[float | None, float]]
+    if bounded:
+        known = bounds.seconds(scenario, plan, told_by, root, workers=workers, force=force, watch=watch, on=on)
+    else:
+        times = verify.seconds(scenario, told_by, root, workers=workers, force=force, watch=watch, on=on)
+        known = {verify.label(run): (time, time) for run, time in zip(told_by, times, strict=True)}
+    pairs = list(zip(every, told_by, strict=True))
+    return Exhausted(_table(plan, pairs, known, symmetry=symmetry, bounded=bounded))
+
+
+def _table(
+    plan: Plan,
+    pairs: Sequence[tuple[Mapping[str, Placement], Mapping[str, Placement]]],
+    known: Mapping[str, tuple[float | None, float]],
+    *,
+    symmetry: bool,
+    bounded: bool,
+) -> pl.DataFrame:
+    """One row for each placement and what was run for it, from the seconds of the runs and what they take at least."""
     sizes = {each.buffer.name: each.buffer.size for each in plan.buffers}
-    best = min(times)
-    rows = [
-        {
-            "placements": verify.label(choice),
-            "seconds": time,
-            "regret": time / best - 1,
-            "device_bytes": device_bytes(choice, sizes),
-            "is_advice": choice == plan.placements,
-            "is_present": choice == plan.present,
-            **({"run": verify.label(run)} if symmetry else {}),
-            **choice,
-        }
-        for choice, run, time in zip(every, told_by, times, strict=True)
-    ]
-    return Exhausted(pl.DataFrame(rows).sort("seconds", "placements"))
+    best = min(time for time, _ in known.values() if time is not None)
+    rows = []
+    for choice, run in pairs:
+        time, at_least = known[verify.label(run)]
+        rows.append(
+            {
+                "placements": verify.label(choice),
+                "seconds": time,
+                "regret": None if time is None else time / best - 1,
+                "device_bytes": device_bytes(choice, sizes),
+                "is_advice": choice == plan.placements,
+                "is_present": choice == plan.present,
+                **({"run": verify.label(run)} if symmetry else {}),
+                **({"at_least": at_least} if bounded else {}),
+                **choice,
+            }
+        )
+    table = pl.DataFrame(rows, schema_overrides={"seconds": pl.Float64, "regret": pl.Float64})
+    return table.sort("seconds", "placements", nulls_last=True)

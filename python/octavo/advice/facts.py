@@ -64,9 +64,11 @@ class Buffer:
     can_pin: bool
     """Whether anything is known of the lines that pinned memory would cost."""
     facts: Mapping[str, Fact]
-    """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`,
-    `copied_in`, `copied_out`, `copies`, `host_faults`, `thrashing`. Besides, `concurrency` of its faults, `faults`:
-    pages that fault, `used`: the share of its bytes that is touched, and `kernels`: seconds that they take."""
+    """As `octavo.advice.model.Structure` explains them: `sigma`, `rho`, `alpha`, `occupancy`, `lines`, `prefetches`,
+    `stale_faults`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
+    `return_prefetches`, `thrashing`. Besides, `concurrency` of its faults, `faults`: pages that fault, `used`: the
+    share of its bytes that is touched, `kernels`: seconds that they take, and `migrations`: pages that came to the
+    device, each time, where anybody has counted them."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""
@@ -95,8 +97,13 @@ class Buffer:
             required=self._required(comes, system),
             fault_concurrency=max(round(of("concurrency")), 1),
             prefetched_pages=max(round(pages - of("faults")), 0),
+            prefetches=round(of("prefetches")),
+            stale_faults=round(of("stale_faults")),
             first=self.first,
             host_faults=round(of("host_faults")),
+            returned=round(of("returned")),
+            return_faults=round(of("return_faults")),
+            return_prefetches=round(of("return_prefetches")),
             thrashing=of("thrashing"),
             write_shared=self.write_shared,
             copied_in=round(of("copied_in")),

@@ -58,6 +58,10 @@ class System:
     """Each fault of a group whose page comes from the host, besides its bytes."""
     made: float
     """Each fault of a group whose page is made on the device."""
+    fault_stale: float
+    """Each fault of a group whose page has come meanwhile."""
+    prefetch: float
+    """A copy that the driver's prefetcher adds to that of a fault, besides its bytes."""
     most_faults: int
     """Of a group."""
     host_fault: float
@@ -91,6 +95,8 @@ class System:
                 "group": _time(self.fault_group),
                 "fault": _time(self.fault),
                 "made": _time(self.made),
+                "stale": _time(self.fault_stale),
+                "prefetch": _time(self.prefetch),
                 "most": self.most_faults,
                 "host": _time(self.host_fault),
             },
@@ -124,10 +130,20 @@ class Structure:
     """Distinct pages that faults in flight wait for."""
     prefetched_pages: int = 0
     """Pages that come without a fault of their own."""
+    prefetches: int = 0
+    """Copies that bring them from the host, each of as many as lie side by side."""
+    stale_faults: int = 0
+    """Of its faults, those whose page has come by the time that they are served."""
     first: Toucher = "host"
     """Who touches its pages first."""
     host_faults: int | None = None
     """Faults of the host as it goes through all of it, with its pages elsewhere; one a page of 4 KiB if left out."""
+    returned: int = 0
+    """What comes back, page by page, to a host that touches it after the device has had it."""
+    return_faults: int = 0
+    """Faults of the host that bring it back."""
+    return_prefetches: int = 0
+    """Copies that the driver's prefetcher adds to theirs."""
     write_shared: bool = False
     """Host and device write it in concurrent or near phases: pages on demand thrash."""
     thrashing: float = 0.0
@@ -146,7 +162,13 @@ class Structure:
         required = None if self.required is None else _bandwidth(self.required)
         host_faults = -(-self.size // 4096) if self.host_faults is None else self.host_faults
         times = {"thrashing": _time(self.thrashing), "required": required}
-        return {**asdict(self), **sizes, **times, "host_faults": host_faults}
+        told = asdict(self)
+        returns = {
+            "bytes": _bytes(told.pop("returned")),
+            "faults": told.pop("return_faults"),
+            "prefetches": told.pop("return_prefetches"),
+        }
+        return {**told, **sizes, **times, "host_faults": host_faults, "returns": returns}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from octavo.runs import folder as files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from octavo.advice.ask import Advice
+    from octavo.advice.answer import Advice
     from octavo.advice.plan import Advised
     from octavo.advice.recorded import Site
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octavo.runs.result import RunResult
 
 _UNKNOWN = "unknown"
-"""Kind of memory of ranges that nobody allocated."""
+"""Kind of memory of ranges without an allocation."""
 _RECORDED = "copies and faults of the profile"
 
 
@@ -28,6 +28,7 @@ def allocations(result: RunResult) -> list[dict[str, Any]]:
         AdviceError: it has no allocations with sizes, or two of them had the same bytes at the same time.
 
     """
+    _refuse_samples(result)
     rows = result.table("allocations").to_dicts() if "allocations" in result.tables else []
     known = [row for row in rows if row.get("memory") != _UNKNOWN and row["bytes"]]
     if not known:
@@ -39,6 +40,16 @@ def allocations(result: RunResult) -> list[dict[str, Any]]:
     return known
 
 
+def _refuse_samples(result: RunResult) -> None:
+    """What `octavo profile` samples are mappings of processes and how much memory is in use, not buffers."""
+    if "mappings" in result.tables and "allocations" not in result.tables:
+        raise AdviceError(
+            f"{result.folder}: expected buffers, found what octavo profile sampled: mappings of the host's memory, "
+            "which tell neither what a GPU allocated nor who touched it",
+            "profile it once more with what it allocates: octavo profile --buffers -o FOLDER -- PROGRAM",
+        )
+
+
 def buffers(result: RunResult, system: System) -> list[Buffer]:
     """The managed allocations of a profile, with what it tells of them.
 
@@ -47,9 +58,17 @@ def buffers(result: RunResult, system: System) -> list[Buffer]:
 
     """
     known = allocations(result)
-    places = [Place(int(row["address"]), int(row["bytes"]), *_span(row)) for row in known]
     events = result.table("events")
-    return observed([buffer_of(row, system) for row in known], places, _of_known(events), system, "recorded")
+    return observed([buffer_of(row, system) for row in known], _places(known), _of_known(events), system, "recorded")
+
+
+def places(result: RunResult) -> list[Place]:
+    """Where each of its buffers lay, and when; errors as `buffers`."""
+    return _places(allocations(result))
+
+
+def _places(known: Sequence[dict[str, Any]]) -> list[Place]:
+    return [Place(int(row["address"]), int(row["bytes"]), *_span(row)) for row in known]
 
 
 def _of_known(events: pl.DataFrame) -> pl.DataFrame:
@@ -90,11 +109,13 @@ def buffer_of(row: dict[str, Any], system: System) -> Buffer:
     inwards, outwards = int(row["h2d_bytes"] or 0), int(row["d2h_bytes"] or 0)
     into, out = (size if inwards else 0), (size if outwards else 0)
     copied = "all of it, if any of it moved that way"
+    faults = float(row["cpu_faults"] or pages)
     arriving = max(pages * sigma * max(row["rho"] or 1.0, 1.0), 1.0)
     facts = {
         "used": Fact.between(0.0, sigma, 1.0, "recorded", "pages that came, of which not all may be used"),
         "sigma": Fact.exact(sigma, "recorded", _RECORDED),
         "rho": Fact.exact(max(row["rho"] or 1.0, 1.0), "recorded", _RECORDED),
+        "migrations": Fact.exact(float(row["pages_to_gpu"] or 0), "recorded", _RECORDED),
         "alpha": Fact.between(0.25, 1.0, 64.0, "assumed", "profiles of unified memory tell no operations"),
         "occupancy": Fact.between(0.1, 0.5, 1.0, "assumed", "profiles of unified memory tell no occupancy"),
         "lines": Fact.exact(size * sigma, "assumed", "profiles of unified memory tell no accesses"),
@@ -102,7 +123,14 @@ def buffer_of(row: dict[str, Any], system: System) -> Buffer:
         "faults": Fact.between(1.0, float(row["fault_groups"] or arriving), arriving, "recorded", _RECORDED),
         "copied_in": Fact.between(0.0, into, into, "estimated", copied),
         "copied_out": Fact.between(0.0, out, out, "estimated", copied),
-        "host_faults": Fact.between(1.0, float(row["cpu_faults"] or pages), pages, "recorded", "faults of the CPU"),
+        "prefetches": Fact.exact(0.0, "assumed", "a profile does not tell copies from one another"),
+        "stale_faults": Fact.exact(0.0, "assumed", "a profile does not tell which faults moved nothing"),
+        "host_faults": Fact.between(1.0, faults, pages, "recorded", "faults of the CPU"),
+        "returned": Fact.exact(outwards, "recorded", "bytes that came back to the host"),
+        "return_faults": Fact.between(
+            0.0, min(faults, outwards / system.page), faults, "recorded", "faults of the CPU"
+        ),
+        "return_prefetches": Fact.exact(0.0, "assumed", "a profile does not tell copies from one another"),
         "thrashing": Fact.exact(0.0, "assumed", "a profile does not tell how long a fault was held up"),
         "copies": Fact.exact((inwards > 0) + (outwards > 0), "estimated", copied),
     }

@@ -107,6 +107,8 @@ class _Program:
     """Of a launch, on average."""
     present: Mapping[str, Placement]
     copies: Mapping[str, _Copies]
+    read_again: Mapping[str, int]
+    """Ranges of each buffer that the host reads between launches without a copy, if all lie in device memory."""
     first_level: int
     """Bytes of a first-level cache."""
     tree: int | None
@@ -119,6 +121,7 @@ class _Program:
         values = scenario.values
         prefetch = values["memory"]["prefetch"]
         names = [each["name"] for each in counted["buffers"]]
+        actions = api.workload_program(scenario, "explicit")["actions"]
         return cls(
             operations=float(counted["instructions"]["compute"] * _LANES),
             touched=counted["total"]["touched_bytes"],
@@ -126,7 +129,8 @@ class _Program:
             groups=counted["work_groups"],
             wavefronts=counted["wavefronts"] / launches,
             present=_present(scenario, names),
-            copies=_copies(api.workload_program(scenario, "explicit")["actions"], names),
+            copies=_copies(actions, names),
+            read_again=_read_again(actions, names),
             first_level=round(quantities.number(values["node"]["l1"]["size"], "B")),
             tree=prefetch["threshold"] if prefetch["name"] == "tree" else None,
             naps=_naps(values["memory"].get("guard") or {}),
@@ -179,6 +183,25 @@ def _copies(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[
     return found
 
 
+def _read_again(actions: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, int]:
+    """Ranges that the host reads of its own copy, as nothing came back before: pages that the device has had."""
+    found = dict.fromkeys(names, 0)
+    copied: set[str] = set()
+    launched = False
+    for action in actions:
+        launched |= action["action"] == "launch"
+        if action["action"] == "copy":
+            copied.add(action["buffers"][0])
+        elif action["action"] == "launch":
+            copied.clear()
+        elif action["action"] == "host" and launched and "reads" in action["what"]:
+            for each in action["buffers"]:
+                name = each.removesuffix(_ON_HOST)
+                if each.endswith(_ON_HOST) and name in found and name not in copied:
+                    found[name] += 1
+    return found
+
+
 def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Buffer:
     copies = program.copies[counted["name"]]
     pages = -(-counted["bytes"] // system.page)
@@ -202,8 +225,11 @@ def _buffer(counted: Mapping[str, Any], program: _Program, system: System) -> Bu
         "copied_in": Fact.exact(copies.into, "counted", _LOWERED),
         "copied_out": Fact.exact(copies.out, "counted", _LOWERED),
         "copies": Fact.exact(copies.calls, "counted", _LOWERED),
+        "prefetches": Fact.exact(0.0, "estimated", "every page that comes faults by itself"),
+        "stale_faults": Fact.exact(0.0, "assumed", "no run tells how many pages come while a fault waits"),
         "host_faults": _host_faults(pages, program),
-        "thrashing": Fact.exact(_held(copies, program) if write_shared else 0.0, "estimated", _GUARD),
+        **_returned(counted["name"], pages, sigma, program, system),
+        "thrashing": Fact.exact(_held(copies, program), "estimated", _GUARD),
     }
     return Buffer(
         name=counted["name"],
@@ -258,6 +284,22 @@ def _host_faults(pages: int, program: _Program) -> Fact:
         for count in (_BLOCK_PAGES if blocks else 0, rest)
     )
     return Fact.exact(blocks * of_block + of_rest, "estimated", "the driver's tree under a sweep of the host")
+
+
+def _returned(name: str, pages: int, sigma: float, program: _Program, system: System) -> dict[str, Fact]:
+    """What comes back to the host: results in order, and a page at least for each range of an input read again."""
+    results = program.copies[name].out / system.page * sigma
+    again = float(min(program.read_again[name], pages))
+    faults = _host_faults(pages, program).value * results / pages
+    where = f"{_LOWERED}; a page for each range that the host reads again, up to all of them"
+    most = results + (pages * sigma if again else 0.0)
+    return {
+        "returned": Fact.between(
+            results * system.page, (results + again) * system.page, most * system.page, "estimated", where
+        ),
+        "return_faults": Fact.between(faults, faults + again, faults + again, "estimated", where),
+        "return_prefetches": Fact.exact(faults if program.tree is not None else 0.0, "estimated", "the driver's tree"),
+    }
 
 
 def _held(copies: _Copies, program: _Program) -> float:

@@ -27,6 +27,8 @@ NOTES = (
     "each buffer is one of those that a call site allocated with this size and that were copied alike; "
     "gains are of one",
 )
+FOLDER_FILE = "recording.json"
+"""Its name in the folder of `octavo profile --buffers`; those of other processes have their number before the end."""
 _PATIENCE = 10.0
 """Seconds that looking up a line may take; chosen."""
 _RECORDED = "calls of the program"
@@ -37,6 +39,29 @@ _PLACEMENTS: dict[str, Placement] = {"device": "device", "managed": "managed"}
 def is_recording(path: Path) -> bool:
     """Whether a path is a profile of the record mode, by its name."""
     return path.suffix == ".json" and path.is_file()
+
+
+def in_folder(folder: Path) -> list[Path]:
+    """Recordings in the folder of a program that was sampled; none without `--buffers`."""
+    name = Path(FOLDER_FILE)
+    return sorted(folder.glob(f"{name.stem}*{name.suffix}"))
+
+
+def of_sampled(folder: Path) -> Path | None:
+    """The recording in the folder of a program that was sampled; none without `--buffers`.
+
+    Raises:
+        AdviceError: it has those of several processes.
+
+    """
+    found = in_folder(folder)
+    if len(found) > 1:
+        raise AdviceError(
+            f"{folder}: expected the recording of one process, found {len(found)}: "
+            f"{', '.join(each.name for each in found)}",
+            f"name one of them: octavo advise {found[0]}",
+        )
+    return found[0] if found else None
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -192,6 +217,7 @@ def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], sys
 
     inwards, outwards = mean("copied_in", "bytes"), mean("copied_out", "bytes")
     comes = max(inwards / size, 1.0)
+    back = -(-outwards // system.page)
     again = "what is copied in, over its size: the host writes it between launches"
     unknown = "a recording tells no accesses"
     facts = {
@@ -205,7 +231,12 @@ def _buffer(name: str, kind: str, size: int, rows: Sequence[dict[str, Any]], sys
         "faults": Fact.between(1.0, pages * comes, pages * comes, "assumed", "every page that comes, at most"),
         "copied_in": Fact.exact(inwards, "recorded", _RECORDED),
         "copied_out": Fact.exact(outwards, "recorded", _RECORDED),
+        "prefetches": Fact.exact(0.0, "assumed", "no faults were recorded"),
+        "stale_faults": Fact.exact(0.0, "assumed", "no faults were recorded"),
         "host_faults": Fact.between(1.0, pages, pages, "assumed", "no faults were recorded"),
+        "returned": Fact.exact(outwards, "estimated", "what is copied out would come back by faults"),
+        "return_faults": Fact.between(0.0, back, back, "assumed", "no faults were recorded"),
+        "return_prefetches": Fact.exact(0.0, "assumed", "no faults were recorded"),
         "thrashing": Fact.exact(0.0, "assumed", "no faults were recorded"),
         "copies": Fact.exact(mean("copied_in", "calls") + mean("copied_out", "calls"), "recorded", _RECORDED),
     }

@@ -150,10 +150,12 @@ _WHERE = {
     "capacity": "node.capacity.bytes",
     "fault_group": "node.driver.service, node.host_link.latency both ways",
     "fault": "node.driver.service, a page's steps: node.host.costs.unmap_page, node.host_link.latency both ways, "
-    "node.host.memory_latency, node.dram.latency, node.driver.entry_write",
+    "node.copy_engines.setup, node.host.memory_latency, node.dram.latency, node.driver.entry_write",
     "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
+    "fault_stale": "node.driver.service",
+    "prefetch": "node.copy_engines.setup",
     "most_faults": "node.driver.service",
-    "host_fault": "node.host.costs: minor_fault, unmap_page; node.host_link.latency both ways",
+    "host_fault": "node.host.costs: minor_fault, unmap_page; node.host_link.latency both ways, node.copy_engines.setup",
     "launch": "node.compute.kernel_overhead",
     "copy_call": "node.host.costs.copy_call",
     "device_chunk": "node.host.costs.device_chunk",
@@ -198,8 +200,13 @@ class _System:
             fault_group=service["group"] + 2 * self.hop(),
             fault=service["fault"] + self.moved(),
             made=service["fault"] + self.hop() + self.written(),
+            fault_stale=service["fault"],
+            prefetch=self.command(),
             most_faults=round(service["most"]),
-            host_fault=self.time(costs["minor_fault"]) + self.time(costs["unmap_page"]) + 2 * self.hop(),
+            host_fault=self.time(costs["minor_fault"])
+            + self.time(costs["unmap_page"])
+            + 2 * self.hop()
+            + self.command(),
             launch=self.time(compute["kernel_overhead"]),
             copy_call=self.time(costs["copy_call"]),
             device_chunk=self.time(costs["device_chunk"]),
@@ -228,9 +235,14 @@ class _System:
         return self.time(self.node["driver"]["entry_write"]) + self.time(self.node["dram"]["latency"])
 
     def moved(self) -> float:
-        """A page from the host, besides its bytes: unmapped there, read over the link, written and mapped."""
-        read = 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
+        """A page from the host, besides its bytes: unmapped there, copied over the link, written and mapped."""
+        read = self.command() + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
         return self.time(self.node["host"]["costs"]["unmap_page"]) + read + self.written()
+
+    def command(self) -> float:
+        """Until a copy of pages begins, once it is asked for."""
+        engines = self.node.get("copy_engines")
+        return self.time(engines["setup"]) if engines else 0.0
 
     def latency(self) -> float:
         """Of a line in host memory: the caches on the way, the link both ways, the memory."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import elsewhere
-from octavo.runs.execute import Point, execute
+from octavo.runs.execute import Point, attempt, execute
 from octavo.scenarios.scenario import Recipe
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from octavo.advice.facts import Placement
     from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
     from octavo.scenarios.scenario import Scenario
 
 _LETTERS = {"device": "d", "managed": "m", "pinned": "p"}
@@ -76,15 +77,55 @@ def seconds(
         OctavoError: one cannot be simulated, or a folder holds something else.
 
     """
-    points = {label(choice): choice for choice in choices}
-    quiet = Recipe(scenario.toml, "scenario", ("record.events=false", "record.interval=0ns")).resolve()
-    runs = [_point(name, placed(quiet, choice), root) for name, choice in points.items()]
+    runs = _points(scenario, choices, root)
     if on is None:
-        done = execute(runs, workers=workers, force=force, watch=watch)
+        done: Sequence[RunResult | None] = execute(list(runs.values()), workers=workers, force=force, watch=watch)
     else:
-        done = elsewhere.execute(runs, on, workers=workers, force=force, watch=watch)
-    found = dict(zip(points, done, strict=True))
-    return [found[label(choice)].seconds for choice in choices]
+        done = elsewhere.execute(list(runs.values()), on, workers=workers, force=force, watch=watch)
+    found = dict(zip(runs, done, strict=True))
+    return [_ended(found[label(choice)]).seconds for choice in choices]
+
+
+def seconds_within(
+    scenario: Scenario,
+    choices: Sequence[Mapping[str, Placement]],
+    root: Path,
+    limit: float,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+    on: str | None = None,
+) -> list[float | None]:
+    """Simulated seconds of the whole program under each choice; nothing of those known to take longer than the limit.
+
+    Raises:
+        OctavoError: one cannot be simulated, or a folder holds something else.
+
+    """
+    runs, time_limit = _points(scenario, choices, root), round(limit * 1e12)
+    if on is None:
+        done: Sequence[RunResult | None] = attempt(
+            list(runs.values()), time_limit, workers=workers, force=force, watch=watch
+        )
+    else:
+        done = elsewhere.execute(
+            list(runs.values()), on, workers=workers, force=force, watch=watch, time_limit=time_limit
+        )
+    found = dict(zip(runs, done, strict=True))
+    return [None if (run := found[label(choice)]) is None else run.seconds for choice in choices]
+
+
+def _points(scenario: Scenario, choices: Sequence[Mapping[str, Placement]], root: Path) -> dict[str, Point]:
+    """One run for each choice, by its label."""
+    quiet = Recipe(scenario.toml, "scenario", ("record.events=false", "record.interval=0ns")).resolve()
+    labels = {label(choice): choice for choice in choices}
+    return {name: _point(name, placed(quiet, choice), root) for name, choice in labels.items()}
+
+
+def _ended(run: RunResult | None) -> RunResult:
+    assert run is not None  # noqa: S101 - there was no limit of time
+    return run
 
 
 def _point(name: str, scenario: Scenario, root: Path) -> Point:

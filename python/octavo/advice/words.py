@@ -46,7 +46,7 @@ def _cost(buffer: Buffer, rival: Placement, term: str, penalty: Penalty | None) 
         "faults": f"{buffer.facts['faults'].value:,.0f} faults, {together:.0f} served at a time",
         "thrashing": "faults that are held up: host and device write it in turns",
         "first_touch": f"{buffer.facts['faults'].value:,.0f} faults: the device touches it first",
-        "returned": "faults of the host for its results",
+        "returned": f"{size(buffer.facts['returned'].value)} back to the host, by its faults",
         "having": "pinning its pages" if rival == "pinned" else "making and freeing its pages",
     }
     return of_host.get(term, "more")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from octavo.cli.sink import Sink
 from octavo.runs.progress import watching
 
 if TYPE_CHECKING:
-    from octavo.advice.ask import Advice
+    from octavo.advice.answer import Advice
     from octavo.advice.facts import Fact
     from octavo.advice.plan import Range
 
@@ -28,7 +28,7 @@ EXAMPLES = options.examples(
     "octavo advise fir --scale 1/64 --by-phase --verify",
     "octavo advise profile.json --node cuda-sm80 --placement-file placement.json",
     "octavo advise vectoradd --scale 1/64 --exhaustive --placements device,managed",
-    "octavo advise bfs-balanced --scale 0.001 --exhaustive --symmetry --on ray -o runs/search",
+    "octavo advise bfs-balanced --scale 0.001 --exhaustive --symmetry --bounds --on ray -o runs/search",
 )
 _SHOWN = 10
 """Placements that are shown of an exhaustive search; all are in the folder."""
@@ -72,6 +72,13 @@ Symmetry = Annotated[
     typer.Option(
         "--symmetry",
         help="With --exhaustive: of placements that only swap like buffers, simulate one.",
+    ),
+]
+Bounds = Annotated[
+    bool,
+    typer.Option(
+        "--bounds",
+        help="With --exhaustive: give up runs as soon as they are known to take longer than the fastest so far.",
     ),
 ]
 On = Annotated[
@@ -121,7 +128,9 @@ def advise(
     target: Target,
     node: Annotated[
         str | None,
-        typer.Option("--node", "-n", help="Node preset, or a machine file; cuda-sm90 for workloads and profiles."),
+        typer.Option(
+            "--node", "-n", "--machine", help="Node preset, or a machine file; cuda-sm90 for workloads and profiles."
+        ),
     ] = None,
     kind: Annotated[
         str | None,
@@ -135,6 +144,7 @@ def advise(
     verify: Verify = False,
     exhaustive: Exhaustive = False,
     symmetry: Symmetry = False,
+    bounds: Bounds = False,
     on: On = None,
     quick: Quick = False,
     phases: Phases = False,
@@ -168,6 +178,7 @@ def advise(
             verify=verify,
             exhaustive=exhaustive,
             symmetry=symmetry,
+            bounds=bounds,
             on=on,
             quick=quick,
             by_phase=phases,
@@ -219,6 +230,7 @@ def _show(sink: Sink, advice: Advice, library: Library) -> None:
         sink.say(
             f"Found by simulating both: {words.seconds(found.gain)} ({times}, {found.present / found.advised:.2f}x)"
         )
+    _show_by_line(sink, advice)
     _show_phases(sink, advice)
     _show_all(sink, advice)
     _show_actions(sink, advice, library)
@@ -226,6 +238,23 @@ def _show(sink: Sink, advice: Advice, library: Library) -> None:
 
 def _range(gain: Range) -> str:
     return f"{words.seconds(gain.low)} to {words.seconds(gain.high)}" if gain.low != gain.high else "–"
+
+
+def _show_by_line(sink: Sink, advice: Advice) -> None:
+    """What a joined profile tells of the allocations of each line of the program."""
+    known = [each.buffer for each in advice.plan.buffers if each.buffer.facts["sigma"].certainty == "recorded"]
+    if advice.recording is None or not known:
+        return
+    page = advice.constants.system.page
+    rows = []
+    for buffer in known:
+        told = {name: fact.value for name, fact in buffer.facts.items()}
+        pages = -(-buffer.size // page)
+        counts = f"{told['faults']:,.0f}", f"{told['faults'] / pages:.2f}", f"{told.get('migrations', 0.0):,.0f}"
+        shares = f"{told['sigma']:.2f}", f"{told['rho']:.2f}"
+        rows.append([buffer.name, words.size(buffer.size), *counts, words.size(round(told["returned"])), *shares])
+    columns = ["allocated at", "size", "faults", "a page", "pages migrated", "came back", "sigma", "rho"]
+    sink.table("What the profile tells by the line that allocated", columns, rows)
 
 
 def _show_phases(sink: Sink, advice: Advice) -> None:
@@ -261,8 +290,8 @@ def _show_all(sink: Sink, advice: Advice) -> None:
         [
             str(row["rank"]),
             row["placements"],
-            words.seconds(row["seconds"]),
-            f"{row['regret']:.3f}",
+            _time(row),
+            "–" if row["regret"] is None else f"{row['regret']:.3f}",
             words.size(row["device_bytes"]),
             " and ".join([name for name in ("advice", "present") if row[f"is_{name}"]]),
         ]
@@ -270,7 +299,15 @@ def _show_all(sink: Sink, advice: Advice) -> None:
     ]
     title = f"{points.height} placements that fit (d device, m managed, p pinned, in the order of the buffers)"
     sink.table(title, ["rank", "placements", "time", "regret", "device", ""], rows)
+    given_up = points["seconds"].null_count()
+    if given_up:
+        sink.say(f"Given up, as they take longer than the fastest: {given_up}")
     sink.say(f"Regret of the advice: {advice.exhausted.regret:.1%}")
+
+
+def _time(row: dict[str, Any]) -> str:
+    """Seconds, or more than what is known of a run that was given up."""
+    return f"> {words.seconds(row['at_least'])}" if row["seconds"] is None else words.seconds(row["seconds"])
 
 
 def _show_actions(sink: Sink, advice: Advice, library: Library) -> None:

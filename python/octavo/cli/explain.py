@@ -61,9 +61,9 @@ def explain(
     sink = Sink(as_json=as_json, quiet=quiet)
     if not what_if and (output is not None or workers is not None):
         raise OutputError("--output and --workers are of the runs that --what-if makes", "leave them out, or add it")
-    if len(runs) > 2 or (len(runs) == 2 and (what_if or picture is not None)):
+    if len(runs) > 2 or (len(runs) == 2 and what_if):
         raise OutputError(
-            f"expected one run, or two without --what-if and --picture, found {len(runs)}",
+            f"expected one run, or two without --what-if, found {len(runs)}",
             "a report shows more: octavo report",
         )
     if len(runs) == 2:
@@ -72,6 +72,8 @@ def explain(
         sink.document(found.to_dict())
         for sentence in found.sentences:
             sink.say(sentence)
+        if picture is not None:
+            found.plot().save(picture)
         return
     with watching(quiet=quiet or not what_if) as watch, _without_force():
         result = RunResult.load(runs[0])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = options.examples(
     "octavo profile -- ./program --its-own-options",
     "octavo profile --every 20ms -o runs/measured -- python train.py",
+    "octavo profile --buffers -o runs/measured -- ./program",
     "octavo report runs/simulated runs/measured -o both.html",
 )
 SETTINGS = {"allow_interspersed_args": False}
@@ -35,6 +36,12 @@ Output = Annotated[
     ),
 ]
 Every = Annotated[str, typer.Option("--every", metavar="TIME", help="Time between samples, 1ms to 3600s.")]
+Buffers = Annotated[
+    bool,
+    typer.Option(
+        "--buffers", help="Also record what the program allocates of CUDA's, for octavo advise; as octavo record does."
+    ),
+]
 Name = Annotated[str | None, typer.Option("--name", help="Name in reports; the program's file name if left out.")]
 
 
@@ -43,6 +50,7 @@ def profile(
     output: Output = None,
     every: Every = "100ms",
     name: Name = None,
+    buffers: Buffers = False,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -52,9 +60,10 @@ def profile(
     The exit status is the program's. Tables are printed on standard error; with --json the program's own output goes
     there, and the document alone to standard output.
     """
-    from octavo.measured.profile import profile as watched  # noqa: PLC0415 - polars takes long to import
+    from octavo.measured.interposed import profile_with_buffers  # noqa: PLC0415 - polars takes long to import
+    from octavo.measured.profile import profile as watched  # noqa: PLC0415 - as above
 
-    result = watched(
+    result = (profile_with_buffers if buffers else watched)(
         command,
         output or Path("runs") / Path(command[0]).name,
         every=every,
@@ -63,7 +72,10 @@ def profile(
         output=_STANDARD_ERROR if as_json else None,
         watch=None if quiet else note,
     )
-    show(Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False)), result)
+    sink = Sink(as_json=as_json, quiet=quiet, console=Console(stderr=True, highlight=False))
+    show(sink, result)
+    if buffers:
+        _show_recordings(sink, result)
     raise typer.Exit(result.summary["exit"]["status"])
 
 
@@ -91,6 +103,15 @@ def show(sink: Sink, result: RunResult) -> None:
     for text, count in summary["notes"].items():
         sink.say(f"{count:,} {text}")
     sink.say(f"Results: {result.folder}")
+
+
+def _show_recordings(sink: Sink, result: RunResult) -> None:
+    from octavo.advice import recorded  # noqa: PLC0415 - as it is asked for alone
+
+    if recorded.in_folder(result.folder):
+        sink.say(f"What to allocate how: octavo advise {result.folder}")
+    else:
+        sink.say("Not in the profile: buffers; the program called no function of CUDA's that can be seen")
 
 
 def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:

@@ -11,10 +11,12 @@ from octavo.cli import memmap, options
 from octavo.cli.compare import show_speedups
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
+from octavo.reproduce import characterise as partitions
 from octavo.reproduce import fit as fits
 from octavo.reproduce import grit as main_study
 from octavo.reproduce import networks as split_networks
 from octavo.reproduce import sensitivity as sweeps
+from octavo.reproduce import walks as walked
 from octavo.reproduce.grace_hopper import parts as grace_hopper_parts
 from octavo.reproduce.grace_hopper import statements
 from octavo.reproduce.grace_hopper import study as grace_hopper_study
@@ -44,6 +46,7 @@ EXAMPLES = options.examples(
     "octavo reproduce grit --sensitivity components --scale 0.0625",
     "octavo reproduce grit --fit --scale 0.0625 -o runs/fit",
     "octavo reproduce grit --networks --scale 0.001",
+    "octavo reproduce grit --characterise --collapse-scale 0.0625",
 )
 
 app = typer.Typer(help="Run published studies again.", no_args_is_help=True)
@@ -66,6 +69,20 @@ def grit(
     networks: Annotated[
         bool, typer.Option("--networks", help="Run VGG16 and ResNet18, split by layer over all GPUs, instead.")
     ] = False,
+    characterise: Annotated[
+        bool,
+        typer.Option(
+            "--characterise", help="Count who shares which pages under each dispatch instead, beside published remarks."
+        ),
+    ] = False,
+    walks: Annotated[
+        bool,
+        typer.Option("--walks", help="Count under GRIT which schemes misses of the second-level TLB find instead."),
+    ] = False,
+    collapse_scale: Annotated[
+        float | None,
+        typer.Option("--collapse-scale", help="Scale of the runs of --characterise; that of its counts if left out."),
+    ] = None,
     workload: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,8 +105,11 @@ def grit(
 
     What is finished is kept: the same command goes on where it was stopped.
     """
-    if fit + networks + (sensitivity is not None) > 1:
-        raise ScenarioError("--fit, --networks and --sensitivity are different studies", "choose one of them")
+    if fit + networks + characterise + walks + (sensitivity is not None) > 1:
+        message = "--fit, --networks, --characterise, --walks and --sensitivity are different studies"
+        raise ScenarioError(message, "choose one of them")
+    if collapse_scale is not None and not characterise:
+        raise ScenarioError("--collapse-scale says nothing without --characterise")
     sink = Sink(as_json=as_json, quiet=quiet)
     overrides = tuple(options.overrides(assignments, scale, seed))
     with watching(quiet=quiet) as watch:
@@ -98,6 +118,10 @@ def grit(
             root, document = _networks(sink, study)
         elif fit:
             root, document = _fit(sink, study)
+        elif characterise:
+            root, document = _partition(sink, study, collapse_scale)
+        elif walks:
+            root, document = _walks(sink, study)
         elif sensitivity is not None:
             root, document = _sensitivity(sink, study, str(sensitivity.value))
         else:
@@ -480,6 +504,32 @@ def _fit(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
     return found.root, found.to_dict()
 
 
+def _partition(sink: Sink, study: Study, collapse_scale: float | None) -> tuple[Path, dict[str, Any]]:
+    found = partitions.characterise(study, collapse_scale)
+    for measure, title in partitions.PICTURES.items():
+        table = found.points.pivot(on="dispatch", index="kernel", values=measure, maintain_order=True)
+        _show_shares(sink, title, table)
+    judged, held = found.judged(), found.held()
+    rows = [
+        [row["kernel"], row["statement"], *(_judged(value, of in row["holds"]) for of, value in row["found"].items())]
+        for row in judged
+    ]
+    rows.append(["", f"hold, of {len(judged)}", *map(str, held.values())])
+    sink.table("Published remarks and what is found; ✗: does not hold", ["kernel", "remark", *held], rows)
+    return found.root, found.to_dict()
+
+
+def _walks(sink: Sink, study: Study) -> tuple[Path, dict[str, Any]]:
+    found = walked.walks(study)
+    _show_shares(sink, "Schemes among misses of the second-level TLB, under GRIT", found.points.drop("walks"))
+    return found.root, found.to_dict()
+
+
+def _judged(share: float | None, holds: bool) -> str:
+    shown = "–" if share is None else f"{share:.0%}"
+    return shown if holds else f"{shown} ✗"
+
+
 def _sensitivity(sink: Sink, study: Study, name: str) -> tuple[Path, dict[str, Any]]:
     found = sweeps.sensitivity(name, study)
     rows = [[str(row[0]), *(f"{value:.2f}" for value in row[1:])] for row in found.table.iter_rows()]
@@ -504,5 +554,7 @@ def _show_values(sink: Sink, title: str, table: pl.DataFrame) -> None:
 
 
 def _show_shares(sink: Sink, title: str, table: pl.DataFrame) -> None:
-    rows = [[str(row[0]), *(f"{share:.0%}" for share in row[1:])] for row in table.iter_rows()]
+    rows = [
+        [str(row[0]), *("–" if share is None else f"{share:.0%}" for share in row[1:])] for row in table.iter_rows()
+    ]
     sink.table(title, [name.replace("_", " ") for name in table.columns], rows)

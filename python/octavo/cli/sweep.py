@@ -18,6 +18,7 @@ from octavo.runs.progress import watching
 from octavo.sweeps.api import DEFAULT_TRIALS, carry_out, prepare
 from octavo.sweeps.axes import short_names, shown
 from octavo.sweeps.medians import best as best_points
+from octavo.sweeps.medians import once
 from octavo.sweeps.store import MEDIANS_FILE, PICTURE_FILE, TABLE_FILE
 from octavo.sweeps.table import FAILED
 
@@ -148,15 +149,19 @@ def _show(sink: Sink, planned: Sweep, table: pl.DataFrame) -> None:
         time = "–" if row["time_ps"] is None else milliseconds(row["time_ps"])
         return [*values, time, *spread(row), *counts]
 
+    asked, table = table.height, once(table) if planned.goal else table
     rows = table.head(_SHOWN).to_dicts()
     sink.table(planned.spec.name, columns, [line(row) for row in rows])
     if table.height > _SHOWN:
         sink.say(f"and {table.height - _SHOWN} more points")
+    if asked > table.height:
+        sink.say(f"{asked} trials, {asked - table.height} of them of a point that was known: each ran once")
     ordered = [] if planned.goal is None else best_points(table, planned.goal)
     if ordered and metric is not None:
         first, *others = ordered
         found = " ".join(f"{names[key]}={shown(first[key])}" for key in keys)
-        sink.say(f"Best {metric}: {first[metric]:,} in point {first['point']}: {found}")
+        value = milliseconds(first[metric]) if metric.endswith("_ps") else f"{first[metric]:,}"
+        sink.say(f"Best {metric}: {value} in point {first['point']}: {found}")
         if several and others:
             level = ", ".join(str(row["point"]) for row in others)
             sink.say(f"Level with it, as their intervals overlap: points {level}")

@@ -15,6 +15,7 @@ from octavo.runs.progress import watching
 from octavo.validate import measured, reference
 from octavo.validate.measured import words
 from octavo.validate.tables import runs, summary, write_markdown
+from octavo.validate.uvmsmart import words as words_of_uvmsmart
 
 EXAMPLES = options.examples(
     "octavo validate mgpusim",
@@ -203,6 +204,52 @@ def correlate_(
     ]
     columns = ["measure", "figures", "mean error", "median", "within 10%", "rank correlation"]
     sink.table("How far apart", columns, rows)
+
+
+@app.command(
+    name="uvmsmart",
+    epilog=options.examples(
+        "octavo validate uvmsmart", "octavo validate uvmsmart --only hotspot,nw --oversubscription 125 --json"
+    ),
+)
+def uvmsmart_(
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Programs by name, repeated or separated by commas; all if left out."),
+    ] = None,
+    oversubscription: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--oversubscription",
+            help="Footprints in percent of the memory, repeated or separated by commas; 110, 125 and 150 if left out.",
+        ),
+    ] = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare faults, migrated and evicted pages with a replay of UVMSmart's rules.
+
+    The replay is small and obvious, written from what the simulator does with pages; it has no time. Octavo decides
+    about the same accesses, without time, with UVMSmart's prefetchers and evictors. Nothing is fitted.
+    """
+    sink = Sink(as_json=as_json, quiet=quiet)
+    percents = _percents(options.listed(oversubscription)) or validate.uvmsmart.OVERSUBSCRIPTIONS
+    chosen = options.listed(only)
+    root = output or Path("runs") / "-".join(["validate-uvmsmart", *chosen])
+    found = validate.uvmsmart.study_in(root, only=chosen, oversubscriptions=percents, force=force)
+    sink.document({"folder": str(root), **found.to_dict()})
+    for one in (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)):
+        sink.table(one.title, one.columns, one.rows)
+    sink.say(f"{words_of_uvmsmart.said(found)} Table and picture: {root}")
+
+
+def _percents(values: list[str]) -> list[int]:
+    for value in values:
+        if not value.isdecimal() or int(value) < 100:
+            raise ValidationError(f"`{value}` is no footprint in percent of the memory", "expected 100 or more")
+    return [int(value) for value in values]
 
 
 def _say(sink: Sink, found: validate.Validation) -> None:

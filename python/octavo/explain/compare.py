@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from octavo.explain import words
+from octavo.explain import picture, words
 from octavo.explain.facts import Facts, facts
 from octavo.runs.result import vouched
 
 if TYPE_CHECKING:
+    from octavo.runs.pictures import Picture
     from octavo.runs.result import RunResult
 
 _TOLD = 0.05
@@ -71,6 +72,10 @@ class Difference:
             *([f"The difference, split as the time of accesses is: {', '.join(parts)}."] if parts else []),
             *([f"Buffer by buffer: {'; '.join(buffers)}."] if buffers else []),
         ]
+
+    def plot(self, *, width: float | None = None) -> Picture:
+        """How much longer or shorter the second takes for each cause."""
+        return picture.apart(self.names, self.causes, width)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON holds it."""

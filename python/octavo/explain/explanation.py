@@ -29,7 +29,7 @@ class Explanation:
     pairs: list[dict[str, Any]]
     """`from`, `to`, `pages`, `share` of all pages that moved, most first; none of a run that recorded no events."""
     remedies: list[Remedy] | None
-    """What was tried, largest gain first; nothing if nobody asked for it."""
+    """What was tried, largest gain first; nothing if it was not asked for."""
 
     @property
     def sentences(self) -> list[str]:
@@ -37,7 +37,7 @@ class Explanation:
         return [*words.run(self.name, self.facts), *words.pairs(self.pairs), *words.remedies(self.remedies)]
 
     def plot(self, *, width: float | None = None) -> Picture:
-        """How busy driver and links are; if anything was tried, how long each of that would take."""
+        """How busy driver, memory, walkers and links are; if anything was tried, how long each of that would take."""
         return picture.draw(self.name, self.facts, self.remedies, width)
 
     def to_dict(self) -> dict[str, Any]:

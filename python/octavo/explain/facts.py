@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.explain.occupied import occupied
+from octavo.explain.quantities import SECONDS, split
 from octavo.explain.waits import Wait, waits
 from octavo.runs import events, measures
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 _HOST_MEMORIES = 17
 """Number of the host's second memory, as `events` have it."""
 _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SECONDS = {"s": 1e12, "ms": 1e9, "us": 1e6, "µs": 1e6, "ns": 1e3, "ps": 1.0}
-"""Picoseconds of each unit of time."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class Facts:
     """Share of the kernels' time in which GPUs' requests keep the driver's servers busy; nothing for batches."""
     links: Mapping[str, float]
     """Share of the run in which each direction of a link is busy, largest first."""
+    occupied: Mapping[str, float]
+    """Share in use of the GPUs' memory, page-table walkers and remote lines in flight, while kernels run."""
     buffers: list[dict[str, Any]]
     """`allocation`, `faults`, `share` of all, `moved` pages, `times` each of its pages moved; most faults first."""
     waits: list[Wait] = field(default_factory=list)
@@ -52,10 +53,11 @@ def facts(result: RunResult) -> Facts:
         OutputError: it has no scenario, as profiles of real programs have none.
 
     """
-    driver = result.scenario.values["node"]["driver"]["service"]
+    node = result.scenario.values["node"]
     summary = result.summary
     time = max(int(summary["time_ps"]), 1)
     point = measures.row("", "", result)
+    kernels = max(point.get("kernels_ps") or time, 1)
     shares = {cause: share for cause, share in measures.shares(point).items() if share}
     links = {row["link"]: row["busy_ps"] / time for row in result.table("links").to_dicts()}
     return Facts(
@@ -64,8 +66,9 @@ def facts(result: RunResult) -> Facts:
         faults=point["faults"],
         phases={phase: time_ps / time for phase, time_ps in _phases(point).items()},
         shares=_falling(shares),
-        driver=_driver(result, driver, max(point.get("kernels_ps") or time, 1)),
+        driver=_driver(result, node["driver"]["service"], kernels),
         links=_falling(links),
+        occupied=occupied(node, summary, kernels),
         buffers=_buffers(result),
         waits=waits(result),
     )
@@ -84,24 +87,11 @@ def _driver(result: RunResult, service: Mapping[str, Any], time: int) -> float |
     if service.get("model") != "pool":
         return None
     number, unit = split(service["service"])
-    if unit not in _SECONDS:
+    if unit not in SECONDS:
         return None
     requests = result.table("allocations").select(pl.sum("read_fault", "write_fault", "counter")).row(0)
-    busy: float = sum(requests) * number * _SECONDS[unit] / int(service["servers"])
+    busy: float = sum(requests) * number * SECONDS[unit] / int(service["servers"])
     return busy / time
-
-
-def split(quantity: object) -> tuple[float, str]:
-    """A quantity as scenarios write it (`1250ns`): its number and its unit.
-
-    Raises:
-        ValueError: it is none.
-
-    """
-    found = re.fullmatch(r"([\d.]+)\s*([A-Za-zµ/%]*)", str(quantity))
-    if found is None:
-        raise ValueError(f"expected a quantity, found {quantity}")
-    return float(found[1]), found[2]
 
 
 def _buffers(result: RunResult) -> list[dict[str, Any]]:

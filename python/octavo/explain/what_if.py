@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.errors import InterruptedRun, OutputError, ScenarioError, SimulationError
-from octavo.explain.facts import split
+from octavo.explain.quantities import split
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
 from octavo.runs.result import SCENARIO_FILE, is_finished

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.explain.occupied import REMOTE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -36,6 +38,10 @@ WAITED = {
 """What faults wait for, by the parts of `fault_waits`."""
 BUSY = 0.8
 """Share of the time from which something is called what bounds a run; chosen."""
+_QUEUED = 1.0
+"""Share from which something bounds a run whose share counts what waits for it; chosen."""
+_WAITING = {REMOTE: " of their limit, waiting ones included"}
+"""What counts what waits for it."""
 _TOLD = 0.05
 """Share of the time of accesses from which a cause is told; chosen."""
 MOST_BUFFERS, _MOST_PAIRS = 3, 3
@@ -51,6 +57,7 @@ def run(name: str, found: Facts) -> list[str]:
         *_driver(found),
         *_waits(found),
         *_links(found),
+        *_occupied(found),
         *_buffers(found),
     ]
 
@@ -103,6 +110,19 @@ def _links(found: Facts) -> Iterable[str]:
         yield f"Busy for {BUSY:.0%} of the time or more, and so bounding this run: {', '.join(full)}."
     elif busy:
         yield f"No link bounds it: the busiest, {name}, is busy for {busy:.1%} of the time."
+
+
+def _occupied(found: Facts) -> Iterable[str]:
+    parts = [f"{what} {_percent(share)}{_WAITING.get(what, '')}" for what, share in found.occupied.items()]
+    if parts:
+        yield f"In use on average over the GPUs: {', '.join(parts)}."
+    full = [what for what, share in found.occupied.items() if share >= (_QUEUED if what in _WAITING else BUSY)]
+    if full:
+        yield f"This bounds {'the kernels' if found.phases else 'the run'}: {', '.join(full)}."
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}"
 
 
 def _buffers(found: Facts) -> Iterable[str]:

@@ -98,7 +98,7 @@ def _remove_if_left(path: Path) -> None:
 
 
 def _lock(handle: int) -> bool:
-    """Whether nobody else has the file, as far as the system can tell."""
+    """Whether no other process has the file, as far as the system can tell."""
     try:
         import fcntl  # noqa: PLC0415 - not on every system
 

@@ -1,7 +1,7 @@
 """Folders that fill up file by file, such as those of experiments and sweeps: for one process at a time.
 
 What is written into one while it is open goes into its manifest: at first as a name without a hash, so that a killed
-process leaves no file of which nobody knows whose it is.
+process leaves no file of unknown origin.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def opened(root: Path, shared: Shared, *, force: bool) -> Iterator[None]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; into a folder that is open, only where nobody else's file is.
+    """Write a file whole or not at all; into a folder that is open, only where no file of others is.
 
     Raises:
         OutputError: it cannot be written; what was there before stays.

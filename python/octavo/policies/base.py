@@ -132,7 +132,14 @@ class EvictionPolicy(Policy):
     """Which pages are where, to be looked at while a method is called (`on_restore` aside)."""
 
     def on_use(self, processor: int, page: int) -> None:
-        """A page was brought into a GPU's memory, or a fault on it was served from there. Accesses are not seen."""
+        """A page was brought into a GPU's memory, or a fault on it was served from there: what a driver sees."""
+
+    def on_access(self, processor: int, page: int, times: int) -> None:
+        """A page in a GPU's memory was accessed this many times since this was last told of it.
+
+        Told before anything that can make room, in the order of last accesses. Overriding it costs speed: runs keep
+        count of accesses then.
+        """
 
     @abstractmethod
     def victims(self, processor: int, wanted: int) -> Iterable[int]:

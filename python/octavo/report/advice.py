@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from octavo.advice import verify
-from octavo.advice.ask import ADVICE_FILE
+from octavo.advice.saved import ADVICE_FILE
 from octavo.errors import DamagedError
 from octavo.runs.result import holds_result
 

@@ -45,7 +45,7 @@ def over_time(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 
 
 def lent(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
-    """Who keeps how much for whom: over time, and in all."""
+    """How much each GPU keeps for each other: over time, and in all."""
     rows: dict[str, list[dict[str, Any]]] = {"lending": [], "lenders": []}
     for run in runs:
         if not run.simulated or not lending.recorded(run.result):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from octavo.reproduce.dispatches import NAMED
 from octavo.runs import measures, pictures
 from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
@@ -49,6 +50,7 @@ def _grit(key: str, values: tuple[object, ...]) -> tuple[Setting, ...]:
 
 
 _ONLY_GRIT = (BASELINE, "grit")
+_WITH_GRIFFIN = (*UNIFORM, "griffin-dpc")
 
 SWEEPS = {
     "threshold": Sweep("GRIT's fault threshold", _grit("fault_threshold", (2, 4, 8, 16)), _ONLY_GRIT),
@@ -58,6 +60,7 @@ SWEEPS = {
             Setting("PA-Table only", (), ("memory.placement.pa_cache=false", "memory.placement.prediction=false")),
             Setting("+ PA-Cache", (), ("memory.placement.prediction=false",)),
             Setting("+ prediction", ()),
+            Setting("prediction without PA-Cache", (), ("memory.placement.pa_cache=false",)),
         ),
         _ONLY_GRIT,
     ),
@@ -78,14 +81,17 @@ SWEEPS = {
     "remote": Sweep("remote lines in flight", _values("node.remote.lines_in_flight", (16, 64, 256, 0))),
     "links": Sweep("GPU link bandwidth", _values("node.gpu_link.bandwidth", ("150GB/s", "300GB/s", "900GB/s"))),
     "sharing": Sweep("who shares GPU links", _values("node.gpu_link.sharing", ("per-gpu", "per-pair"))),
-    "dispatch": Sweep("dispatch of work-groups", _values("node.dispatch", ("even-split", "fill-first"))),
-    "drain": Sweep("which units drain (ACUD)", _values("node.driver.drain", ("whole-gpu", "touched-units"))),
+    "dispatch": Sweep("dispatch of work-groups", tuple(Setting(one.label, (one.override,)) for one in NAMED)),
+    "drain": Sweep(
+        "which units drain (ACUD)", _values("node.driver.drain", ("whole-gpu", "touched-units")), _WITH_GRIFFIN
+    ),
     "trans-fw": Sweep(
         "forwarding of far-fault walks (Trans-FW)",
         (
             Setting("off", ()),
             Setting("on", ("node.driver.trans_fw={filter_entries = 4096, fingerprint_bits = 8}",)),
         ),
+        _WITH_GRIFFIN,
     ),
     "l2": Sweep(
         "reading of the L2's 256 KB",

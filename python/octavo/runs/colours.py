@@ -60,6 +60,14 @@ PHASES: Mapping[str, str] = {
 }
 """Of the phases of whole programs, as `measures.PHASES`, and of the rest of their time."""
 
+KINDS: Mapping[str, str] = {
+    "explicit": "#4427ca",
+    "managed": "#2e8210",
+    "pinned": "#78b8fa",
+    "system": "#c3ea0c",
+}
+"""Of the kinds of memory of whole programs."""
+
 SERIES = ("#14c8fe", "#265c1d", "#dab62f", "#773889", "#6e80e3", "#9b8014", "#65f5bf", "#da899b")
 """Of names without a colour of their own, in turn."""
 
@@ -72,8 +80,8 @@ HOST_FAULTS = ("#92fa38", "#1426b6")
 HOST_MEMORIES = ("#5cb6ec", "#384a14", "#6efa14", "#3814da")
 """Of the host's memories beyond its first, in turn."""
 PAIRS = (
-    *("#80dab6", "#383880", "#388014", "#8080fa", "#5cb614"),
-    *("#2614ec", "#4a6e92", "#5ca4a4", "#b6ec26", "#4a4a38"),
+    *("#80dab6", "#383880", "#112514", "#8080fa", "#5cb614"),
+    *("#2614ec", "#4a6e92", "#5ca4a4", "#86e926", "#4a4a38"),
 )
 """Of who lends memory to whom, in turn."""
 BUFFERS = ("#6e2680", "#fada14", "#da80fa", "#a46e14", "#1414fa", "#5cfaec", "#801414", "#c8a480")
@@ -102,11 +110,11 @@ def _plain(name: str) -> str:
 
 
 def of(names: Sequence[str]) -> list[str]:
-    """A colour for each name: placements have their own, others take `SERIES` in turn.
+    """A colour for each name: placements and kinds of memory have their own, others take `SERIES` in turn.
 
     Two variants of one placement take it from `SERIES`, too: a colour stands for one thing.
     """
-    own = [placement(name) for name in names]
+    own = [placement(name) or KINDS.get(name) for name in names]
     others = itertools.cycle(SERIES)
     return [colour if colour is not None and own.count(colour) == 1 else next(others) for colour in own]
 

@@ -48,6 +48,16 @@ class Point:
     """Where its Perfetto trace goes, if one is wanted: then it runs even if it is finished."""
 
 
+@dataclass(frozen=True)
+class _Limits:
+    """What a run may take."""
+
+    memory: int | None
+    """Bytes."""
+    time: int | None
+    """Picoseconds of simulated time."""
+
+
 @dataclass
 class Progress:
     """How far an experiment is."""
@@ -85,11 +95,53 @@ def execute(
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
+    results = _results(points, None, workers, watch, force=force)
+    return [results[index] for index in range(len(points))]
+
+
+def attempt(
+    points: Sequence[Point],
+    time_limit: int,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> list[RunResult | None]:
+    """Run every point that is not finished yet, each for a limited simulated time.
+
+    Args:
+        points: the runs and their folders.
+        time_limit: picoseconds. A run that takes no longer has its result; one that is not over by then leaves nothing,
+            or its result if it ends soon after. Which of both does not depend on the machine or on `workers`.
+        workers: runs at a time; as many as there are cores if left out.
+        force: replace finished results.
+        watch: called with how far the runs are.
+
+    Raises:
+        OutputError: a folder cannot be written or holds something else.
+        SimulationError: scenarios cannot be simulated; the other points run all the same, and are kept.
+        InterruptedRun: Ctrl-C; what is finished is kept.
+
+    """
+    results = _results(points, time_limit, workers, watch, force=force)
+    return [results.get(index) for index in range(len(points))]
+
+
+def _results(
+    points: Sequence[Point],
+    time_limit: int | None,
+    workers: int | None,
+    watch: Callable[[Progress], None] | None,
+    *,
+    force: bool,
+) -> dict[int, RunResult]:
+    """Results by the index of their point; those that are over time have none."""
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
-    results |= _run_all(points, missing, progress, workers or default_workers(), watch or (lambda _: None), force=force)
-    return [results[index] for index in range(len(points))]
+    workers = workers or default_workers()
+    limits = _Limits(memory.share(min(workers, len(missing))), time_limit)
+    return results | _run_all(points, missing, progress, (workers, limits), watch or (lambda _: None), force=force)
 
 
 def finished(points: Sequence[Point], *, force: bool) -> dict[int, RunResult]:
@@ -115,16 +167,17 @@ def _run_all(
     points: Sequence[Point],
     missing: Sequence[int],
     progress: Progress,
-    workers: int,
+    means: tuple[int, _Limits],
     watch: Callable[[Progress], None],
     *,
     force: bool,
 ) -> dict[int, RunResult]:
+    workers, limits = means
     stop = threading.Event()
     results: dict[int, RunResult] = {}
     failures: list[OctavoError] = []
     with interrupts.noted() as struck, ThreadPoolExecutor(max_workers=workers) as pool:
-        one = partial(_run_one, force=force, memory_limit=memory.share(min(workers, len(missing))))
+        one = partial(_run_one, force=force, limits=limits)
         pending = {pool.submit(one, points[index], stop, progress): index for index in missing}
         try:
             while pending and not struck.is_set():
@@ -136,7 +189,7 @@ def _run_all(
                     if isinstance(found, OctavoError):
                         failures.append(found)
                         progress.failed.append(f"{points[index].label}: {found.message}")
-                    else:
+                    elif found is not None:
                         results[index] = found
                 watch(progress)
         except KeyboardInterrupt:  # Raised by a handler of the user's own.
@@ -184,10 +237,12 @@ def _interrupt_policies() -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
-def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError:
-    """The result of a point, or what went wrong."""
+def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError | None:
+    """The result of a point, or what went wrong; nothing if it is over time."""
     try:
         return future.result()
+    except _core.OverTime:
+        return None
     except _core.PolicyError as error:
         message, traceback = error.args
         failure = PolicyError(f"{point.label}: {message}", traceback)
@@ -203,17 +258,15 @@ def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError
         return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
 
 
-def _run_one(
-    point: Point, stop: threading.Event, progress: Progress, *, force: bool, memory_limit: int | None
-) -> RunResult:
+def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool, limits: _Limits) -> RunResult:
     with folder.locked(point.folder) as target:
         found = folder.finished(target, point.scenario, force=force)
         if found is None or point.timeline is not None:  # Nobody else wrote it since we looked.
-            folder.save(target, point.scenario, *_simulated(point, stop, progress, memory_limit))
+            folder.save(target, point.scenario, *_simulated(point, stop, progress, limits))
     return RunResult(point.folder)
 
 
-def _simulated(point: Point, stop: threading.Event, progress: Progress, memory_limit: int | None) -> tuple[str, Any]:
+def _simulated(point: Point, stop: threading.Event, progress: Progress, limits: _Limits) -> tuple[str, Any]:
     def report(share: float, _time_ps: int) -> bool:
         progress.running[point.label] = share
         return not stop.is_set()
@@ -223,7 +276,7 @@ def _simulated(point: Point, stop: threading.Event, progress: Progress, memory_l
     _RUNNING.add(threading.get_ident())
     try:
         with folder.replaced_file(point.timeline) as timeline:
-            return _core.run(point.scenario.toml, report, timeline, memory_limit)
+            return _core.run(point.scenario.toml, report, timeline, limits.memory, limits.time)
     finally:
         _RUNNING.discard(threading.get_ident())
         del progress.running[point.label]

@@ -80,7 +80,7 @@ class Experiment:
 
         """
         written = {workload: (called or {}).get(workload, workload) for workload in workloads or ()}
-        named = {workload: [f"workload.name={name}"] for workload, name in written.items()}
+        named = {workload: [f"workload.name={name}", *_options(base)] for workload, name in written.items()}
         self.workloads = list(workloads or [base.resolve().workload])
         for kind, names in (("workload", self.workloads), ("variant", [variant.label for variant in variants])):
             _refuse_repeats(kind, names)
@@ -155,6 +155,12 @@ class Experiment:
         for (workload, variant, _), result in zip(self.replicates, further, strict=True):
             found[workload, variant].append(result)
         return found if self.replicates else {}
+
+
+def _options(base: Recipe) -> list[str]:
+    """What was said of the workload but its name: again for each, as another name drops the options before it."""
+    keys = {one: one.partition("=")[0].strip() for one in base.overrides}
+    return [one for one, key in keys.items() if key.startswith("workload.") and key != "workload.name"]
 
 
 def _each_alone(recipe: Recipe, scenario: Scenario) -> dict[str, Scenario]:

@@ -19,6 +19,7 @@ from octavo.runs.result import (
     RunResult,
     holds_result,
     is_finished,
+    is_replaceable,
 )
 from octavo.runs.tables import frame
 
@@ -63,7 +64,7 @@ def finished(folder: Path, scenario: Scenario, *, force: bool) -> RunResult | No
     """
     if not _is_filled(folder):
         return None
-    if not is_finished(folder):
+    if not (is_replaceable(folder) if force else is_finished(folder)):
         raise OutputError(f"{folder} is not empty and holds no Octavo result", "choose another folder with -o")
     if force:
         return None
@@ -137,14 +138,21 @@ def save(folder: Path, scenario: Scenario, summary: str, tables: _Tables) -> Run
 
 
 def save_tables(
-    folder: Path, kind: str, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any], scenario: str | None = None
+    folder: Path,
+    kind: str,
+    tables: Mapping[str, pl.DataFrame],
+    summary: Mapping[str, Any],
+    scenario: str | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> RunResult:
-    """Write a result of some kind; as `save`."""
+    """Write a result of some kind, and `files` beside its tables, by name; as `save`."""
     with swap.replaced(folder, kind, FILES) as temporary:
         if scenario is not None:
             (temporary / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
         for name, table in tables.items():
             (temporary / f"{name}.parquet").write_bytes(parquet.encoded(table))
+        for name, content in (files or {}).items():
+            (temporary / name).write_bytes(content)
         (temporary / SUMMARY_FILE).write_text(_json(summary), encoding="utf-8")
     return RunResult(folder)
 

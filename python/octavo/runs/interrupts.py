@@ -25,7 +25,7 @@ def noted() -> Iterator[threading.Event]:
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if struck.is_set():  # Whoever strikes twice does not want to wait.
+        if struck.is_set():  # A second Ctrl-C means: do not wait.
             signal.default_int_handler(number, frame)
         struck.set()
 

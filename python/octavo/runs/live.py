@@ -85,7 +85,7 @@ class _Server(ThreadingHTTPServer):
 
 def _handler(shown: Page) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        """The page and its state, for whoever asks this machine by its own address."""
+        """The page and its state, for browsers of this machine, by its own address."""
 
         server_version = "octavo"
         sys_version = ""

@@ -51,7 +51,7 @@ def amount(text: str) -> int:
 
 
 def limit_to(limit: int | None) -> None:
-    """From now on the runs of this process may take so many bytes together; what is free, if nothing is said."""
+    """From now on the runs of this process may take this many bytes together; what is free, if nothing is said."""
     global _limit  # noqa: PLW0603 - one process, one limit
     _limit = limit
 
@@ -84,7 +84,7 @@ def refused(label: str, message: str) -> SimulationError:
 
 
 def share(workers: int) -> int | None:
-    """Bytes for each of so many runs side by side on this machine; nothing where nobody says how many there are."""
+    """Bytes for each of this many runs side by side on this machine; nothing where their number is unknown."""
     return part(whole(), workers)
 
 
@@ -94,7 +94,7 @@ def whole(*, here: bool = True) -> int | None:
 
 
 def part(most: int | None, runs: int) -> int | None:
-    """Of bytes for all, those of each of so many runs side by side."""
+    """Of bytes for all, those of each of this many runs side by side."""
     return None if most is None else most // max(runs, 1)
 
 

@@ -61,7 +61,7 @@ def interval(values: Iterable[float]) -> Interval:
 
 
 def outside(count: int) -> int:
-    """How many of so many ordered values can be left out at each end."""
+    """How many of this many ordered values can be left out at each end."""
     left_out = 0
     while 1 - 2 * sum(math.comb(count, below) for below in range(left_out + 2)) / 2**count >= _CONFIDENCE:
         left_out += 1

@@ -55,12 +55,15 @@ TABLES = (
     "processes",
     "traffic",
     "traffic_intervals",
+    "walks",
 )
 """Names of all tables that results may have."""
 FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
 """Names of all files that results of earlier versions may have, which have no manifest."""
 
 _AGAIN = "run it again with --force"
+_NAMED = 3
+"""Results that an error names, at most."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +82,7 @@ class RunResult:
         """
         folder = Path(folder)
         if not holds_result(folder):
-            raise OutputError(f"{folder} holds no finished result", f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}")
+            raise OutputError(f"{folder} holds no finished result", _instead(folder))
         result = cls(folder)
         result.check_format()
         if result._manifest() is None:
@@ -329,6 +332,15 @@ def _text(path: Path) -> str:
         raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
 
 
+def _instead(folder: Path) -> str:
+    """Results below a folder that is none itself, as those of experiments and sweeps are."""
+    below = sorted(file.parent for file in folder.rglob(SUMMARY_FILE) if is_finished(file.parent))
+    if not below:
+        return f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}"
+    more = f" and {len(below) - _NAMED:,} more" if len(below) > _NAMED else ""
+    return f"results below it: {', '.join(map(str, below[:_NAMED]))}{more}"
+
+
 def is_finished(folder: Path) -> bool:
     """Whether a folder holds a finished run: results appear under their name only when they are whole."""
     kind = _kind(folder)
@@ -342,19 +354,29 @@ def is_imported(folder: Path) -> bool:
     kind = _kind(folder)
     if kind is not None:
         return kind == PROFILE
-    summary = folder / SUMMARY_FILE
-    if not summary.is_file() or (folder / SCENARIO_FILE).exists():
-        return False
-    try:
-        found = json.loads(summary.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and isinstance(found.get("source"), dict)
+    return not (folder / SCENARIO_FILE).exists() and isinstance(_loose_summary(folder).get("source"), dict)
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether a folder holds a finished run that is certainly Octavo's.
+
+    A manifest says so, even a damaged one; where there is none, as in results of earlier versions, the summary does.
+    """
+    return is_finished(folder) and ((folder / manifest.MANIFEST_FILE).is_file() or "octavo" in _loose_summary(folder))
 
 
 def holds_result(folder: Path) -> bool:
     """Whether a folder holds a finished run or an imported profile, perhaps a damaged one."""
     return is_finished(folder) or is_imported(folder)
+
+
+def _loose_summary(folder: Path) -> dict[str, Any]:
+    """The summary of a folder without a manifest; empty if it is none."""
+    try:
+        found = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _kind(folder: Path) -> str | None:

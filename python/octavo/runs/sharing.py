@@ -61,7 +61,7 @@ def sharing(jobs: pl.DataFrame) -> pl.DataFrame:
     """One row for each workload and variant: how evenly its jobs suffer, and what gets done.
 
     `fairness` is the smallest slow-down over the largest, `jain` Jain's index of the jobs' speeds relative to alone,
-    and `weighted_speedup` their sum: with n jobs, n if nobody loses anything.
+    and `weighted_speedup` their sum: with n jobs, n if no job loses anything.
     """
     rows = [
         {

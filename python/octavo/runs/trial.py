@@ -32,7 +32,7 @@ TRIAL_SECONDS = 3.0
 MOST_TRIALS = 8
 """Runs that are tried, evenly spread over all; chosen."""
 _PATIENCE = 20.0
-"""Trials that have not even begun after so many times their limit are given up; chosen."""
+"""Trials that have not even begun after this many times their limit are given up; chosen."""
 
 
 @dataclass(frozen=True)

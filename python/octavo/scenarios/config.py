@@ -40,9 +40,9 @@ class Workload(TypedDict, total=False):
         "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
-        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
-        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
-        "trace", "mix"]
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
+        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
+        "moe-decode", "step", "trace", "mix"]
     )
 
     degree: int
@@ -231,6 +231,10 @@ class Workload(TypedDict, total=False):
     qubits: int
     """Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling."""
 
+    chunk_qubits: int
+    """Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join.
+    Default: `qubits`, one chunk."""
+
     precision: Literal["single", "double"]
     """Bytes of an amplitude: `single` (8) or `double` (16). Default `single`, as the published sizes are."""
 
@@ -313,7 +317,11 @@ class Workload(TypedDict, total=False):
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1."""
+    """GPUs that the network is split over by layer, 1 to 64. Default 1."""
+
+    cut: Literal["work", "layers"]
+    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default
+    `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
     """The model. Default `llama-3-8b`."""
@@ -357,9 +365,9 @@ class JobItemWorkload(TypedDict, total=False):
         "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
-        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
-        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
-        "trace"]
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
+        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
+        "moe-decode", "step", "trace"]
     )
 
     degree: int
@@ -548,6 +556,10 @@ class JobItemWorkload(TypedDict, total=False):
     qubits: int
     """Qubits, 2 to 38. Default: 30 at scale 1 (the smallest published circuit), one more for each doubling."""
 
+    chunk_qubits: int
+    """Qubits of a chunk, 2 to `qubits`: a launch takes one chunk, or the two or four that a gate's qubits join.
+    Default: `qubits`, one chunk."""
+
     precision: Literal["single", "double"]
     """Bytes of an amplitude: `single` (8) or `double` (16). Default `single`, as the published sizes are."""
 
@@ -630,7 +642,11 @@ class JobItemWorkload(TypedDict, total=False):
     """Whether replicas sum their gradients before the optimizer uses them, by a ring. Default false."""
 
     stages: int
-    """GPUs that the network is split over by layer, each with about as much to do, 1 to 64. Default 1."""
+    """GPUs that the network is split over by layer, 1 to 64. Default 1."""
+
+    cut: Literal["work", "layers"]
+    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default
+    `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
     """The model. Default `llama-3-8b`."""
@@ -819,8 +835,8 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
     """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
 
     name: (
-        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
-        str
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
+        "when-full"] | str
     )
 
     threshold: int
@@ -846,6 +862,14 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
     stride: int
     """From one of these blocks to the next, in blocks, at least 1; default 2 (memHarvester, USENIX ATC 2022)."""
 
+    before: str
+    """The prefetcher, with its default options, until something has left (default `tree-neighborhood`, as
+    `-hardware_prefetch 1`, which is shipped)."""
+
+    after: str
+    """The one from the next service on (default `none`, as `-hwprefetch_oversub 0`; 1 is shipped, the same as
+    before)."""
+
     digest: str
     """Digest of its source, so that results are not taken for those of another class. Default: computed."""
 
@@ -853,7 +877,18 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
 class JobItemMemoryEviction(TypedDict, total=False):
     """Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out."""
 
-    name: Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str
+    name: (
+        Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
+        str
+    )
+
+    recency: Literal["service", "access"]
+    """What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too:
+    UVMSmart, `refresh_valid_pages`, which a TLB hit calls as well)."""
+
+    whole: bool
+    """Whether a block leaves only if all of its pages that are part of allocations are there; default false
+    (UVMSmart: `is_block_evictable` asks for every page of the unit)."""
 
     reserved_percent: int
     """Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99;
@@ -877,14 +912,14 @@ class JobItemMemory(TypedDict, total=False):
     out."""
 
     prefetch: (
-        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
-        str | JobItemMemoryPrefetch | Strategy
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
+        "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
     """What else to bring when one of its managed pages migrates; as `memory.prefetch` if left out."""
 
     eviction: (
-        Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str |
-        JobItemMemoryEviction | Strategy
+        Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
+        str | JobItemMemoryEviction | Strategy
     )
     """Which of its pages leave, where `memory.sharing` tells jobs apart; as `memory.eviction` if left out."""
 
@@ -900,9 +935,9 @@ class JobItem(TypedDict, total=False):
         "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
-        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
-        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
-        "trace"] | JobItemWorkload | str
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
+        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
+        "moe-decode", "step", "trace"] | JobItemWorkload | str
     )
     """What runs, if that is one program."""
 
@@ -975,8 +1010,8 @@ class MemorySystem(TypedDict, total=False):
     """Who gets a page, and how, when a processor touches it; `on-touch` unless said otherwise."""
 
     prefetch: (
-        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
-        str | JobItemMemoryPrefetch | Strategy
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
+        "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
     """What else to bring when a page migrates; `none` unless said otherwise."""
 
@@ -1003,8 +1038,8 @@ class MemoryDemotion(TypedDict, total=False):
 
     reserve: str
     """Bytes of a GPU's memory that are free, or removable without a copy, after it has taken a block of another
-    GPU, rounded up to pages, at most half of the memory (with `pre_eviction`, with what nothing evicts there);
-    default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
+    GPU, rounded up to pages, at most half of the memory (with `pre_eviction`, less what nothing evicts there is
+    kept free); default 100MiB (memHarvester, USENIX ATC 2022: 50 chunks of 2 MiB)."""
 
     neighbour: Literal["round-robin", "fewest-pending"]
     """Which of the GPUs that lend memory gets a block: `round-robin` (the default, memHarvester, USENIX ATC 2022)
@@ -1140,8 +1175,8 @@ class Memory(TypedDict, total=False):
     """Who gets a page, and how, when a GPU touches it; `on-touch` unless said otherwise."""
 
     prefetch: (
-        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path"] |
-        str | JobItemMemoryPrefetch | Strategy
+        Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
+        "when-full"] | str | JobItemMemoryPrefetch | Strategy
     )
     """What else to bring when a page migrates; `none` unless said otherwise."""
 
@@ -1152,8 +1187,8 @@ class Memory(TypedDict, total=False):
     """Who decides about the operating system's memory instead of `placement` and `prefetch`."""
 
     eviction: (
-        Literal["lru-page", "lru-block", "tree-neighborhood", "sequential-local", "random-page", "none"] | str |
-        JobItemMemoryEviction | Strategy
+        Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
+        str | JobItemMemoryEviction | Strategy
     )
     """What leaves a full memory; `lru-page` unless said otherwise."""
 
@@ -1188,6 +1223,9 @@ class Record(TypedDict, total=False):
     events: bool
     """Keep everything that happens to pages, one row each."""
 
+    walks: bool
+    """Count the page-table walks of GPUs by what the placement keeps about their pages; default false."""
+
     interval: str
     """Simulated time between samples of faults, copies, translation, links and memory; `0ns` for none."""
 
@@ -1206,6 +1244,12 @@ class NodeSettled(TypedDict, total=False):
     ahead: str
     """How far ahead of the clock a wavefront goes on as long as it touches only pages of the own memory that never
     left it. Default 1 us; ours."""
+
+
+class NodeDispatch(TypedDict, total=False):
+    """Which work-groups of a launch run on which GPU."""
+
+    blocks: int
 
 
 class NodeComputeVectorAlu(TypedDict, total=False):
@@ -1796,7 +1840,10 @@ class Node(TypedDict, total=False):
     settled: NodeSettled
     """What stands for cache tags at fidelity `page`."""
 
-    dispatch: Literal["even-split", "unit-multiples", "fill-first"]
+    dispatch: (
+        Literal["even-split"] | Literal["unit-multiples"] | Literal["fill-first"] | Literal["round-robin"] |
+        Literal["round-robin-units"] | NodeDispatch
+    )
     """Which work-groups of a launch run on which GPU."""
 
     compute: NodeCompute
@@ -1876,7 +1923,7 @@ class Node(TypedDict, total=False):
     preset: (
         Literal["grit-2gpu", "grit-4gpu", "grit-8gpu", "grit-16gpu", "r9nano", "r9nano-4", "cuda-sm60", "cuda-sm70",
         "cuda-sm80", "cuda-sm90", "mosaic-30sm", "dgx-v100-4", "hgx-h100-8", "b200-8", "gh200", "gh200-cdmm", "gb200",
-        "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100"] | str
+        "x86-h100-hmm", "mi300a", "x86-p100-pcie3", "power8-p100", "gtx1080ti-uvmsmart"] | str
     )
     """Values to start from."""
 
@@ -1898,9 +1945,9 @@ class Config(TypedDict, total=False):
         "stencil2d", "relu", "transpose", "vectoradd", "trd", "red", "scan", "scp", "blk", "fwt", "gups", "histo",
         "spmv", "nw", "bfs-rodinia", "nearestneighbor", "cons", "hs", "3ds", "fft", "lps", "srad", "bp", "lud", "lib",
         "sad", "cfd", "streamcluster", "pagerank", "bfs-balanced", "wcc", "sssp", "louvain", "pathfinder",
-        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "vgg16",
-        "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode", "moe-decode", "step",
-        "trace"] | str | Workload
+        "quantum-volume", "aes", "kmeans", "mst", "background", "alignment", "bst", "evolution", "touch", "atax",
+        "fdtd2d", "vgg16", "resnet18", "resnet50", "resnet101", "mobilenet_v3_large", "gnmt16", "llm-decode",
+        "moe-decode", "step", "trace"] | str | Workload
     )
     """What runs, if that is one program."""
 

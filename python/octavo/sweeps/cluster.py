@@ -61,12 +61,12 @@ class RayCluster:
             ) from None
 
     def expect(self, jobs: int) -> None:
-        """So many jobs share what the user said, or what is free on this machine if the cluster is our own."""
+        """Share among this many jobs what the user said, or what is free on this machine if the cluster is our own."""
         self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
 
     def start(self, job: Job) -> None:
         """Begin a job somewhere on the cluster."""
-        self._running[self._task.remote(job.point.scenario.toml, self._memory_limit)] = job
+        self._running[self._task.remote(job.point.scenario.toml, self._memory_limit, job.time_limit)] = job
 
     def poll(self, seconds: float) -> list[Ended]:
         """Jobs that ended; their results are written here."""
@@ -86,6 +86,8 @@ class RayCluster:
             return f"the cluster has Octavo {found['octavo']}, here is {version('octavo')}"
         if found["error"] is not None:
             return str(found["error"])
+        if found["over_time"]:
+            return None
         try:
             with folder.locked(job.folder) as place:
                 folder.save(place, job.point.scenario, found["summary"], found["tables"])
@@ -104,14 +106,16 @@ class RayCluster:
         self._ray.shutdown()
 
 
-def simulate(toml: str, memory_limit: int | None) -> dict[str, Any]:
+def simulate(toml: str, memory_limit: int | None, time_limit: int | None = None) -> dict[str, Any]:
     """Run a resolved scenario on a node of the cluster; everything that its folder will hold, or what went wrong.
 
-    It may take `memory_limit` bytes; any if there is none.
+    It may take `memory_limit` bytes, and `time_limit` picoseconds of simulated time; any if there is none.
     """
-    found: dict[str, Any] = {"octavo": version("octavo"), "error": None}
+    found: dict[str, Any] = {"octavo": version("octavo"), "error": None, "over_time": False}
     try:
-        found["summary"], found["tables"] = _core.run(toml, None, None, memory_limit)
+        found["summary"], found["tables"] = _core.run(toml, None, None, memory_limit, time_limit)
+    except _core.OverTime:
+        found["over_time"] = True
     except BaseException as error:
         found["error"] = explained(error)
     return found

@@ -18,6 +18,8 @@ class Job:
 
     point: Point
     folder: Path
+    time_limit: int | None = None
+    """Picoseconds of simulated time after which it may be given up, and has no result."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Ended:
 
     job: Job
     error: str | None
-    """Why there is no result; nothing if the result is in its folder."""
+    """Why there is no result; nothing if the result is in its folder, or if it was not over by its limit of time."""
 
 
 class Crew(Protocol):
@@ -37,7 +39,7 @@ class Crew(Protocol):
         """How many jobs it takes at a time."""
 
     def expect(self, jobs: int) -> None:
-        """So many jobs come next: they share memory, as far as there are slots for them. None is running."""
+        """Expect this many jobs next: they share memory, as far as there are slots for them. None is running."""
 
     def start(self, job: Job) -> None:
         """Begin a job; there must be a free slot."""

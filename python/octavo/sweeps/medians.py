@@ -47,12 +47,18 @@ def _row(part: pl.DataFrame, number: int, metric: str) -> dict[str, Any]:
     return first
 
 
+def once(table: pl.DataFrame) -> pl.DataFrame:
+    """Points without later ones of the same run: a search may ask for a point again, which runs once."""
+    again = pl.col("run").is_not_null() & ~pl.col("run").is_first_distinct()
+    return table.filter(~again)
+
+
 def best(table: pl.DataFrame, goal: Goal) -> list[dict[str, Any]]:
     """The best point by its median, the earliest of equals, then those that cannot be told apart from it.
 
-    Points without the measure, such as a time where the executor has none, are left out.
+    Points without the measure, such as a time where the executor has none, are left out; so are repeated ones.
     """
-    metric = goal.metric
+    metric, table = goal.metric, once(table)
     known = (pl.col("status") == OK) & pl.col(metric).is_not_null()
     rows = {str(row["point"]): row for row in table.filter(known).to_dicts()}
     if not rows:

@@ -142,4 +142,4 @@ def _named(metric: str) -> str:
 
 
 def _with_unit(key: str, unit: str) -> str:
-    return f"{key} in {unit}" if unit else key
+    return f"{key} in {'µs' if unit == 'us' else unit}" if unit else key

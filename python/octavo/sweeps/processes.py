@@ -34,7 +34,7 @@ class Processes:
         self._threads = ThreadPoolExecutor(max_workers=slots)
 
     def expect(self, jobs: int) -> None:
-        """So many jobs share the memory that there was before any process."""
+        """Share among this many jobs the memory that there was before any process."""
         self._memory_limit = memory.part(self._memory, min(self.slots, jobs))
 
     def start(self, job: Job) -> None:
@@ -110,6 +110,7 @@ class _Worker:
             "scenario": job.point.scenario.toml,
             "folder": str(job.folder.absolute()),
             "memory_limit": memory_limit,
+            "time_limit": job.time_limit,
         }
         try:
             self._process.stdin.write(json.dumps(order) + "\n")

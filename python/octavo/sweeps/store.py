@@ -26,7 +26,7 @@ from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.result import FILES, is_finished
+from octavo.runs.result import FILES, is_replaceable
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _remove_results(root: Path) -> None:
     for name in (TABLE_FILE, MEDIANS_FILE, PICTURE_FILE):
         shared.remove(root / name)
     for run in sorted((root / RUNS).glob("*")):
-        if run.is_dir() and not run.is_symlink() and is_finished(run):
+        if run.is_dir() and not run.is_symlink() and is_replaceable(run):
             ours.remove(run, FILES)
     for row_file in (root / _POINTS).glob("*.parquet"):
         if _ROW.fullmatch(row_file.name) and row_file.is_file() and not row_file.is_symlink():

@@ -1,6 +1,6 @@
 """A process that runs points: jobs come in as lines of JSON, progress and outcomes go out the same way.
 
-It ends with its input, or as soon as nobody reads its output any more.
+It ends with its input, or as soon as its output is no longer read.
 """
 
 from __future__ import annotations
@@ -33,15 +33,19 @@ def main() -> None:
     try:
         for line in sys.stdin:
             job = json.loads(line)
-            answer({"error": _run(Scenario(job["scenario"]), Path(job["folder"]), job["memory_limit"], answer)})
+            limits = job["memory_limit"], job["time_limit"]
+            answer({"error": _run(Scenario(job["scenario"]), Path(job["folder"]), limits, answer)})
     except (BrokenPipeError, KeyboardInterrupt):
         os._exit(1)
 
 
 def _run(
-    scenario: Scenario, target: Path, memory_limit: int | None, answer: Callable[[dict[str, Any]], None]
+    scenario: Scenario,
+    target: Path,
+    limits: tuple[int | None, int | None],
+    answer: Callable[[dict[str, Any]], None],
 ) -> str | None:
-    """Run one scenario into its folder; what went wrong, if anything."""
+    """Run one scenario into its folder; what went wrong, if anything. One that is over time leaves nothing there."""
 
     def report(share: float, _time_ps: int) -> bool:
         answer({"share": share})
@@ -50,7 +54,9 @@ def _run(
     try:
         check_all(scenario.traces)
         with folder.locked(target) as place:
-            folder.save(place, scenario, *_core.run(scenario.toml, report, None, memory_limit))
+            folder.save(place, scenario, *_core.run(scenario.toml, report, None, *limits))
+    except _core.OverTime:
+        return None
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except BaseException as error:

@@ -19,7 +19,7 @@ INCLUDE = Path(__file__).parent / "include"
 """Where the headers are that transformed programs need."""
 _DECLARATIONS = INCLUDE / "stub"
 _INTEGER = 1
-"""As libclang calls a result that is one: CXEval_Int."""
+"""Number of an integer result in libclang: CXEval_Int."""
 _MOST_ERRORS = 5
 """Chosen: what follows the first errors is mostly their consequence."""
 

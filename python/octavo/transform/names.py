@@ -29,7 +29,7 @@ LEFT = {
 }
 """Calls that are never changed, and why."""
 ALL = frozenset({*ALLOCATE, *FREE, *COPY, *LEFT})
-"""What is listed if it is not changed."""
+"""Calls that are listed where they stay unchanged."""
 READS = frozenset({
     "memcmp", "memcpy", "memmove", "memset", "printf", "fprintf", "fread", "fwrite", "scanf", "fscanf", "sscanf",
 })  # fmt: skip

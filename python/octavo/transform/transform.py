@@ -100,7 +100,7 @@ def _check(path: Path, reading: Reading, after: bytes) -> None:
 
 
 class _Change:
-    """What becomes of one file."""
+    """The result for one file."""
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ found = octavo.validate.mgpusim("runs/validation", only=["fir"], gpus=[1])
 print(found.rows, found.summaries[0].mape)
 """
 
+from octavo.validate import uvmsmart
 from octavo.validate.correlate import Correlation, correlate
 from octavo.validate.counts import COUNTS, Count
 from octavo.validate.measured import MachineValidation, machine
@@ -23,4 +24,5 @@ __all__ = [
     "correlate",
     "machine",
     "mgpusim",
+    "uvmsmart",
 ]

@@ -1,4 +1,4 @@
-"""Unified-memory activity of a real program, whoever recorded it: one row for each thing the driver reports.
+"""Unified-memory activity of a real program, from any recorder: one row for each thing the driver reports.
 
 The numbers are those of CUPTI (cupti_activity.h, CUDA 12.9), whose records the other recorders pass on.
 """

@@ -66,14 +66,14 @@ def _closed(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, and tell whoever has started us."""
+    """Measure, and tell the parent process."""
     # Lines are ours alone: what libraries print goes where errors go.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
         try:
             _tell(out, *sys.argv[1:])
         except BrokenPipeError:
-            os._exit(1)  # who has started us was stopped, and nobody is there to be told
+            os._exit(1)  # who has started us was stopped, and no one is left to tell
 
 
 def _tell(out: TextIO, probe: str, gpu: str, effort: str) -> None:

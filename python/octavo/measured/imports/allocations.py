@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 ALWAYS = (1 << 63) - 1
 """When what is never freed is freed; what was there before the recording began was allocated at minus that."""
 UNKNOWN = "unknown"
-"""Kind of memory that nobody recorded."""
+"""Kind of memory that was not recorded."""
 _GAP = 2 << 20
-"""Ranges that nobody allocated are one if less than the driver's blocks of 2 MiB lies between them."""
+"""Ranges without an allocation are one if less than the driver's blocks of 2 MiB lies between them."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _named(found: Sequence[tuple[Change, int, int]]) -> list[Allocation]:
 
 
 def unknown_ranges(address: Numbers, size: Numbers) -> list[Allocation]:
-    """Allocations that nobody recorded: what was touched, joined over gaps below 2 MiB."""
+    """Allocations that were not recorded: what was touched, joined over gaps below 2 MiB."""
     order = np.argsort(address, kind="stable")
     starts, ends = address[order], np.maximum.accumulate((address + size)[order])
     if not len(starts):

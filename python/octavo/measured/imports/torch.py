@@ -30,7 +30,7 @@ class _NothingButData(pickle._Unpickler):
     """Reads containers, text and numbers; in Python, so that sizes which a file only claims reserve no memory."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise pickle.UnpicklingError(f"it names {module}.{name}, which data does not")
+        raise pickle.UnpicklingError(f"it refers to the code {module}.{name}; plain data never does")
 
     def persistent_load(self, _pid: object) -> NoReturn:
         raise pickle.UnpicklingError("it refers to something outside of it")
@@ -45,7 +45,7 @@ class _NothingButData(pickle._Unpickler):
     }
 
     def get_extension(self, code: int) -> NoReturn:
-        raise pickle.UnpicklingError(f"it names the extension {code}, which data does not")
+        raise pickle.UnpicklingError(f"it refers to the extension {code}; plain data never does")
 
 
 def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:

@@ -1,5 +1,6 @@
 """CUDA programs run under the interposer: recorded as they are, or with their buffers allocated as advised."""
 
 from octavo.measured.interposed.programs import Applied, Recorded, apply, record
+from octavo.measured.interposed.sampled import profile_with_buffers
 
-__all__ = ["Applied", "Recorded", "apply", "record"]
+__all__ = ["Applied", "Recorded", "apply", "profile_with_buffers", "record"]

@@ -70,9 +70,9 @@ def record(command: Sequence[str], file: Path, *, force: bool = False, output: i
     if file.suffix != ".json":
         raise OutputError(f"{file}: expected a name that ends in .json, found `{file.name}`")
     there = _in_the_way(file, _RECORDING, force=force)
-    preload = _ready(command)
+    environment = recording_to(file, command)
     _remove(there)
-    status = _run(command, preload, {"OCTAVO_RECORD": str(file.absolute())}, output)
+    status = _run(command, environment, output)
     return Recorded(status, recorded.read(file) if file.is_file() else None, _others(file, _RECORDING))
 
 
@@ -97,16 +97,31 @@ def apply(
     placement_file.read(placement)
     target = log or placement.with_suffix(".applied.json")
     there = _in_the_way(target, _LOG, force=force or log is None)
-    preload = _ready(command)
-    _remove(there)
     variables = {"OCTAVO_APPLY": str(placement.absolute()), "OCTAVO_APPLY_LOG": str(target.absolute())}
-    status = _run(command, preload, variables, output)
+    environment = _environment(command, variables)
+    _remove(there)
+    status = _run(command, environment, output)
     others = _others(target, _LOG)
     return Applied(status, _log(target), others, tuple(filter(None, map(_log, others))))
 
 
-def _ready(command: Sequence[str]) -> str:
-    """What is to be loaded before the program; both are there.
+def recording_to(file: Path, command: Sequence[str]) -> dict[str, str]:
+    """The environment in which a program is recorded into a file, and its children into files beside that.
+
+    Raises:
+        ProfileError: the library is not there, or the program, or that cannot be executed.
+
+    """
+    return _environment(command, {"OCTAVO_RECORD": str(file.absolute())})
+
+
+def recordings(file: Path) -> list[Path]:
+    """What a program that was recorded into a file has left: the file, if it is there, and those of its children."""
+    return [*([file] if file.is_file() else []), *_others(file, _RECORDING)]
+
+
+def _environment(command: Sequence[str], variables: dict[str, str]) -> dict[str, str]:
+    """The environment of this process, with the library loaded before a program and told what to do; both are there.
 
     Raises:
         ProfileError: one of them is not.
@@ -116,7 +131,9 @@ def _ready(command: Sequence[str]) -> str:
         raise ProfileError("nothing to run", "name a program after --")
     found = library.find()
     check(command[0])
-    return ":".join(filter(None, [str(found), os.environ.get("LD_PRELOAD")]))
+    kept = {name: value for name, value in os.environ.items() if name not in _OWN}
+    preload = ":".join(filter(None, [str(found), os.environ.get("LD_PRELOAD")]))
+    return {**kept, **variables, "LD_PRELOAD": preload}
 
 
 def _in_the_way(file: Path, key: str, *, force: bool) -> list[Path]:
@@ -156,12 +173,11 @@ def _has(file: Path, key: str) -> bool:
     return isinstance(found, dict) and key in found
 
 
-def _run(command: Sequence[str], preload: str, variables: dict[str, str], output: int | None) -> int:
-    kept = {name: value for name, value in os.environ.items() if name not in _OWN}
+def _run(command: Sequence[str], environment: dict[str, str], output: int | None) -> int:
     program = Program()
     try:
         with program.heeding():
-            program.start(command, output=output, environment={**kept, **variables, "LD_PRELOAD": preload})
+            program.start(command, output=output, environment=environment)
             while program.ended is None:
                 program.wait(_LONG)
         code, _ = program.reap()

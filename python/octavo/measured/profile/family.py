@@ -1,6 +1,6 @@
 """Which processes belong to a program: it, its descendants, and those that left their parent behind.
 
-Whoever watches becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`): a process that daemonises, by a session of
+The watcher becomes the reaper of orphans (`PR_SET_CHILD_SUBREAPER`): a process that daemonises, by a session of
 its own or by losing its parent, becomes a child of the watcher and stays in sight.
 """
 
@@ -57,7 +57,7 @@ class Family:
         return [found[pid] for pid in sorted(found)]
 
     def reap(self, members: list[Stat]) -> None:
-        """Wait for orphans that have ended, since nobody else does."""
+        """Wait for orphans that have ended, as no other process does."""
         for one in members:
             if not one.alive and one.parent == os.getpid() and one.pid != self._first:
                 with suppress(ChildProcessError):

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
 
 if TYPE_CHECKING:
     import resource
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -52,7 +53,7 @@ class Ending:
         return -self.code if self.code < 0 else None
 
 
-def profile(
+def profile(  # noqa: PLR0913 - one for each thing that can be asked for
     command: Sequence[str],
     folder: str | Path,
     *,
@@ -60,6 +61,8 @@ def profile(
     name: str | None = None,
     force: bool = False,
     output: int | None = None,
+    environment: Mapping[str, str] | None = None,
+    beside: Callable[[], Mapping[str, bytes]] | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> RunResult:
     """Run a program and sample its memory; the folder appears when everything is written, or not at all.
@@ -74,6 +77,8 @@ def profile(
         name: what reports call it; the program's file name if left out.
         force: replace a result that is there.
         output: the file descriptor that the program's standard output goes to instead of its own.
+        environment: the program's environment instead of this process's.
+        beside: asked, when the program has ended, for files to keep in the folder: their contents by name.
         watch: called with a line of text when processes are left behind.
 
     Raises:
@@ -89,15 +94,16 @@ def profile(
     folders.check_writable(folder.parent)
     with folders.locked(folder) as target:
         folders.check_replaceable(target, force=force)
-        found, about = _watched(command, interval, output, watch or (lambda _: None))
+        program = partial(Program.start, command=command, output=output, environment=environment)
+        found, about = _watched(program, interval, watch or (lambda _: None))
         source = {"tool": "octavo profile", "file": name or Path(command[0]).name, "command": list(command)}
         summary = {"octavo": version("octavo"), "format": RESULT_FORMAT, "source": source, **about}
-        folders.save_tables(target, PROFILE, found, summary)
+        folders.save_tables(target, PROFILE, found, summary, files=beside() if beside else {})
     return RunResult(folder)
 
 
 def _watched(
-    command: Sequence[str], interval: int, output: int | None, watch: Callable[[str], None]
+    start: Callable[[Program], None], interval: int, watch: Callable[[str], None]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
     gpus = nvml.opened()
     missing = [gpus] if isinstance(gpus, str) else []
@@ -106,7 +112,7 @@ def _watched(
     sights, record, before = Sights(memories(nodes), known), Record(), os.times()
     others, program = set(proc.children(os.getpid())), Program()
     with adopting(), closing(program), program.heeding() as signals:
-        program.start(command, output=output)
+        start(program)
         sampler = Sampler(Family(program.pid, others), sights, record, program.began, interval)
         ending = _follow(program, sampler, signals, watch)
     after = os.times()

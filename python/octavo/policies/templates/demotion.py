@@ -25,7 +25,7 @@ class MyPolicy(DemotionPolicy):
         """Called once, when options and `self.node` are set. One object serves one run."""
 
     def destination(self, source: int, pages: int) -> int:
-        """Where the victims of one 2 MiB block go, of which so many are sole copies."""
+        """Where the victims of one 2 MiB block go, of which this many are sole copies."""
         others = [gpu for gpu in range(self.node.gpus) if gpu != source]
         best = max(others, key=self.occupancy.spare, default=HOST)
         return best if best != HOST and self.occupancy.spare(best) >= pages + self.free else HOST

@@ -48,7 +48,10 @@ def relative(study: Study) -> Part:
     shown = points.select(
         "program",
         "kind",
-        *(pl.col(f"{name}_ps").truediv(1e9).alias(f"{name} in ms") for name in ("allocation", "computation")),
+        *(
+            pl.col(f"{name}_ps").truediv(1e9).alias(f"{name} in ms")
+            for name in ("context", "allocation", "computation")
+        ),
         pl.col("deallocation_ps").truediv(1e9).alias("de-allocation in ms"),
         pl.col("computation_speed").alias(WITHOUT),
         pl.col("with_allocation_speed").alias(WITH),

@@ -1,4 +1,7 @@
-"""Programs that need more than a balloon leaves of the GPU's memory: how much slower, and whether prefetch helps."""
+"""Programs that need more than a balloon leaves of the GPU's memory: how much slower, and whether prefetch helps.
+
+Explicit programs are strip-mined: what a strip of a launch needs is copied to the GPU before it, what it changed after.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import polars as pl
 
 from octavo.reproduce.grace_hopper import phases, systems
 from octavo.reproduce.grace_hopper.described import part
-from octavo.reproduce.grace_hopper.study import CHUNK, WITHOUT_COPIES
+from octavo.reproduce.grace_hopper.study import CHUNK, KINDS
 from octavo.runs import pictures
 
 if TYPE_CHECKING:
@@ -35,11 +38,11 @@ SHARED = {
 small arrays: both are left out."""
 
 
-@part("oversubscription", programs=SHARED, kinds=WITHOUT_COPIES)
+@part("oversubscription", programs=SHARED)
 def sweep(study: Study) -> Part:
-    """Managed and system memory of 4 KiB pages, as published, with less and less memory."""
+    """Managed and system memory of 4 KiB pages, as published, and explicit copies, with less and less memory."""
     programs = [name for name in study.programs if name in SHARED]
-    kinds = [kind for kind in study.kinds if kind in WITHOUT_COPIES]
+    kinds = [kind for kind in KINDS if kind in study.kinds]
     ratios = FEW_RATIOS if study.fewer else RATIOS
     wanted: dict[Key, tuple[str, ...]] = {
         (program, kind, str(ratio)): (
@@ -57,11 +60,13 @@ def sweep(study: Study) -> Part:
         | {"ratio": round(study.peak(key[0]) / left(study.peak(key[0]), float(key[2])), 2)}
         | phases.times(result)
         | phases.moved(result)
+        | {"launches": result.table("kernels").height}
         for key, result in runs.results.items()
     ]
     own = pl.col("computation_ps").filter(pl.col("asked") == ratios[0]).first().over("program", "kind")
     points = pl.DataFrame(rows).with_columns((pl.col("computation_ps") / own).alias("slowdown"))
-    shown = points.select("program", "kind", "ratio", "slowdown", "faults", "evicted_pages", "remote_lines")
+    measures = ("faults", "evicted_pages", "remote_lines", "copied_bytes", "launches")
+    shown = points.select("program", "kind", "ratio", "slowdown", *measures)
 
     def draw(root: Path) -> None:
         for program in programs:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from octavo import api
 from octavo.errors import ScenarioError
 from octavo.files.links import inside
+from octavo.reproduce.grace_hopper import systems
 from octavo.reproduce.grace_hopper.programs import PROGRAMS
 from octavo.runs.comparison import experiment_folder, save_report
 from octavo.runs.execute import Point, execute
@@ -88,17 +89,21 @@ class Study:
     @cached_property
     def memory(self) -> tuple[str, ...]:
         """The memory system: the node's own, or the stock driver's where it names none."""
-        own, plain = (
-            Recipe("", "arguments", (f"node.preset={node}", "workload.name=hs")).resolve().values["memory"]
-            for node in (self.node, DEFAULT_NODE)
-        )
+        own, plain = (_plain(node)["memory"] for node in (self.node, DEFAULT_NODE))
         return ("memory.preset=stock-driver",) if own == plain else ()
+
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """The node as it is shipped."""
+        node: dict[str, Any] = _plain(self.node)["node"]
+        return node
 
     def recipe(self, key: Key, extra: Iterable[str] = ()) -> Recipe:
         """One run as it is written: a program under a kind, without what is recorded beside totals."""
         program, kind = PROGRAMS[key[0]], key[1]
         only_gpu = () if kind == EXPLICIT else program.only_gpu_overrides()
-        settings = (f"node.preset={self.node}", *self.memory, "record.events=false", "record.interval=0ns")
+        context = systems.context(self.described, self.scale * program.share)
+        settings = (f"node.preset={self.node}", *context, *self.memory, "record.events=false", "record.interval=0ns")
         named = (*program.overrides(self.scale), f"program.kind={kind}", *only_gpu)
         return Recipe("", "arguments", (*settings, *named, *extra, *self.overrides))
 
@@ -131,6 +136,11 @@ class Study:
     def _folder(self, key: Key, scenario: Scenario) -> Path:
         """Parts share equal runs, whatever they call them."""
         return inside(self.root, RUNS, slug(key[0]), f"{slug(key[1])}-{scenario.digest}")
+
+
+def _plain(node: str) -> dict[str, Any]:
+    """A scenario that says nothing but its node."""
+    return Recipe("", "arguments", (f"node.preset={node}", "workload.name=hs")).resolve().values
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+"""Of the units in which times of a resolved scenario are written."""
+
 SMALL, LARGE = "4KiB", "64KiB"
 """Pages of the operating system that the platform can have."""
 
@@ -37,3 +45,12 @@ def prefetched(buffers: tuple[str, ...], before: str) -> tuple[str, ...]:
         for name in buffers
         for setting in (f"program.buffers.{name}.prefetch=gpu0", f"program.buffers.{name}.prefetch_before={before}")
     )
+
+
+def context(node: Mapping[str, Any], scale: float) -> tuple[str, ...]:
+    """The creation of a context as much shorter as inputs are smaller, so that phases keep their proportions."""
+    if (found := node["host"]["costs"].get("context")) is None:
+        return ()
+    number = found.rstrip("nmsu")
+    whole = float(number) * NANOSECONDS[found.removeprefix(number)]
+    return (f"node.host.costs.context={round(whole * scale)}ns",)

@@ -59,7 +59,8 @@ def tried(study: Study) -> Part:
     )
 
     def draw(root: Path) -> None:
-        named = shown.with_columns(pl.format("{}, counters {}", "kind", "counters").alias("kind"))
+        told = pl.when(pl.col("counters") == "off").then("kind").otherwise(pl.format("{}, counters on", "kind"))
+        named = shown.with_columns(told.alias("kind"))
         for name, column in SPEEDS.items():
             wide = named.select("program", "kind", column).pivot("kind", index="program", values=column)
             picture = root / f"{name.removesuffix('_ps').replace('_', '-')}.png"

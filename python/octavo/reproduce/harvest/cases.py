@@ -17,7 +17,9 @@ class Job:
     workload: dict[str, Any]
     gpus: tuple[int, ...]
     network: bool = False
-    """Whether its size follows its GPUs' memory, and not the scale of graphs."""
+    """Whether it is a network, which fills the part of its GPUs' memory that the study says, whatever the scale."""
+    beside: float | None = None
+    """Bytes on each of its GPUs over those of the harvesting job that needs most, where these give it its size."""
 
     def table(self, until: str | None, scales: Mapping[str, float]) -> dict[str, Any]:
         """The job as a scenario has it; one that yields begins again until the harvester is done."""
@@ -43,6 +45,11 @@ class Case:
     need: float | None = None
     """Bytes of a harvesting job on each of its GPUs over a GPU's memory, where that is not the study's."""
 
+    @property
+    def gpus(self) -> int:
+        """GPUs that a node must have."""
+        return 1 + max(gpu for job in (*self.harvesting, *self.yielding) for gpu in job.gpus)
+
     def jobs(self, scales: Mapping[str, float]) -> list[dict[str, Any]]:
         """The jobs as a scenario has them, those that are named with a scale of their own."""
         until = self.harvesting[0].name
@@ -56,6 +63,10 @@ def _graph(name: str, graph: str, *gpus: int, label: str | None = None) -> Job:
     return Job(label or name, {"name": name, "graph": graph}, gpus)
 
 
+CLUEWEB = 446.8 / 2 / 530.1
+"""Links of web-ClueWeb09-50m on each of two GPUs over arcs of soc-twitter-2010 on one, millions as published."""
+
+
 STEPS = 2
 """Training steps of a network each time that it begins, for which the host writes its parameters once (chosen)."""
 
@@ -67,9 +78,13 @@ def network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
     return Job(label or name, workload, gpus, network=True)
 
 
-def _split(name: str, batch: int, *gpus: int) -> Job:
-    """Training of a network that is split by layer over its GPUs: they need different amounts of memory."""
-    return Job(name, {"name": name, "batch": batch, "stages": len(gpus)}, gpus)
+def _split(name: str, batch: int, cut: str | None = None) -> Case:
+    """Training of a network that is split by layer over four GPUs, of which each needs another amount of memory.
+
+    All together have a quarter more than the job needs (chosen).
+    """
+    workload = {"name": name, "batch": batch, "stages": 4} | ({"cut": cut} if cut else {})
+    return Case((Job(name, workload, (0, 1, 2, 3)),), need=0.8)
 
 
 INTER_JOB = {
@@ -83,7 +98,14 @@ INTER_JOB = {
     ),
     "3": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("bfs-balanced", "soc-twitter-2010", 1, label="bfs")),
-        (_graph("pagerank", "web-ClueWeb09-50m", 2, 3),),
+        (
+            Job(
+                "pagerank",
+                {"name": "pagerank", "graph": "web-ClueWeb09-50m", "tolerance": 0.01},
+                (2, 3),
+                beside=CLUEWEB,
+            ),
+        ),
     ),
     "4": Case(
         (_graph("wcc", "soc-twitter-2010", 0), _graph("louvain", "web-uk-2005", 1, 2)),
@@ -92,8 +114,8 @@ INTER_JOB = {
 }
 """The inter-job cases of the publication, by its numbers: some jobs harvest what others leave."""
 
-INTRA_JOB = {name: Case((_split(name, 128, 0, 1, 2, 3),), need=0.8) for name in ("resnet50", "gnmt16")}
-"""Jobs whose GPUs harvest from one another: all together have a quarter more memory than the job needs (chosen)."""
+INTRA_JOB = {"resnet50": _split("resnet50", 128), "gnmt16": _split("gnmt16", 128, "layers")}
+"""Jobs whose GPUs harvest from one another. By as many layers each, the GPU of GNMT16 that makes words needs most."""
 
 TODAY = {
     "llm": Case((Job("llm", {"name": "llm-decode"}, (0,)),), (network("resnet50", 128, 1),)),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BLOCKS = (0, 1, 2, 4, 8, 16)
 """Chunks of 2 MiB that are prefetched: up to the published 32 MB."""
 SPARE = (5, 10, 20, 30, 40, 50, 60)
-"""Percent of a neighbour's memory that nobody there needs, as published."""
+"""Percent of a neighbour's memory that is idle, as published."""
 BESIDE = "resnet18"
 """What fills the rest of the neighbours' memory (chosen: small tensors, so that it fills any share)."""
 

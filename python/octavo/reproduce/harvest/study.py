@@ -37,6 +37,8 @@ PREFETCH_OF_MEMORY = 32 / (16 << 10)
 """The published prefetch, 32 MiB on GPUs of 16 GiB, scaled as well."""
 FILLED = 0.6
 """Part of its GPU's memory that a network fills (chosen: the publication varies spare memory from 5 to 60 %)."""
+PROBED_SCALE = 0.001
+"""Scale at which bytes of a graph program are counted, of which there are proportionally more at others."""
 REDUCED_SCALE = 0.01
 REDUCED_CASES = ("1", "2")
 
@@ -67,11 +69,16 @@ class Study:
         """Refuse what the study sets itself.
 
         Raises:
-            ScenarioError: a change of the memory of GPUs.
+            ScenarioError: a change of the memory of GPUs, or a node that has too few.
 
         """
         if any(one.startswith("node.capacity") for one in self.overrides):
             raise ScenarioError("--set node.capacity: the study gives GPUs memory by need", "say --need instead")
+        found = api.scenario(workload="fir", node=self.node).values["node"]["gpus"]
+        for name in self.cases:
+            needed = CASES[name].gpus
+            if needed > found:
+                raise ScenarioError(f"--node {self.node}: expected {needed} GPUs for case {name}, found {found}")
 
     def scenarios(self) -> dict[Key, Scenario]:
         """Every case under every system.
@@ -91,12 +98,19 @@ class Study:
         """A case on a node whose GPUs have too little memory for the harvesting jobs, and that memory in bytes."""
         needed = max(_footprint(job, self.overrides) / len(job.gpus) for job in case.harvesting)
         memory = max(2, round(needed / (case.need or self.need) / CHUNK)) * CHUNK
-        settings = (f"node.capacity.bytes={memory}B", *self.overrides)
-        scales = {job.name: _scale(job, self.filled * memory) for job in case.yielding if job.network}
+        settings = ("node.capacity.footprint_percent=0", f"node.capacity.bytes={memory}B", *self.overrides)
+        sized = [(job, self._bytes(job, needed, memory)) for job in case.yielding]
+        scales = {job.name: _scale(job, each) for job, each in sized if each is not None}
         return Recipe.from_jobs(case.jobs(scales), node=self.node).with_overrides(settings), memory
 
+    def _bytes(self, job: Job, needed: float, memory: int) -> float | None:
+        """Bytes of a job that yields on each of its GPUs; none where the scale of graphs says it."""
+        if job.beside is not None:
+            return job.beside * needed
+        return self.filled * memory if job.network else None
+
     def ladder(self, memory: int) -> list[Variant]:
-        """Every system, where a GPU has so many bytes."""
+        """Every system, where a GPU has this many bytes."""
         return systems.ladder(self.reserve(memory), _chunks(memory, PREFETCH_OF_MEMORY))
 
     def reserve(self, memory: int) -> int:
@@ -176,8 +190,10 @@ def _chunks(memory: int, share: float) -> int:
 
 
 def _scale(job: Job, memory: float) -> float:
-    """The scale at which a network needs so many bytes on each of its GPUs."""
-    return float(f"{memory * len(job.gpus) / _footprint(job, ()):.6g}")
+    """The scale at which a job needs this many bytes on each of its GPUs. Graphs are not drawn at full size for it."""
+    probed = 1.0 if job.network else PROBED_SCALE
+    footprint = _footprint(job, (f"workload.scale={probed}",)) / probed
+    return float(f"{memory * len(job.gpus) / footprint:.6g}")
 
 
 def _footprint(job: Job, overrides: tuple[str, ...]) -> int:
@@ -230,7 +246,7 @@ def _pages(results: dict[Key, RunResult]) -> pl.DataFrame:
 
 
 def _from_host(manager: Mapping[str, Any]) -> int:
-    """Pages that came to GPUs from the host, those that nobody had touched before included."""
+    """Pages that came to GPUs from the host, untouched ones included."""
     return int(manager["migrations"] + manager["prefetched"] - manager.get("fetched_from_spare", 0))
 
 

@@ -14,7 +14,7 @@ from octavo.reproduce.memmap.applications import APPLICATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octavo.advice.ask import Advice
+    from octavo.advice.answer import Advice
     from octavo.advice.facts import Buffer
     from octavo.runs.result import RunResult
 

@@ -14,7 +14,7 @@ NO_PAGING = "memory.placement=interleaved"
 """Pages are in the GPU's memory from the start."""
 
 GPU_MMU = Variant("GPU-MMU", ("memory.sizing=base", "memory.allocator=free-list"))
-"""Base pages alone, handed out to whoever asks."""
+"""Base pages alone, handed out on demand."""
 LARGE = Variant("2 MiB pages", ("memory.sizing=large",))
 """Large pages alone."""
 MOSAIC = Variant("Mosaic", ("memory.sizing=mosaic", "memory.allocator=cocoa"))

@@ -22,6 +22,8 @@ _PANEL = 1.6
 """Least width of a panel, in inches."""
 _BAR, _AROUND = 0.19, 0.42
 """Height of a bar and of what is above and below a panel's bars, in inches."""
+_NAMES, _ROW = 0.42, 0.6
+"""Part of a picture's width from which names are in several rows, and height of each more of these, in bars."""
 _MOST_PANELS = 3
 """Panels side by side."""
 _SPOKEN = 0.09
@@ -128,11 +130,12 @@ def _bars(
 
 
 def _powers(axes: Axes, limits: _Limits) -> None:
-    """Steps of 1, 2 and 5 on a logarithmic axis, or powers of ten where those have no room."""
+    """Steps of 1, 2 and 5 on a logarithmic axis; where those have no room, powers of ten, or of a hundred and so on."""
     inches = limits.inches / math.log10(limits.high / limits.low)
     factors = (1, 2, 5) if inches > 3 * sheet.text_width("0.02") else (1,)
     powers = range(math.floor(math.log10(limits.low)), math.ceil(math.log10(limits.high)) + 1)
-    steps = [factor * 10.0**power for power in powers for factor in factors]
+    apart = max(math.ceil(1.5 * sheet.text_width("0.02") / inches), 1)
+    steps = [factor * 10.0**power for power in powers if power % apart == 0 for factor in factors]
     shown = [step for step in steps if limits.low <= step <= limits.high]
     axes.set_xticks(shown, [f"{step:g}" for step in shown])
     axes.minorticks_off()
@@ -141,14 +144,16 @@ def _powers(axes: Axes, limits: _Limits) -> None:
 def panelled(
     count: int, labels: Sequence[str], width: float, below: Sequence[str] = ()
 ) -> tuple[Figure, list[Axes], float]:
-    """A figure of so many panels of horizontal bars with these names, and the width of a panel in inches.
+    """A figure of this many panels of horizontal bars with these names, and the width of a panel in inches.
 
     `below` are the names of a legend, which takes room, too.
     """
-    names = max(sheet.text_width(label) for label in labels) + 0.15
+    labels = [_folded(label, width) for label in labels]
+    rows = max(label.count("\n") for label in labels)
+    names = max(sheet.text_width(row) for label in labels for row in label.splitlines() or [""]) + 0.15
     columns = max(min(int((width - names) / _PANEL), count, _MOST_PANELS), 1)
     lines = -(-count // columns)
-    bars_of_all = lines * (_AROUND + _BAR * len(labels))
+    bars_of_all = lines * (_AROUND + _BAR * (1 + _ROW * rows) * len(labels))
     found = sheet.figure(width, 0.75 + bars_of_all + sheet.legend_height(below, width))
     grid = found.subplots(lines, columns, squeeze=False, sharey=True)
     for place, axes in enumerate(grid.flat):
@@ -159,6 +164,11 @@ def panelled(
     grid[0, 0].set_yticks(range(len(labels)), labels)
     grid[0, 0].set_ylim(len(labels) - 0.45, -0.55)
     return found, list(grid.flat)[:count], (width - names) / columns
+
+
+def _folded(label: str, width: float) -> str:
+    """A name in several rows if it would take more than its part of the width."""
+    return sheet.wrapped(label, width * _NAMES) if sheet.text_width(label) > width * _NAMES else label
 
 
 def label(grid: Sequence[Axes], inches: float, text: str) -> None:

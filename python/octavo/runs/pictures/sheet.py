@@ -46,7 +46,9 @@ def headline(found: Figure, title: str) -> None:
 
 def wrapped(text: str, width: float, size: float = 8) -> str:
     """A text of `size` points in lines that fit into `width` inches."""
-    return textwrap.fill(text, max(int(width / text_width("x", size)), 12), break_long_words=False)
+    return textwrap.fill(
+        text, max(int(width / text_width("x", size)), 12), break_long_words=False, break_on_hyphens=False
+    )
 
 
 def text_width(text: str, size: float = 8) -> float:
@@ -133,7 +135,7 @@ class Picture:
                 text.set_parse_math(False)
                 text.set_text(visible(text.get_text()))
         into = io.BytesIO()
-        # Fonts of type 42 are text to whoever searches a PDF, and what publishers accept.
+        # Fonts of type 42 keep the text of a PDF searchable, and are what publishers accept.
         with warnings.catch_warnings(), rc_context({"svg.hashsalt": "octavo", "pdf.fonttype": 42}):
             warnings.filterwarnings("ignore", message="Glyph")  # Characters that the font lacks are boxes.
             self.figure.savefig(into, format=kind, dpi=150, metadata=_WITHOUT_DATES[kind])

@@ -7,7 +7,7 @@ MOST_WAYS = 32
 
 
 def nearest(entries: float, usual_ways: int) -> tuple[int, int]:
-    """Entries and ways nearest to so many entries; of equally near ones, those with nearly the usual ways."""
+    """Entries and ways nearest to this many entries; of equally near ones, those with nearly the usual ways."""
     shapes = [(ways << sets, ways) for ways in range(1, MOST_WAYS + 1) for sets in range(40)]
     return min(shapes, key=lambda shape: (abs(shape[0] - entries), abs(shape[1] - usual_ways)))
 

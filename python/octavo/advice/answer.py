@@ -1,0 +1,95 @@
+"""What is advised, and all that was found out on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from octavo.advice import picture
+
+if TYPE_CHECKING:
+    from octavo.advice.by_phase import ByPhase
+    from octavo.advice.exhaustive import Exhausted
+    from octavo.advice.facts import Placement
+    from octavo.advice.plan import Plan
+    from octavo.advice.recorded import Recording
+    from octavo.advice.systems import SystemConstants
+    from octavo.advice.verify import Found
+    from octavo.runs.pictures import Picture
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """What to allocate how."""
+
+    name: str
+    """The program or the profile."""
+    plan: Plan
+    constants: SystemConstants
+    found: Found | None = None
+    """What simulating present and advised placements found, if it was asked for."""
+    exhausted: Exhausted | None = None
+    """All placements, if they were asked for."""
+    by_phase: ByPhase | None = None
+    """Prefetches where buffers change their role, if they were asked for."""
+    found_by_phase: float | None = None
+    """Seconds of the whole program simulated with them, if that was asked for."""
+    notes: tuple[str, ...] = ()
+    """What to know about it."""
+    recording: Recording | None = None
+    """What it is about, if that is a recording."""
+
+    @property
+    def placements(self) -> dict[str, Placement]:
+        """Where each buffer is to lie."""
+        return self.plan.placements
+
+    def table(self) -> pl.DataFrame:
+        """One row for each buffer: sizes in bytes, times in seconds."""
+        return pl.DataFrame(
+            [
+                {
+                    "buffer": each.buffer.name,
+                    "bytes": each.buffer.size,
+                    "present": each.buffer.present,
+                    "advised": each.placement,
+                    "gain": each.gain.value,
+                    "gain_low": each.gain.low,
+                    "gain_high": each.gain.high,
+                    **{name: each.buffer.facts[name].value for name in ("used", "sigma", "rho", "alpha")},
+                    "why": each.why,
+                }
+                for each in self.plan.buffers
+            ]
+        )
+
+    def plot(self) -> Picture:
+        """The roofline with every buffer on it."""
+        return picture.draw(self.plan, self.constants)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: times in seconds, sizes in bytes."""
+        origins = self.constants.origins
+        return {
+            "name": self.name,
+            "node": self.constants.name,
+            "budget": self.plan.budget,
+            "exact": self.plan.exact,
+            "gain": vars(self.plan.gain),
+            "found": None if self.found is None else self.found.to_dict(),
+            "exhaustive": None if self.exhausted is None else self.exhausted.to_dict(),
+            "by_phase": None if self.by_phase is None else self.by_phase.to_dict(),
+            "found_by_phase": self.found_by_phase,
+            "notes": list(self.notes),
+            "roofline": picture.curves(self.plan, self.constants),
+            "buffers": [each.to_dict() for each in self.plan.buffers],
+            "system": {
+                name: {"value": value, "certainty": origins[name].certainty, "where": origins[name].where}
+                for name, value in vars(self.constants.system).items()
+            },
+        }
+
+    def __repr__(self) -> str:
+        return f"Advice({self.name}: {', '.join(f'{name} {place}' for name, place in self.placements.items())})"

@@ -1,0 +1,64 @@
+"""What is asked for, and what of it goes together."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from octavo.advice import plan, recorded
+from octavo.errors import AdviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octavo.advice.facts import Buffer, Placement
+    from octavo.advice.plan import Plan
+    from octavo.advice.systems import SystemConstants
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for; as `octavo.advise` explains it."""
+
+    budget: int | None
+    placements: tuple[Placement, ...]
+    readings: Literal["sound", "published"]
+    verify: bool
+    exhaustive: bool
+    symmetry: bool
+    bounds: bool
+    on: str | None
+    quick: bool
+    by_phase: bool
+    faults: Path | None
+    workers: int | None
+    force: bool
+
+    def check(self, source: object) -> None:
+        """Refuse what says nothing without something else.
+
+        Raises:
+            AdviceError: it does.
+
+        """
+        about = {"--symmetry": self.symmetry, "--bounds": self.bounds, "--on": self.on is not None}
+        named = [option for option, is_there in about.items() if is_there]
+        if named and not self.exhaustive:
+            raise AdviceError(f"{named[0]}: expected --exhaustive, too, which it is about")
+        if self.quick and self.by_phase:
+            raise AdviceError("--by-phase: expected runs that tell when pages come, found --quick", "leave out --quick")
+        is_recording = isinstance(source, (str, Path)) and recorded.is_recording(Path(source))
+        if self.faults is not None and not is_recording:
+            raise AdviceError(f"--faults: expected a recording to join it to, found {source}", "leave out --faults")
+
+    def plan(self, buffers: Sequence[Buffer], constants: SystemConstants) -> Plan:
+        """What is advised of buffers."""
+        return plan.plan(buffers, constants, budget=self.budget, placements=self.placements, readings=self.readings)
+
+    def key(self, about: str, constants: SystemConstants) -> str:
+        """Eight hexadecimal digits that tell apart what leads to different plans."""
+        asked = (about, vars(constants.system), self.budget, self.placements, self.readings, self.quick)
+        beside = () if self.faults is None else (str(self.faults.resolve()),)
+        return hashlib.sha256(repr((*asked, *beside)).encode()).hexdigest()[:8]

@@ -1,0 +1,34 @@
+"""The folder of advice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octavo.advice import placement_file
+from octavo.runs import folder as files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octavo.advice.answer import Advice
+
+ADVICE_FILE = "advice.json"
+BUFFERS_FILE = "buffers.parquet"
+POINTS_FILE = "points.parquet"
+PICTURE_FILE = "roofline.png"
+PLACEMENT_FILE = "placement.json"
+
+
+def save(root: Path, advice: Advice) -> None:
+    """Write advice, table and picture into an open folder; what an earlier search found does not stay."""
+    from octavo.files import parquet, shared  # noqa: PLC0415 - as it is written alone
+
+    files.write_json(root / ADVICE_FILE, advice.to_dict())
+    files.write_bytes(root / BUFFERS_FILE, parquet.encoded(advice.table()))
+    if advice.exhausted is not None:
+        files.write_bytes(root / POINTS_FILE, parquet.encoded(advice.exhausted.points))
+    else:
+        shared.remove(root / POINTS_FILE)
+    if advice.recording is not None:
+        files.write_json(root / PLACEMENT_FILE, placement_file.document(advice))
+    advice.plot().save(root / PICTURE_FILE)

@@ -1,0 +1,22 @@
+"""UVMSmart's rules about pages (ISCA 2019, DATE 2021), replayed without time, beside what Octavo decides."""
+
+from octavo.validate.uvmsmart.differences import Stepwise, Unpadded
+from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS, POLICIES, PROGRAMS
+from octavo.validate.uvmsmart.replay import Counts, Replay, StuckError
+from octavo.validate.uvmsmart.saved import study_in
+from octavo.validate.uvmsmart.study import Row, UvmsmartValidation, compare
+
+__all__ = [
+    "OVERSUBSCRIPTIONS",
+    "POLICIES",
+    "PROGRAMS",
+    "Counts",
+    "Replay",
+    "Row",
+    "Stepwise",
+    "StuckError",
+    "Unpadded",
+    "UvmsmartValidation",
+    "compare",
+    "study_in",
+]

@@ -1,0 +1,95 @@
+"""The programs of UVMSmart's publications that Octavo has, at its sizes, and its policies in Octavo's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Program:
+    """A workload and its options."""
+
+    name: str
+    workload: str
+    options: dict[str, object] = field(default_factory=dict)
+
+
+PROGRAMS = (
+    Program("hotspot", "hs", {"side": 1024, "steps": 8}),
+    Program("nw", "nw", {"length": 1024}),
+    Program("pathfinder", "pathfinder", {"columns": 50000, "rows": 200, "pyramid": 10}),
+    Program("triad", "vectoradd", {"elements": 2**20}),
+    Program("backprop", "bp", {"inputs": 131056}),
+    Program("bfs", "bfs-rodinia", {"nodes": 2**18}),
+    Program("ra", "gups", {"words": 2**17, "updates": 1}),
+    Program("2dconv", "simpleconvolution", {"width": 1022, "height": 1022}),
+    Program("atax", "atax", {"rows": 1200, "columns": 1200}),
+    Program("fdtd2d", "fdtd2d", {"rows": 1200, "columns": 1200, "steps": 5}),
+    Program("srad", "srad", {"rows": 1024, "columns": 1024, "iterations": 4}),
+)
+"""Sizes as in `benchmarks/benchmark_workingset.txt` and `benchmarks/Managed/*/run` of
+DebashisGanguly/gpgpu-sim_UVMSmart. Triad is a sum of two vectors (StreamTriad has the same three streams). The graph of
+bfs and the table of ra are of Octavo's generators; the table has an eighth of its 2^20 words, as a replay of all would
+take hours. 2dconv is a convolution of 1024 x 1024 pixels by work-groups of 64 with its mask in memory; there they are
+of 32 x 8, and the mask's nine values are constants. srad has its six arrays in managed memory; there it is one."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A prefetcher, an evictor, and what prefetches once memory is full, if that is another."""
+
+    prefetch: str
+    eviction: str
+    when_full: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As tables show it."""
+        full = f", then {self.when_full}" if self.when_full else ""
+        return f"{self.prefetch}{full} / {self.eviction}"
+
+
+POLICIES = (
+    Policy("none", "lru-page"),
+    Policy("sequential-local", "sequential-local"),
+    Policy("tree-neighborhood", "tree-neighborhood"),
+    Policy("sequential-local", "tree-neighborhood"),
+    Policy("tree-neighborhood", "sequential-local"),
+    Policy("tree-neighborhood", "lru-block"),
+    Policy("tree-neighborhood", "lfu-block"),
+    Policy("tree-neighborhood", "lru-page", "none"),
+)
+"""Pairs of `-hardware_prefetch` and `-eviction_policy`, and the last with `-hwprefetch_oversub 0`."""
+
+OVERSUBSCRIPTIONS = (110, 125, 150)
+"""Footprint in percent of the memory: those of the publications."""
+
+PAGE = 4096
+"""Bytes of a page (`-page_size 4KB`)."""
+NODE = "cuda-sm60"
+"""What else the node is changes no count: without time, only how many work-groups are in flight does."""
+UNITS = 28
+"""Streaming multiprocessors (`-gpgpu_n_clusters 28` in `configs/GeForceGTX1080Ti/gpgpusim.config`)."""
+
+
+def octavo_policy(policy: Policy) -> list[str]:
+    """The overrides of a scenario that make a policy: victims are ordered by accesses, and units leave whole."""
+    eviction: dict[str, object] = {"name": policy.eviction, "whole": True, "recency": "access"}
+    if policy.eviction == "lru-page":
+        del eviction["whole"]
+    if policy.eviction == "lfu-block":
+        del eviction["recency"]
+    prefetch: dict[str, object] = {"name": policy.prefetch}
+    if policy.when_full is not None:
+        prefetch = {"name": "when-full", "before": policy.prefetch, "after": policy.when_full}
+    return [f"memory.prefetch={_table(prefetch)}", f"memory.eviction={_table(eviction)}"]
+
+
+def _table(values: dict[str, object]) -> str:
+    text = {True: "true", False: "false"}
+    words = (f"{key} = {text[value] if isinstance(value, bool) else _quoted(value)}" for key, value in values.items())
+    return "{" + ", ".join(words) + "}"
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"'

@@ -1,0 +1,60 @@
+"""The comparison with UVMSmart's rules in a folder: its rows as a table, a report, a picture."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.runs.comparison import experiment_folder, save_report
+from octavo.validate.uvmsmart import picture
+from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS
+from octavo.validate.uvmsmart.study import COUNTS, UvmsmartValidation, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PICTURE = "counts.png"
+
+
+def study_in(
+    root: Path,
+    *,
+    only: Sequence[str] | None = None,
+    oversubscriptions: Sequence[int] = OVERSUBSCRIPTIONS,
+    force: bool = False,
+) -> UvmsmartValidation:
+    """As `compare`, and leaves what it finds in a folder; `force` replaces what that holds.
+
+    Raises:
+        ValidationError: a program that is not there.
+        OutputError: the folder holds something else, or cannot be written.
+
+    """
+    asked = json.dumps([sorted(only or ()), list(oversubscriptions)])
+    key = hashlib.sha256(asked.encode()).hexdigest()[:8]
+    with experiment_folder(root, key, force=force):
+        found = compare(only=only, oversubscriptions=oversubscriptions)
+        save_report(root, key, points(found), found.to_dict())
+        picture.counts(root / PICTURE, found)
+    return found
+
+
+def points(found: UvmsmartValidation) -> pl.DataFrame:
+    """One row for each program, policy and memory: counts of the rules and of Octavo, null where one is stuck."""
+    rows = [
+        {
+            "program": row.program,
+            "policy": row.policy,
+            "oversubscription": row.oversubscription,
+            "capacity_pages": row.capacity,
+            **{f"{count}_rules": getattr(row.rules, count, None) for count in COUNTS},
+            **{f"{count}_differing": getattr(row.differing, count, None) for count in COUNTS},
+            **{f"{count}_octavo": getattr(row.octavo, count, None) for count in COUNTS},
+        }
+        for row in found.rows
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
