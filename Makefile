@@ -3,12 +3,14 @@
 # make soak   random histories of the manager against its reference model, 10 million events; changed files for every
 #             reader, a minute each; property tests at ten times their size; CONTRIBUTING.md has more
 # make audit  known vulnerabilities of what Octavo depends on (needs network)
-# make mutants  150 lines of the manager and 60 of the machine, drawn by SHARD, broken one by one: which does no test
-#             catch? Hours.
+# make mutants  SAMPLE lines of the manager and of the machine (40 each), drawn at random by SEED, broken one by one:
+#             which does no test catch? Hours.
 # make lint   formatting, clippy, ruff, mypy, stubs against the binary
 # make bench  speed and memory
 # make wheel  the package to install elsewhere, in dist/: built once to be watched at typical work, and again for that;
 #             and a source distribution. Each is installed into an empty environment, where it must run the demo
+# make wheel-aarch64  the same for AArch64 Linux, cross-built, and a run of it under qemu that leaves the same bytes as
+#             here; needs Debian's gcc-aarch64-linux-gnu and qemu-user
 # make docs   the documentation site in site/, reference of the crates, pictures of the README
 # make schema write schema/scenario.schema.json again, and the types of scenarios in Python
 # make kernels compile the probes' kernels for octavo-probe again: crates/octavo-probe/kernels
@@ -26,7 +28,7 @@ SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml') Cargo.tom
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test soak audit mutants lint lint-rust lint-python bench wheel docs schema kernels runtime traces validation clean
+.PHONY: demo test soak audit mutants lint lint-rust lint-python bench wheel wheel-aarch64 docs schema kernels runtime traces validation clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/built
@@ -50,14 +52,16 @@ audit: $(VENV)/built
 	$(INSTALL) pip-audit
 	$(BIN)/pip-audit --skip-editable
 
-# Every 29th of 4426, every 21st of 1280: about 150 and 60. Another SHARD is another sample.
-mutants: SHARD ?= 0
-mutants: MUTANTS := cargo mutants --no-shuffle --sharding round-robin --timeout 900
+# SAMPLE and SEED say how many are drawn of each, and which. Groups that are finished are not run again.
+mutants: SAMPLE ?= 40
+mutants: SEED ?= 19
+mutants: export PROPTEST_CASES ?= 16
+mutants: MUTANTS := $(PYTHON) tools/mutants/sample.py --sample $(SAMPLE) --seed $(SEED)
+mutants: PASSED := -- --no-shuffle --timeout 900
 mutants:
 	command -v cargo-mutants > /dev/null || cargo install --locked cargo-mutants
-	$(MUTANTS) --shard $(SHARD)/29 --package octavo-manager --output target/mutants/manager
-	$(MUTANTS) --shard $(SHARD)/21 --package octavo-sim --file 'crates/octavo-sim/src/machine/**' \
-	    --output target/mutants/machine
+	$(MUTANTS) octavo-manager --skip every_composition --skip four_gpus_need --output target/mutants/manager $(PASSED)
+	$(MUTANTS) octavo-sim --file 'crates/octavo-sim/src/machine/**' --output target/mutants/machine $(PASSED)
 
 # Two, so that `make --jobs 2 lint` has work for both while packages are installed.
 lint: lint-rust lint-python
@@ -67,8 +71,8 @@ lint-rust:
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 
 lint-python: $(VENV)/built $(VENV)/checks
-	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference tools/networks tools/wheel
-	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference tools/networks tools/wheel
+	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/wheel
+	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/wheel
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
 
@@ -90,11 +94,18 @@ wheel: $(VENV)/tools
 	$(BIN)/maturin sdist --out dist
 	CARGO_TARGET_DIR=$(CURDIR)/target/sdist $(BIN)/python tools/wheel/try.py dist/octavo-*.tar.gz
 
+wheel-aarch64: $(VENV)/built
+	rustup target add aarch64-unknown-linux-gnu
+	$(BIN)/python tools/wheel/vega.py
+	$(BIN)/python tools/wheel/licences.py
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	    CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+	    $(BIN)/maturin build --release --target aarch64-unknown-linux-gnu --out dist
+	tools/wheel/aarch64.sh "$$(ls -t dist/octavo-*aarch64.whl | head -1)" $(BIN)/python target/aarch64-try
+
 docs: $(VENV)/built $(VENV)/checks
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --quiet
-	$(BIN)/octavo compare --workload stencil2d --scale 0.0625 \
-	    --placement on-touch,access-counter,duplication,first-touch,grit,ideal --output demo --force --quiet
-	mkdir -p docs/images && cp demo/speedup.png demo/breakdown.png docs/images/
+	$(BIN)/python tools/docs/pictures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Documentation: site/index.html (with search: python3 -m http.server -d site)"
 
