@@ -19,6 +19,7 @@ __all__ = [
     "Node",
     "Occupancy",
     "OptionError",
+    "OutOfMemory",
     "OverTime",
     "Page",
     "PolicyError",
@@ -72,6 +73,9 @@ class ScenarioError(Exception):
 
 class SimulationError(Exception):
     """A scenario that cannot be simulated; argument: message."""
+
+class OutOfMemory(SimulationError):  # noqa: N818 - named after what happened, as Rust does
+    """A memory is full, and nothing can leave it; argument: message."""
 
 class PolicyError(SimulationError):
     """A policy that raised or answered nonsense; arguments: message, traceback (empty for nonsense)."""

@@ -80,6 +80,10 @@ class SimulationError(OctavoError):
     exit_code = 2
 
 
+class OutOfMemoryError(SimulationError):
+    """A run in which a simulated memory is full and nothing can leave it."""
+
+
 class PolicyError(SimulationError):
     """A policy written in Python that raised or answered nonsense; what it raised is the cause."""
 

@@ -6,7 +6,10 @@ import polars as pl
 import pytest
 
 import octavo
+from octavo.runs.execute import attempt
 from octavo.validate.uvmsmart import Replay, Row, Stepwise, StuckError, Unpadded, UvmsmartValidation, picture, words
+from octavo.validate.uvmsmart.cases import cases
+from octavo.validate.uvmsmart.programs import POLICIES
 from octavo.validate.uvmsmart.replay import Counts
 from octavo.validate.uvmsmart.study import COUNTS, compare
 from octavo.validate.uvmsmart.trees import roots
@@ -91,7 +94,7 @@ def test_memory_is_never_too_full_and_pages_are_counted_once() -> None:
 
 @pytest.fixture(scope="module")
 def found() -> UvmsmartValidation:
-    return compare(only=["triad", "backprop"], oversubscriptions=[125])
+    return compare(only=["triad", "backprop", "nw"], oversubscriptions=[125])
 
 
 def test_octavo_decides_as_the_rules_do(found: UvmsmartValidation) -> None:
@@ -109,6 +112,14 @@ def test_what_octavo_does_otherwise_is_all_there_is_to_its_errors(found: Uvmsmar
     rows = [row for row in found.rows if row.program == "backprop"]
     assert any(row.error("migrated") != 0 for row in rows)
     assert all(row.unexplained(count) == 0 for row in rows for count in COUNTS)
+
+
+def test_nw_has_the_rules_order_of_policies_and_is_explained_to_the_page(found: UvmsmartValidation) -> None:
+    """As docs/validation.md has it: its errors are those of padding and order alone."""
+    nw = UvmsmartValidation([row for row in found.rows if row.program == "nw"])
+    assert nw.order() == (28, 28)
+    assert [nw.explained(count) for count in COUNTS] == [(8, 8)] * len(COUNTS)
+    assert [nw.within(count)[0] for count in COUNTS] == [8, 6, 6, 6]
 
 
 def test_nothing_comes_from_beyond_an_allocation() -> None:
@@ -139,6 +150,16 @@ def test_orders_and_errors_are_counted() -> None:
     assert words.rows(both).rows[2][3:5] == ["stuck", ""]
 
 
+def test_counts_that_the_rules_do_not_have_are_no_errors_in_percent() -> None:
+    none, some = Counts(1, 1), Counts(1, 1, 5)
+    both = UvmsmartValidation([Row("p", "none / lru-page", 110, 16, none, some)])
+    assert both.median_error("evicted") is None
+    json.dumps(both.to_dict(), allow_nan=False)
+    assert words.summary(both).rows[2] == ["evicted", "1", "–", "0%", "0"]
+    stuck = UvmsmartValidation([Row("p", "none / lru-block", 110, 16, None, None)])
+    assert words.summary(stuck).rows[0] == ["faults", "0", "–", "–", "0"]
+
+
 def test_a_picture_needs_no_counts_above_zero(tmp_path) -> None:
     none = Counts(1, 1)
     picture.counts(tmp_path / "counts.png", UvmsmartValidation([Row("p", "none / lru-page", 110, 16, none, none)]))
@@ -154,8 +175,33 @@ def test_the_command_prints_tables(cli, tmp_path) -> None:
     assert told["summary"]["counts"]["faults"]["within_5"][1] == len(told["rows"])
     assert pl.read_parquet(root / "points.parquet").height == len(told["rows"])
     assert (root / "counts.png").is_file()
+    runs = sorted(path.name for path in (root / "runs" / "triad" / "110").iterdir())
+    assert len(runs) == len(POLICIES)
+    again = cli("validate", "uvmsmart", "--only", "triad,triad", "--oversubscription", "110,110", "-o", str(root))
+    assert again.stdout == done.stdout, "what is named twice is there once, and what is finished is kept"
     assert "expected one of hotspot" in cli("validate", "uvmsmart", "--only", "triadd").stderr
     assert "expected 100 or more" in cli("validate", "uvmsmart", "--oversubscription", "90").stderr
+    little = cli("validate", "uvmsmart", "--only", "triad", "--oversubscription", "9999999")
+    assert little.returncode == 2
+    assert "leaves `triad` no memory: expected at most" in little.stderr
+
+
+def test_each_experiment_has_a_folder_of_its_own(cli, tmp_path) -> None:
+    """Named after its programs and footprints, in whatever order they are given."""
+    asked = ("validate", "uvmsmart", "--only", "triad,atax", "--oversubscription", "150,120", "--memory-limit", "1KiB")
+    refused = cli(*asked)
+    assert refused.returncode == 2
+    assert "the run would take about" in refused.stderr
+    assert "--memory-limit says otherwise" in refused.stderr or "the same command tries these again" in refused.stderr
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["validate-uvmsmart-atax-triad-120%-150%"]
+
+
+def test_a_run_without_room_is_no_failure_where_it_is_expected(tmp_path) -> None:
+    """Blocks of 2 MiB that only leave whole: 16 pages never make one."""
+    case = next(case for case in cases(["triad"], [9600]) if case.policy.name == "tree-neighborhood / lru-block")
+    assert attempt([case.point(tmp_path)], may_fill=True) == [None]
+    with pytest.raises(octavo.errors.OutOfMemoryError, match="has no room for the page"):
+        attempt([case.point(tmp_path)])
 
 
 class Listening(octavo.policies.EvictionPolicy):

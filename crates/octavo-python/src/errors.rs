@@ -19,6 +19,13 @@ create_exception!(
     SimulationError,
     "A policy that raised or answered nonsense; arguments: message, traceback (empty for nonsense)."
 );
+create_exception!(
+    _core,
+    OutOfMemory,
+    SimulationError,
+    "A memory is full, and nothing can leave it; argument: message."
+);
+
 create_exception!(_core, Interrupted, PyException, "The run was stopped by its progress callback.");
 
 create_exception!(_core, OverTime, PyException, "The run is not over after the time that it was given.");
@@ -46,6 +53,10 @@ pub fn simulation(py: Python<'_>, error: &SimError) -> PyErr {
         SimError::Interrupted => Interrupted::new_err("the run was stopped"),
         SimError::OverTime { .. } => OverTime::new_err(error.to_string()),
         SimError::Strategy(failure) => policy(py, failure),
+        full @ (SimError::OutOfMemory { .. }
+        | SimError::HostOutOfMemory { .. }
+        | SimError::BoundOutOfMemory { .. }
+        | SimError::HostFullForKept { .. }) => OutOfMemory::new_err(full.to_string()),
         other => SimulationError::new_err(other.to_string()),
     }
 }

@@ -39,7 +39,8 @@ mod _core {
     use crate::describe::{event_kinds, inspect_workload, listing, schema, workload_program, workload_result};
     #[pymodule_export]
     use crate::errors::{
-        GpuError, Interrupted, OverTime, PolicyError, ScenarioError, SimulationError, TraceError, UnknownGpuProbe,
+        GpuError, Interrupted, OutOfMemory, OverTime, PolicyError, ScenarioError, SimulationError, TraceError,
+        UnknownGpuProbe,
     };
     #[pymodule_export]
     use crate::gpu::{gpu_compile, gpu_describe, gpu_host, gpu_probe, gpu_probes};

@@ -224,6 +224,8 @@ def uvmsmart_(
             help="Footprints in percent of the memory, repeated or separated by commas; 110, 125 and 150 if left out.",
         ),
     ] = None,
+    workers: options.Workers = None,
+    _memory_limit: options.MemoryLimit = None,
     output: options.Output = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -233,12 +235,22 @@ def uvmsmart_(
 
     The replay is small and obvious, written from what the simulator does with pages; it has no time. Octavo decides
     about the same accesses, without time, with UVMSmart's prefetchers and evictors. Nothing is fitted.
+
+    What is finished is kept: the same command goes on where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
-    percents = _percents(options.listed(oversubscription)) or validate.uvmsmart.OVERSUBSCRIPTIONS
-    chosen = options.listed(only)
-    root = output or Path("runs") / "-".join(["validate-uvmsmart", *chosen])
-    found = validate.uvmsmart.study_in(root, only=chosen, oversubscriptions=percents, force=force)
+    percents = _percents(options.listed(oversubscription))
+    chosen = sorted(set(options.listed(only)))
+    root = output or Path("runs") / "-".join(["validate-uvmsmart", *chosen, *(f"{one}%" for one in percents)])
+    with watching(quiet=quiet) as watch:
+        found = validate.uvmsmart.study_in(
+            root,
+            only=chosen,
+            oversubscriptions=percents or validate.uvmsmart.OVERSUBSCRIPTIONS,
+            workers=workers,
+            force=force,
+            watch=watch,
+        )
     sink.document({"folder": str(root), **found.to_dict()})
     for one in (words_of_uvmsmart.rows(found), words_of_uvmsmart.summary(found)):
         sink.table(one.title, one.columns, one.rows)
@@ -249,7 +261,7 @@ def _percents(values: list[str]) -> list[int]:
     for value in values:
         if not value.isdecimal() or int(value) < 100:
             raise ValidationError(f"`{value}` is no footprint in percent of the memory", "expected 100 or more")
-    return [int(value) for value in values]
+    return sorted({int(value) for value in values})
 
 
 def _say(sink: Sink, found: validate.Validation) -> None:

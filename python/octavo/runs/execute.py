@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import octavo._core as _core
-from octavo.errors import InterruptedRun, OctavoError, PolicyError, SimulationError
+from octavo.errors import InterruptedRun, OctavoError, OutOfMemoryError, PolicyError, SimulationError
 from octavo.files import links
 from octavo.runs import folder, interrupts, memory
 from octavo.runs.result import RunResult
@@ -56,6 +56,8 @@ class _Limits:
     """Bytes."""
     time: int | None
     """Picoseconds of simulated time."""
+    may_fill: bool = False
+    """Whether a run that is out of memory has no result, as one that is over time; else it is a failure."""
 
 
 @dataclass
@@ -95,24 +97,27 @@ def execute(
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
-    results = _results(points, None, workers, watch, force=force)
+    results = _results(points, (None, False), workers, watch, force=force)
     return [results[index] for index in range(len(points))]
 
 
 def attempt(
     points: Sequence[Point],
-    time_limit: int,
+    time_limit: int | None = None,
     *,
+    may_fill: bool = False,
     workers: int | None = None,
     force: bool = False,
     watch: Callable[[Progress], None] | None = None,
 ) -> list[RunResult | None]:
-    """Run every point that is not finished yet, each for a limited simulated time.
+    """Run every point that is not finished yet; those that cannot get to their end have no result.
 
     Args:
         points: the runs and their folders.
-        time_limit: picoseconds. A run that takes no longer has its result; one that is not over by then leaves nothing,
-            or its result if it ends soon after. Which of both does not depend on the machine or on `workers`.
+        time_limit: picoseconds of simulated time; no limit if left out. A run that takes no longer has its result; one
+            that is not over by then leaves nothing, or its result if it ends soon after. Which of both does not depend
+            on the machine or on `workers`.
+        may_fill: whether a run that ends because a simulated memory is full has no result; otherwise it is an error.
         workers: runs at a time; as many as there are cores if left out.
         force: replace finished results.
         watch: called with how far the runs are.
@@ -123,24 +128,24 @@ def attempt(
         InterruptedRun: Ctrl-C; what is finished is kept.
 
     """
-    results = _results(points, time_limit, workers, watch, force=force)
+    results = _results(points, (time_limit, may_fill), workers, watch, force=force)
     return [results.get(index) for index in range(len(points))]
 
 
 def _results(
     points: Sequence[Point],
-    time_limit: int | None,
+    bounds: tuple[int | None, bool],
     workers: int | None,
     watch: Callable[[Progress], None] | None,
     *,
     force: bool,
 ) -> dict[int, RunResult]:
-    """Results by the index of their point; those that are over time have none."""
+    """Results by the index of their point; those that are over time, or may be out of memory and are, have none."""
     results = finished(points, force=force)
     progress = Progress(len(points), [points[index].label for index in results], len(results))
     missing = [index for index in range(len(points)) if index not in results]
     workers = workers or default_workers()
-    limits = _Limits(memory.share(min(workers, len(missing))), time_limit)
+    limits = _Limits(memory.share(min(workers, len(missing))), *bounds)
     return results | _run_all(points, missing, progress, (workers, limits), watch or (lambda _: None), force=force)
 
 
@@ -184,7 +189,7 @@ def _run_all(
                 finished, _ = wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
                 for future in finished:
                     index = pending.pop(future)
-                    found = _outcome(future, points[index])
+                    found = _outcome(future, points[index], limits)
                     progress.done.append(points[index].label)
                     if isinstance(found, OctavoError):
                         failures.append(found)
@@ -237,25 +242,33 @@ def _interrupt_policies() -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
-def _outcome(future: Future[RunResult], point: Point) -> RunResult | OctavoError | None:
-    """The result of a point, or what went wrong; nothing if it is over time."""
+def _outcome(future: Future[RunResult], point: Point, limits: _Limits) -> RunResult | OctavoError | None:
+    """The result of a point, or what went wrong; nothing if it reached a limit."""
     try:
         return future.result()
     except _core.OverTime:
         return None
-    except _core.PolicyError as error:
-        message, traceback = error.args
-        failure = PolicyError(f"{point.label}: {message}", traceback)
-        failure.__cause__ = error.__cause__
-        return failure
     except _core.SimulationError as error:
-        return memory.refused(point.label, str(error.args[0]))
+        failure = _failure(error, point.label)
+        return None if limits.may_fill and isinstance(failure, OutOfMemoryError) else failure
     except OctavoError as error:
         return error
     except BaseException as error:
         if type(error).__name__ != _PANIC:
             raise
         return SimulationError(f"{point.label}: the engine failed, which is a fault of Octavo's: {error}")
+
+
+def _failure(error: _core.SimulationError, label: str) -> SimulationError:
+    """What went wrong in the engine, in words for the user."""
+    if isinstance(error, _core.OutOfMemory):
+        return OutOfMemoryError(f"{label}: {error.args[0]}")
+    if not isinstance(error, _core.PolicyError):
+        return memory.refused(label, str(error.args[0]))
+    message, traceback = error.args
+    failure = PolicyError(f"{label}: {message}", traceback)
+    failure.__cause__ = error.__cause__
+    return failure
 
 
 def _run_one(point: Point, stop: threading.Event, progress: Progress, *, force: bool, limits: _Limits) -> RunResult:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from octavo.runs.comparison import experiment_folder, save_report
+from octavo.scenarios.scenario import digest
 from octavo.validate.uvmsmart import picture
+from octavo.validate.uvmsmart.cases import cases
 from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS
-from octavo.validate.uvmsmart.study import COUNTS, UvmsmartValidation, compare
+from octavo.validate.uvmsmart.study import COUNTS, UvmsmartValidation, beside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from octavo.runs.execute import Progress
 
 PICTURE = "counts.png"
 
@@ -25,19 +27,20 @@ def study_in(
     *,
     only: Sequence[str] | None = None,
     oversubscriptions: Sequence[int] = OVERSUBSCRIPTIONS,
+    workers: int | None = None,
     force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
 ) -> UvmsmartValidation:
-    """As `compare`, and leaves what it finds in a folder; `force` replaces what that holds.
+    """As `study.compare`, and leaves what it finds in a folder; `force` replaces what that holds.
 
     Raises:
-        ValidationError: a program that is not there.
-        OutputError: the folder holds something else, or cannot be written.
+        OctavoError: as `study.compare`, or the folder holds something else.
 
     """
-    asked = json.dumps([sorted(only or ()), list(oversubscriptions)])
-    key = hashlib.sha256(asked.encode()).hexdigest()[:8]
+    asked = cases(only, oversubscriptions)
+    key = digest(case.scenario for case in asked)
     with experiment_folder(root, key, force=force):
-        found = compare(only=only, oversubscriptions=oversubscriptions)
+        found = beside(asked, root, workers=workers, force=force, watch=watch)
         save_report(root, key, points(found), found.to_dict())
         picture.counts(root / PICTURE, found)
     return found

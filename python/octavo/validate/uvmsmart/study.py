@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-import octavo._core as _core
-from octavo.errors import ValidationError
-from octavo.runs.tables import frame
-from octavo.scenarios.scenario import Recipe, Scenario
+from octavo.runs.execute import attempt
+from octavo.validate.uvmsmart.cases import Case, cases
 from octavo.validate.uvmsmart.differences import Stepwise
-from octavo.validate.uvmsmart.programs import (
-    NODE,
-    OVERSUBSCRIPTIONS,
-    PAGE,
-    POLICIES,
-    PROGRAMS,
-    UNITS,
-    Policy,
-    Program,
-    octavo_policy,
-)
+from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS, PAGE
 from octavo.validate.uvmsmart.replay import Counts, Replay, StuckError
-from octavo.validate.uvmsmart.trees import LEAF, ROOT, roots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from octavo.runs.execute import Progress
+    from octavo.runs.result import RunResult
 
 COUNTS = ("faults", "migrated", "evicted", "thrashed")
 """What is compared, in pages but for the first."""
@@ -90,9 +81,10 @@ class UvmsmartValidation:
         return sum(error == 0 for error in errors), len(errors)
 
     def median_error(self, count: str) -> float | None:
-        """The median size of a count's error; None if there are no rows that both finish."""
+        """The median size of a count's error; None if no row has both, or most of these have none under the rules."""
         errors = [abs(error) for row in self.rows if (error := row.error(count)) is not None]
-        return median(errors) if errors else None
+        found = median(errors) if errors else math.inf
+        return found if math.isfinite(found) else None
 
     def stuck(self) -> tuple[int, int]:
         """Rows in which both are stuck, and in which one alone is."""
@@ -138,116 +130,78 @@ def compare(
     *,
     only: Sequence[str] | None = None,
     oversubscriptions: Sequence[int] = OVERSUBSCRIPTIONS,
+    root: Path | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
 ) -> UvmsmartValidation:
     """Replays UVMSmart's rules beside Octavo without time.
 
     Args:
         only: programs by name; all if left out.
         oversubscriptions: footprints, in percent of the memory.
+        root: folder of Octavo's runs; those finished there are not run again. A temporary one if left out.
+        workers: runs side by side; as many as there are cores if left out. Results do not depend on it.
+        force: replace finished runs.
+        watch: called about ten times a second with how far the runs are.
 
     Raises:
-        ValidationError: a program that is not there.
+        ValidationError: a program that is not there, or a footprint that leaves no memory.
+        OctavoError: a run fails, or the folder cannot be written.
 
     """
-    programs = _chosen(only)
-    return UvmsmartValidation([row for program in programs for row in _rows(program, oversubscriptions)])
+    asked = cases(only, oversubscriptions)
+    if root is not None:
+        return beside(asked, root, workers=workers, force=force, watch=watch)
+    with TemporaryDirectory(prefix="octavo-uvmsmart-") as folder:
+        return beside(asked, Path(folder), workers=workers, watch=watch)
 
 
-def _chosen(only: Sequence[str] | None) -> list[Program]:
-    if not only:
-        return list(PROGRAMS)
-    known = {program.name: program for program in PROGRAMS}
-    for name in only:
-        if name not in known:
-            raise ValidationError(f"no program `{name}`", f"expected one of {', '.join(known)}")
-    return [known[name] for name in only]
+def beside(
+    asked: Sequence[Case],
+    root: Path,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    watch: Callable[[Progress], None] | None = None,
+) -> UvmsmartValidation:
+    """The rules' and Octavo's counts of these cases; as `compare`."""
+    points = [case.point(root) for case in asked]
+    runs = attempt(points, may_fill=True, workers=workers, force=force, watch=watch)
+    return UvmsmartValidation([_row(case, run) for case, run in zip(asked, runs, strict=True)])
 
 
-def _rows(program: Program, oversubscriptions: Sequence[int]) -> list[Row]:
-    allocations = _allocations(program)
-    order = _order(program)
-    footprint = _footprint(allocations, {page for page, _ in order})
-    found = []
-    for percent in oversubscriptions:
-        # Whole basic blocks: there memories are whole MiB.
-        capacity = footprint * 100 // percent // LEAF * LEAF
-        for policy in POLICIES:
-            rules = _replayed(Replay, (allocations, order), policy, capacity)
-            differing = _replayed(Stepwise, (allocations, order), policy, capacity)
-            octavo = _decided(program, policy, capacity)
-            found.append(Row(program.name, policy.name, percent, capacity, rules, octavo, differing))
-    return found
+def _row(case: Case, run: RunResult | None) -> Row:
+    rules, differing = (_replayed(kind, case) for kind in (Replay, Stepwise))
+    octavo = None if run is None else _counted(run)
+    return Row(case.program.name, case.policy.name, case.oversubscription, case.capacity, rules, octavo, differing)
 
 
-def _footprint(allocations: list[tuple[int, int]], accessed: set[int]) -> int:
-    """Pages of the trees of all allocations that kernels access: the others are not the GPU's there."""
-    used = [one for one in allocations if any(page in accessed for page in range(one[0], one[0] + one[1]))]
-    return sum(pages for one in used for _, pages in roots(*one))
-
-
-def _scenario(program: Program, overrides: Sequence[str]) -> Scenario:
-    recipe = Recipe.from_names(program.workload, "on-touch", NODE)
-    options = [f"workload.{key}={value}" for key, value in program.options.items()]
-    fixed = [f"node.compute.units={UNITS}", 'executor.kind="instant"']
-    return recipe.with_overrides([*options, *fixed, *overrides]).resolve()
-
-
-def _allocations(program: Program) -> list[tuple[int, int]]:
-    """First page and pages of each buffer; each begins on a boundary of 2 MiB."""
-    scenario = _scenario(program, [])
-    bytes_of = [buffer["bytes"] for buffer in json.loads(_core.inspect_workload(scenario.toml))["buffers"]]
-    found, first = [], 0
-    for size in bytes_of:
-        pages = -(-size // PAGE)
-        found.append((first, pages))
-        first += -(-pages // ROOT) * ROOT
-    return found
-
-
-def _order(program: Program) -> list[tuple[int, int]]:
-    """The pages that the program accesses, in order, and how often in a row."""
-    _, columns = _core.page_order(_scenario(program, []).toml)
-    values = {
-        name: np.frombuffer(data, dtype="<u8").tolist() for name, _, data, _ in columns if isinstance(data, bytes)
-    }
-    return list(zip(values["page"], values["times"], strict=True))
-
-
-def _replayed(
-    rules: type[Replay], accessed: tuple[list[tuple[int, int]], list[tuple[int, int]]], policy: Policy, capacity: int
-) -> Counts | None:
-    allocations, order = accessed
+def _replayed(rules: type[Replay], case: Case) -> Counts | None:
+    """What the rules count; nothing where no page can leave."""
     replay = rules(
-        allocations,
-        capacity=capacity,
-        prefetch=policy.prefetch,
-        eviction=policy.eviction,
-        when_full=policy.when_full,
+        case.accessed.allocations,
+        capacity=case.capacity,
+        prefetch=case.policy.prefetch,
+        eviction=case.policy.eviction,
+        when_full=case.policy.when_full,
     )
     try:
-        for page, times in order:
+        for page, times in zip(case.accessed.pages.tolist(), case.accessed.times.tolist(), strict=True):
             replay.access(page, times)
     except StuckError:
         return None
     return replay.counts
 
 
-def _decided(program: Program, policy: Policy, capacity: int) -> Counts | None:
-    memory = f'node.capacity={{bytes = "{capacity * PAGE}B", footprint_percent = 0}}'
-    scenario = _scenario(program, [*octavo_policy(policy), memory, "record.events=true"])
-    try:
-        text, tables = _core.run(scenario.toml)
-    except _core.SimulationError as error:
-        if not str(error).startswith("out of memory"):
-            raise
-        return None
-    manager = json.loads(text)["manager"]
+def _counted(run: RunResult) -> Counts:
+    manager = run.summary["manager"]
     migrated = manager["migrations"] + manager["prefetched"]
     return Counts(
         faults=manager["far_faults"],
         migrated=migrated,
         evicted=manager["evictions_written"] + manager["evictions_dropped"],
-        thrashed=migrated - _came(frame(dict(tables)["events"])),
+        thrashed=migrated - _came(run.table("events")),
     )
 
 

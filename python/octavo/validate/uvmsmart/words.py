@@ -28,7 +28,7 @@ def summary(found: UvmsmartValidation) -> Table:
     cells = []
     for count in COUNTS:
         (within, both), (exact, _), middle = found.within(count), found.explained(count), found.median_error(count)
-        shown = ["–", "–"] if middle is None else [f"{middle:.2%}", f"{within / both:.0%}"]
+        shown = ["–" if middle is None else f"{middle:.2%}", f"{within / both:.0%}" if both else "–"]
         cells.append([count, f"{both}", *shown, f"{exact}"])
     columns = ["count", "rows", "median error", "within 5%", "the same with Octavo's differences"]
     return Table("Octavo beside UVMSmart's rules", columns, cells)
