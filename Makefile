@@ -92,7 +92,7 @@ wheel: $(VENV)/tools
 	fi
 	$(BIN)/python tools/wheel/try.py "$$(ls -t dist/octavo-*.whl | head -1)"
 	$(BIN)/maturin sdist --out dist
-	CARGO_TARGET_DIR=$(CURDIR)/target/sdist $(BIN)/python tools/wheel/try.py dist/octavo-*.tar.gz
+	CARGO_TARGET_DIR=$(CURDIR)/target/sdist $(BIN)/python tools/wheel/try.py "$$(ls -t dist/octavo-*.tar.gz | head -1)"
 
 wheel-aarch64: $(VENV)/built
 	rustup target add aarch64-unknown-linux-gnu

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
+from typing import NoReturn
 
 import polars as pl
 import pytest
 
 import octavo
-from octavo.advice import exhaustive, symmetry
+from octavo.advice import bounds, exhaustive, symmetry
 from octavo.advice.facts import PLACEMENTS
+from octavo.errors import DamagedError
+from octavo.runs import execute
 
 TWO: dict = {"scale": 1 / 256, "quick": True, "exhaustive": True, "placements": ["device", "managed"]}
 
@@ -91,6 +96,47 @@ def test_what_is_about_a_search_needs_one():
         octavo.advise("vectoradd", scale=1 / 256, quick=True, symmetry=True)
     with pytest.raises(octavo.ScenarioError, match="cannot run on `moon`"):
         octavo.advise("vectoradd", on="moon", **TWO)
+
+
+BOUNDED: dict = {
+    "scale": 1 / 256,
+    "quick": True,
+    "exhaustive": True,
+    "bounds": True,
+    "placements": ["device", "managed"],
+}
+
+
+def test_with_bounds_all_runs_are_where_they_were_asked_to_be(tmp_path, monkeypatch):
+    """The present and the advised placement, too."""
+
+    def here(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("it ran here")
+
+    monkeypatch.setattr(execute, "_run_one", here)
+    there = octavo.advise("vectoradd", on="local", workers=2, output=tmp_path / "there", **BOUNDED)
+    assert there.exhausted is not None
+    assert there.exhausted.points.height == 8
+
+
+def test_what_an_earlier_search_left_is_checked(tmp_path):
+    root, asked = tmp_path / "kept", {**BOUNDED, "scale": 1 / 32}
+    first = octavo.advise("background", output=root, **asked).exhausted
+    assert first is not None
+    cut = json.loads((root / bounds.CUT_FILE).read_text())
+    assert cut, "no run was given up"
+    for run in (root / "runs").iterdir():
+        if run.name in cut:
+            shutil.rmtree(run)
+    again = octavo.advise("background", output=root, **asked).exhausted
+    assert again is not None
+    assert again.points.equals(first.points)
+    (root / bounds.CUT_FILE).write_text(json.dumps(dict.fromkeys(cut, 1e9)))
+    with pytest.raises(DamagedError, match=r"cut\.json is damaged: expected \d"):
+        octavo.advise("background", output=root, **asked)
+    renewed = octavo.advise("background", output=root, force=True, **asked).exhausted
+    assert renewed is not None
+    assert renewed.points.equals(first.points)
 
 
 def test_bounds_find_the_same_as_all_runs(tmp_path):

@@ -18,7 +18,7 @@ from octavo.errors import OutputError, SimulationError
 from octavo.explain import difference, explain, what_if, words
 from octavo.explain.facts import facts, pairs
 from octavo.explain.occupied import MEMORY, REMOTE, WALKERS
-from octavo.explain.quantities import split
+from octavo.explain.quantities import cycles, picoseconds, split
 from octavo.explain.what_if import Remedy
 from octavo.measured.imports import import_nsys
 from octavo.runs.result import RunResult
@@ -242,6 +242,14 @@ def test_what_has_no_time_or_no_scenario_is_refused(tmp_path):
 )
 def test_quantities(text, expected):
     assert split(text) == expected
+
+
+def test_quantities_of_another_kind_are_refused():
+    assert (picoseconds("2.5us"), cycles("100cycles")) == (2_500_000, 100)
+    with pytest.raises(ValueError, match="expected a time, found 100cycles"):
+        picoseconds("100cycles")
+    with pytest.raises(ValueError, match="expected cycles, found 100ns"):
+        cycles("100ns")
 
 
 @pytest.mark.parametrize("text", ["", "fast", None, "-1ns"])

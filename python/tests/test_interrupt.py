@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from octavo.runs.result import is_finished
+from octavo.runs.held import is_finished
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

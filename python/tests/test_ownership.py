@@ -15,7 +15,7 @@ from octavo.files import atomic, blame, manifest, ours, shared, swap
 from octavo.files.manifest import MANIFEST_FILE, Manifest
 from octavo.files.notes import OctavoNote
 from octavo.files.shared import Shared
-from octavo.runs.result import FILES
+from octavo.runs.held import FILES
 
 RUN = {"workload": "fir", "scale": SMALL}
 COMPARE = {"workloads": ["fir"], "placements": ["on-touch", "grit"], "scale": SMALL}

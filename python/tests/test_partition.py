@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -32,9 +33,17 @@ def test_collapses_counted_by_hand():
         ("duplication", 2, 1, 1),
         ("discard", 2, 1, 3),
     )
-    found = characterise.collapses(events)
+    found = characterise.collapses(events, 4096)
     assert found == {"collapsed": 2 / 4, "duplicated_again": 1 / 4, "shared_in_run": 3 / 4}
-    assert set(characterise.collapses(events.clear()).values()) == {0.0}
+    assert set(characterise.collapses(events.clear(), 4096).values()) == {0.0}
+
+
+def test_collapses_are_counted_by_the_pages_of_the_run():
+    """Two pages of 64 KiB: an event is about both of them, two others about the second."""
+    rows = _events(("migration", 0, 2, 1), ("duplication", 16, 1, 2), ("write_collapse", 16, 1, 3))
+    scenario = SimpleNamespace(values={"memory": {"page_size": "64KiB"}})
+    result = SimpleNamespace(table=lambda _: rows, scenario=scenario)
+    assert characterise.collapsed(result) == {"collapsed": 1 / 2, "duplicated_again": 0.0, "shared_in_run": 1 / 2}
 
 
 def test_kernels_are_characterised_under_each_dispatch(tmp_path):

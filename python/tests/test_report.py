@@ -24,7 +24,7 @@ from octavo.report.series import binned
 from octavo.report.speed import baseline, beside_published, means, speedups
 from octavo.report.tiles import LAYERS, TILE_COLUMNS, TILE_ROWS, Painter, activity, levels
 from octavo.runs.events import COPIES, KINDS, code
-from octavo.runs.result import RESULT_FORMAT
+from octavo.runs.held import RESULT_FORMAT
 from octavo.runs.sizes import size
 
 PAGE = 4096

@@ -117,7 +117,13 @@ def test_an_address_brings_back_what_was_shown(browser, path):
 
 
 @pytest.mark.parametrize(
-    "address", ["#pages?runs=99&time=9~1&pages=x&maps=7&colour=mood&page=0xffff", "#?", "#nowhere"]
+    "address",
+    [
+        "#pages?runs=99&time=9~1&pages=x&maps=7&colour=mood&page=0xffff",
+        "#pages?runs=0.5&maps=0.5&pages=0.5,1.5",
+        "#?",
+        "#nowhere",
+    ],
 )
 def test_addresses_that_make_no_sense_do_no_harm(browser, path, address):
     watched = Watched(browser, path)

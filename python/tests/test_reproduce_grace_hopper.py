@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from octavo.errors import ScenarioError
+from octavo.explain.quantities import picoseconds
 from octavo.files.notes import OctavoNote
 from octavo.reproduce.grace_hopper import (
     iterations,
@@ -50,6 +51,22 @@ def test_speeds_are_those_of_the_phases(relative):
         whole = row["time_ps"] - row["host_initialisation_ps"] - row["results_ps"]
         assert row["with_allocation_ps"] == whole
     assert points["hotspot", "system"]["copied_bytes"] == 0 < points["hotspot", "explicit"]["copied_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("context", "scale", "expected"),
+    [("320ms", 1 / 16, "20000000ns"), ("1500us", 0.5, "750000ns"), ("2s", 1, "2000000000ns")],
+)
+def test_contexts_are_made_in_as_much_less_time_as_inputs_are_smaller(context, scale, expected):
+    node = {"host": {"costs": {"context": context}}}
+    assert systems.context(node, scale) == (f"node.host.costs.context={expected}",)
+    assert systems.context({"host": {"costs": {}}}, scale) == ()
+
+
+def test_runs_have_the_scaled_context(study):
+    whole = picoseconds(study.described["host"]["costs"]["context"])
+    run = study.recipe(("hotspot", "managed")).resolve().values["node"]["host"]["costs"]["context"]
+    assert picoseconds(run) == pytest.approx(whole * study.scale * PROGRAMS["hotspot"].share, rel=1e-5)
 
 
 def test_what_the_cpu_initialises_is_left_out_and_what_the_gpu_alone_uses_stays_device_memory(relative, study):

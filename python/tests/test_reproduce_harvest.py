@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from octavo import api
-from octavo.cli.reproduce import _show_harvest
+from octavo.cli.reproduce.harvest import show
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
 from octavo.reproduce.harvest import sensitivity, systems
@@ -91,7 +91,7 @@ def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
 
 
 def test_all_that_was_found_is_shown(study, capsys):
-    _show_harvest(Sink(as_json=False), ("1",), study)
+    show(Sink(as_json=False), ("1",), study)
     shown = capsys.readouterr().out
     for title in ("Case 1: pages", "where pages came from", "who lends to whom", "Beside the publication"):
         assert title in shown

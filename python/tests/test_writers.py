@@ -14,7 +14,7 @@ from conftest import SMALL, contents
 
 import octavo
 from octavo.files import manifest, ours, swap
-from octavo.runs.result import FILES
+from octavo.runs.held import FILES
 
 COMPARE = ("compare", "-w", "fir", "-p", "on-touch,grit", "-s", str(SMALL), "-o", "out", "-q")
 RUN = ("run", "-w", "fir", "-s", str(SMALL), "-o", "out", "-q")

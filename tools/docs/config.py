@@ -100,18 +100,35 @@ class Module:
 def _keys(schema: Schema) -> dict[str, Schema]:
     """Keys of a table; of several tables those of all of them, each with everything that it may be in one."""
     found: dict[str, list[Schema]] = {}
+    told: dict[str, dict[str, list[str]]] = {}
     for each in schema.get("oneOf", [schema]):
+        names = [
+            json.loads(name) for value in each["properties"].values() if "const" in value for name in _values(value)
+        ]
         for key, value in each["properties"].items():
             found.setdefault(key, []).append(value)
-    return {key: values[0] if len(values) == 1 else _any_of(values) for key, values in found.items()}
+            if about := _sentence(value.get("description", "")):
+                told.setdefault(key, {}).setdefault(about, []).extend(names)
+    return {
+        key: values[0] if len(values) == 1 else _any_of(values, _described(told.get(key, {})))
+        for key, values in found.items()
+    }
 
 
-def _any_of(values: list[Schema]) -> Schema:
+def _described(told: dict[str, list[str]]) -> str:
+    """What a key is; where tables differ in that, what it is in each of them."""
+    if len(told) < 2:
+        return "".join(told)
+    each = ((", ".join(f"`{name}`" for name in names), about) for about, names in told.items())
+    return " ".join(f"{names}: {_ended(about)}" if names else _ended(about) for names, about in each)
+
+
+def _any_of(values: list[Schema], about: str) -> Schema:
     """Whatever one of them allows; constants become one list."""
     constants = [name for each in values for name in _values(each)]
     rest = [each for each in values if not _values(each)]
     listed = [{"enum": [json.loads(name) for name in dict.fromkeys(constants)]}] if constants else []
-    return {"description": values[0].get("description", ""), "anyOf": [*listed, *rest]}
+    return {"description": about, "anyOf": [*listed, *rest]}
 
 
 def _values(schema: Schema) -> list[str]:
@@ -128,10 +145,14 @@ def _sentence(text: str) -> str:
     return " ".join(text.replace("\\", "\\\\").split())
 
 
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "`")) else f"{text}."
+
+
 def _quoted(text: str) -> list[str]:
     if not text:
         return []
-    text = text[:1].upper() + text[1:] + ("" if text.endswith((".", "`")) else ".")
+    text = text[:1].upper() + _ended(text[1:])
     return textwrap.wrap(f'"""{text}"""', 116, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
 
 

@@ -10,7 +10,7 @@ from octavo.advice.facts import PLACEMENTS
 from octavo.advice.order import Order
 from octavo.advice.sizes import size_of
 from octavo.arguments import spelled_out
-from octavo.runs.result import is_imported
+from octavo.runs.held import is_imported
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:

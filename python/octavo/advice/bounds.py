@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from octavo.advice import verify
+from octavo.files import manifest
 from octavo.runs import folder as files
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def seconds(
     simulation only goes forward: a run that is given up takes longer than another one that is finished.
 
     Raises:
-        OctavoError: one cannot be simulated, or a folder holds something else.
+        OctavoError: one cannot be simulated, a folder holds something else, or what an earlier search left is damaged.
 
     """
     first = [plan.placements, plan.present]
-    cut = {} if force else _read(root.parent / CUT_FILE)
-    times = verify.seconds(scenario, first, root, workers=workers, force=force, watch=watch)
+    cut = {} if force else _read(root.parent)
+    times = verify.seconds(scenario, first, root, workers=workers, force=force, watch=watch, on=on)
     found = {verify.label(choice): (time, time) for choice, time in zip(first, times, strict=True)}
     known: dict[str, tuple[float | None, float]] = dict(found)
     best = min(times)
@@ -85,10 +86,16 @@ def _rounds(names: Sequence[str]) -> Iterator[Sequence[str]]:
         at, size = at + size, 2 * size
 
 
-def _read(path: Path) -> dict[str, float]:
-    """What an earlier search of the same placements found; nothing if that cannot be read."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): float(time) for name, time in found.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
+def _read(folder: Path) -> dict[str, float]:
+    """What an earlier search in the same folder found; nothing if it was killed while it wrote that down.
+
+    Raises:
+        DamagedError: the file is not what was written.
+
+    """
+    written = manifest.read(folder)
+    if written is None or written.files.get(CUT_FILE) is None:
         return {}
+    manifest.verify(folder, written, [CUT_FILE])
+    found: dict[str, float] = json.loads((folder / CUT_FILE).read_text(encoding="utf-8"))
+    return found

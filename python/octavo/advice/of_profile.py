@@ -8,7 +8,8 @@ from octavo.advice import by_phase, joined, profiles, recorded, saved, systems
 from octavo.advice.answer import Advice
 from octavo.errors import AdviceError
 from octavo.runs.comparison import experiment_folder
-from octavo.runs.result import RunResult, is_imported
+from octavo.runs.held import is_imported
+from octavo.runs.result import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

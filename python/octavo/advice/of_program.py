@@ -11,8 +11,9 @@ from octavo.advice.answer import Advice
 from octavo.errors import AdviceError
 from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
+from octavo.runs.held import holds_result
 from octavo.runs.progress import told as telling
-from octavo.runs.result import RunResult, holds_result
+from octavo.runs.result import RunResult
 from octavo.scenarios.scenario import Recipe, Scenario
 
 if TYPE_CHECKING:

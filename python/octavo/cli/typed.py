@@ -10,13 +10,30 @@ from octavo.errors import ARGUMENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SHORT = {"workload": "-w", "scale": "-s", "node": "-n", "placement": "-p", "kind": "-k"}
+"""Options that have a short name."""
+_ALSO = {"node": "--machine"}
+"""What `octavo advise` calls an option, too."""
+
 
 def as_typed(message: str, words: Sequence[str]) -> str:
     """A message that says `--scale -1` where the scenario was told `--set workload.scale=-1`."""
     found = re.match(r"--set ([\w.]+)=(.*?): (?=`)", message, re.DOTALL)
-    option = ARGUMENTS.get(found[1]) if found else None
-    if not found or not option or any(word.startswith(f"{found[1]}=") for word in words):
+    name = ARGUMENTS.get(found[1]) if found else None
+    if not found or not name:
         return message
-    if not any(word.split("=")[0] in {f"--{option}", f"-{option[0]}"} for word in words):
+    own = list(words[: words.index("--")]) if "--" in words else list(words)
+    if any(word.removeprefix("--set=") == f"{found[1]}={found[2]}" for word in own):
         return message
-    return f"--{option} {found[2]}: {message[found.end() :]}"
+    option = _typed(name, own)
+    return f"{option} {found[2]}: {message[found.end() :]}" if option else message
+
+
+def _typed(name: str, words: Sequence[str]) -> str | None:
+    """The long name of an option if it is among the words, by whichever of its names; `-s-1` is `-s` with its value."""
+    long = [word.partition("=")[0] for word in words]
+    if (also := _ALSO.get(name)) in long:
+        return also
+    short = _SHORT.get(name)
+    there = f"--{name}" in long or (short is not None and any(word.startswith(short) for word in words))
+    return f"--{name}" if there else None

@@ -11,6 +11,7 @@ from octavo.explain.occupied import occupied
 from octavo.explain.quantities import SECONDS, split
 from octavo.explain.waits import Wait, waits
 from octavo.runs import events, measures
+from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _HOST_MEMORIES = 17
 """Number of the host's second memory, as `events` have it."""
-_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,7 @@ def _driver(result: RunResult, service: Mapping[str, Any], time: int) -> float |
 
 
 def _buffers(result: RunResult) -> list[dict[str, Any]]:
-    number, unit = split(result.scenario.values["memory"]["page_size"])
-    size = int(number) * _BYTES[unit]
+    page = size(result.scenario.values["memory"]["page_size"])
     table = result.table("allocations")
     faults = pl.col("read_fault") + pl.col("write_fault")
     moved = sum((pl.col(kind) for kind in _moves(table)), start=pl.lit(0, pl.UInt64))
@@ -110,7 +109,7 @@ def _buffers(result: RunResult) -> list[dict[str, Any]]:
             "faults": row["faults"],
             "share": row["faults"] / total,
             "moved": row["moved"],
-            "times": row["moved"] / max(-(-row["bytes"] // size), 1),
+            "times": row["moved"] / max(-(-row["bytes"] // page), 1),
         }
         for row in found.to_dicts()
     ]

@@ -22,6 +22,32 @@ def split(quantity: object) -> tuple[float, str]:
     return float(found[1]), found[2]
 
 
+def picoseconds(time: object) -> float:
+    """Of a time as scenarios write it.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    number, unit = split(time)
+    if unit not in SECONDS:
+        raise ValueError(f"expected a time, found {time}")
+    return number * SECONDS[unit]
+
+
+def cycles(quantity: object) -> float:
+    """Of a number of cycles as scenarios write it.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    number, unit = split(quantity)
+    if unit != "cycles":
+        raise ValueError(f"expected cycles, found {quantity}")
+    return number
+
+
 def cycle(clock: object) -> float:
     """Picoseconds of one cycle of a clock (`1410MHz`).
 

@@ -10,7 +10,7 @@ from octavo.errors import InterruptedRun, OutputError, ScenarioError, Simulation
 from octavo.explain.quantities import split
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import slug
-from octavo.runs.result import SCENARIO_FILE, is_finished
+from octavo.runs.held import SCENARIO_FILE, is_finished
 from octavo.scenarios import catalogue
 from octavo.scenarios.scenario import Recipe
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from octavo.advice import verify
 from octavo.advice.saved import ADVICE_FILE
 from octavo.errors import DamagedError
-from octavo.runs.result import holds_result
+from octavo.runs.held import holds_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

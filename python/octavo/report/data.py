@@ -229,10 +229,6 @@ def legends(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
     }
 
 
-def _causes() -> list[tuple[str, str]]:
-    return [(cause.replace("_", " "), colour) for cause, colour in colours.CAUSES.items()]
-
-
 def _memories(runs: Sequence[Run]) -> list[str]:
     """Names of the host's memories beyond its first."""
     tables = [run.result.table("memory_intervals") for run in runs if "memory_intervals" in run.result.tables]

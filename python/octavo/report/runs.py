@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import OutputError
 from octavo.runs import replicates
+from octavo.runs.held import SUMMARY_FILE, holds_result, is_imported
 from octavo.runs.replicates import Interval, interval
-from octavo.runs.result import SUMMARY_FILE, RunResult, holds_result, is_imported, vouched
+from octavo.runs.result import RunResult, vouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,6 +18,7 @@ from octavo.reproduce.partition_statements import STATEMENTS, Statement
 from octavo.runs import pictures
 from octavo.runs.comparison import save_report
 from octavo.runs.experiment import Variant
+from octavo.runs.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,10 +125,10 @@ def collapsed(result: RunResult) -> dict[str, float]:
 
     The last tells what is counted otherwise, too, but knows what a run decided.
     """
-    return collapses(result.table("events"))
+    return collapses(result.table("events"), size(result.scenario.values["memory"]["page_size"]))
 
 
-def collapses(events: pl.DataFrame, page_bytes: int = 4096) -> dict[str, float]:
+def collapses(events: pl.DataFrame, page_bytes: int) -> dict[str, float]:
     """The same from the events of a run under duplication without limit of memory."""
     kinds = pl.col("kind").cast(pl.String)
     moved = (

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.errors import DamagedError, OutputError
 from octavo.files import atomic, links, parquet, shared, swap
-from octavo.runs.result import (
+from octavo.runs.held import (
     FILES,
     RESULT_FORMAT,
     RUN,
     SCENARIO_FILE,
     SUMMARY_FILE,
-    RunResult,
     holds_result,
     is_finished,
     is_replaceable,
 )
+from octavo.runs.result import RunResult
 from octavo.runs.tables import frame
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from octavo.errors import DamagedError, OutputError
 from octavo.files import manifest, parquet
 from octavo.files.notes import note
 from octavo.runs import html
+from octavo.runs.held import RESULT_FORMAT, SCENARIO_FILE, SUMMARY_FILE, holds_result, instead, is_imported
 from octavo.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -25,45 +26,7 @@ if TYPE_CHECKING:
     from octavo.runs.execute import Progress
     from octavo.runs.pictures import Picture
 
-RUN = "run"
-PROFILE = "profile"
-"""What the manifests of results call them."""
-SCENARIO_FILE = "scenario.toml"
-SUMMARY_FILE = "summary.json"
-RESULT_FORMAT = 2
-"""What `summary.json` says as `format`; it grows with every change of what results hold or mean. 1 says nothing."""
-
-TABLES = (
-    "accesses",
-    "allocations",
-    "capacity",
-    "events",
-    "fault_waits",
-    "intervals",
-    "jobs",
-    "kernels",
-    "lifetimes",
-    "link_intervals",
-    "links",
-    "mapping_intervals",
-    "mappings",
-    "memory_intervals",
-    "page_groups",
-    "phases",
-    "placement",
-    "process_intervals",
-    "processes",
-    "traffic",
-    "traffic_intervals",
-    "walks",
-)
-"""Names of all tables that results may have."""
-FILES = (SCENARIO_FILE, SUMMARY_FILE, *(f"{name}.parquet" for name in TABLES))
-"""Names of all files that results of earlier versions may have, which have no manifest."""
-
 _AGAIN = "run it again with --force"
-_NAMED = 3
-"""Results that an error names, at most."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +45,7 @@ class RunResult:
         """
         folder = Path(folder)
         if not holds_result(folder):
-            raise OutputError(f"{folder} holds no finished result", _instead(folder))
+            raise OutputError(f"{folder} holds no finished result", instead(folder))
         result = cls(folder)
         result.check_format()
         if result._manifest() is None:
@@ -330,59 +293,3 @@ def _text(path: Path) -> str:
         raise OutputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError:
         raise DamagedError(f"{path} is damaged: it is not UTF-8 text", _AGAIN) from None
-
-
-def _instead(folder: Path) -> str:
-    """Results below a folder that is none itself, as those of experiments and sweeps are."""
-    below = sorted(file.parent for file in folder.rglob(SUMMARY_FILE) if is_finished(file.parent))
-    if not below:
-        return f"a result has {SCENARIO_FILE} and {SUMMARY_FILE}"
-    more = f" and {len(below) - _NAMED:,} more" if len(below) > _NAMED else ""
-    return f"results below it: {', '.join(map(str, below[:_NAMED]))}{more}"
-
-
-def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a finished run: results appear under their name only when they are whole."""
-    kind = _kind(folder)
-    if kind is None:
-        return (folder / SCENARIO_FILE).is_file() and (folder / SUMMARY_FILE).is_file()
-    return kind == RUN
-
-
-def is_imported(folder: Path) -> bool:
-    """Whether a folder holds the profile of a real program that `octavo import` or `octavo profile` wrote."""
-    kind = _kind(folder)
-    if kind is not None:
-        return kind == PROFILE
-    return not (folder / SCENARIO_FILE).exists() and isinstance(_loose_summary(folder).get("source"), dict)
-
-
-def is_replaceable(folder: Path) -> bool:
-    """Whether a folder holds a finished run that is certainly Octavo's.
-
-    A manifest says so, even a damaged one; where there is none, as in results of earlier versions, the summary does.
-    """
-    return is_finished(folder) and ((folder / manifest.MANIFEST_FILE).is_file() or "octavo" in _loose_summary(folder))
-
-
-def holds_result(folder: Path) -> bool:
-    """Whether a folder holds a finished run or an imported profile, perhaps a damaged one."""
-    return is_finished(folder) or is_imported(folder)
-
-
-def _loose_summary(folder: Path) -> dict[str, Any]:
-    """The summary of a folder without a manifest; empty if it is none."""
-    try:
-        found = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _kind(folder: Path) -> str | None:
-    """What the manifest calls a folder; nothing without one, or with one that cannot be read."""
-    try:
-        found = manifest.read(folder)
-    except DamagedError:
-        return None
-    return None if found is None else found.kind

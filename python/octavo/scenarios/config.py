@@ -46,14 +46,17 @@ class Workload(TypedDict, total=False):
     )
 
     degree: int
-    """Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
-    choice: the published input is not known; MGPUSim's default is 3, SHOC's 2."""
+    """`bfs-shoc`: Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8,
+    this project's choice: the published input is not known; MGPUSim's default is 3, SHOC's 2. `bfs-rodinia`: Edges
+    of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator)."""
 
     shape: Literal["random-tree", "uniform", "k-way"]
     """How the graph is made. Default `random-tree` (MGPUSim)."""
 
     nodes: int
-    """Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications)."""
+    """`bfs-shoc`: Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of
+    applications). `bfs-rodinia`: Nodes, 2 to 2^27. Default: a million times the scale (Rodinia's largest graph), or
+    16 million (Grace Hopper study)."""
 
     scale: float
     """Footprint relative to the published one: above 0, at most 1024."""
@@ -62,11 +65,16 @@ class Workload(TypedDict, total=False):
     """Seed of the workload's data; the scenario's seed if left out."""
 
     keys: int
-    """Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the
-    scale (GRIT, table of applications)."""
+    """`bitonicsort`: Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB
+    times the scale (GRIT, table of applications). `bst`: Keys. Default: what makes nodes, keys and depths 40 MB
+    times the scale (this project's choice; Hetero-Mark 200)."""
 
     batch: int
-    """Images in a batch. Default: 1 (MGPUSim, samples/conv2d)."""
+    """`c2d`: Images in a batch. Default: 1 (MGPUSim, samples/conv2d). `alignment`: Places of a batch, at least 1.
+    Default 1048576 (this project's choice; Hetero-Mark 1024). `vgg16`, `resnet18`, `resnet50`, `resnet101`,
+    `mobilenet_v3_large`, `gnmt16`: Samples of a batch, at most 2^20. Default: the published one. `llm-decode`,
+    `moe-decode`: Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`). `step`:
+    Samples of a batch, at most 2^20, where they were recorded as what can be chosen. Default: as the file says."""
 
     channels: int
     """Channels of an input image. Default: 3, a colour image."""
@@ -81,11 +89,15 @@ class Workload(TypedDict, total=False):
     """Rows and columns of zeros around an image, in pixels. Default: 0 (MGPUSim, samples/conv2d)."""
 
     stride: int
-    """Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d)."""
+    """`c2d`: Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d). `touch`:
+    Bytes from one place to the next, a multiple of `width`. Default: `width`, that is every byte."""
 
     side: int
-    """Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most 94 MB
-    times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults."""
+    """`c2d`: Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most
+    94 MB times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults. `hs`: Rows and
+    columns, in elements, a multiple of 32. Default at scale 1: 1024 (the largest input of Rodinia); 16384 (Grace
+    Hopper study). `cfd`: Small cubes along a side of the mesh, six elements each, 1 to 400. Default: what makes
+    235824 elements times the scale (near Rodinia's largest mesh)."""
 
     taps: int
     """Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim)."""
@@ -95,32 +107,70 @@ class Workload(TypedDict, total=False):
     applications)."""
 
     rows: int
-    """Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square matrices of
-    16 MB in all (GRIT, table of applications)."""
+    """`gemm`: Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square
+    matrices of 16 MB in all (GRIT, table of applications). `matrixmultiplication`: Rows of A and C, in elements, a
+    multiple of 32. Default: 1696 at scale 1, the side of three square matrices of 33 MB in all (GRIT, table of
+    applications). `stencil2d`: Rows without the halo, in elements, a multiple of 16. Default: what makes the
+    footprint 33 MB times the scale with the default columns (GRIT, table of applications); 2096 at scale 1. `spmv`:
+    Rows and columns of the matrix, 1 to 65536. Default: 16384 times the root of the scale (SHOC, problem size 4).
+    `srad`: Rows of the image, a multiple of 16. Default at scale 1: 2048 (Rodinia's script), 20480 (Grace Hopper
+    study). `lud`: Rows and columns of the matrix, a multiple of 16. Default: 2048 times the root of the scale (the
+    largest matrix that Rodinia ships). `pathfinder`: Rows, 2 to 2^20. Default: 100 times the root of the scale
+    (Rodinia's script), or 20,000 (Grace Hopper study). `atax`: Rows of the matrix. Default at scale 1: 1200
+    (UVMSmart's benchmarks). `fdtd2d`: Rows of the grid. Default at scale 1: 1200 (UVMSmart's benchmarks)."""
 
     inner: int
-    """Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`."""
+    """`gemm`: Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`. `matrixmultiplication`:
+    Columns of A and rows of B, in elements, a multiple of 32. Default: as `rows`."""
 
     columns: int
-    """Columns of B and C, in elements, a multiple of 4. Default: as `rows`."""
+    """`gemm`: Columns of B and C, in elements, a multiple of 4. Default: as `rows`. `matrixmultiplication`: Columns
+    of B and C, in elements, a multiple of 32. Default: as `rows`. `stencil2d`: Columns without the halo, in
+    elements, a multiple of 64. Default: 2048 at scale 1, near a square. `srad`: Columns of the image, a multiple of
+    16. Default: as for `rows`. `pathfinder`: Columns, 1 to 2^20. Default: 100,000 times the root of the scale.
+    `atax`: Columns of the matrix. Default: as for `rows`. `fdtd2d`: Columns of the grid. Default: as for `rows`."""
 
     mask: int
     """Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim)."""
 
     width: int
-    """Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT,
-    table of applications); 4142 at scale 1."""
+    """`simpleconvolution`: Width of the image in pixels. Default: the side of a square image of 131 MB in all times
+    the scale (GRIT, table of applications); 4142 at scale 1. `transpose`: Rows and columns, in elements, a multiple
+    of 64. Default: 2048 at scale 1, the side of two square matrices of 32 MB in all (this project's choice).
+    `cons`: Width of the image in elements, a multiple of 128. Default: 3072 at scale 1 (CUDA SDK), near a square.
+    `3ds`: Elements along x, a multiple of 16. Default: 512 at scale 1 (Parboil). `lps`: Nodes along x. Default 256
+    (this project's choice; the suite has 100). `sad`: Width of a frame in pixels, a multiple of 16. Default: 352
+    times the root of the scale (this project's choice). `touch`: Bytes that each thread touches at a place, a power
+    of two from 1 to 64. Default 4."""
 
     height: int
-    """Height of the image in pixels. Default: as for `width`."""
+    """`simpleconvolution`: Height of the image in pixels. Default: as for `width`. `cons`: Height of the image in
+    elements, a multiple of 64. Default: as for `width`. `3ds`: Elements along y. Default: as for `width`. `lps`:
+    Nodes along y. Default: 256 at scale 1 (as `width`). `sad`: Height of a frame in pixels, a multiple of 16.
+    Default: 288 times the root of the scale (this project's choice)."""
 
     iterations: int
-    """Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the phases to
-    repeat, at a fiftieth of the time SHOC's own default of 1000 takes."""
+    """`stencil2d`: Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the
+    phases to repeat, at a fiftieth of the time SHOC's own default of 1000 takes. `red`: How often the vector is
+    summed, at least once. Default 8 (SHOC: 256, all alike). `scan`: How often the vector is scanned, at least once.
+    Default 4 (SHOC: 256, all alike). `blk`: How often all are priced, at least once. Default 4 (CUDA SDK: 512, all
+    alike). `spmv`: How often the product is made, 1 to 1000. Default 1 (this project's choice, for the time it
+    takes). `cons`: How often the image is convolved, at least once. Default 2 (CUDA SDK: 17, all alike). `3ds`:
+    Iterations, one launch each, at least 1. Default 4 (Parboil: 100, all alike). `lps`: Iterations, one launch
+    each, at least 1. Default 2 (laplace3d: 10; the suite: 1). `srad`: Iterations, two launches each, at least 1.
+    Default 2 (Rodinia's script); 12 (Grace Hopper study). `cfd`: Iterations, 1 to 10000. Default 2 (this project's
+    choice; Rodinia: 2000). `vgg16`, `resnet18`, `resnet50`, `resnet101`, `mobilenet_v3_large`, `gnmt16`, `step`:
+    Steps, one after another, 1 to 1000. Default 1."""
 
     elements: int
-    """Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
-    choice)."""
+    """`relu`: Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
+    choice). `vectoradd`: Elements of each vector. Default: what makes the footprint 32 MB times the scale (this
+    project's choice). `trd`: Elements of each of the six buffers, a multiple of 128. Default: 16 MB of them times
+    the scale (SHOC; Mosaic, MICRO 2017). `red`: Elements of the vector, a multiple of 512. Default: 64 MB of them
+    times the scale (SHOC, size 4). `scan`: Elements of the vector, a multiple of 4. Default: 64 MB of them times
+    the scale (SHOC, size 4). `scp`: Elements of a vector, a multiple of 1024. Default 4096 (CUDA SDK). `fwt`:
+    Elements of each of the two arrays, a power of two from 4096. Default: the one nearest to 2^23 times the scale
+    (CUDA SDK; Mosaic, MICRO 2017)."""
 
     pairs: int
     """Pairs of vectors. Default: 256 times the scale (CUDA SDK; Mosaic, MICRO 2017)."""
@@ -129,8 +179,9 @@ class Workload(TypedDict, total=False):
     """Options to price, an even number. Default: five arrays of 8 MB times the scale (Mosaic, MICRO 2017)."""
 
     words: int
-    """Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
-    the scale, to the nearest power of two (this project's choice)."""
+    """`gups`: Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64
+    MB times the scale, to the nearest power of two (this project's choice). `histo`: Words of four bytes. Default:
+    1920 x 1080 times the scale (Mosaic, MICRO 2017)."""
 
     updates: int
     """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
@@ -149,20 +200,25 @@ class Workload(TypedDict, total=False):
     2017), or 32768 (Grace Hopper study)."""
 
     block: int
-    """Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim: 64)."""
+    """`nw`: Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim:
+    64). `llm-decode`, `moe-decode`: Tokens of a block of the cache, 1 to 1024. Default 16 (vLLM)."""
 
     records: int
     """Records. Default: what makes the footprint 48 MB times the scale (this project's choice)."""
 
     pyramid: int
-    """Steps of one launch, 1 to 7. Default 2 (Rodinia's script)."""
+    """`hs`: Steps of one launch, 1 to 7. Default 2 (Rodinia's script). `pathfinder`: Rows of one launch, 1 to 127.
+    Default 20 (Rodinia's script)."""
 
     steps: int
-    """Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace Hopper
-    study, which does not say (Rodinia's script)."""
+    """`hs`: Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace
+    Hopper study, which does not say (Rodinia's script). `fdtd2d`: Steps, three launches each, at least 1. Default 5
+    (UVMSmart's benchmarks). `llm-decode`, `moe-decode`: Steps that are simulated, 1 to 10000. Default 16
+    (chosen)."""
 
     depth: int
-    """Planes, at least 3. Default 64 (Parboil)."""
+    """`3ds`: Planes, at least 3. Default 64 (Parboil). `lps`: Nodes along z. Default: as for `height`. `quantum-
+    volume`: Layers of the circuit, 1 to 65,536. Default: as many as qubits (Qiskit)."""
 
     transforms: int
     """Transforms, an even number. Default: 96 MB of points times the scale (SHOC, size 3)."""
@@ -190,17 +246,22 @@ class Workload(TypedDict, total=False):
     """Elements within which the mesh is shuffled, at least 1. Default 1024 (this project's choice)."""
 
     points: int
-    """Points. Default: 65536 times the scale (Rodinia)."""
+    """`streamcluster`: Points. Default: 65536 times the scale (Rodinia). `kmeans`: Points. Default: what makes
+    points of 34 features 48 MB times the scale, turned ones and memberships included (this project's choice)."""
 
     dimensions: int
     """Coordinates of a point, 1 to 1024. Default 256 (Rodinia)."""
 
     launches: int
-    """Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice: the program tries
-    over a thousand)."""
+    """`streamcluster`: Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice:
+    the program tries over a thousand). `touch`: Launches, 1 to 1024. Default 1."""
 
     graph: str | WorkloadGraph
-    """The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1)."""
+    """`pagerank`: The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1). `bfs-balanced`: The graph.
+    Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `wcc`: The graph; edges count both ways. Default
+    `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `sssp`: The graph. Default `soc-twitter-2010` (HUVM, USENIX
+    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as that of the others.
+    `mst`: The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
 
     damping: float
     """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
@@ -209,10 +270,12 @@ class Workload(TypedDict, total=False):
     """Sum of all changes of ranks below which it ends. Default 0.0001 (HUVM's artefact)."""
 
     rounds: int
-    """Most rounds, 1 to 1000. Default 100 (cuGraph's)."""
+    """`pagerank`: Most rounds, 1 to 1000. Default 100 (cuGraph's). `kmeans`: Rounds at most, 1 to 500; it ends when
+    no point changes. Default 10 (this project's choice; Hetero-Mark 500)."""
 
     source: int
-    """Where the search begins. Default: the vertex of most edges, the first of them."""
+    """`bfs-balanced`: Where the search begins. Default: the vertex of most edges, the first of them. `sssp`: Where
+    paths begin. Default: the vertex of most edges, the first of them."""
 
     algorithm: Literal["label-propagation", "afforest"]
     """How. Default `label-propagation`."""
@@ -324,31 +387,36 @@ class Workload(TypedDict, total=False):
     `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
-    """The model. Default `llama-3-8b`."""
+    """`llm-decode`: The model. Default `llama-3-8b`. `moe-decode`: The model. Default `qwen3-30b-a3b`."""
 
     trace: Literal["azure-chat", "azure-code"]
     """The trace whose statistics requests have. Default `azure-chat`."""
 
     load: float
-    """Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32
-    (chosen)."""
+    """`llm-decode`: Requests that would be under way on average if each got a token every step, 0.001 to 4096.
+    Default 32 (chosen). `moe-decode`: Requests that would be under way on average if each got a token every step,
+    0.001 to 4096. Default 4 (chosen: few enough that a step passes a part of the experts)."""
 
     after: int
     """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
     left)."""
 
     cache: int
-    """Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`)."""
+    """`llm-decode`: Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`).
+    `moe-decode`: Tokens that the cache holds, in whole blocks. Default 32768 (chosen: 3 GiB of `qwen3-30b-a3b`)."""
 
     skew: float
     """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
     (fitted to a published skew of 128 experts)."""
 
     path: str
-    """File of the recorded step, relative to the working directory. No default: it must be given."""
+    """`step`: File of the recorded step, relative to the working directory. No default: it must be given. `trace`:
+    Folder of the trace, relative to the working directory. No default: it must be given."""
 
     digest: str
-    """Digest of the file, so that results are not taken for those of another one. Default: computed."""
+    """`step`: Digest of the file, so that results are not taken for those of another one. Default: computed.
+    `trace`: Digest of the trace's contents, so that results are not taken for those of another trace. Default:
+    computed."""
 
     layout: Literal["recorded", "packed"]
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
@@ -371,14 +439,17 @@ class JobItemWorkload(TypedDict, total=False):
     )
 
     degree: int
-    """Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8, this project's
-    choice: the published input is not known; MGPUSim's default is 3, SHOC's 2."""
+    """`bfs-shoc`: Edges of a node on average, both directions counted (`k-way`: children of a node). Default 8,
+    this project's choice: the published input is not known; MGPUSim's default is 3, SHOC's 2. `bfs-rodinia`: Edges
+    of a node on average, both directions counted, 1 to 64. Default 6 (Rodinia's generator)."""
 
     shape: Literal["random-tree", "uniform", "k-way"]
     """How the graph is made. Default `random-tree` (MGPUSim)."""
 
     nodes: int
-    """Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of applications)."""
+    """`bfs-shoc`: Nodes, at least 2. Default: what makes the footprint 32 MB times the scale (GRIT, table of
+    applications). `bfs-rodinia`: Nodes, 2 to 2^27. Default: a million times the scale (Rodinia's largest graph), or
+    16 million (Grace Hopper study)."""
 
     scale: float
     """Footprint relative to the published one: above 0, at most 1024."""
@@ -387,11 +458,16 @@ class JobItemWorkload(TypedDict, total=False):
     """Seed of the workload's data; the scenario's seed if left out."""
 
     keys: int
-    """Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB times the
-    scale (GRIT, table of applications)."""
+    """`bitonicsort`: Keys, a power of two from 2 to 2^38. Default: the power of two nearest to a footprint of 30 MB
+    times the scale (GRIT, table of applications). `bst`: Keys. Default: what makes nodes, keys and depths 40 MB
+    times the scale (this project's choice; Hetero-Mark 200)."""
 
     batch: int
-    """Images in a batch. Default: 1 (MGPUSim, samples/conv2d)."""
+    """`c2d`: Images in a batch. Default: 1 (MGPUSim, samples/conv2d). `alignment`: Places of a batch, at least 1.
+    Default 1048576 (this project's choice; Hetero-Mark 1024). `vgg16`, `resnet18`, `resnet50`, `resnet101`,
+    `mobilenet_v3_large`, `gnmt16`: Samples of a batch, at most 2^20. Default: the published one. `llm-decode`,
+    `moe-decode`: Requests served at the same time at most, 1 to 4096. Default 256 (vLLM's `max_num_seqs`). `step`:
+    Samples of a batch, at most 2^20, where they were recorded as what can be chosen. Default: as the file says."""
 
     channels: int
     """Channels of an input image. Default: 3, a colour image."""
@@ -406,11 +482,15 @@ class JobItemWorkload(TypedDict, total=False):
     """Rows and columns of zeros around an image, in pixels. Default: 0 (MGPUSim, samples/conv2d)."""
 
     stride: int
-    """Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d)."""
+    """`c2d`: Pixels from one application of the kernel to the next. Default: 1 (MGPUSim, samples/conv2d). `touch`:
+    Bytes from one place to the next, a multiple of `width`. Default: `width`, that is every byte."""
 
     side: int
-    """Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most 94 MB
-    times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults."""
+    """`c2d`: Side of a square input image in pixels. Default: the largest at which the layer's footprint is at most
+    94 MB times the scale (GRIT, table of applications); 553 at scale 1 with the other defaults. `hs`: Rows and
+    columns, in elements, a multiple of 32. Default at scale 1: 1024 (the largest input of Rodinia); 16384 (Grace
+    Hopper study). `cfd`: Small cubes along a side of the mesh, six elements each, 1 to 400. Default: what makes
+    235824 elements times the scale (near Rodinia's largest mesh)."""
 
     taps: int
     """Filter coefficients, and so loads for each sample. Default 16 (Hetero-Mark and MGPUSim)."""
@@ -420,32 +500,70 @@ class JobItemWorkload(TypedDict, total=False):
     applications)."""
 
     rows: int
-    """Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square matrices of
-    16 MB in all (GRIT, table of applications)."""
+    """`gemm`: Rows of A and C, in elements, a multiple of 4. Default: 1184 at scale 1, the side of three square
+    matrices of 16 MB in all (GRIT, table of applications). `matrixmultiplication`: Rows of A and C, in elements, a
+    multiple of 32. Default: 1696 at scale 1, the side of three square matrices of 33 MB in all (GRIT, table of
+    applications). `stencil2d`: Rows without the halo, in elements, a multiple of 16. Default: what makes the
+    footprint 33 MB times the scale with the default columns (GRIT, table of applications); 2096 at scale 1. `spmv`:
+    Rows and columns of the matrix, 1 to 65536. Default: 16384 times the root of the scale (SHOC, problem size 4).
+    `srad`: Rows of the image, a multiple of 16. Default at scale 1: 2048 (Rodinia's script), 20480 (Grace Hopper
+    study). `lud`: Rows and columns of the matrix, a multiple of 16. Default: 2048 times the root of the scale (the
+    largest matrix that Rodinia ships). `pathfinder`: Rows, 2 to 2^20. Default: 100 times the root of the scale
+    (Rodinia's script), or 20,000 (Grace Hopper study). `atax`: Rows of the matrix. Default at scale 1: 1200
+    (UVMSmart's benchmarks). `fdtd2d`: Rows of the grid. Default at scale 1: 1200 (UVMSmart's benchmarks)."""
 
     inner: int
-    """Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`."""
+    """`gemm`: Columns of A and rows of B, in elements, a multiple of 4. Default: as `rows`. `matrixmultiplication`:
+    Columns of A and rows of B, in elements, a multiple of 32. Default: as `rows`."""
 
     columns: int
-    """Columns of B and C, in elements, a multiple of 4. Default: as `rows`."""
+    """`gemm`: Columns of B and C, in elements, a multiple of 4. Default: as `rows`. `matrixmultiplication`: Columns
+    of B and C, in elements, a multiple of 32. Default: as `rows`. `stencil2d`: Columns without the halo, in
+    elements, a multiple of 64. Default: 2048 at scale 1, near a square. `srad`: Columns of the image, a multiple of
+    16. Default: as for `rows`. `pathfinder`: Columns, 1 to 2^20. Default: 100,000 times the root of the scale.
+    `atax`: Columns of the matrix. Default: as for `rows`. `fdtd2d`: Columns of the grid. Default: as for `rows`."""
 
     mask: int
     """Side of the square mask in pixels. Default 3 (AMD APP SDK and MGPUSim)."""
 
     width: int
-    """Width of the image in pixels. Default: the side of a square image of 131 MB in all times the scale (GRIT,
-    table of applications); 4142 at scale 1."""
+    """`simpleconvolution`: Width of the image in pixels. Default: the side of a square image of 131 MB in all times
+    the scale (GRIT, table of applications); 4142 at scale 1. `transpose`: Rows and columns, in elements, a multiple
+    of 64. Default: 2048 at scale 1, the side of two square matrices of 32 MB in all (this project's choice).
+    `cons`: Width of the image in elements, a multiple of 128. Default: 3072 at scale 1 (CUDA SDK), near a square.
+    `3ds`: Elements along x, a multiple of 16. Default: 512 at scale 1 (Parboil). `lps`: Nodes along x. Default 256
+    (this project's choice; the suite has 100). `sad`: Width of a frame in pixels, a multiple of 16. Default: 352
+    times the root of the scale (this project's choice). `touch`: Bytes that each thread touches at a place, a power
+    of two from 1 to 64. Default 4."""
 
     height: int
-    """Height of the image in pixels. Default: as for `width`."""
+    """`simpleconvolution`: Height of the image in pixels. Default: as for `width`. `cons`: Height of the image in
+    elements, a multiple of 64. Default: as for `width`. `3ds`: Elements along y. Default: as for `width`. `lps`:
+    Nodes along y. Default: 256 at scale 1 (as `width`). `sad`: Height of a frame in pixels, a multiple of 16.
+    Default: 288 times the root of the scale (this project's choice)."""
 
     iterations: int
-    """Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the phases to
-    repeat, at a fiftieth of the time SHOC's own default of 1000 takes."""
+    """`stencil2d`: Iterations, one launch each, at least 1. Default: 20, enough for pages to settle and for the
+    phases to repeat, at a fiftieth of the time SHOC's own default of 1000 takes. `red`: How often the vector is
+    summed, at least once. Default 8 (SHOC: 256, all alike). `scan`: How often the vector is scanned, at least once.
+    Default 4 (SHOC: 256, all alike). `blk`: How often all are priced, at least once. Default 4 (CUDA SDK: 512, all
+    alike). `spmv`: How often the product is made, 1 to 1000. Default 1 (this project's choice, for the time it
+    takes). `cons`: How often the image is convolved, at least once. Default 2 (CUDA SDK: 17, all alike). `3ds`:
+    Iterations, one launch each, at least 1. Default 4 (Parboil: 100, all alike). `lps`: Iterations, one launch
+    each, at least 1. Default 2 (laplace3d: 10; the suite: 1). `srad`: Iterations, two launches each, at least 1.
+    Default 2 (Rodinia's script); 12 (Grace Hopper study). `cfd`: Iterations, 1 to 10000. Default 2 (this project's
+    choice; Rodinia: 2000). `vgg16`, `resnet18`, `resnet50`, `resnet101`, `mobilenet_v3_large`, `gnmt16`, `step`:
+    Steps, one after another, 1 to 1000. Default 1."""
 
     elements: int
-    """Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
-    choice)."""
+    """`relu`: Elements of input and output. Default: what makes the footprint 32 MB times the scale (this project's
+    choice). `vectoradd`: Elements of each vector. Default: what makes the footprint 32 MB times the scale (this
+    project's choice). `trd`: Elements of each of the six buffers, a multiple of 128. Default: 16 MB of them times
+    the scale (SHOC; Mosaic, MICRO 2017). `red`: Elements of the vector, a multiple of 512. Default: 64 MB of them
+    times the scale (SHOC, size 4). `scan`: Elements of the vector, a multiple of 4. Default: 64 MB of them times
+    the scale (SHOC, size 4). `scp`: Elements of a vector, a multiple of 1024. Default 4096 (CUDA SDK). `fwt`:
+    Elements of each of the two arrays, a power of two from 4096. Default: the one nearest to 2^23 times the scale
+    (CUDA SDK; Mosaic, MICRO 2017)."""
 
     pairs: int
     """Pairs of vectors. Default: 256 times the scale (CUDA SDK; Mosaic, MICRO 2017)."""
@@ -454,8 +572,9 @@ class JobItemWorkload(TypedDict, total=False):
     """Options to price, an even number. Default: five arrays of 8 MB times the scale (Mosaic, MICRO 2017)."""
 
     words: int
-    """Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64 MB times
-    the scale, to the nearest power of two (this project's choice)."""
+    """`gups`: Words of eight bytes in the table, a power of two from 64 to 2^31. Default: what makes the table 64
+    MB times the scale, to the nearest power of two (this project's choice). `histo`: Words of four bytes. Default:
+    1920 x 1080 times the scale (Mosaic, MICRO 2017)."""
 
     updates: int
     """Updates for each word of the table, a power of two from 1 to 64. Default 4 (HPC Challenge)."""
@@ -474,20 +593,25 @@ class JobItemWorkload(TypedDict, total=False):
     2017), or 32768 (Grace Hopper study)."""
 
     block: int
-    """Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim: 64)."""
+    """`nw`: Side of a block of the table and threads of a work-group: 16, 32 or 64. Default 16 (Rodinia; MGPUSim:
+    64). `llm-decode`, `moe-decode`: Tokens of a block of the cache, 1 to 1024. Default 16 (vLLM)."""
 
     records: int
     """Records. Default: what makes the footprint 48 MB times the scale (this project's choice)."""
 
     pyramid: int
-    """Steps of one launch, 1 to 7. Default 2 (Rodinia's script)."""
+    """`hs`: Steps of one launch, 1 to 7. Default 2 (Rodinia's script). `pathfinder`: Rows of one launch, 1 to 127.
+    Default 20 (Rodinia's script)."""
 
     steps: int
-    """Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace Hopper
-    study, which does not say (Rodinia's script)."""
+    """`hs`: Steps in all, a multiple of `pyramid`. Default 60 (Rodinia's code); 2 with the input of the Grace
+    Hopper study, which does not say (Rodinia's script). `fdtd2d`: Steps, three launches each, at least 1. Default 5
+    (UVMSmart's benchmarks). `llm-decode`, `moe-decode`: Steps that are simulated, 1 to 10000. Default 16
+    (chosen)."""
 
     depth: int
-    """Planes, at least 3. Default 64 (Parboil)."""
+    """`3ds`: Planes, at least 3. Default 64 (Parboil). `lps`: Nodes along z. Default: as for `height`. `quantum-
+    volume`: Layers of the circuit, 1 to 65,536. Default: as many as qubits (Qiskit)."""
 
     transforms: int
     """Transforms, an even number. Default: 96 MB of points times the scale (SHOC, size 3)."""
@@ -515,17 +639,22 @@ class JobItemWorkload(TypedDict, total=False):
     """Elements within which the mesh is shuffled, at least 1. Default 1024 (this project's choice)."""
 
     points: int
-    """Points. Default: 65536 times the scale (Rodinia)."""
+    """`streamcluster`: Points. Default: 65536 times the scale (Rodinia). `kmeans`: Points. Default: what makes
+    points of 34 features 48 MB times the scale, turned ones and memberships included (this project's choice)."""
 
     dimensions: int
     """Coordinates of a point, 1 to 1024. Default 256 (Rodinia)."""
 
     launches: int
-    """Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice: the program tries
-    over a thousand)."""
+    """`streamcluster`: Candidates that are tried, one launch each, 1 to 1000. Default 10 (this project's choice:
+    the program tries over a thousand). `touch`: Launches, 1 to 1024. Default 1."""
 
     graph: str | WorkloadGraph
-    """The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1)."""
+    """`pagerank`: The graph. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 1). `bfs-balanced`: The graph.
+    Default `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `wcc`: The graph; edges count both ways. Default
+    `soc-twitter-2010` (HUVM, USENIX ATC 2022, case 3). `sssp`: The graph. Default `soc-twitter-2010` (HUVM, USENIX
+    ATC 2022). `louvain`: The graph; edges count both ways. Default `soc-twitter-2010`, as that of the others.
+    `mst`: The graph; directions do not count. Default `soc-twitter-2010` (HUVM, USENIX ATC 2022)."""
 
     damping: float
     """Part of a vertex's rank that follows edges, 0 to 1. Default 0.85 (cuGraph's)."""
@@ -534,10 +663,12 @@ class JobItemWorkload(TypedDict, total=False):
     """Sum of all changes of ranks below which it ends. Default 0.0001 (HUVM's artefact)."""
 
     rounds: int
-    """Most rounds, 1 to 1000. Default 100 (cuGraph's)."""
+    """`pagerank`: Most rounds, 1 to 1000. Default 100 (cuGraph's). `kmeans`: Rounds at most, 1 to 500; it ends when
+    no point changes. Default 10 (this project's choice; Hetero-Mark 500)."""
 
     source: int
-    """Where the search begins. Default: the vertex of most edges, the first of them."""
+    """`bfs-balanced`: Where the search begins. Default: the vertex of most edges, the first of them. `sssp`: Where
+    paths begin. Default: the vertex of most edges, the first of them."""
 
     algorithm: Literal["label-propagation", "afforest"]
     """How. Default `label-propagation`."""
@@ -649,31 +780,36 @@ class JobItemWorkload(TypedDict, total=False):
     `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
-    """The model. Default `llama-3-8b`."""
+    """`llm-decode`: The model. Default `llama-3-8b`. `moe-decode`: The model. Default `qwen3-30b-a3b`."""
 
     trace: Literal["azure-chat", "azure-code"]
     """The trace whose statistics requests have. Default `azure-chat`."""
 
     load: float
-    """Requests that would be under way on average if each got a token every step, 0.001 to 4096. Default 32
-    (chosen)."""
+    """`llm-decode`: Requests that would be under way on average if each got a token every step, 0.001 to 4096.
+    Default 32 (chosen). `moe-decode`: Requests that would be under way on average if each got a token every step,
+    0.001 to 4096. Default 4 (chosen: few enough that a step passes a part of the experts)."""
 
     after: int
     """Steps that are over when the simulation begins, up to 100000. Default 1000 (chosen: whoever came first has
     left)."""
 
     cache: int
-    """Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`)."""
+    """`llm-decode`: Tokens that the cache holds, in whole blocks. Default 131072 (chosen: 16 GiB of `llama-3-8b`).
+    `moe-decode`: Tokens that the cache holds, in whole blocks. Default 32768 (chosen: 3 GiB of `qwen3-30b-a3b`)."""
 
     skew: float
     """How much more popular some experts are: that of rank r is drawn as 1/r to this power, 0 to 2. Default 0.85
     (fitted to a published skew of 128 experts)."""
 
     path: str
-    """File of the recorded step, relative to the working directory. No default: it must be given."""
+    """`step`: File of the recorded step, relative to the working directory. No default: it must be given. `trace`:
+    Folder of the trace, relative to the working directory. No default: it must be given."""
 
     digest: str
-    """Digest of the file, so that results are not taken for those of another one. Default: computed."""
+    """`step`: Digest of the file, so that results are not taken for those of another one. Default: computed.
+    `trace`: Digest of the trace's contents, so that results are not taken for those of another trace. Default:
+    computed."""
 
     layout: Literal["recorded", "packed"]
     """Where allocations lie: `recorded`, all shifted together, unless they lie too far apart; or `packed` one after
@@ -732,22 +868,30 @@ class JobItemMemoryPlacement(TypedDict, total=False):
         Literal["on-touch", "first-touch", "access-counter", "duplication", "grit", "griffin-dpc", "gps", "ideal",
         "interleaved", "coherent", "fault-and-count"] | str
     )
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     threshold: int
-    """Remote lines of one GPU to one 64 KiB group after which pages migrate; default 256 (GRIT section 3;
-    `uvm_perf_access_counter_threshold`)."""
+    """`access-counter`: Remote lines of one GPU to one 64 KiB group after which pages migrate; default 256 (GRIT
+    section 3; `uvm_perf_access_counter_threshold`). `coherent`: Remote lines of one GPU to one region after which
+    pages move; default 256 (`uvm_perf_access_counter_threshold`). `fault-and-count`: Remote lines of one GPU to 64
+    KiB after which they come; default 256 (`uvm_perf_access_counter_threshold`, one parameter for this memory and
+    the operating system's)."""
 
     moves: Literal["page", "group", "sub-region", "region"]
-    """What moves then: the touched page (the default) or its whole group. GRIT counts by group and speaks of
-    migrating "the page"."""
+    """`access-counter`: What moves then: the touched page (the default) or its whole group. GRIT counts by group
+    and speaks of migrating "the page". `coherent`: What moves then: the 64 KiB around the access that was counted
+    last (`sub-region`, the default, nvidia-uvm 595) or the whole `region`."""
 
     host_pages: Literal["map", "migrate"]
-    """What happens to a page on the host: mapped over the host link (the default) or migrated at its first touch.
-    GRIT does not say; with `migrate` this scheme never loses on private pages, as published it does."""
+    """`access-counter`: What happens to a page on the host: mapped over the host link (the default) or migrated at
+    its first touch. GRIT does not say; with `migrate` this scheme never loses on private pages, as published it
+    does. `grit`: What happens to a page on the host that has the access-counter scheme: migrated to the toucher
+    (the default) or mapped over the host link. Pages of the other schemes always migrate from the host."""
 
     downgrade_drain: bool
-    """Whether the owner's in-flight accesses are drained when a second reader takes away its right to write;
-    default false. GRIT does not say; a page that is only read needs no drain."""
+    """`duplication`: Whether the owner's in-flight accesses are drained when a second reader takes away its right
+    to write; default false. GRIT does not say; a page that is only read needs no drain. `grit`: Whether the owner's
+    in-flight accesses are drained when a page enters duplication; default false. GRIT does not say."""
 
     fault_threshold: int
     """Faults on a page after which its scheme is decided, 1 to 16; default 4 (GRIT section 5.1). The published two-
@@ -819,8 +963,11 @@ class JobItemMemoryPlacement(TypedDict, total=False):
     (`toucher`, the default), on the `host`, or on the first `gpu`, as where there is one memory."""
 
     migration: bool
-    """Whether pages of the host move to a GPU that accesses them often; default true (`grace-hopper.md`: on by
-    default on such nodes, `uvm_perf_access_counter_migration_enable`)."""
+    """`coherent`: Whether pages of the host move to a GPU that accesses them often; default true (`grace-
+    hopper.md`: on by default on such nodes, `uvm_perf_access_counter_migration_enable`). `fault-and-count`: Whether
+    pages that a GPU accesses often from afar come to it; default true (`uvm_perf_access_counter_migration_enable`,
+    which is on where GPUs use the host's page table). Pages smaller than 64 KiB stay all the same: the driver drops
+    what counters tell of them (`service_notifications`)."""
 
     region: str
     """Bytes of a region that is counted, a power of two from 64KiB to 2MiB; default 64KiB, the sub-regions that the
@@ -838,10 +985,14 @@ class JobItemMemoryPrefetch(TypedDict, total=False):
         Literal["none", "tree", "tree-neighborhood", "sequential-local", "random-page", "local-path", "multi-path",
         "when-full"] | str
     )
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     threshold: int
-    """A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100; default
-    51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole block."""
+    """`tree`: A subtree comes when more than this share of its pages is there or asked for, in percent, 1 to 100;
+    default 51 (`uvm_perf_prefetch_threshold`). With 1, as memHarvester (HUVM) sets it, any fault brings the whole
+    block. `local-path`, `multi-path`: Of the blocks that faults are on, a subtree comes when more than this share
+    of its pages is there or asked for, in percent, 1 to 100; default 1, the whole block (memHarvester, USENIX ATC
+    2022)."""
 
     min_faults: int
     """Pages of a block that must have migrated to the same processor in a row before anything is prefetched, 1 to
@@ -881,14 +1032,17 @@ class JobItemMemoryEviction(TypedDict, total=False):
         Literal["lru-page", "lru-block", "lfu-block", "tree-neighborhood", "sequential-local", "random-page", "none"] |
         str
     )
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     recency: Literal["service", "access"]
     """What counts as a use: `service` (default; what is brought, or faults) or `access` (each access, too:
     UVMSmart, `refresh_valid_pages`, which a TLB hit calls as well)."""
 
     whole: bool
-    """Whether a block leaves only if all of its pages that are part of allocations are there; default false
-    (UVMSmart: `is_block_evictable` asks for every page of the unit)."""
+    """`lru-block`, `lfu-block`: Whether a block leaves only if all of its pages that are part of allocations are
+    there; default false (UVMSmart: `is_block_evictable` asks for every page of the unit). `tree-neighborhood`,
+    `sequential-local`: Whether 64 KiB leave only if all of their pages that are part of allocations are there;
+    default false (UVMSmart: `is_block_evictable` asks for every page of the basic block)."""
 
     reserved_percent: int
     """Share of the leaves, those whose turn it is, that stay as long as others can leave, in percent, 0 to 99;
@@ -1026,6 +1180,7 @@ class MemoryDemotion(TypedDict, total=False):
     """Where evicted pages go, and which leave ahead of need; `host` unless said otherwise."""
 
     name: Literal["host", "reserve", "spare-memory"] | str
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     stays_mapped: bool
     """Whether the GPU that a page leaves maps it on the host, so that its next access is no fault but a remote
@@ -1062,6 +1217,7 @@ class MemorySharing(TypedDict, total=False):
     """What one address space may take from another; `free-for-all` unless said otherwise, and left out then."""
 
     name: Literal["free-for-all", "quota"] | str
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     shares: Mapping[str, float]
     """Share of the memory of each of its GPUs that a job is guaranteed, by the name of the job, above 0 and at most
@@ -1075,6 +1231,7 @@ class MemoryGuard(TypedDict, total=False):
     """Who steps in when processors fight over a page; `none` unless said otherwise. Left out where it is none."""
 
     name: Literal["none", "stock-driver"] | str
+    """A Python class: `my_policy.py`, or `my_policy.py:Mine` where the file has several."""
 
     threshold: int
     """Moves of a page, each no longer than the lapse after the one before, that make it one that is fought over;
@@ -1135,7 +1292,9 @@ class MemorySizing(TypedDict, total=False):
     name: Literal["base", "large", "mosaic", "whole-blocks"]
 
     large_page: str
-    """Bytes of a page, 64KiB or 2MiB, a multiple of `page_size`; default 2MiB (Mosaic, MICRO 2017)."""
+    """`large`: Bytes of a page, 64KiB or 2MiB, a multiple of `page_size`; default 2MiB (Mosaic, MICRO 2017).
+    `mosaic`: Bytes of a large page: a power of two, 2 to 512 times `page_size` and at most 2MiB; default 2MiB
+    (Mosaic, MICRO 2017, table 1)."""
 
     threshold: int
     """A large page of which fewer base pages than this stay allocated is splintered and emptied, 1 to 512 and at

@@ -26,7 +26,7 @@ from octavo.files.links import inside
 from octavo.files.manifest import MANIFEST_FILE
 from octavo.files.notes import note
 from octavo.runs import folder
-from octavo.runs.result import FILES, is_replaceable
+from octavo.runs.held import FILES, is_replaceable
 from octavo.sweeps.table import row
 
 if TYPE_CHECKING:

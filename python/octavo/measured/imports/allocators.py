@@ -14,7 +14,8 @@ from octavo.measured.activity.mapping import PAGE_BYTES, PICOSECONDS
 from octavo.measured.activity.rows import LAST_ADDRESS, LONGEST
 from octavo.measured.imports.allocations import ALWAYS, lifetimes
 from octavo.runs import folder as folders
-from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
+from octavo.runs.held import PROFILE, RESULT_FORMAT
+from octavo.runs.result import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,8 @@ from octavo.measured.imports import counts
 from octavo.measured.imports.allocations import Allocation, Change, Parts, attribute, lifetimes, unknown_ranges
 from octavo.measured.imports.summary import summary
 from octavo.runs import folder as folders
-from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
+from octavo.runs.held import PROFILE, RESULT_FORMAT
+from octavo.runs.result import RunResult
 
 if TYPE_CHECKING:
     from pathlib import Path

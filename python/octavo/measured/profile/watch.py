@@ -20,7 +20,8 @@ from octavo.measured.profile.program import Program, status_of
 from octavo.measured.profile.record import Record
 from octavo.measured.profile.sampler import Sampler, Sights
 from octavo.runs import folder as folders
-from octavo.runs.result import PROFILE, RESULT_FORMAT, RunResult
+from octavo.runs.held import PROFILE, RESULT_FORMAT
+from octavo.runs.result import RunResult
 
 if TYPE_CHECKING:
     import resource

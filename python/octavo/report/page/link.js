@@ -7,14 +7,15 @@ function readLink(hash) {
   const list = (name) => (found.get(name) ?? "").split(",").filter(Boolean);
   const numbers = (name) => list(name).map(Number).filter((value) => Number.isFinite(value) && value >= 0);
   const time = /^(-?[\d.e-]+?)~(-?[\d.e-]+)$/.exec(found.get("time") ?? "")?.slice(1).map(Number);
-  const [first, pages] = numbers("pages");
+  const whole = (name) => numbers(name).filter(Number.isInteger);
+  const [first, pages] = whole("pages");
   return {
     section,
     told: query !== undefined,
-    runs: found.has("runs") ? numbers("runs") : null,
+    runs: found.has("runs") ? whole("runs") : null,
     time: time?.every(Number.isFinite) && time[0] < time[1] ? time : null,
     zero: found.get("zero"),
-    maps: numbers("maps"),
+    maps: whole("maps"),
     colour: found.get("colour"),
     pages: pages > 0 ? { first, pages } : null,
     page: found.get("page"),

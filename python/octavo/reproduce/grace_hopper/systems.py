@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from octavo.explain.quantities import picoseconds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-"""Of the units in which times of a resolved scenario are written."""
 
 SMALL, LARGE = "4KiB", "64KiB"
 """Pages of the operating system that the platform can have."""
@@ -51,6 +50,4 @@ def context(node: Mapping[str, Any], scale: float) -> tuple[str, ...]:
     """The creation of a context as much shorter as inputs are smaller, so that phases keep their proportions."""
     if (found := node["host"]["costs"].get("context")) is None:
         return ()
-    number = found.rstrip("nmsu")
-    whole = float(number) * NANOSECONDS[found.removeprefix(number)]
-    return (f"node.host.costs.context={round(whole * scale)}ns",)
+    return (f"node.host.costs.context={round(picoseconds(found) / 1000 * scale)}ns",)
