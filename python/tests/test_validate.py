@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import importlib.util
 import json
 import os
@@ -15,7 +16,7 @@ import pytest
 from conftest import contents
 
 from octavo import ValidationError, validate
-from octavo.validate import reference, rerun
+from octavo.validate import launches, reference, rerun
 from octavo.validate.counts import COUNTS, error
 from octavo.validate.tables import write_markdown
 
@@ -78,13 +79,64 @@ def test_traces_stay_small():
     assert sum(sizes) < 10_000_000
 
 
-def test_the_recorder_names_traces_as_they_are_looked_for():
+def points_of_the_script():
     script = HOME / "tools" / "mgpusim-reference" / "points.py"
     spec = importlib.util.spec_from_file_location("reference_points", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for row in reference.load(TABLE):
+    return module
+
+
+def test_the_recorder_names_traces_as_they_are_looked_for():
+    module = points_of_the_script()
+    without = dataclasses.replace(reference.load(TABLE)[0], benchmark="xor", parameters="")
+    for row in (*reference.load(TABLE), without):
         assert module.trace_name(row.benchmark, row.parameters, row.gpus) == f"{row.name}.trace"
+    assert without.name == "xor"
+
+
+def test_points_of_ones_own_are_read():
+    module = points_of_the_script()
+    found = module.own(["fir  -length 5000 -taps 7", "xor"], [1, 4])
+    assert [point.key for point in found] == [
+        ("fir", "-length 5000 -taps 7", "1"),
+        ("fir", "-length 5000 -taps 7", "4"),
+        ("xor", "", "1"),
+        ("xor", "", "4"),
+    ]
+    with pytest.raises(ValueError, match="there is no benchmark 'fur'; expected aes"):
+        module.own(["fur -length 5"], [1])
+
+
+def test_launches_add_up_to_their_run_and_errors_do_not_cancel(everything):
+    launches = everything.launches
+    sums = launches.group_by("name").agg(pl.col("time_ps", "time_reference_ps").sum(), pl.len())
+    beside = everything.rows.join(sums, on="name")
+    assert beside.height > 60
+    assert (beside["time_ps"] == beside["kernel_time_ps"]).all()
+    assert (beside["time_reference_ps"] == beside["kernel_time_reference_ps"]).all()
+    assert (beside["launches"] == beside["len"]).all()
+    assert (beside["launch_error"] >= beside["kernel_time_error"].abs() - 1e-12).all()
+    atax = beside.row(by_predicate=pl.col("name") == "atax-x-512-y-512", named=True)
+    assert atax["launch_error"] > 2 * abs(atax["kernel_time_error"]), "its launches err in opposite ways"
+
+
+def test_errors_net_of_the_constant_are_larger():
+    constant = launches.CONSTANT_PS
+    assert launches.net(constant + 110, constant + 100, 1) == pytest.approx(0.1)
+    assert launches.net(3 * constant + 50, 3 * constant + 100, 3) == pytest.approx(-0.5)
+
+
+def test_a_run_of_other_launches_than_the_reference_is_refused(tmp_path):
+    table = tmp_path / TABLE.name
+    shutil.copy(TABLE, table)
+    noted = TABLE.with_name(TABLE.stem + "-launches.csv").read_text().splitlines()
+    (tmp_path / f"{TABLE.stem}-launches.csv").write_text("\n".join(noted[:2]))
+    with pytest.raises(ValidationError, match="the trace has 2 launches, the reference 1"):
+        small(tmp_path, table=table, only=["atax"])
+    (tmp_path / f"{TABLE.stem}-launches.csv").write_text("benchmark,gpus\natax,1")
+    with pytest.raises(ValidationError, match="no table of launches: it lacks parameters, launch, kernel, cycles"):
+        small(tmp_path, table=table, only=["atax"])
 
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -201,3 +253,34 @@ def test_the_reference_is_run_into_a_new_table(tmp_path, monkeypatch):
     assert "--rerun" not in commands[0]
     with pytest.raises(ValidationError, match="would change the reference"):
         small(tmp_path, table=found.root / reference.FILE, rerun=True)
+
+
+def test_points_of_ones_own_are_run_noted_and_recorded(tmp_path, monkeypatch):
+    commands = []
+
+    def script(command, **_):
+        commands.append(command)
+        output = Path(command[command.index("--output") + 1])
+        lines = TABLE.read_text().splitlines()
+        output.write_text("\n".join([lines[0], *(line for line in lines if "fir,-length 16384,1," in line)]))
+        if "--record" in command:
+            home = Path(command[command.index("--record") + 1])
+            shutil.copytree(TRACES / "fir-length-16384.trace", home / "fir-length-16384.trace")
+        return type("Done", (), {"returncode": 0})
+
+    monkeypatch.setattr(rerun.shutil, "which", lambda _: "go")
+    monkeypatch.setattr(rerun.subprocess, "run", script)
+    found = validate.mgpusim(tmp_path / "out", points=["fir -length 16384"], gpus=[1])
+    assert found.rows["name"].to_list() == ["fir-length-16384"]
+    assert found.rows["launches"].to_list() == [1]
+    assert all(command[command.index("--point") + 1] == "fir -length 16384" for command in commands)
+    modes = [[word for word in command if word in {"--retry-failed", "--launches", "--record"}] for command in commands]
+    assert modes == [["--retry-failed"], ["--launches"], ["--record"]]
+
+
+def test_points_of_ones_own_stand_alone(cli, tmp_path):
+    with pytest.raises(ValidationError, match="points of your own stand alone"):
+        small(tmp_path, points=["fir -length 16384"])
+    done = cli("validate", "mgpusim", "--point", "fir -length 5000")
+    assert done.returncode != 0
+    assert "points of your own need a folder of their own" in done.stderr

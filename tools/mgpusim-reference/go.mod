@@ -54,4 +54,5 @@ tool (
 	github.com/sarchlab/mgpusim/v4/amd/samples/spmv
 	github.com/sarchlab/mgpusim/v4/amd/samples/stencil2d
 	github.com/sarchlab/mgpusim/v4/amd/samples/vectoradd
+	github.com/sarchlab/mgpusim/v4/amd/samples/xor
 )

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 SMALL, MEDIUM, LARGE = "small", "medium", "large"
 SIZES = (SMALL, MEDIUM, LARGE)
+# Of points that the command line names.
+OWN = "own"
 
 # Options by the number of GPUs.
 UNIFIED = {1: [], 4: ["-unified-gpus", "1,2,3,4"]}
@@ -125,6 +127,8 @@ SAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (MEDIUM, "-width 512 -height 512"),
         (LARGE, "-width 1024 -height 1024"),
     ),
+    # It has no flags: 50 epochs. On one GPU only.
+    "xor": ((LARGE, ""),),
 }
 
 # Run before all others of their size.
@@ -138,12 +142,14 @@ SEVERAL_LAUNCHES = (
     "bitonicsort",
     "conv2d",
     "fastwalshtransform",
+    "fft",
     "floydwarshall",
     "kmeans",
     "nbody",
     "nw",
     "pagerank",
     "stencil2d",
+    "xor",
 )
 
 ORDER = {
@@ -185,13 +191,30 @@ def choose(benchmarks: set[str], gpus: list[int], sizes: list[str]) -> list[Poin
         for size in together
         if size in sizes
         for name in names
-        if name in benchmarks
+        if name in benchmarks and not (name == "xor" and count > 1)
         for of, parameters in SAMPLES[name]
         if of == size
     ]
 
 
+def own(texts: list[str], gpus: list[int]) -> list[Point]:
+    """Points as the command line names them, such as `fir -length 5000 -taps 7`.
+
+    Raises:
+        ValueError: there is no such sample.
+
+    """
+    points = []
+    for text in texts:
+        name, *parameters = text.split() or [""]
+        if name not in SAMPLES:
+            raise ValueError(f"--point {text!r}: there is no benchmark {name!r}; expected {', '.join(sorted(SAMPLES))}")
+        points += [Point(OWN, count, name, " ".join(parameters)) for count in gpus]
+    return points
+
+
 def trace_name(benchmark: str, parameters: str, gpus: int | str) -> str:
     """Folder of a point's trace; octavo.validate.reference names it so, too."""
     words = re.sub(r"[^\w.]+", "-", parameters.replace("-", "")).strip("-")
-    return f"{benchmark}-{words}" + (f"-{gpus}gpus" if int(gpus) > 1 else "") + ".trace"
+    of_gpus = f"{gpus}gpus" if int(gpus) > 1 else ""
+    return "-".join(part for part in (benchmark, words, of_gpus) if part) + ".trace"

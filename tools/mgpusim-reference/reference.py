@@ -11,6 +11,10 @@ time, by a program that also notes each launch, for
 validation/mgpusim-v4.2.0-launches.csv. With --record it records what these
 points execute with tools/mgpusim-trace, for validation/traces.
 
+Points of one's own need no change of this script:
+
+  reference.py --point "fir -length 5000 -taps 7" --gpus 1 --output mine/mgpusim-v4.2.0.csv
+
 A point that is already in the CSV is not run again unless --rerun is given.
 """
 
@@ -23,7 +27,7 @@ from pathlib import Path
 
 from binaries import REPOSITORY, VERSION
 from launch_table import note_launches
-from points import SAMPLES, SIZES, UNIFIED, Point, choose
+from points import SAMPLES, SIZES, UNIFIED, Point, choose, own
 from recording import record
 from results import Results, run_points
 from tables import COLUMNS, key_of, load
@@ -34,7 +38,7 @@ TRACES = REPOSITORY / "validation" / "traces"
 def main() -> int:
     """Do what the command line says."""
     arguments = parse()
-    todo = choose(arguments.only, arguments.gpus, arguments.size)
+    todo = own(arguments.point, arguments.gpus) or choose(arguments.only, arguments.gpus, arguments.size)
     if arguments.points_of:
         known = {key_of(row) for row in load(arguments.points_of, COLUMNS)}
         todo = [point for point in todo if point.key in known]
@@ -46,9 +50,10 @@ def main() -> int:
         return 1 if record(arguments, todo, results) else 0
     if arguments.launches:
         note_launches(arguments, todo, results)
-    else:
-        run_points(arguments, todo, results)
-    return 0
+        return 0
+    failed = run_points(arguments, todo, results)
+    # Of many points some may fail; whoever names one wants that one.
+    return 1 if arguments.point and failed else 0
 
 
 def show(todo: list[Point]) -> None:
@@ -67,6 +72,7 @@ def parse() -> argparse.Namespace:
     add_modes(parser)
     add_folders(parser)
     arguments = parser.parse_args()
+    check_points(parser, arguments)
     arguments.gpus = arguments.gpus or sorted(UNIFIED)
     arguments.size = arguments.size or list(SIZES)
     arguments.only = set(arguments.only.split(",")) if arguments.only else set(SAMPLES)
@@ -77,6 +83,16 @@ def parse() -> argparse.Namespace:
     if REPOSITORY in work.parents or work == REPOSITORY:
         parser.error("--work must lie outside the repository")
     return arguments
+
+
+def check_points(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Points of one's own stand alone, and name samples."""
+    if arguments.point and (arguments.only or arguments.size or arguments.points_of):
+        parser.error("--point names what to run; leave out --only, --size and --points-of")
+    try:
+        own(arguments.point, [1])
+    except ValueError as error:
+        parser.error(str(error))
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +107,13 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         help="number of GPUs; may be given twice (default: 1 and 4)",
     )
     add("--size", choices=SIZES, action="append", help="size class; may be repeated (default: all)")
+    add(
+        "--point",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help='a point of your own, as "fir -length 5000 -taps 7": the sample and its flags; may be repeated',
+    )
     add("--points-of", type=Path, metavar="CSV", help="only the points that this table has, too")
     add("--list", action="store_true", help="list the points and stop")
 

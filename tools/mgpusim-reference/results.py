@@ -62,8 +62,8 @@ def collect(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         raise ValueError(f"no result: {error}") from error
 
 
-def run_points(arguments: argparse.Namespace, todo: list[Point], results: Results) -> None:
-    """Run points that are missing, or all of them again, and keep each as it finishes."""
+def run_points(arguments: argparse.Namespace, todo: list[Point], results: Results) -> int:
+    """Run points that are missing, or all of them again, and keep each as it finishes; returns how many failed."""
     folder = arguments.work / "bin"
     binaries.ready(folder, {point.benchmark for point in todo}, again=arguments.build)
     failed = changed = 0
@@ -89,6 +89,7 @@ def run_points(arguments: argparse.Namespace, todo: list[Point], results: Result
         results.keep(point, row, units)
     again = f"; changed: {changed}" if arguments.rerun else ""
     print(f"{len(results.rows)} points in {results.path}; failed in this call: {failed}{again}")
+    return failed
 
 
 def differing(old: Row | None, new: Row) -> list[str] | None:

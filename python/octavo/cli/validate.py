@@ -22,6 +22,7 @@ EXAMPLES = options.examples(
     "octavo validate mgpusim --gpus 1 --only fir,bfs -o runs/check --json",
     "octavo validate mgpusim --strict --markdown docs/validation.md",
     "octavo validate mgpusim --only fir --rerun",
+    "octavo validate mgpusim --point 'fir -length 5000 -taps 7' --gpus 1 -o runs/mine",
 )
 
 Gpus = Annotated[
@@ -33,6 +34,15 @@ Gpus = Annotated[
 Only = Annotated[
     list[str] | None,
     typer.Option("--only", help="Benchmarks by name, repeated or separated by commas; all if left out."),
+]
+Points = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--point",
+        metavar="TEXT",
+        help="A point of your own, as 'fir -length 5000 -taps 7', in place of the cached ones; repeated for several. "
+        "Runs MGPUSim and records the program first (needs Go, takes minutes).",
+    ),
 ]
 Reference = Annotated[
     Path | None,
@@ -74,6 +84,7 @@ def _group() -> None:
 def mgpusim(
     gpus: Gpus = None,
     only: Only = None,
+    point: Points = None,
     table: Reference = None,
     traces: Traces = None,
     rerun: Rerun = False,
@@ -96,12 +107,15 @@ def mgpusim(
     What is finished is kept: the same command goes on where it was stopped.
     """
     sink = Sink(as_json=as_json, quiet=quiet)
+    if point and output is None:
+        raise ValidationError("points of your own need a folder of their own", "name one with -o")
     root = output or Path("runs") / _folder_name(options.listed(only), options.listed(gpus))
     with watching(quiet=quiet) as watch:
         found = validate.mgpusim(
             root,
             gpus=_numbers(options.listed(gpus)),
             only=options.listed(only),
+            points=point or [],
             table=table,
             traces=traces,
             rerun=rerun,

@@ -60,7 +60,8 @@ class Row:
     def name(self) -> str:
         """The run as a folder is named; traces are named so."""
         parameters = re.sub(r"[^\w.]+", "-", self.parameters.replace("-", "")).strip("-")
-        return f"{self.benchmark}-{parameters}" + (f"-{self.gpus}gpus" if self.gpus > 1 else "")
+        gpus = f"{self.gpus}gpus" if self.gpus > 1 else ""
+        return "-".join(part for part in (self.benchmark, parameters, gpus) if part)
 
     @property
     def label(self) -> str:

@@ -16,8 +16,9 @@ from octavo.runs.comparison import experiment_folder
 from octavo.runs.execute import Point, execute
 from octavo.runs.experiment import RUNS
 from octavo.scenarios.scenario import Recipe, digest, trace_name
-from octavo.validate import reference
+from octavo.validate import launches, reference
 from octavo.validate.counts import COUNTS, code_explains, error
+from octavo.validate.rerun import own_points
 from octavo.validate.rerun import rerun as run_reference
 from octavo.validate.summary import Summary, summarise
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 NODES = {1: "r9nano", 4: "r9nano-4"}
 """Node preset by number of GPUs: one configuration for all programs."""
 TABLE = "validation"
+LAUNCHES = "launches"
 PICTURE = "validation.png"
 
 
@@ -42,14 +44,19 @@ class Validation:
     """Folder of the tables, the picture and every single run."""
     rows: pl.DataFrame
     """One row for each run: `kernel_time_ps`, `kernel_time_reference_ps`, `kernel_time_error`, and for each count of
-    `octavo.validate.COUNTS` the same, and whether instruction fetches explain the difference."""
+    `octavo.validate.COUNTS` the same, and whether instruction fetches explain the difference. Also `launches`,
+    `kernel_time_net_error` (without the constant of each launch), `launch_error` (differences of launches, summed
+    without their signs, over the reference's time) and `launch_worst`; both are null where the reference's launches
+    are not known."""
+    launches: pl.DataFrame
+    """One row for each launch that the reference has: `time_ps`, `time_reference_ps`, `error`, `net_error`."""
     without_trace: list[str] = field(default_factory=list)
     """Runs of the reference that there is no trace of."""
 
     @property
     def summaries(self) -> list[Summary]:
         """By number of GPUs, with and without runs that the reference computes wrongly."""
-        return summarise(self.rows)
+        return summarise(self.rows, self.launches)
 
     @property
     def goals_met(self) -> bool:
@@ -69,6 +76,7 @@ class Validation:
             ],
             "without_trace": self.without_trace,
             "rows": self.rows.to_dicts(),
+            "launches": self.launches.to_dicts(),
         }
 
 
@@ -77,6 +85,7 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     *,
     gpus: Sequence[int] = reference.GPUS,
     only: Sequence[str] = (),
+    points: Sequence[str] = (),
     table: str | Path | None = None,
     traces: str | Path | None = None,
     rerun: bool = False,
@@ -90,6 +99,8 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         output: folder of results, tables and picture.
         gpus: numbers of GPUs, of 1 and 4.
         only: benchmarks by name; all if empty.
+        points: points of your own in place of the shipped ones, such as `fir -length 5000 -taps 7`: MGPUSim is run and
+            the program recorded into `output` first (needs Go).
         table: the reference's results; the shipped ones if left out.
         traces: folder of the traces; the shipped one if left out.
         rerun: run the reference itself again first (needs Go); its results go to a new table in `output`.
@@ -103,6 +114,12 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
 
     """
     root = Path(output)
+    if points:
+        if only or table is not None or traces is not None or rerun:
+            raise ValidationError(
+                "points of your own stand alone", "leave out --only, --reference, --traces and --rerun, or --point"
+            )
+        table, traces = own_points(root, points, gpus, force=force)
     path = Path(table) if table is not None else reference.shipped(reference.FILE)
     chosen = reference.choose(reference.load(path), gpus, only)
     if rerun:
@@ -114,15 +131,19 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
     key = digest(point.scenario for point in points)
     with experiment_folder(root, key, force=force):
         results = execute(points, workers=workers, force=force, watch=watch)
-        rows = pl.DataFrame(
-            [compare(row, result) for row, result in zip(there, results, strict=True)], infer_schema_length=None
-        )
-        found = Validation(root, rows, [row.name for row in chosen if row not in there])
+        known = launches.load(path)
+        rows, by_launch = [], []
+        for row, result in zip(there, results, strict=True):
+            of_run = launches.compare(row, result, known)
+            rows.append(compare(row, result, of_run))
+            by_launch += of_run
+        without_trace = [row.name for row in chosen if row not in there]
+        found = Validation(root, pl.DataFrame(rows, infer_schema_length=None), launches.frame(by_launch), without_trace)
         _save(found, key)
     return found
 
 
-def compare(row: Row, result: RunResult) -> dict[str, Any]:
+def compare(row: Row, result: RunResult, by_launch: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One run beside the reference's."""
     summary = result.summary
     found = {
@@ -134,6 +155,7 @@ def compare(row: Row, result: RunResult) -> dict[str, Any]:
         "kernel_time_ps": summary["time_ps"],
         "kernel_time_reference_ps": row.kernel_time_ps,
         "kernel_time_error": summary["time_ps"] / row.kernel_time_ps - 1.0,
+        **launches.of_run(row, by_launch, summary["time_ps"], result.table("kernels").height),
     }
     for count in COUNTS:
         ours, theirs = count.found(summary["accesses"]), count.reference(row.counts)
@@ -170,5 +192,7 @@ def _point(row: Row, home: Path, root: Path) -> Point:
 def _save(found: Validation, key: str) -> None:
     folder.write_bytes(found.root / f"{TABLE}.parquet", parquet.encoded(found.rows))
     folder.write_text(found.root / f"{TABLE}.csv", found.rows.write_csv())
+    folder.write_bytes(found.root / f"{LAUNCHES}.parquet", parquet.encoded(found.launches))
+    folder.write_text(found.root / f"{LAUNCHES}.csv", found.launches.write_csv())
     pictures.agreement(found.root / PICTURE, found.rows, title=f"Kernel time: Octavo and MGPUSim {reference.VERSION}")
     folder.write_json(found.root / "report.json", {"experiment": key, **found.to_dict()})

@@ -31,6 +31,24 @@ GOALS = {1: Goals(mape=0.15), 4: Goals(mape=0.20)}
 
 
 @dataclass(frozen=True)
+class ByLaunch:
+    """Runs whose launches are known, launch by launch: what sums over runs hide."""
+
+    runs: int
+    launches: int
+    mape: float
+    """Mean of the absolute relative errors of all launches."""
+    net_mape: float
+    """The same without the constant of each launch."""
+    worst: float
+    worst_launch: str
+    of_runs: float
+    """Mean over these runs of the differences of their launches, summed without their signs, over the run's time."""
+    of_sums: float
+    """Mean over these runs of the error of their sums: less by what cancels inside of runs."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """A set of runs on one number of GPUs."""
 
@@ -49,6 +67,12 @@ class Summary:
     """Spearman's, of kernel times found and of the reference; none for a single run."""
     near: float
     """Share of the runs within 15 %."""
+    net_mape: float
+    """`mape` without the constant of each launch, on either side."""
+    net_worst: float
+    net_worst_run: str
+    by_launch: ByLaunch | None
+    """The same runs launch by launch; none if the reference has none of them."""
     counts: dict[str, dict[str, float]]
     """By count: share of the runs `within` 5 %, the same if the reference's instruction fetches may explain the
     difference (`within_but_code`), and `total`: error of the sums over all runs (absent if the reference has none)."""
@@ -72,21 +96,21 @@ class Summary:
         return {**asdict(self), "goals": asdict(self.goals), "met": self.met()}
 
 
-def summarise(rows: pl.DataFrame) -> list[Summary]:
+def summarise(rows: pl.DataFrame, launches: pl.DataFrame) -> list[Summary]:
     """One summary for each number of GPUs, and another one without unreliable runs where there are some."""
     found = []
     for (gpus,), part in rows.group_by("gpus", maintain_order=True):
         reliable = part.filter("reliable")
         if reliable.height:
-            found.append(_summary(int(gpus), reliable, with_unreliable=False))
+            found.append(_summary(int(gpus), reliable, launches, with_unreliable=False))
         if reliable.height < part.height:
-            found.append(_summary(int(gpus), part, with_unreliable=True))
+            found.append(_summary(int(gpus), part, launches, with_unreliable=True))
     return found
 
 
-def _summary(gpus: int, rows: pl.DataFrame, *, with_unreliable: bool) -> Summary:
-    errors = rows["kernel_time_error"].to_list()
-    worst = max(range(len(errors)), key=lambda index: abs(errors[index]))
+def _summary(gpus: int, rows: pl.DataFrame, launches: pl.DataFrame, *, with_unreliable: bool) -> Summary:
+    errors, net = rows["kernel_time_error"].to_list(), rows["kernel_time_net_error"].to_list()
+    worst, net_worst = _furthest(errors), _furthest(net)
     correlation = rows.select(pl.corr("kernel_time_ps", "kernel_time_reference_ps", method="spearman")).item()
     return Summary(
         gpus=gpus,
@@ -98,7 +122,34 @@ def _summary(gpus: int, rows: pl.DataFrame, *, with_unreliable: bool) -> Summary
         worst_run=rows["name"][worst],
         rank_correlation=None if rows.height < 2 else float(correlation),
         near=sum(abs(error) <= NEAR for error in errors) / len(errors),
+        net_mape=statistics.fmean(map(abs, net)),
+        net_worst=net[net_worst],
+        net_worst_run=rows["name"][net_worst],
+        by_launch=_by_launch(rows, launches),
         counts={count.name: _agreement(rows, count.name) for count in COUNTS},
+    )
+
+
+def _furthest(errors: list[float]) -> int:
+    return max(range(len(errors)), key=lambda index: abs(errors[index]))
+
+
+def _by_launch(rows: pl.DataFrame, launches: pl.DataFrame) -> ByLaunch | None:
+    runs = rows.filter(pl.col("launch_error").is_not_null())
+    launches = launches.filter(pl.col("name").is_in(runs["name"].to_list()))
+    if not runs.height:
+        return None
+    errors = launches["error"].to_list()
+    worst = _furthest(errors)
+    return ByLaunch(
+        runs=runs.height,
+        launches=launches.height,
+        mape=statistics.fmean(map(abs, errors)),
+        net_mape=statistics.fmean(map(abs, launches["net_error"].to_list())),
+        worst=errors[worst],
+        worst_launch=f"{launches['name'][worst]}, launch {launches['launch'][worst]} ({launches['kernel'][worst]})",
+        of_runs=statistics.fmean(runs["launch_error"].to_list()),
+        of_sums=statistics.fmean(map(abs, runs["kernel_time_error"].to_list())),
     )
 
 

@@ -47,7 +47,12 @@ def runs(found: Validation, *, full: bool) -> list[Table]:
 
 def summary(found: Validation) -> list[Table]:
     """How far apart kernel times and counts are over all runs, beside the goals."""
-    return [_errors(found.summaries), _agreement(found.summaries)]
+    found_by_launch = _by_launch(found.summaries)
+    return [
+        _errors(found.summaries),
+        *([found_by_launch] if found_by_launch.rows else []),
+        _agreement(found.summaries),
+    ]
 
 
 def _run(row: dict[str, Any]) -> list[str]:
@@ -62,10 +67,20 @@ def _times(rows: Sequence[dict[str, Any]]) -> Table:
             f"{row['kernel_time_ps'] * 1e-6:,.2f}",
             f"{row['kernel_time_reference_ps'] * 1e-6:,.2f}",
             f"{row['kernel_time_error']:+.1%}",
+            f"{row['kernel_time_net_error']:+.1%}",
+            str(row["launches"]),
+            *_by_its_launches(row),
         ]
         for row in rows
     ]
-    return Table("Kernel time in µs", ["program", "GPUs", "found", "reference", "error"], cells)
+    columns = ["program", "GPUs", "found", "reference", "error", "net", "launches", "by launch", "worst launch"]
+    return Table("Kernel time in µs", columns, cells)
+
+
+def _by_its_launches(row: dict[str, Any]) -> list[str]:
+    if row["launch_error"] is None:
+        return ["–", "–"]
+    return [f"{row['launch_error']:.1%}", f"{row['launch_worst']:+.1%}"]
 
 
 def _counts(rows: Sequence[dict[str, Any]], *, full: bool) -> list[Table]:
@@ -106,11 +121,38 @@ def _errors(summaries: Sequence[Summary]) -> Table:
                 f"{one.worst:+.1%}",
                 _goal(one.goals.worst, met=met["worst"]),
                 f"{one.near:.0%}",
+                f"{one.net_mape:.1%}",
+                f"{one.net_worst:+.1%}",
                 "–" if correlation is None else f"{correlation:.4f}",
             ]
         )
-    columns = ["runs on", "runs", "MAPE", "goal", "median", "worst", "goal", "within 15 %", "Spearman"]
+    columns = ["runs on", "runs", "MAPE", "goal", "median", "worst", "goal", "within 15 %"]
+    columns += ["net MAPE", "net worst", "Spearman"]
     return Table("Kernel time: errors and goals", columns, rows)
+
+
+def _by_launch(summaries: Sequence[Summary]) -> Table:
+    """Launches one by one, of the runs whose launches the reference has."""
+    rows = []
+    for one in summaries:
+        found = one.by_launch
+        if found is None:
+            continue
+        rows.append(
+            [
+                _gpus(one.gpus) + ("" if not one.with_unreliable else " and (!)"),
+                str(found.runs),
+                str(found.launches),
+                f"{found.mape:.1%}",
+                f"{found.net_mape:.1%}",
+                f"{found.worst:+.1%}",
+                found.worst_launch,
+                f"{found.of_sums:.1%}",
+                f"{found.of_runs:.1%}",
+            ]
+        )
+    columns = ["launches on", "runs", "launches", "MAPE", "net MAPE", "worst", "which", "MAPE of sums", "by launch"]
+    return Table("Kernel time launch by launch", columns, rows)
 
 
 def _agreement(summaries: Sequence[Summary]) -> Table:

@@ -26,12 +26,14 @@ import (
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/amdappsdk/floydwarshall"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/amdappsdk/nbody"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/dnn/layer_benchmarks/conv2d"
+	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/dnn/training_benchmarks/xor"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/heteromark/kmeans"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/heteromark/pagerank"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/polybench/atax"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/polybench/bicg"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/rodinia/nw"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/shoc/bfs"
+	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/shoc/fft"
 	"github.com/sarchlab/mgpusim/v4/amd/benchmarks/shoc/stencil2d"
 	"github.com/sarchlab/mgpusim/v4/amd/protocol"
 	"github.com/sarchlab/mgpusim/v4/amd/samples/runner"
@@ -57,6 +59,22 @@ var (
 	height     = flag.Int("H", 28, "As in the sample.")
 	width      = flag.Int("W", 28, "As in the sample.")
 	outputs    = flag.Int("output-channel", 3, "As in the sample.")
+
+	kernelHeight = flag.Int("kernel-height", 3, "As in the sample.")
+	kernelWidth  = flag.Int("kernel-width", 3, "As in the sample.")
+	padX         = flag.Int("pad-x", 0, "As in the sample.")
+	padY         = flag.Int("pad-y", 0, "As in the sample.")
+	strideX      = flag.Int("stride-x", 1, "As in the sample.")
+	strideY      = flag.Int("stride-y", 1, "As in the sample.")
+	backward     = flag.Bool("enable-backward", false, "As in the sample.")
+	depth        = flag.Int("depth", 0, "As in the sample.")
+	ascending    = flag.Bool("order-asc", true, "As in the sample.")
+	clusters     = flag.Int("clusters", 5, "As in the sample.")
+	features     = flag.Int("features", 32, "As in the sample.")
+	mostIter     = flag.Int("max-iter", 5, "As in the sample.")
+	megabytes    = flag.Int("MB", 8, "As in the sample.")
+	bytes        = flag.Int("bytes", 0, "As in the sample.")
+	passes       = flag.Int("passes", 1, "As in the sample.")
 )
 
 func orDefault(v, otherwise int) int {
@@ -75,7 +93,10 @@ func build(r *runner.Runner) benchmarks.Benchmark {
 		return b
 	case "bfs":
 		b := bfs.NewBenchmark(d)
-		b.Arch, b.NumNode, b.Degree, b.MaxDepth = r.ArchType, *node, *degree, math.MaxInt32
+		b.Arch, b.NumNode, b.Degree, b.MaxDepth = r.ArchType, *node, *degree, *depth
+		if b.MaxDepth == 0 {
+			b.MaxDepth = math.MaxInt32
+		}
 		return b
 	case "bicg":
 		b := bicg.NewBenchmark(d)
@@ -83,17 +104,25 @@ func build(r *runner.Runner) benchmarks.Benchmark {
 		return b
 	case "bitonicsort":
 		b := bitonicsort.NewBenchmark(d)
-		b.Arch, b.Length, b.OrderAscending = r.ArchType, *length, true
+		b.Arch, b.Length, b.OrderAscending = r.ArchType, *length, *ascending
 		return b
 	case "conv2d":
 		b := conv2d.NewBenchmark(d)
 		b.N, b.C, b.H, b.W = *batch, *channels, *height, *width
-		b.KernelChannel, b.KernelWidth, b.KernelHeight = *outputs, 3, 3
-		b.StrideX, b.StrideY, b.Arch = 1, 1, r.ArchType
+		b.KernelChannel, b.KernelWidth, b.KernelHeight = *outputs, *kernelWidth, *kernelHeight
+		b.PadX, b.PadY, b.StrideX, b.StrideY = *padX, *padY, *strideX, *strideY
+		b.EnableBackward, b.Arch = *backward, r.ArchType
 		return b
 	case "fastwalshtransform":
 		b := fastwalshtransform.NewBenchmark(d)
 		b.Arch, b.Length = r.ArchType, uint32(*length)
+		return b
+	case "fft":
+		b := fft.NewBenchmark(d)
+		b.Arch, b.Bytes, b.Passes = r.ArchType, int64(*megabytes), int32(*passes)
+		if *bytes > 0 {
+			b.Bytes, b.BytesMode = int64(*bytes), true
+		}
 		return b
 	case "floydwarshall":
 		b := floydwarshall.NewBenchmark(d)
@@ -103,7 +132,7 @@ func build(r *runner.Runner) benchmarks.Benchmark {
 	case "kmeans":
 		b := kmeans.NewBenchmark(d)
 		b.Arch, b.NumPoints = r.ArchType, *points
-		b.NumClusters, b.NumFeatures, b.MaxIter = 5, 32, 5
+		b.NumClusters, b.NumFeatures, b.MaxIter = *clusters, *features, *mostIter
 		return b
 	case "nbody":
 		b := nbody.NewBenchmark(d)
@@ -126,6 +155,8 @@ func build(r *runner.Runner) benchmarks.Benchmark {
 		b.Arch, b.NumIteration = r.ArchType, orDefault(*iter, 1)
 		b.NumRows, b.NumCols = *row+2, *col+2
 		return b
+	case "xor":
+		return xor.NewBenchmark(d)
 	}
 	log.Fatalf("-benchmark: %q is not one of those with several launches", *name)
 	return nil

@@ -318,6 +318,7 @@ var all = []Benchmark{
 	reluBenchmark,
 	im2colBenchmark,
 	conv2dBenchmark,
+	xorBenchmark,
 }
 
 // always is for parameters that need no checks beyond those of each.
