@@ -127,10 +127,10 @@ def mgpusim(  # noqa: PLR0913 - as many arguments as the command has options
         chosen = reference.choose(reference.load(path), gpus, only)
     home = Path(traces) if traces is not None else reference.shipped("traces")
     there = _with_traces(chosen, home)
-    points = [_point(row, home, root) for row in there]
-    key = digest(point.scenario for point in points)
+    simulated = [_point(row, home, root) for row in there]
+    key = digest(point.scenario for point in simulated)
     with experiment_folder(root, key, force=force):
-        results = execute(points, workers=workers, force=force, watch=watch)
+        results = execute(simulated, workers=workers, force=force, watch=watch)
         known = launches.load(path)
         rows, by_launch = [], []
         for row, result in zip(there, results, strict=True):
