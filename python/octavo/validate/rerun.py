@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from octavo.errors import InterruptedRun, ValidationError
 from octavo.runs import folder
+from octavo.trace.sealing import seal
 from octavo.validate.reference import FILE, checkout
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def own_points(root: Path, points: Sequence[str], gpus: Sequence[int], *, force:
 
     Raises:
         ValidationError: Go or the script is missing, a point is wrong, or cannot be run or recorded.
+        TraceError: what was recorded is no valid trace.
 
     """
     output, traces = root.resolve() / FILE, root.resolve() / OWN_TRACES
@@ -56,6 +58,8 @@ def own_points(root: Path, points: Sequence[str], gpus: Sequence[int], *, force:
     script.run("--retry-failed")
     script.run("--launches")
     script.run("--record", str(traces))
+    for trace in sorted(traces.glob("*.trace")):
+        seal(trace)
     return output, traces
 
 
