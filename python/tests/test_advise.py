@@ -17,7 +17,7 @@ from octavo.advice import activity, exhaustive, profiles, systems
 from octavo.advice.facts import PLACEMENTS
 from octavo.advice.plan import plan
 from octavo.advice.sizes import size_of
-from octavo.cli.advise import Library, _show_actions
+from octavo.cli.advised import Library, _show_actions
 from octavo.cli.sink import Sink
 from octavo.measured.imports import import_nsys
 
@@ -272,6 +272,18 @@ def test_what_is_sampled_of_a_process_has_no_buffers(tmp_path, cli):
     assert done.returncode == 2
     assert "sampled: expected buffers, found what octavo profile sampled" in " ".join(done.stderr.split())
     assert "octavo profile --buffers -o FOLDER" in " ".join(done.stderr.split())
+
+
+def test_what_an_import_took_for_granted_is_said_with_the_advice(tmp_path):
+    """An allocation whose bytes come again while it is alive: its end was not recorded, or the two alias."""
+    export = Export(tmp_path / "alias.sqlite")
+    export.memory(1000, A, MIB)
+    export.memory(1100, A + PAGE, MIB)
+    export.gpu_fault(2000, A, 3)
+    export.copy(2100, HTOD, A, 64 * KIB)
+    result = import_nsys(export.save(), tmp_path / "alias")
+    told = "import: allocations whose end was not recorded; they end where their address is used again (1)"
+    assert told in octavo.advise(result.folder).notes
 
 
 def test_buffers_that_alias_are_refused():

@@ -179,6 +179,7 @@ def test_everything_installed_with_the_package_may_be_handed_on():
         ("run -p grit --prefetch=x", "--set memory.prefetch=x: `a`: b", "--prefetch x: `a`: b"),
         ("run -s 1 --set=workload.scale=-1", "--set workload.scale=-1: `a`: b", "--set workload.scale=-1: `a`: b"),
         ("run --set workload.scale=2 -s -1", "--set workload.scale=-1.0: `a`: b", "--scale -1.0: `a`: b"),
+        ("advise firr", "--set workload=firr: `workload.name`: unknown", "`workload.name`: unknown"),
         ("advise fir --machine x", "--set node.preset=x: `a`: b", "--machine x: `a`: b"),
         ("profile x.toml -- prog --scale 1", "--set workload.scale=-1: `a`: b", "--set workload.scale=-1: `a`: b"),
         ("run x.toml", "--set seed=-1: `seed`: b", "--set seed=-1: `seed`: b"),

@@ -63,7 +63,7 @@ def imported(path: Path, arguments: Arguments, order: Order, output: Path | None
     phases = None
     if order.by_phase:
         phases = by_phase.plan_of_profile(result, profiles.places(result), found, constants.system, order.placements)
-    notes = _notes(_IMPORTED, arguments)
+    notes = _notes((*_IMPORTED, *_of_import(result)), arguments)
     return _kept(Advice(f"profile {path.name}", found, constants, by_phase=phases, notes=notes), path, order, output)
 
 
@@ -87,6 +87,11 @@ def _constants(arguments: Arguments) -> SystemConstants:
 def _notes(told: Sequence[str], arguments: Arguments) -> tuple[str, ...]:
     assumed = f"no --node given: taken to run on {systems.DEFAULT_NODE}"
     return (*told, *([assumed] if arguments.get("node") is None else []))
+
+
+def _of_import(profile: RunResult) -> list[str]:
+    """What the import took for granted or left out, such as where an allocation ends."""
+    return [f"import: {what} ({count:,})" for what, count in profile.summary.get("notes", {}).items()]
 
 
 def _joined(found: Recording, profile: RunResult | None, system: System) -> Recording:

@@ -25,8 +25,10 @@ def as_typed(message: str, words: Sequence[str]) -> str:
     own = list(words[: words.index("--")]) if "--" in words else list(words)
     if any(word.removeprefix("--set=") == f"{found[1]}={found[2]}" for word in own):
         return message
-    option = _typed(name, own)
-    return f"{option} {found[2]}: {message[found.end() :]}" if option else message
+    if option := _typed(name, own):
+        return f"{option} {found[2]}: {message[found.end() :]}"
+    # Typed without an option, as the workload of `octavo advise`.
+    return message[found.end() :] if found[2] in own else message
 
 
 def _typed(name: str, words: Sequence[str]) -> str | None:
