@@ -67,6 +67,22 @@ def test_averages_over_parts_of_the_run_add_up(by_hand):
     assert totals[2, 0]["most"] == PAGE
 
 
+def test_pairs_beyond_the_colours_are_one():
+    """Of twelve pairs, the nine that lend most have an area of their own."""
+    pairs = [(keeper, owner) for keeper in range(4) for owner in range(4) if keeper != owner]
+    rows = [
+        {"keeper": keeper, "owner": owner, "from_ps": at, "to_ps": at + 1, "bytes": 1.0 + number}
+        for number, (keeper, owner) in enumerate(pairs)
+        for at in (0, 1)
+    ]
+    found = lending.by_pair(pl.DataFrame(rows))
+    names = found["pair"].unique(maintain_order=True).to_list()
+    assert names == [*(lending.called(*pair) for pair in pairs[3:]), lending.OTHERS]
+    assert found.filter(pair=lending.OTHERS)["bytes"].to_list() == [1.0 + 2.0 + 3.0] * 2
+    few = lending.by_pair(pl.DataFrame(rows).filter(keeper=3))
+    assert few["pair"].unique(maintain_order=True).to_list() == [lending.called(*pair) for pair in pairs[9:]]
+
+
 def test_where_pages_came_from(by_hand):
     rows = lending.sources(by_hand).to_dicts()
     assert rows == [

@@ -168,6 +168,23 @@ def test_six_bars_of_one_kernel_carry_names_and_values(drawn, width):
     assert shades == [to_rgba(colours.PLACEMENTS[name]) for name in SIX]
 
 
+def test_no_two_of_many_bars_or_lines_look_alike_but_mean_two_things(drawn):
+    """Ten bars beside their names have one colour; ten lines differ in their stroke where they share one."""
+    names = [f"technique {number}" for number in range(10)]
+    table = pl.DataFrame({"job": ["a"], **{name: [1.0] for name in names}})
+    bars = drawn("bars", table, xlabel="speed", title="Many").axes[0].patches
+    assert len({bar.get_facecolor() for bar in bars}) == 1
+    series = {name: ([1, 2], [1, 2]) for name in names}
+    lines = drawn("lines", series, ("x", "y"), title="Many").axes[0].lines
+    assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}) == 10
+
+
+def test_values_can_be_read_where_a_line_crosses_them(drawn):
+    table = pl.DataFrame({"job": ["a", "b"], "x": [0.83, 1.7], "y": [0.9, 1.0]})
+    axes = drawn("bars", table, xlabel="speed", title="Near the line", line_at=1.0).axes[0]
+    assert all(text.get_path_effects() for text in axes.texts)
+
+
 @pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
 def test_long_names_leave_room_for_bars(drawn, width):
     names = ["ideal", "twice the remote lines in flight of each GPU, and twice the walkers", "griffin-dpc"]

@@ -21,7 +21,7 @@ from octavo.report import report
 from octavo.runs.events import KINDS
 
 SECTIONS = [
-    *("Speed-up", "Time by cause", "Why", "Page map", "Over time"),
+    *("Why", "Speed-up", "Time by cause", "Page map", "Over time"),
     *("Translation", "Memory in use", "Allocations", "Runs"),
 ]
 

@@ -50,11 +50,10 @@ def lent(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
     for run in runs:
         if not run.simulated or not lending.recorded(run.result):
             continue
-        for row in lending.over_time(run.result, _BINS).to_dicts():
-            pair = lending.called(row["keeper"], row["owner"])
+        for row in lending.by_pair(lending.over_time(run.result, _BINS)).to_dicts():
             span = _span({"from_ps": row["from_ps"], "time_ps": row["to_ps"]})
             rows["lending"].append(
-                {"run": run.number, **span, "pair": pair, "mebibytes": _round(row["bytes"] / (1 << 20))}
+                {"run": run.number, **span, "pair": row["pair"], "mebibytes": _round(row["bytes"] / (1 << 20))}
             )
         for row in lending.totals(run.result).to_dicts():
             pair = lending.called(row["keeper"], row["owner"])

@@ -119,6 +119,14 @@ def of(names: Sequence[str]) -> list[str]:
     return [colour if colour is not None and own.count(colour) == 1 else next(others) for colour in own]
 
 
+def beside(names: Sequence[str]) -> list[str]:
+    """As `of`, for bars that stand beside their names: where `SERIES` is too short, it is one colour for all others."""
+    found = of(names)
+    if len(set(found)) == len(found):
+        return found
+    return [SERIES[0] if colour in SERIES else colour for colour in found]
+
+
 def memories(names: Sequence[str]) -> list[str]:
     """A colour for each memory as tables call them: its processor's; `host1`, `host2`, … have `HOST_MEMORIES`."""
     gpus = len(PROCESSORS) - 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from octavo.runs.colours import PAIRS
 from octavo.runs.events import MOVES
 from octavo.runs.sizes import size
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 HOST = 0
 """The host's first memory, as `events` numbers it; GPU 0 is 1."""
+OTHERS = "other pairs"
 _LEAVES = (*MOVES, "discard")
 """Kinds of events in which a page leaves a memory, or its copy there is given up."""
 _FAULTS = ("read_fault", "write_fault")
@@ -78,6 +80,25 @@ def over_time(result: RunResult, bins: int) -> pl.DataFrame:
     empty = pl.DataFrame(schema=dict.fromkeys(("from_ps", "to_ps"), pl.Int64) | {"bytes": pl.Float64})
     found = pl.concat(rows) if rows else empty.with_columns(keeper=pl.lit(0, pl.Int64), owner=pl.lit(0, pl.Int64))
     return found.select("keeper", "owner", "from_ps", "to_ps", "bytes")
+
+
+def by_pair(kept: pl.DataFrame) -> pl.DataFrame:
+    """What `over_time` tells, by the names of pairs: those that lend most have their own, all others are one.
+
+    Returns:
+        `pair`, `from_ps`, `to_ps`, `bytes`.
+
+    """
+    pairs = (
+        kept.group_by("keeper", "owner").agg(pl.col("bytes").sum()).sort("bytes", "keeper", "owner", descending=True)
+    )
+    own = pairs.rows() if pairs.height <= len(PAIRS) else pairs.head(len(PAIRS) - 1).rows()
+    names = {(keeper, owner): called(keeper, owner) for keeper, owner, _ in sorted(own)}
+    named = [names.get((keeper, owner), OTHERS) for keeper, owner in kept.select("keeper", "owner").rows()]
+    order = {name: place for place, name in enumerate([*names.values(), OTHERS])}
+    table = kept.with_columns(pl.Series("pair", named, pl.String)).group_by("pair", "from_ps", "to_ps")
+    rank = pl.col("pair").replace_strict(order, return_dtype=pl.Int64)
+    return table.agg(pl.col("bytes").sum()).sort(rank, "from_ps").select("pair", "from_ps", "to_ps", "bytes")
 
 
 def totals(result: RunResult) -> pl.DataFrame:

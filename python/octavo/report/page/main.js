@@ -178,14 +178,14 @@ function theme() {
   apply();
 }
 
-// Charts first, numbers last.
+// What bound the runs first, then charts, numbers last.
 function ofRuns() {
   opening();
+  why();
   advice();
   swept();
   speed();
   causes();
-  why();
   phases();
   pageMaps();
   overTime();

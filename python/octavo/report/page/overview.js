@@ -68,14 +68,14 @@ const WAIT_COLUMNS = [
   ...["p50", "p95", "p99"].map((name) => ({ title: name, value: (row) => duration(row[`${name}_ps`]) })),
 ];
 
-// What bound each run, and what its faults waited for; those that are shown first are open.
+// What bound each run, and what its faults waited for; those that are shown first are open, on a small screen one.
 function why() {
   const told = data.runs.map((run, index) => ({ run, index })).filter(({ run }) => run.why.length);
   if (!told.length) return;
   const one = ({ run, index }) =>
     element(
       "details",
-      { open: shown.has(index) },
+      { open: shown.has(index) && (innerWidth > 700 || index === shownInOrder()[0]) },
       element("summary", {}, dot(index), run.label),
       element("ul", { class: "reasons" }, ...run.why.map((sentence) => element("li", {}, sentence))),
       run.waits.length ? tableBehindText(`What faults wait for: ${run.label}`, WAIT_COLUMNS, run.waits) : null,

@@ -26,6 +26,8 @@ _NAMES, _ROW = 0.42, 0.6
 """Part of a picture's width from which names are in several rows, and height of each more of these, in bars."""
 _MOST_PANELS = 3
 """Panels side by side."""
+_HALO = 2.0
+"""White around values, in points, so that they can be read where a line crosses them."""
 _SPOKEN = 0.09
 """Share of an axis from which a part of a bar has room for its value."""
 
@@ -57,7 +59,9 @@ def bars(
         ends = {name: [(intervals or {}).get((name, label)) for label in names] for name in panels}
     found, grid, inches = panelled(len(panels), labels, width)
     shades = (
-        colours.of(labels) if len(names) > 1 or colours.are_placements(labels) else [colours.SERIES[0]] * len(labels)
+        colours.beside(labels)
+        if len(names) > 1 or colours.are_placements(labels)
+        else [colours.SERIES[0]] * len(labels)
     )
     reached = [end for found in ends.values() for pair in found if pair for end in pair]
     limits = _Limits.of([*(value for values in panels.values() for value in values), *reached], line_at, inches)
@@ -100,9 +104,12 @@ def _bars(
     limits: _Limits,
     ends: Sequence[tuple[float, float] | None],
 ) -> None:
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - slow to import
+
     if limits.logarithmic:
         axes.set_xscale("log")
     axes.set_xlim(limits.low, limits.high)
+    halo = withStroke(linewidth=_HALO, foreground="white")
     for place, (value, shade) in enumerate(zip(values, shades, strict=True)):
         if value is None or not math.isfinite(value):
             axes.annotate("–", (limits.base, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
@@ -122,6 +129,7 @@ def _bars(
             va="center",
             ha="left" if beyond else "right",
             fontsize=7,
+            path_effects=[halo],
         )
     if limits.line is not None:
         axes.axvline(limits.line, color="#333333", linewidth=0.8)

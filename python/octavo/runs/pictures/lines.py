@@ -19,6 +19,8 @@ _BESIDE = 1.0
 """Width of what stands beside a panel: numbers and a label, in inches."""
 _DARK = 1.4
 """Sum of red, green and blue below which white text is read more easily than black."""
+_STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
+"""Markers and lines of the first line of a colour, of the second, and so on."""
 _WIDE_LABEL = 8
 """Characters from which the names of columns stand upright."""
 
@@ -39,8 +41,10 @@ def lines(
     """
     found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.9)
     axes = found.add_subplot()
-    for (name, (x, y)), colour in zip(series.items(), colours.of(list(series)), strict=True):
-        axes.plot(x, y, marker="o", markersize=4, label=name, color=colour)
+    shades = colours.of(list(series))
+    for number, ((name, (x, y)), colour) in enumerate(zip(series.items(), shades, strict=True)):
+        marker, style = _STROKES[shades[:number].count(colour) % len(_STROKES)]
+        axes.plot(x, y, marker=marker, linestyle=style, markersize=4, label=name, color=colour)
         if intervals:
             axes.vlines(x, *intervals[name], color=colour, linewidth=1.2)
             for ends in intervals[name]:

@@ -38,17 +38,17 @@ def memory(path: Path | None, result: RunResult, *, title: str, width: float = s
 
 
 def lent(path: Path | None, result: RunResult, *, title: str, width: float = sheet.PAGE) -> sheet.Picture:
-    """Bytes that each GPU keeps for each other over time, of a run that recorded events: one area for each pair."""
+    """Bytes that each GPU keeps for each other over time, of a run that recorded events: an area for each pair."""
     found = sheet.figure(width, 0.62 * width if width < sheet.PAGE else 3.0)
     axes = found.add_subplot()
     unit, per_unit = sheet.time_unit(result.summary["time_ps"])
-    kept = lending.over_time(result, _PARTS)
-    pairs = list(kept.group_by("keeper", "owner", maintain_order=True))
+    kept = lending.by_pair(lending.over_time(result, _PARTS))
+    pairs = list(kept.group_by("pair", maintain_order=True))
     if pairs:
         times = pairs[0][1]["to_ps"] / per_unit
         areas = [rows["bytes"] / _MEBIBYTE for _, rows in pairs]
-        labels = [lending.called(keeper, owner) for (keeper, owner), _ in pairs]
-        axes.stackplot(times, areas, labels=labels, step="pre", colors=colours.of(labels))
+        labels = [str(pair) for (pair,), _ in pairs]
+        axes.stackplot(times, areas, labels=labels, step="pre", colors=colours.PAIRS[: len(labels)])
     axes.set_xlim(0, result.summary["time_ps"] / per_unit)
     axes.set_ylim(bottom=0)
     axes.set_xlabel(f"time in {unit}", fontsize=9)
