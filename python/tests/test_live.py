@@ -95,7 +95,11 @@ def test_the_page_shows_labels_as_text(served):
         assert shown.locator("#latest li").all_inner_texts() == ["<b>first</b>"]
         assert shown.locator("#running li").all_inner_texts() == ["50 %: second"]
         assert shown.locator("#failed li").all_inner_texts() == ["third: <i>why</i>"]
+        assert shown.locator("h2:visible").all_inner_texts() == ["Failed", "Running", "Finished, latest first"]
         assert shown.locator("#all").get_attribute("max") == "2"
+        page.beside(lambda _: None)(Progress(2, ["first"], 0, {"second": 0.75}))
+        shown.locator("#running li", has_text="75 %").wait_for()
+        assert shown.locator("h2:visible").all_inner_texts() == ["Running", "Finished, latest first"]
         assert shown.evaluate("[0, 59.9, 3661, 90061, 360000].map(clock)") == [
             "00:00:00",
             "00:00:59",

@@ -179,6 +179,14 @@ def test_no_two_of_many_bars_or_lines_look_alike_but_mean_two_things(drawn):
     assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}) == 10
 
 
+def test_nearly_equal_values_of_lines_lie_within_the_axis(drawn):
+    series = {"one": ([1, 2], [140.5, 141.0]), "other": ([1, 2], [140.5, 141.0])}
+    axes = drawn("lines", series, ("occupancy", "bloat"), title="Nearly equal").axes[0]
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylim()[1] > 1.05 * 141
+    assert axes.lines[0].get_markersize() > axes.lines[1].get_markersize(), "the line behind is seen"
+
+
 def test_values_can_be_read_where_a_line_crosses_them(drawn):
     table = pl.DataFrame({"job": ["a", "b"], "x": [0.83, 1.7], "y": [0.9, 1.0]})
     axes = drawn("bars", table, xlabel="speed", title="Near the line", line_at=1.0).axes[0]

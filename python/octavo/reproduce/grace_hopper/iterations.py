@@ -75,7 +75,7 @@ def srad(study: Study) -> Part:
                 for found in [_of(points, kind, first)]
             }
             title = f"SRAD, image written by the {first}: time of each iteration"
-            pictures.lines(root / f"time-{first.lower()}.png", series, ("iteration", "us"), title=title)
+            pictures.lines(root / f"time-{first.lower()}.png", series, ("iteration", "µs"), title=title)
         for kind in kinds:
             found = _of(points, kind, "CPU")
             series = {

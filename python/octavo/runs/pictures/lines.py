@@ -21,6 +21,10 @@ _DARK = 1.4
 """Sum of red, green and blue below which white text is read more easily than black."""
 _STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
 """Markers and lines of the first line of a colour, of the second, and so on."""
+_BEHIND = 4.0
+"""How much larger the points of the first line are than those of the last, in points."""
+_ROOM = 1.06
+"""Where an axis that begins at zero ends, over the largest value."""
 _WIDE_LABEL = 8
 """Characters from which the names of columns stand upright."""
 
@@ -44,16 +48,20 @@ def lines(
     shades = colours.of(list(series))
     for number, ((name, (x, y)), colour) in enumerate(zip(series.items(), shades, strict=True)):
         marker, style = _STROKES[shades[:number].count(colour) % len(_STROKES)]
-        axes.plot(x, y, marker=marker, linestyle=style, markersize=4, label=name, color=colour)
+        # Those drawn first have larger points, so that equal lines are seen.
+        points = 4 + _BEHIND * (1 - number / max(len(series) - 1, 1))
+        axes.plot(x, y, marker=marker, linestyle=style, markersize=points, label=name, color=colour)
         if intervals:
             axes.vlines(x, *intervals[name], color=colour, linewidth=1.2)
             for ends in intervals[name]:
                 axes.plot(x, ends, linestyle="none", marker="_", markersize=6, color=colour)
     along = sorted({value for x, _ in series.values() for value in x})
+    reached = [value for _, y in series.values() for value in y]
+    reached += [value for ends in (intervals or {}).values() for end in ends for value in end]
     if _spans([value for _, y in series.values() for value in y]):
         axes.set_yscale("log")
-    elif all(value >= 0 for _, y in series.values() for value in y):
-        axes.set_ylim(bottom=0)
+    elif all(value >= 0 for value in reached):
+        axes.set_ylim(0, _ROOM * max(reached) if max(reached) > 0 else None)
     _taken_at(axes, along, width - _BESIDE)
     axes.set_xlabel(labels[0], fontsize=9)
     axes.set_ylabel(labels[1], fontsize=9)
