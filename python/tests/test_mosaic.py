@@ -12,7 +12,7 @@ from conftest import SMALL
 
 import octavo
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import mixes, pages, sharing, systems, varied
+from octavo.reproduce.mosaic import machine, mixes, pages, sharing, systems, varied
 from octavo.reproduce.mosaic.published import published
 from octavo.reproduce.mosaic.study import Study
 from octavo.scenarios.scenario import Recipe
@@ -151,6 +151,31 @@ def test_every_setting_resolves(axis):
     for entries in axis.values:
         overrides = varied._at(varied.MOSAIC, axis, entries).overrides
         Recipe.from_names("trd", node=systems.NODE).with_overrides(overrides).resolve()
+
+
+def test_machines_differ_in_what_a_miss_costs(small):
+    found = machine.machines(replace(small, applications=("gups",), ends=True))
+    losses = dict(zip(found.means["setting"], found.means["4 KiB pages"], strict=True))
+    assert list(losses) == [one.name for one in machine.MACHINES if one.always]
+    assert 0 < losses["non-blocking"] < losses["hits under one miss"] < losses["blocking"] < 1
+    assert {row["published"] for row in found.compared} == {0.481, 0.02}
+    assert (found.root / "losses.png").is_file()
+
+
+def test_every_machine_and_shipped_input_resolves():
+    for one in machine.MACHINES:
+        Recipe.from_names("trd", node=systems.NODE).with_overrides(one.overrides).resolve()
+    for name, overrides in machine.SHIPPED.items():
+        shipped = Recipe.from_names(mixes.workload((name,)), node=systems.NODE).with_overrides(overrides)
+        assert shipped.resolve().values["workload"]
+
+
+def test_inputs_are_those_of_the_study_and_the_shipped_ones(small):
+    found = machine.inputs(small)
+    assert found.points["application"].to_list() == ["gups", "gups"], "trd ships with the study's own"
+    assert found.means["setting"].to_list() == ["the study's", "shipped"]
+    with pytest.raises(ScenarioError, match="part `inputs`: expected at least one of gups, red"):
+        machine.inputs(replace(small, applications=("trd",)))
 
 
 def test_published_numbers_have_a_source():

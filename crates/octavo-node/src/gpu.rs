@@ -219,6 +219,30 @@ pub struct TlbConfig {
     /// them, large pages use the entries of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub large: Option<LargeTlbConfig>,
+    /// What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`.
+    #[serde(default, skip_serializing_if = "MissPolicy::is_default")]
+    pub on_miss: MissPolicy,
+}
+
+/// What a miss of a compute unit's TLB holds up beside its own wavefront. The memory pipeline is the unit's path for lines
+/// of all its wavefronts, which is in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissPolicy {
+    /// Nothing, the default: misses overlap up to `miss_registers`, and one beyond them waits alone.
+    #[default]
+    NonBlocking,
+    /// The memory pipeline waits while a miss waits for a register; until then hits and misses of other wavefronts pass.
+    HitsUnderMisses,
+    /// The memory pipeline waits until the translation is there, or the fault is known: one miss at a time.
+    Blocking,
+}
+
+impl MissPolicy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Entries of a TLB for large pages.

@@ -7,7 +7,7 @@ use octavo_units::{Bytes, Frequency, Time};
 use crate::coherence::SystemMemory;
 use crate::durations::check_durations;
 use crate::fidelity::Fidelity;
-use crate::gpu::LineSize;
+use crate::gpu::{LineSize, MissPolicy};
 use crate::memory::{CapacityChange, CapacityConfig};
 use crate::node::NodeConfig;
 
@@ -88,6 +88,7 @@ impl NodeConfig {
         let needs = [
             ("`l1.in_order` is true", self.l1.in_order),
             ("`walker.in_memory` is true", self.walker.in_memory),
+            ("`l1_tlb.on_miss` is not non-blocking", self.l1_tlb.on_miss != MissPolicy::NonBlocking),
             ("GPUs are coherent (`coherence`), whose traffic is told by launch", self.coherence.is_some()),
         ];
         let Some((what, _)) = needs.into_iter().find(|(_, needs)| *needs) else { return Ok(()) };
@@ -146,6 +147,9 @@ impl NodeConfig {
             }
             in_range(&format!("{key}.ports"), tlb.ports, 0, 64)?;
             in_range(&format!("{key}.miss_registers"), tlb.miss_registers, 1, 1 << 16)?;
+            if key != "l1_tlb" && tlb.on_miss != MissPolicy::NonBlocking {
+                return Err(error(&format!("{key}.on_miss"), "expected non-blocking: only `l1_tlb` holds up a pipeline"));
+            }
         }
         in_range("walker.walkers", self.walker.walkers, 1, 4096)?;
         in_range("walker.queue", self.walker.queue, 1, 1 << 16)?;

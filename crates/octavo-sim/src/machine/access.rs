@@ -1,6 +1,7 @@
 //! An access of a wavefront, from its page's translation to the data, or to the driver.
 
 use octavo_manager::{Access, MemoryId, Needs, PageId, ProcessorId};
+use octavo_node::MissPolicy;
 use octavo_program::Op;
 use octavo_units::Time;
 
@@ -203,7 +204,14 @@ impl<L: Listen> Node<'_, L> {
         };
         let start = self.hardware.gpus[gpu].unit(unit).begin_translation(time);
         let translation = self.translate_beyond_l1(gpu, first, page, write, start);
-        self.hardware.gpus[gpu].unit(unit).end_translation(translation.time);
+        let Hardware { gpus, config, costs, .. } = &mut self.hardware;
+        let unit = gpus[gpu].unit(unit);
+        unit.end_translation(translation.time);
+        match config.l1_tlb.on_miss {
+            MissPolicy::NonBlocking => {}
+            MissPolicy::HitsUnderMisses => unit.hold(start, costs.memory_pipeline),
+            MissPolicy::Blocking => unit.hold(translation.time, costs.memory_pipeline),
+        }
         translation
     }
 

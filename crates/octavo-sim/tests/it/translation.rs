@@ -1,7 +1,7 @@
 //! Translation beyond one page size and fixed walks: ports, page tables in memory, the ideal TLB.
 
 use crate::support::*;
-use octavo_node::{LargeTlbConfig, NodeConfig};
+use octavo_node::{LargeTlbConfig, MissPolicy, NodeConfig};
 use octavo_program::Op;
 use octavo_sim::RunResult;
 use octavo_units::{Bytes, Cycles};
@@ -102,6 +102,27 @@ fn ports_limit_the_lookups_of_a_cycle() {
     assert!((62..=64).contains(&late), "a lookup a cycle, {late} later");
     assert_eq!(time(0, 2), free, "two a cycle are enough");
     assert_eq!(time(1, 0), free, "lines come one a cycle to a first level that takes one a cycle");
+}
+
+#[test]
+fn a_miss_holds_up_what_the_policy_says() {
+    // Once page 0 is known, one wavefront misses two pages, and after it another one hits page 0 and computes for long.
+    let misses = [load(0, 0), vec![Op::load(line(512, 0), 1)], load(1024, 1)].concat();
+    let hit = [load(0, 0), load(0, 5), vec![Op::compute(2000), Op::WAIT]].concat();
+    let script = Script::new(2048, vec![vec![vec![misses, hit]]]);
+    let time = |on_miss, miss_registers| {
+        let mut node = quiet();
+        (node.l1_tlb.on_miss, node.l1_tlb.miss_registers) = (on_miss, miss_registers);
+        run(&node, "interleaved", &script).summary.time_ps / 1000
+    };
+    // Second level 10, four levels of 100; the first level's cycle of the hit comes after it.
+    let (walk, free) = (10 + 400, time(MissPolicy::NonBlocking, 64));
+    assert_eq!(time(MissPolicy::NonBlocking, 1), free, "the second miss waits alone");
+    assert_eq!(time(MissPolicy::HitsUnderMisses, 2), free, "neither miss waits for a register");
+    let late = |policy| time(policy, 1) - free;
+    assert!(late(MissPolicy::HitsUnderMisses).abs_diff(walk) <= 2, "{}", late(MissPolicy::HitsUnderMisses));
+    assert!(late(MissPolicy::Blocking).abs_diff(2 * walk) <= 3, "{}", late(MissPolicy::Blocking));
+    assert_eq!(time(MissPolicy::Blocking, 64), free + late(MissPolicy::Blocking), "one miss at a time");
 }
 
 #[test]

@@ -10,7 +10,7 @@ import typer
 from octavo.cli import options
 from octavo.cli.sink import Sink
 from octavo.errors import ScenarioError
-from octavo.reproduce.mosaic import mixes, pages, sharing, varied
+from octavo.reproduce.mosaic import machine, mixes, pages, sharing, varied
 from octavo.reproduce.mosaic.study import Study
 from octavo.reproduce.mosaic.systems import UNITS
 from octavo.runs.progress import watching
@@ -29,6 +29,8 @@ PARTS: dict[str, Callable[[Study], Part]] = {
     "tlb-entries": varied.tlb_entries,
     "fragmentation": varied.fragmentation,
     "bloat": varied.bloat,
+    "machines": machine.machines,
+    "inputs": machine.inputs,
 }
 WITH_BOTH = ("page-sizes", "paging")
 """Parts that say themselves whether pages come over the bus."""
@@ -90,6 +92,7 @@ def mosaic(
         scale = mixes.REDUCED_SCALE
     default = Study()
     parts = [name for name in PARTS if paging or name not in WITH_BOTH]
+    parts = parts if set(names) & set(machine.SHIPPED) else [name for name in parts if name != "inputs"]
     chosen = [str(one.value) for one in part or []] or parts
     if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
         raise ScenarioError(f"--no-paging says nothing about {', '.join(both)}", "these parts are about paging")

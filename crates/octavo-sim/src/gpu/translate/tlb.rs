@@ -85,6 +85,7 @@ impl Tlb {
 #[cfg(test)]
 mod tests {
     use octavo_manager::HOST_MEMORY;
+    use octavo_node::MissPolicy;
     use octavo_units::Cycles;
     use proptest::prelude::*;
 
@@ -99,6 +100,7 @@ mod tests {
             invalidation: Cycles(1),
             ports: 0,
             large: None,
+            on_miss: MissPolicy::NonBlocking,
         };
         Tlb::new(&config, units)
     }

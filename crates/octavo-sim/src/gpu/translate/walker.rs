@@ -164,7 +164,7 @@ mod tests {
     use octavo_units::Cycles;
 
     use super::*;
-    use octavo_node::WalkerScope;
+    use octavo_node::{MissPolicy, WalkerScope};
 
     fn walker(walkers: u32, cache_entries: u32) -> Walker {
         let config = WalkerConfig {
@@ -184,6 +184,7 @@ mod tests {
             invalidation: Cycles(200),
             ports: 0,
             large: None,
+            on_miss: MissPolicy::NonBlocking,
         };
         Walker::new(&config, &tlb, TableShape::for_page(4096), 1000)
     }

@@ -16,6 +16,8 @@ pub(crate) struct Unit {
     pub(in crate::gpu) branch: u64,
     /// Until when the first-level cache serves nothing, because a request at its head waits.
     pub(in crate::gpu) blocked: u64,
+    /// Until when the first-level TLB looks nothing up, because a miss holds up the memory pipeline.
+    pub(in crate::gpu) held: u64,
     /// Work-groups in flight.
     pub(in crate::gpu) groups: u32,
     /// Until when it issues nothing, because pages are being drained.
@@ -39,6 +41,7 @@ impl Unit {
             local_data: 0,
             branch: 0,
             blocked: 0,
+            held: 0,
             groups: 0,
             paused: 0,
             in_flight: 0,
@@ -93,7 +96,13 @@ impl Unit {
 
     /// When a miss of the first-level TLB that comes at `time` gets a register.
     pub fn begin_translation(&self, time: u64) -> u64 {
-        self.translations.available(time)
+        self.translations.available(time.max(self.held))
+    }
+
+    /// The memory pipeline, which is as long as `pipeline`, stands still until a translation can begin at `until`.
+    pub fn hold(&mut self, until: u64, pipeline: u64) {
+        self.held = self.held.max(until);
+        self.port = self.port.max(until.saturating_sub(pipeline));
     }
 
     /// That miss is over at `done`.

@@ -141,6 +141,7 @@ pub fn node(gpus: u32) -> NodeConfig {
         invalidation: Cycles(invalidation),
         ports: 0,
         large: None,
+        on_miss: MissPolicy::NonBlocking,
     };
     let class = |occupancy, latency| InstructionConfig { occupancy: Cycles(occupancy), latency: Cycles(latency) };
     let l1 = CacheConfig {
