@@ -148,7 +148,10 @@ impl NodeConfig {
             in_range(&format!("{key}.ports"), tlb.ports, 0, 64)?;
             in_range(&format!("{key}.miss_registers"), tlb.miss_registers, 1, 1 << 16)?;
             if key != "l1_tlb" && tlb.on_miss != MissPolicy::NonBlocking {
-                return Err(error(&format!("{key}.on_miss"), "expected non-blocking: only `l1_tlb` holds up a pipeline"));
+                return Err(error(
+                    &format!("{key}.on_miss"),
+                    "expected non-blocking: only `l1_tlb` holds up a pipeline",
+                ));
             }
         }
         in_range("walker.walkers", self.walker.walkers, 1, 4096)?;

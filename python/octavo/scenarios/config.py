@@ -1568,6 +1568,9 @@ class NodeScalarTlb(TypedDict, total=False):
     """Entries for pages of 2 MiB beside those for smaller ones. Both are looked up at once, at the price of one.
     Without them, large pages use the entries of all."""
 
+    on_miss: Literal["non-blocking", "hits-under-misses", "blocking"]
+    """What a miss holds up beside its own wavefront; only for `l1_tlb`, and only at fidelity `line`."""
+
 
 class NodeScalar(TypedDict, total=False):
     """Loads by the scalar unit."""
