@@ -2,6 +2,7 @@
 
 use crate::contract::event::{AccessCount, CounterNotification, KernelEnd};
 use crate::contract::ids::{MemoryId, PageId, PageRun};
+use crate::contract::kind::Kind;
 use crate::contract::page::Mode;
 use crate::contract::plan::{Cause, Plan, PlanClass, Step};
 use crate::manager::Manager;
@@ -36,15 +37,33 @@ impl Manager {
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Moves what one placement decides about of a run.
+    /// Moves what one placement decides about of a run: towards `to`, or to where advice wants it.
     fn move_run(&mut self, decider: Decider, run: Option<PageRun>, to: MemoryId, draft: &mut Draft) {
+        let mut moves = std::mem::take(&mut self.scratch.moves);
+        moves.clear();
+        let all = run.into_iter().flat_map(PageRun::iter).filter(|&page| self.memory.pages.allocated(page));
+        let moving = all.map(|page| Move { page, to: self.preferred(page, to).unwrap_or(to) });
+        moves.extend(moving.filter(|wish| self.may_move(decider, wish.page, wish.to)));
         let mut list = std::mem::take(&mut self.scratch.pages);
-        list.clear();
-        list.extend(run.into_iter().flat_map(PageRun::iter).filter(|&page| self.may_move(decider, page, to)));
-        let mut tx = Transaction { memory: &mut self.memory, draft };
-        let moved = migrate::move_all(&mut tx, &list, to, Cause::Migration);
-        self.memory.statistics.counter_migrations += u64::from(moved);
-        self.scratch.pages = list;
+        for together in moves.chunk_by(|one, next| one.to == next.to) {
+            list.clear();
+            list.extend(together.iter().map(|wish| wish.page));
+            let mut tx = Transaction { memory: &mut self.memory, draft };
+            let moved = migrate::move_all(&mut tx, &list, together[0].to, Cause::Migration);
+            self.memory.statistics.counter_migrations += u64::from(moved);
+        }
+        (self.scratch.pages, self.scratch.moves) = (list, moves);
+    }
+
+    /// Where advice wants a page that is used from `to`, if it can be mapped from there (`uvm-driver.md` section 3,
+    /// rules 3 and 9).
+    fn preferred(&self, page: PageId, to: MemoryId) -> Option<MemoryId> {
+        let pages = &self.memory.pages;
+        if pages.advised().is_empty() || pages.kind(page) != Kind::Managed {
+            return None;
+        }
+        let preferred = pages.advised().of(page).preferred?;
+        self.memory.reach.can_map(to.processor(), preferred).then_some(preferred)
     }
 
     /// Whether a placement may move a page to a memory without a fault.
@@ -90,7 +109,8 @@ impl Manager {
         draft.charge(charges);
         let mut moved = 0;
         for request in &moves {
-            if self.may_move(decider, request.page, request.to) {
+            let advised = self.preferred(request.page, request.to).is_some_and(|preferred| preferred != request.to);
+            if !advised && self.may_move(decider, request.page, request.to) {
                 let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
                 moved += u64::from(migrate::move_all(&mut tx, &[request.page], request.to, Cause::Migration));
             }

@@ -2,8 +2,8 @@
 
 use crate::common::{Node, fault, placement};
 use octavo_manager::{
-    Access, Advice, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PLACEMENTS, PageId, PageRun, ProcessorId,
-    ProcessorMask, Topology,
+    Access, Advice, CounterNotification, Event, Fault, HOST, HOST_MEMORY, MemoryMask, PLACEMENTS, PageId, PageRun,
+    ProcessorId, ProcessorMask, Topology,
 };
 use octavo_units::Time;
 
@@ -96,4 +96,43 @@ fn advice_is_forgotten_with_the_pages_and_replaced_by_new_advice() {
     node.event(Event::Free(PageRun { first: PageId(8), count: 1 }));
     node.event(Event::Allocate(PageRun { first: PageId(8), count: 1 }.into()));
     assert_eq!([7, 8, 9].map(|page| lands(&mut node, page)), [GPU1, GPU0, GPU1]);
+}
+
+fn notify(node: &mut Node, gpu: usize, page: u32) -> Vec<String> {
+    node.event(Event::Counter(CounterNotification { processor: ProcessorId::gpu(gpu), page: PageId(page) }))
+}
+
+/// Rules 3 and 9 of the driver's residency selection hold for access counters, too.
+#[test]
+fn counters_leave_pages_where_they_should_be() {
+    let mut node = advised("access-counter", Advice { preferred: Some(HOST_MEMORY), ..Advice::default() });
+    node.read(1, 20); // what was said ends with page 15
+    node.read(1, 3);
+    assert_eq!(notify(&mut node, 1, 3), ["clear 0x16"]);
+    assert_eq!(notify(&mut node, 1, 20)[2], "copy 20 host gpu1 migration");
+    assert_eq!(node.manager.page(PageId(3)).owner, HOST_MEMORY);
+}
+
+#[test]
+fn counters_bring_pages_to_where_they_should_be() {
+    let mut node = Node::new(&placement("access-counter", "{}"));
+    node.read(0, 3);
+    let advice = Advice { preferred: Some(GPU1.memory()), ..Advice::default() };
+    node.event(Event::Advise { pages: PageRun { first: PageId(3), count: 1 }, advice });
+    assert!(notify(&mut node, 0, 3).contains(&"copy 3 host gpu1 migration".to_owned()));
+    // The one whose place it is gets it as ever.
+    node.event(Event::Advise { pages: PageRun { first: PageId(4), count: 1 }, advice });
+    node.event(Event::Prefetch { pages: PageRun { first: PageId(4), count: 1 }, to: GPU0.memory() });
+    assert!(notify(&mut node, 1, 4).contains(&"copy 4 gpu0 gpu1 migration".to_owned()));
+}
+
+#[test]
+fn counters_of_a_group_move_each_page_to_its_own_place() {
+    let mut node = Node::new(&placement("access-counter", r#"{"moves": "group"}"#));
+    let advice = Advice { preferred: Some(GPU0.memory()), ..Advice::default() };
+    node.event(Event::Advise { pages: PageRun { first: PageId(4), count: 2 }, advice });
+    node.read(1, 0);
+    notify(&mut node, 1, 0);
+    let owner = |page| node.manager.page(PageId(page)).owner.processor();
+    assert_eq!([0, 3, 4, 5, 6, 15].map(owner), [GPU1, GPU1, GPU0, GPU0, GPU1, GPU1]);
 }

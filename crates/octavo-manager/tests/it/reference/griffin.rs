@@ -60,7 +60,8 @@ impl Model {
             let state = &self.pages[&page];
             let movable =
                 state.populated && !state.replicated() && !state.holds(to) && !self.busy(page) && !self.keeps(page);
-            let moved = if movable { self.move_together(flight, &[page], to) } else { 0 };
+            let wanted = self.preferred(page, to).is_none_or(|place| place == to);
+            let moved = if movable && wanted { self.move_together(flight, &[page], to) } else { 0 };
             self.counts.migrations += moved;
             self.counts.report_migrations += moved;
         }

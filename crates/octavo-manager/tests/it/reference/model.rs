@@ -195,12 +195,23 @@ impl Model {
             return;
         }
         let alike = |other: &u32| self.pages.contains_key(other) && self.decider(*other) == self.decider(page);
-        let moving: Vec<u32> = candidates.filter(alike).filter(|&page| self.may_move_for_counter(to, page)).collect();
+        let wishes = candidates.filter(alike).map(|page| (page, self.preferred(page, to).unwrap_or(to)));
+        let moving: Vec<(u32, ProcessorId)> =
+            wishes.filter(|&(page, place)| self.may_move_for_counter(place, page)).collect();
         let flight = self.open_flight();
-        let moved = self.move_together(flight, &moving, to);
-        self.counts.migrations += moved;
-        self.counts.counter_migrations += moved;
+        for together in moving.chunk_by(|one, next| one.1 == next.1) {
+            let pages: Vec<u32> = together.iter().map(|(page, _)| *page).collect();
+            let moved = self.move_together(flight, &pages, together[0].1);
+            self.counts.migrations += moved;
+            self.counts.counter_migrations += moved;
+        }
         self.close(flight);
+    }
+
+    /// Where advice wants a page that `user` uses, if `user` can map it there: only the host cannot map all.
+    pub(super) fn preferred(&self, page: u32, user: ProcessorId) -> Option<ProcessorId> {
+        let wanted = self.said(page).preferred.filter(|_| self.is_managed(page)).map(MemoryId::processor);
+        wanted.filter(|&place| user != HOST || place == HOST)
     }
 
     fn may_move_for_counter(&self, to: ProcessorId, page: u32) -> bool {
