@@ -2,7 +2,10 @@
 //! test names the option or function, or the log, whose decision it states.
 
 use crate::common::{Node, choice, placement};
-use octavo_manager::{Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, ProcessorId, Topology};
+use octavo_manager::{
+    Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, Topology, Why,
+};
+use octavo_units::Time;
 
 /// Pages of 64 KiB.
 const LEAF: u32 = 16;
@@ -230,6 +233,46 @@ fn eviction_policy_4_the_block_accessed_least_often_leaves_and_begins_anew() {
     access(&mut node, &[(512, 1)]);
     node.read(0, 1024);
     assert_eq!((here(&node, 0..1).len(), here(&node, 512..513).len()), (1, 0), "what had left began anew");
+}
+
+/// Both blocks are to leave by a plan that fails: the first of them is the next victim again, however many of its pages
+/// are there.
+#[test]
+fn blocks_that_are_back_leave_first_and_in_their_order() {
+    let config = MemoryConfig { eviction: choice("lfu-block", "{}"), ..placement("on-touch", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![3]));
+    [0, 1, 512].into_iter().for_each(|page| drop(node.read(0, page)));
+    access(&mut node, &[(0, 1), (512, 5)]);
+    let mut plans = Vec::new();
+    let pages = PageRun { first: PageId(1024), count: 3 };
+    let prefetch = Event::Prefetch { pages, to: MemoryId::gpu(0) };
+    node.manager.handle(Time::ZERO, prefetch, &mut plans);
+    let refusal = Refusal { done: Prefix::NONE, why: Why::Again };
+    node.manager.fail(Time::ZERO, &plans[0], refusal, &mut Vec::new());
+    assert_eq!((here(&node, 0..513).len(), here(&node, 1024..1536).len()), (3, 0), "all are back");
+    node.read(0, 1024);
+    assert_eq!((here(&node, 0..2).len(), here(&node, 512..513).len()), (0, 1));
+    node.event(Event::Prefetch { pages: PageRun { first: PageId(1025), count: 2 }, to: MemoryId::gpu(0) });
+    assert_eq!((here(&node, 512..513).len(), here(&node, 1024..1536).len()), (0, 3));
+}
+
+/// All of a block went elsewhere: it is found to be gone when its turn comes, and has no past when it returns.
+#[test]
+fn blocks_that_are_gone_are_forgotten() {
+    let config = MemoryConfig { eviction: choice("lfu-block", "{}"), ..placement("on-touch", "{}") };
+    let mut node = Node::with(&config, &Topology::of(vec![3, 3]));
+    [0, 512, 1024].into_iter().for_each(|page| drop(node.read(0, page)));
+    access(&mut node, &[(0, 50), (512, 100), (1024, 60)]);
+    node.write(1, 0);
+    node.read(0, 1536);
+    access(&mut node, &[(1536, 70)]);
+    node.read(0, 513); // The turn of the first block, which the other GPU has, and of the third.
+    node.read(0, 1024);
+    access(&mut node, &[(1024, 20)]);
+    node.write(1, 513);
+    node.read(0, 0);
+    node.read(0, 1536);
+    assert_eq!((here(&node, 0..1).len(), here(&node, 1024..1025).len()), (0, 1), "it had 50 accesses once");
 }
 
 #[test]

@@ -120,9 +120,9 @@ impl Leaf {
     /// plan.
     pub fn evictable(self, holder: MemoryId, memory: &Residency<'_>, whole: bool) -> bool {
         let mut pages = self.resident(holder, memory).peekable();
-        let enough = |page: PageId| !whole || !memory.known(page) || memory.resident(holder, page);
-        let mut all = (self.number * self.pages..(self.number + 1) * self.pages).map(PageId);
-        pages.peek().is_some() && pages.all(|page| memory.evictable(holder, page)) && all.all(enough)
+        let enough = |page: PageId| !memory.known(page) || memory.resident(holder, page);
+        let complete = || (self.number * self.pages..(self.number + 1) * self.pages).map(PageId).all(enough);
+        pages.peek().is_some() && pages.all(|page| memory.evictable(holder, page)) && (!whole || complete())
     }
 }
 

@@ -1,7 +1,10 @@
 //! `lfu-block`: all pages of the 2 MiB block that was accessed least often leave; of equals, the one accessed longest ago.
 //!
 //! As in UVMSmart (`refresh_valid_pages`, `sort_valid_pages`), a page that is brought counts as an access, and a block
-//! that leaves to make room begins anew. Unlike there, a block is 2 MiB of the address space, not of an allocation.
+//! that leaves to make room begins anew. So does one that is found to be gone. Unlike there, a block is 2 MiB of the
+//! address space, not of an allocation.
+
+use std::collections::BTreeSet;
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;
@@ -47,6 +50,10 @@ struct LfuBlock {
 #[derive(Default)]
 struct Uses {
     blocks: Vec<Use>,
+    /// Blocks that are known, the next to leave first: by their ranks when victims were asked for since their last use.
+    order: BTreeSet<(Rank, u32)>,
+    /// Blocks that were used since victims were last asked for.
+    changed: Vec<u32>,
     now: i64,
     /// Before all others.
     before: i64,
@@ -55,29 +62,68 @@ struct Uses {
 /// Uses of a block since it last left to make room.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// Accesses that were told.
+    /// Accesses that were told, and when it was used last; none if the block is not known.
+    rank: Option<Rank>,
+    /// The rank under which it is in the order.
+    filed: Option<Rank>,
+    /// Whether it is among those that changed.
+    changed: bool,
+}
+
+/// The lowest leaves first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
     accesses: u64,
-    /// When it was used last; below zero where it is back and was not used since, zero where it was never used.
+    /// When it was used last; below zero if it is back and was not used since.
     last: i64,
+}
+
+impl Rank {
+    /// With an access for each page that is there, by which it came. What is back leaves first.
+    fn with(self, pages_there: impl FnOnce() -> u64) -> Self {
+        Self { accesses: self.accesses + if self.last > 0 { pages_there() } else { 0 }, ..self }
+    }
 }
 
 impl Uses {
     fn note(&mut self, block: u32, accesses: u32) {
         self.now += 1;
-        let used = &mut self.blocks[block as usize];
-        *used = Use { accesses: used.accesses + u64::from(accesses), last: self.now };
+        let before = self.blocks[block as usize].rank.map_or(0, |rank| rank.accesses);
+        self.set(block, Some(Rank { accesses: before + u64::from(accesses), last: self.now }));
     }
 
-    /// Blocks that are known, the next to leave first: those that are back, then those accessed least often. Pages that
-    /// are there count as an access each, by which they came.
-    fn order(&self, pages_there: impl Fn(u32) -> u64) -> Vec<u32> {
-        let known = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize].last != 0);
-        let mut order: Vec<u32> = known.collect();
-        order.sort_by_cached_key(|&block| {
-            let Use { accesses, last } = self.blocks[block as usize];
-            (last > 0, accesses + pages_there(block), last)
-        });
-        order
+    /// The block is the next to leave, unless it is known.
+    fn put_back(&mut self, block: u32) {
+        if self.blocks[block as usize].rank.is_none() {
+            self.before -= 1;
+            self.set(block, Some(Rank { accesses: 0, last: self.before }));
+        }
+    }
+
+    fn forget(&mut self, block: u32) {
+        self.set(block, None);
+    }
+
+    fn set(&mut self, block: u32, rank: Option<Rank>) {
+        let known = &mut self.blocks[block as usize];
+        known.rank = rank;
+        if !std::mem::replace(&mut known.changed, true) {
+            self.changed.push(block);
+        }
+    }
+
+    /// Blocks in the order in which they leave.
+    fn in_order(&mut self, pages_there: impl Fn(u32) -> u64) -> impl Iterator<Item = u32> + '_ {
+        for block in self.changed.drain(..) {
+            let known = &mut self.blocks[block as usize];
+            known.changed = false;
+            let rank = known.rank.map(|rank| rank.with(|| pages_there(block)));
+            if let Some(rank) = std::mem::replace(&mut known.filed, rank) {
+                self.order.remove(&(rank, block));
+            }
+            self.order.extend(rank.map(|rank| (rank, block)));
+        }
+        self.order.iter().map(|(_, block)| *block)
     }
 }
 
@@ -100,40 +146,41 @@ impl Eviction for LfuBlock {
     }
 
     fn restored(&mut self, holder: MemoryId, page: PageId) {
-        let uses = &mut self.gpus[holder.index()];
-        let used = &mut uses.blocks[(page.0 / self.block_pages) as usize];
-        if used.last == 0 {
-            uses.before -= 1;
-            *used = Use { accesses: 0, last: uses.before };
-        }
+        self.gpus[holder.index()].put_back(page.0 / self.block_pages);
     }
 
     fn victims(&mut self, holder: MemoryId, wanted: u32, all: bool, memory: &Residency<'_>, victims: &mut Vec<PageId>) {
         let uses = &mut self.gpus[holder.index()];
         victims.clear();
-        let mut left = Vec::new();
+        let (mut left, mut gone) = (Vec::new(), Vec::new());
         let first = |block| PageId(block * self.block_pages);
         let pages_there = |block| memory.resident_in_block(holder, first(block)).iter().count() as u64;
-        for block in uses.order(pages_there) {
+        for block in uses.in_order(pages_there) {
             if victims.len() >= wanted as usize {
                 break;
             }
-            if append(holder, first(block), self.whole, memory, victims) == Turn::Leaves {
-                left.push(block);
+            match append(holder, first(block), self.whole, memory, victims) {
+                Turn::Leaves => left.push(block),
+                Turn::Absent if !memory.block_may_return(holder, first(block)) => gone.push(block),
+                Turn::Absent | Turn::Stays => {}
             }
         }
         if all && victims.len() < wanted as usize {
             victims.clear();
-        } else {
-            left.into_iter().for_each(|block| uses.blocks[block as usize] = Use::default());
+            left.clear();
         }
+        left.into_iter().chain(gone).for_each(|block| uses.forget(block));
     }
 
     fn knows(&self, holder: MemoryId, page: PageId) -> bool {
-        self.gpus[holder.index()].blocks[(page.0 / self.block_pages) as usize].last != 0
+        self.gpus[holder.index()].blocks[(page.0 / self.block_pages) as usize].rank.is_some()
     }
 
     fn bytes(&self) -> usize {
-        self.gpus.iter().map(|uses| uses.blocks.capacity() * size_of::<Use>()).sum()
+        // An entry of the order: itself, and as much for the tree around it.
+        let entry = 2 * size_of::<(Rank, u32)>();
+        let of =
+            |uses: &Uses| uses.blocks.capacity() * (size_of::<Use>() + size_of::<u32>()) + uses.order.len() * entry;
+        self.gpus.iter().map(of).sum()
     }
 }

@@ -31,7 +31,7 @@ struct Options {
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     name: "lru-block",
-    summary: "evicts the 2 MiB block serviced least recently",
+    summary: "evicts the 2 MiB block used least recently",
     source: "nvidia-uvm 595.45.04, uvm_pmm_gpu.c: pick_root_chunk_to_evict",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

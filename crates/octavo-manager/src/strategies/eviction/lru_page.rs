@@ -23,7 +23,7 @@ struct Options {
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     name: "lru-page",
-    summary: "evicts the page serviced least recently",
+    summary: "evicts the page used least recently",
     source: "GRIT (HPCA 2024), section 3: LRU, 4 KiB",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

@@ -30,7 +30,7 @@ struct Options {
 
 pub(super) static ENTRY: Entry<Box<dyn Eviction>, Geometry> = Entry {
     name: "sequential-local",
-    summary: "evicts 64 KiB, serviced least recently within the 2 MiB block serviced least recently",
+    summary: "evicts 64 KiB, used least recently within the 2 MiB block used least recently",
     source: "UVMSmart (ISCA 2019), -eviction_policy 2",
     schema: typed::schema::<Options>,
     resolve: typed::resolve::<Options>,

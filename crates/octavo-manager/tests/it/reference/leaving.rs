@@ -82,7 +82,7 @@ impl Order {
     }
 
     /// At least `wanted` pages that leave next, the first of them first; fewer if there are no more.
-    pub fn victims(&self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
+    pub fn victims(&mut self, processor: ProcessorId, wanted: usize, look: &Look<'_>) -> Vec<u32> {
         match self {
             _ if wanted == 0 => Vec::new(),
             Self::Spans(lru) => lru.victims(processor, wanted, look.here, look.busy),

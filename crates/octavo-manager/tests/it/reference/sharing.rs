@@ -58,13 +58,16 @@ impl Model {
     }
 
     /// Pages that would leave next: of one address space where they are told apart, else anyone's.
-    fn candidates(&self, gpu: ProcessorId, space: u16, wanted: usize) -> Vec<u32> {
+    fn candidates(&mut self, gpu: ProcessorId, space: u16, wanted: usize) -> Vec<u32> {
+        let whose = if self.rules.quota.is_some() { usize::from(space) } else { 0 };
+        let mut order = std::mem::replace(&mut self.orders[whose], Order::Nobody);
         let own = |page| self.rules.quota.is_none() || self.spaces[&page] == space;
         let leaves = |page| self.pages.get(&page).is_some_and(|state| state.fills(gpu)) && self.kind(page).moves();
         let here = |page| leaves(page) && own(page);
         let (busy, extent) = (|page| self.busy(page), |page| self.extent(page));
-        let order = &self.orders[if self.rules.quota.is_some() { usize::from(space) } else { 0 }];
-        order.victims(gpu, wanted, &Look { here: &here, busy: &busy, extent: &extent })
+        let victims = order.victims(gpu, wanted, &Look { here: &here, busy: &busy, extent: &extent });
+        self.orders[whose] = order;
+        victims
     }
 
     /// The order in which the pages of a page's address space leave.
