@@ -57,7 +57,7 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
         stale_faults: 0,
         first: if data.flags & DEVICE_FIRST == 0 { Toucher::Host } else { Toucher::Device },
         host_faults: faults,
-        returns: returns(data, sigma, faults),
+        returns: returns(data, sigma, (faults, pages)),
         write_shared: data.flags & WRITE_SHARED != 0,
         thrashing: Time((data.stalled_seconds * 1e12).round() as u64),
         copied_in: Bytes(data.copied_in),
@@ -68,11 +68,13 @@ pub fn question(system: &System, data: &Data) -> Option<Question> {
     Some(Question { structure, lines_known: data.line_bytes > 0 })
 }
 
-/// Results that the host reads by faults: it goes through them in order, and the driver's tree goes ahead.
-fn returns(data: &Data, sigma: Sparsity, faults: u64) -> Returns {
+/// Results that the host reads by faults: it goes through them in order, and the driver's tree goes ahead of each fault,
+/// unless a sweep has as many faults as pages: then it brings nothing.
+fn returns(data: &Data, sigma: Sparsity, (faults, pages): (u64, u64)) -> Returns {
     let share = data.copied_out as f64 / data.bytes as f64 * sigma.get();
     let served = (faults as f64 * share).round_ties_even() as u64;
-    Returns { bytes: Bytes((data.bytes as f64 * share) as u64), faults: served, prefetches: served }
+    let prefetches = if faults < pages { served } else { 0 };
+    Returns { bytes: Bytes((data.bytes as f64 * share) as u64), faults: served, prefetches }
 }
 
 fn or(value: f64, unknown: f64) -> f64 {
@@ -130,6 +132,22 @@ mod tests {
     use octavo_units::Bytes;
 
     use super::*;
+    use crate::machine::Machine;
+
+    /// Of one page a fault brings all that there is; of more, the tree goes ahead of it.
+    #[test]
+    fn what_the_host_reads_is_prefetched_only_where_there_is_more_than_faults_bring() {
+        let system = Machine::built_in().unwrap().system;
+        let back = |bytes| {
+            let data = Data { bytes, copied_out: bytes, ..Data::default() };
+            question(&system, &data).unwrap().structure.returns
+        };
+        let page = system.page.0;
+        assert_eq!((back(page).faults, back(page).prefetches), (1, 0));
+        let block = back(BLOCK);
+        assert!(block.faults > 1 && block.faults < BLOCK / page, "{block:?}");
+        assert_eq!(block.prefetches, block.faults);
+    }
 
     #[test]
     fn a_sweep_faults_as_often_as_a_replay_of_it() {
