@@ -58,13 +58,15 @@ pub struct OptionError {
     pub key: String,
     /// What is wrong, what was expected and the nearest valid name.
     pub message: String,
+    /// Whether there is no such option.
+    pub is_unknown: bool,
 }
 
 impl OptionError {
     /// An error about one option.
     #[must_use]
     pub fn new(key: &str, message: impl Into<String>) -> Self {
-        Self { key: key.to_owned(), message: message.into() }
+        Self { key: key.to_owned(), message: message.into(), is_unknown: false }
     }
 }
 
@@ -87,7 +89,8 @@ pub mod typed {
         let known = schema.get("properties").and_then(Value::as_object);
         let names = || known.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
         if let Some(unknown) = options.keys().find(|key| !names().any(|name| name == key.as_str())) {
-            return Err(OptionError::new(unknown, unknown_option(unknown, names().collect())));
+            let message = unknown_option(unknown, names().collect());
+            return Err(OptionError { is_unknown: true, ..OptionError::new(unknown, message) });
         }
         serde_path_to_error::deserialize(Value::Object(options.clone()))
             .map_err(|error| OptionError::new(&error.path().to_string(), error.into_inner().to_string()))

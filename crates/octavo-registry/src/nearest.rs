@@ -10,9 +10,10 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
             best = Some((similarity, name));
         }
     }
-    // Two letters in the wrong order make short names look less similar than they are.
-    let swapped = |name: &&str| typed.len() > 2 && strsim::osa_distance(typed, name) == 1;
-    best.map(|(_, name)| name).or_else(|| known.into_iter().find(swapped))
+    // One slip makes short names look less similar than they are: a letter too many, too few or another, or two in the
+    // wrong order.
+    let one_slip = |name: &&str| typed.len() > 2 && strsim::osa_distance(typed, name) == 1;
+    best.map(|(_, name)| name).or_else(|| known.into_iter().find(one_slip))
 }
 
 #[cfg(test)]

@@ -80,10 +80,10 @@ fn former_names_are_refused_with_their_successor() {
 #[test]
 fn unknown_and_wrong_options_are_refused_with_their_key() {
     let error = PREFETCHERS.resolve(&choice(json!({"name": "tree", "treshold": 1}))).unwrap_err();
-    assert_eq!(error.key, "treshold");
+    assert_eq!((error.key.as_str(), error.is_unknown), ("treshold", true));
     assert_eq!(error.message, "unknown option, expected threshold, limit; did you mean `threshold`?");
     let error = PREFETCHERS.resolve(&choice(json!({"name": "tree", "threshold": "half"}))).unwrap_err();
-    assert_eq!(error.key, "threshold");
+    assert_eq!((error.key.as_str(), error.is_unknown), ("threshold", false));
     assert!(error.message.contains("expected u8"), "{error}");
     let error = PREFETCHERS.resolve(&choice(json!({"name": "none", "threshold": 1}))).unwrap_err();
     assert_eq!(error.to_string(), "`threshold`: unknown option, expected no options");

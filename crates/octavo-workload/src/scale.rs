@@ -69,6 +69,30 @@ pub fn at_least_one(key: &str, count: u32) -> Result<u32, OptionError> {
     if count > 0 { Ok(count) } else { Err(OptionError::new(key, "expected at least 1, found 0")) }
 }
 
+/// `count` itself, as the option `key` gives it, if it is not 0, and `each` launches for each of them beside `others` can
+/// be numbered.
+///
+/// # Errors
+/// Otherwise.
+pub fn repeated(key: &str, count: u32, each: u32, others: u32) -> Result<u32, OptionError> {
+    let most = (u32::MAX - others) / each;
+    if (1..=most).contains(&count) {
+        return Ok(count);
+    }
+    Err(OptionError::new(key, format!("expected 1 to {most} ({each} launches each), found {count}")))
+}
+
+/// Nothing, if a launch can have so many work-groups, which the option `key` leads to.
+///
+/// # Errors
+/// Otherwise.
+pub fn work_groups(key: &str, groups: u64) -> Result<(), OptionError> {
+    if groups <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    Err(OptionError::new(key, format!("expected what has at most {} work-groups, found {groups}", u32::MAX)))
+}
+
 /// What option `key` gives, otherwise `published` elements at `scale` to the nearest multiple of `granule`.
 ///
 /// # Errors
@@ -157,6 +181,18 @@ mod tests {
         for wrong in [0, 8, 80] {
             assert_eq!(chosen("n", Some(wrong), 1000, 0.5, 16, 64).unwrap_err().key, "n");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_numbered_is_refused() {
+        let most = u32::MAX / 3;
+        assert_eq!(repeated("steps", most, 3, 0), Ok(most));
+        assert_eq!(repeated("steps", most, 3, 1).unwrap_err().key, "steps");
+        let refused = repeated("steps", most + 1, 3, 0).unwrap_err();
+        assert_eq!(refused.message, "expected 1 to 1431655765 (3 launches each), found 1431655766");
+        assert_eq!(repeated("steps", 0, 3, 0).unwrap_err().key, "steps");
+        assert_eq!(work_groups("rows", u32::MAX.into()), Ok(()));
+        assert_eq!(work_groups("rows", 1 << 32).unwrap_err().key, "rows");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// The key of an option of the strategy of this kind.
     pub(crate) fn below(kind: &str, error: OptionError) -> Self {
-        let OptionError { key, message } = error;
+        let OptionError { key, message, .. } = error;
         Self { key: if key.is_empty() { kind.to_owned() } else { format!("{kind}.{key}") }, message }
     }
 }

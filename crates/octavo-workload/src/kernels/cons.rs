@@ -72,7 +72,7 @@ impl Cons {
     pub fn new(width: u64, height: u64, iterations: u32) -> Result<Self, OptionError> {
         let width = checked_side("width", width, TILE_COLUMNS)?;
         let height = checked_side("height", height, TILE_ROWS)?;
-        let iterations = scale::at_least_one("iterations", iterations)?;
+        let iterations = scale::repeated("iterations", iterations, 2, 0)?;
         let mut space = AddressSpace::default();
         let mut image = |name| Matrix::allocate(&mut space, name, height, width);
         let (input, output, between) = (image("Input"), image("Output"), image("Buffer"));

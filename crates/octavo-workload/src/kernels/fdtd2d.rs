@@ -66,10 +66,11 @@ impl Fdtd2d {
     /// `steps` on a grid of `rows` x `columns`.
     ///
     /// # Errors
-    /// A grid without points, or of more than 2^20 a side; no steps.
+    /// A grid without points, or of more than 2^20 a side or 2^32 work-groups; no steps, or more than can be numbered.
     pub fn new(rows: u64, columns: u64, steps: u32) -> Result<Self, OptionError> {
         let (rows, columns) = (checked_side("rows", rows, 1)?, checked_side("columns", columns, 1)?);
-        let steps = scale::at_least_one("steps", steps)?;
+        scale::work_groups("rows", columns.div_ceil(BLOCK[0]) * rows.div_ceil(BLOCK[1]))?;
+        let steps = scale::repeated("steps", steps, 3, 0)?;
         let mut space = AddressSpace::default();
         let source = space.allocate("_fict_", u64::from(steps) * ELEMENT_BYTES);
         let ex = Matrix::allocate(&mut space, "ex", rows, columns + 1);

@@ -60,7 +60,7 @@ impl Fft {
     pub fn new(transforms: u64, passes: u32) -> Result<Self, OptionError> {
         let transforms = scale::multiple("transforms", transforms, 2)?;
         scale::given("transforms", transforms * POINTS)?;
-        let passes = scale::at_least_one("passes", passes)?;
+        let passes = scale::repeated("passes", passes, 3, 0)?;
         let mut space = AddressSpace::default();
         let work = space.allocate("work", transforms * POINTS * POINT);
         space.allocate("chk", 1);

@@ -22,6 +22,7 @@ use crate::emit::{parts, push_all};
 use crate::inputs::{self, Input};
 use crate::kernels::last_written;
 use crate::kernels::matrix::{Matrix, Rows, checked_side, overlap, scaled_side};
+use crate::scale;
 
 /// Threads along each side of a work-group.
 pub const BLOCK: i64 = 16;
@@ -91,6 +92,7 @@ impl Hs {
         if steps == 0 || !steps.is_multiple_of(pyramid) {
             return Err(OptionError::new("steps", format!("expected a multiple of {pyramid}, found {steps}")));
         }
+        scale::work_groups("side", side.div_ceil(BLOCK as u64 - 2 * u64::from(pyramid)).pow(2))?;
         let mut space = AddressSpace::default();
         let mut array = |name| Matrix::allocate(&mut space, name, side, side);
         let temperatures = [array("MatrixTemp0"), array("MatrixTemp1")];

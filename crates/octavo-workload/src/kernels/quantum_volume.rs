@@ -106,7 +106,7 @@ impl QuantumVolume {
     /// The same in chunks of this many qubits.
     ///
     /// # Errors
-    /// Chunks of fewer amplitudes than a gate takes, or of more than there are; too many launches.
+    /// Chunks of fewer than 2 qubits, or of more than the circuit has; more launches than a program may have.
     pub fn in_chunks(self, chunk: u32) -> Result<Self, OptionError> {
         let qubits = self.circuit.qubits();
         let refuse = |message| OptionError::new("chunk_qubits", message);
@@ -119,7 +119,9 @@ impl QuantumVolume {
         for launches in std::iter::once(1 << (qubits - chunk)).chain(sets) {
             let next: u64 = u64::from(first[first.len() - 1]) + launches;
             if next > MOST_LAUNCHES {
-                return Err(refuse(format!("expected at most {MOST_LAUNCHES} launches, found more with {chunk}")));
+                let message =
+                    format!("expected more qubits: with {chunk}, there are more than {MOST_LAUNCHES} launches");
+                return Err(refuse(message));
             }
             first.push(next as u32);
         }

@@ -96,6 +96,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |options, size: &Size| {
         let ReluOptions { elements } = typed::parse(options)?;
         let fitting = || scale::length(USUAL_ELEMENTS, size.scale, LANES);
-        Ok(Box::new(Relu::new(elements.map_or_else(fitting, |given| scale::given("elements", given))?)))
+        let elements = elements.map_or_else(fitting, |given| scale::given("elements", given))?;
+        scale::work_groups("elements", elements.div_ceil(LANES))?;
+        Ok(Box::new(Relu::new(elements)))
     },
 };

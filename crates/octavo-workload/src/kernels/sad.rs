@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use self::larger::{Larger, Merge};
 use crate::emit::{load_lanes, push_all, steps, store_span};
 use crate::kernels::matrix::{checked_side, scaled_side};
+use crate::scale;
 
 /// Bytes of a pixel and of a sum.
 const PIXEL: u64 = 2;
@@ -108,6 +109,7 @@ impl Sad {
         let mut space = AddressSpace::default();
         let [frame, reference] = ["frame", "ref"].map(|name| space.allocate(name, width * height * PIXEL));
         let macroblocks = width * height / (MACROBLOCK * MACROBLOCK);
+        scale::work_groups("width", macroblocks * (MACROBLOCK / BLOCK).pow(2))?;
         let sums = space.allocate("sads", ARRAYS * PADDED * macroblocks * PIXEL);
         Ok(Self { width, height, frame, reference, sums, buffers: space.buffers().to_vec() })
     }

@@ -64,7 +64,7 @@ impl Scan {
     /// Not a multiple of [`VECTOR`] (the kernel would leave the rest out), or no iterations.
     pub fn new(elements: u64, iterations: u32) -> Result<Self, OptionError> {
         let elements = scale::multiple("elements", elements, VECTOR)?;
-        let iterations = scale::at_least_one("iterations", iterations)?;
+        let iterations = scale::repeated("iterations", iterations, 3, 0)?;
         let mut space = AddressSpace::default();
         let mut vector = |name| space.allocate(name, elements * ELEMENT_BYTES);
         let (input, output) = (vector("idata"), vector("odata"));

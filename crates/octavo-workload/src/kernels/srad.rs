@@ -109,7 +109,8 @@ impl Srad {
     pub fn new(rows: u64, columns: u64, iterations: u32) -> Result<Self, OptionError> {
         let rows = checked_side("rows", rows, BLOCK)?;
         let columns = checked_side("columns", columns, BLOCK)?;
-        let iterations = scale::at_least_one("iterations", iterations)?;
+        scale::work_groups("rows", rows / BLOCK * (columns / BLOCK))?;
+        let iterations = scale::repeated("iterations", iterations, 2, 1)?;
         let mut space = AddressSpace::default();
         let mut array = |name| Matrix::allocate(&mut space, name, rows, columns);
         let (image, coefficients) = (array("J"), array("C"));

@@ -100,6 +100,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry {
     build: |options, size: &Size| {
         let VectorAddOptions { elements } = typed::parse(options)?;
         let fitting = || scale::length(USUAL_ELEMENTS, size.scale, LANES);
-        Ok(Box::new(VectorAdd::new(elements.map_or_else(fitting, |given| scale::given("elements", given))?)))
+        let elements = elements.map_or_else(fitting, |given| scale::given("elements", given))?;
+        scale::work_groups("elements", elements.div_ceil(LANES))?;
+        Ok(Box::new(VectorAdd::new(elements)))
     },
 };

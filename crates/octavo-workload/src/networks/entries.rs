@@ -34,7 +34,8 @@ pub struct NetworkOptions {
     /// GPUs that the network is split over by layer, 1 to 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
-    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default `work`.
+    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of
+    /// parameters (a layer's weights are one, its bias another). Default `work`.
     #[serde(skip_serializing_if = "is_work")]
     pub cut: Cut,
 }
@@ -64,7 +65,8 @@ pub struct StepOptions {
     /// GPUs that the network is split over by layer, 1 to 64. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub stages: u32,
-    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default `work`.
+    /// Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of
+    /// parameters (a layer's weights are one, its bias another). Default `work`.
     #[serde(skip_serializing_if = "is_work")]
     pub cut: Cut,
     /// Digest of the file, so that results are not taken for those of another one. Default: computed.
@@ -107,15 +109,15 @@ fn replay(file: &File, batch: Option<u32>, extent: Extent) -> Result<Box<dyn Wor
         }
     }
     if extent.all_reduce && extent.replicas == 1 {
-        return Err(OptionError::new("all_reduce", "expected several replicas (`replicas`), found one"));
+        return Err(OptionError::new("all_reduce", "expected at least 2 replicas (`replicas`) beside it, found 1"));
     }
     if extent.stages > 1 && extent.replicas > 1 {
         let (replicas, stages) = (extent.replicas, extent.stages);
-        let message = format!("expected one replica or one stage, found {replicas} replicas and {stages} stages");
+        let message = format!("expected 1 beside several replicas (`replicas`), found {stages} beside {replicas}");
         return Err(OptionError::new("stages", message));
     }
     if extent.cut != Cut::Work && extent.stages == 1 {
-        return Err(OptionError::new("cut", "expected several stages (`stages`), found one"));
+        return Err(OptionError::new("cut", "expected at least 2 stages (`stages`) beside it, found 1"));
     }
     let step = file.step(batch).map_err(|why| OptionError::new("batch", why))?;
     Ok(Box::new(Replay::new(&step, extent)?))

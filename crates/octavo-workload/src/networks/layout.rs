@@ -56,13 +56,15 @@ impl<'a> Layout<'a> {
     /// Adds a buffer for what each replica is sent, in memory of its GPU; returns their first lines.
     pub fn add_received(&mut self, lines: u64) -> Vec<u64> {
         let mut space = AddressSpace::default();
-        std::mem::take(&mut self.buffers).iter().for_each(|buffer| drop(space.allocate(&buffer.name, buffer.bytes)));
-        let received = (0..self.replicas)
-            .map(|replica| space.allocate(&format!("received-{replica}"), lines * LINE_BYTES).base / LINE_BYTES)
-            .collect();
-        self.buffers = space.buffers().to_vec();
-        for (buffer, gpu) in self.buffers[self.each * self.replicas as usize..].iter_mut().zip(1..) {
-            buffer.gpu = gpu;
+        for buffer in &self.buffers {
+            let base = space.allocate(&buffer.name, buffer.bytes).base;
+            debug_assert_eq!(base, buffer.base, "`{}` moves", buffer.name);
+        }
+        let mut received = Vec::new();
+        for (replica, gpu) in (0..self.replicas).zip(1..) {
+            let buffer = space.allocate(&format!("received-{replica}"), lines * LINE_BYTES);
+            received.push(buffer.base / LINE_BYTES);
+            self.buffers.push(Buffer { gpu, ..buffer });
         }
         received
     }

@@ -15,7 +15,7 @@ pub enum Cut {
     /// Work.
     #[default]
     Work,
-    /// Parameters by number, whatever their size: about as many layers.
+    /// Tensors of parameters by number, whatever their size: a layer's weights are one, and so is its bias.
     Layers,
 }
 

@@ -230,12 +230,36 @@ fn impossible_sizes_are_refused_by_name() {
         ("relu", "elements", 0),
         ("vectoradd", "elements", 0),
         ("transpose", "width", 100),
+        ("relu", "elements", 1 << 38),
+        ("vectoradd", "elements", 1 << 38),
+        ("hs", "side", 1 << 20),
+        ("fdtd2d", "steps", u64::from(u32::MAX / 3) + 1),
+        ("cons", "iterations", u64::from(u32::MAX / 2) + 1),
+        ("fft", "passes", u64::from(u32::MAX / 3) + 1),
+        ("scan", "iterations", u64::from(u32::MAX / 3) + 1),
+        ("srad", "iterations", u64::from(u32::MAX / 2) + 1),
     ];
     for (name, key, value) in wrong {
         let mut choice = Choice::named(name);
         choice.options.insert(key.to_owned(), u64::into(value));
         let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err();
         assert_eq!(error.map(|error| error.key).as_deref(), Some(key), "{name} with {key} {value}");
+    }
+}
+
+/// Work-groups of a launch are numbered with 32 bits.
+#[test]
+fn grids_of_too_many_work_groups_are_refused_by_name() {
+    for (name, sides) in [("fdtd2d", ["rows", "columns"]), ("srad", ["rows", "columns"]), ("sad", ["width", "height"])]
+    {
+        let mut choice = Choice::named(name);
+        choice.options.extend(sides.map(|key| (key.to_owned(), (1u64 << 20).into())));
+        let error = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).err().expect(name);
+        assert_eq!(error.key, sides[0], "{name}: {error}");
+        assert!(error.message.starts_with("expected what has at most 4294967295 work-groups, found"), "{error}");
+        choice.options.insert(sides[0].to_owned(), (1u64 << 10).into());
+        let wide = WORKLOADS.build(&choice, &Size { scale: 1.0, seed: 0 }).unwrap_or_else(|error| panic!("{error}"));
+        assert!((0..wide.launches()).all(|launch| wide.launch(launch).work_groups > 0), "{name}");
     }
 }
 
