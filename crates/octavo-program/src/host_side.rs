@@ -82,6 +82,13 @@ impl HostSide {
         &self.exchanges
     }
 
+    /// What the host does just before `launch`, in order; the number of launches stands for after the last one.
+    pub(crate) fn exchanges_before(&self, launch: u32) -> &[Exchange] {
+        let first = self.exchanges.partition_point(|exchange| exchange.before < launch);
+        let end = self.exchanges.partition_point(|exchange| exchange.before <= launch);
+        &self.exchanges[first..end]
+    }
+
     /// Appends the host's side of a workload whose launches and buffers come behind `launches` and those so far.
     pub(crate) fn append(&mut self, other: &Self, launches: u32) {
         let buffers = self.roles.len();

@@ -46,5 +46,5 @@ pub use op::{InstructionMix, LINE_BYTES, Op, OpKind, OpSink};
 pub use order::Order;
 pub use program::{Program, ProgramBuffer, ProgramBuilder};
 pub use share::Share;
-pub use strips::{Strip, Stripped, Strips, StripsRefused};
+pub use strips::{Look, Strip, Stripped, Strips, StripsRefused};
 pub use whole::WholeWorkload;

@@ -1,5 +1,6 @@
 //! What can go wrong, as Python exceptions.
 
+use octavo_scenario::{PartRefused, ProgramRefused};
 use octavo_sim::{SimError, StrategyFailure};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::{PyErr, Python, create_exception};
@@ -46,6 +47,14 @@ pub fn trace(error: &octavo_trace::TraceError) -> PyErr {
 pub fn scenario(mut error: octavo_scenario::ScenarioError) -> PyErr {
     let hint = error.hint.take();
     ScenarioError::new_err((error.to_string(), hint))
+}
+
+/// Why there is nothing to run.
+pub fn parts(error: &PartRefused) -> PyErr {
+    match error {
+        PartRefused::Program(ProgramRefused::Stopped) => Interrupted::new_err("the run was stopped"),
+        other => SimulationError::new_err(other.to_string()),
+    }
 }
 
 pub fn simulation(py: Python<'_>, error: &SimError) -> PyErr {

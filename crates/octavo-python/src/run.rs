@@ -41,22 +41,21 @@ pub fn run(
     time_limit: Option<u64>,
 ) -> PyResult<(String, Vec<PyTable>)> {
     let timeline = timeline.map(File::create).transpose()?.map(BufWriter::new);
-    let (scenario, parts) = py.detach(|| {
-        let scenario = load(resolved)?;
-        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
-        Ok::<_, PyErr>((scenario, parts))
-    })?;
     drop(take_raised()); // Of an earlier run that could not end in it.
     let mut telling = Telling { progress, told: Instant::now(), raised: None };
+    let (scenario, parts) = py.detach(|| {
+        let scenario = load(resolved)?;
+        let parts = scenario.parts_while(&mut || telling.tell(0, 1, 0));
+        let parts = parts.map_err(|error| telling.raised.take().unwrap_or_else(|| errors::parts(&error)))?;
+        Ok::<_, PyErr>((scenario, parts))
+    })?;
     let outcome = py.detach(|| {
         check_memory(&scenario, &parts, memory_limit)?;
         match &scenario.executor {
             ExecutorChoice::Simulated(choice) => {
                 in_time(&scenario, choice, &parts, (timeline, time_limit.map(Time)), &mut telling)
             }
-            ExecutorChoice::Instant(_) if time_limit.is_some() => {
-                Err(SimError::Workload { reason: NO_TIME.to_owned() })
-            }
+            ExecutorChoice::Instant(_) if time_limit.is_some() => Err(SimError::NoTimeLimit { reason: NO_TIME }),
             ExecutorChoice::Instant(_) if timeline.is_some() => Err(SimError::Timeline { reason: NO_TIME.to_owned() }),
             ExecutorChoice::Instant(choice) => at_once(&scenario, choice, &parts, &mut telling),
         }
@@ -83,7 +82,7 @@ fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimE
         &scenario.node,
         &scenario.memory,
         &jobs,
-        Kept { in_time, events: scenario.record.events, intervals },
+        Kept { in_time, events: scenario.record.events, intervals, walks: in_time && scenario.record.walks },
     )
 }
 
@@ -93,7 +92,7 @@ fn memory_of(scenario: &Scenario, parts: &[Part]) -> Result<MemoryEstimate, SimE
 pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64, u64)> {
     py.detach(|| {
         let scenario = load(resolved)?;
-        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        let parts = scenario.sizes().map_err(|error| errors::parts(&error))?;
         let needed =
             memory_of(&scenario, &parts).map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
         Ok((needed.node, needed.pages, needed.records, needed.inputs))
@@ -107,12 +106,12 @@ pub fn memory_needed(py: Python<'_>, resolved: &str) -> PyResult<(u64, u64, u64,
 pub fn page_order(py: Python<'_>, resolved: &str, turn: u32) -> PyResult<PyTable> {
     let table = py.detach(|| {
         let scenario = load(resolved)?;
-        let parts = scenario.parts().map_err(|error| errors::SimulationError::new_err(error.to_string()))?;
+        let parts = scenario.parts().map_err(|error| errors::parts(&error))?;
         let [part] = parts.as_slice() else {
             let message = format!("expected one workload, found {} jobs", parts.len());
             return Err(errors::SimulationError::new_err(message));
         };
-        page_order_of(&scenario.node, &scenario.memory, part.workload.as_ref(), turn)
+        page_order_of(&scenario.node, &scenario.memory, &job(part), turn)
             .map_err(|error| errors::SimulationError::new_err(error.to_string()))
     })?;
     Ok(to_python(py, table))

@@ -1,7 +1,9 @@
 //! `[[job]]`: programs that run beside one another, each with GPUs, an address space, a start and repetitions of its own.
 
+use std::ops::ControlFlow;
+
 use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
-use octavo_program::{Program, Workload, pages_of};
+use octavo_program::{Look, Program, Workload, pages_of};
 use octavo_registry::OptionError;
 use octavo_units::Time;
 use schemars::JsonSchema;
@@ -136,6 +138,26 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::workloads`]; or device memory does not fit the GPUs, or a program cannot be lowered.
     pub fn parts(&self) -> Result<Vec<Part>, PartRefused> {
+        self.parts_while(&mut || ControlFlow::Continue(()))
+    }
+
+    /// The same, as long as `go_on` says so: it may take a while to find the strips of an explicit program.
+    ///
+    /// # Errors
+    /// As [`Scenario::parts`]; or `go_on` says `Break`.
+    pub fn parts_while(&self, go_on: &mut dyn FnMut() -> ControlFlow<()>) -> Result<Vec<Part>, PartRefused> {
+        self.parts_as(&mut Look::Accesses(go_on))
+    }
+
+    /// The same but for the launches of explicit programs in strips: all buffers are there, which takes no while.
+    ///
+    /// # Errors
+    /// As [`Scenario::parts`].
+    pub fn sizes(&self) -> Result<Vec<Part>, PartRefused> {
+        self.parts_as(&mut Look::Sizes)
+    }
+
+    fn parts_as(&self, look: &mut Look<'_>) -> Result<Vec<Part>, PartRefused> {
         let workloads = self.workloads()?;
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let pages = |workload: &dyn Workload| -> u64 {
@@ -146,13 +168,13 @@ impl Scenario {
             None => {
                 let gpus = self.node.gpus;
                 let place = Place { key: "", gpus, alone: gpus == 1, footprint };
-                let (workload, program) = self.whole_program(&self.program, &place, workload)?;
+                let (workload, program) = self.whole_program(&self.program, &place, workload, look)?;
                 Ok(Part { program, ..Part::alone(name, workload) })
             }
             Some(job) => {
                 let gpus = job.gpus.len() as u32;
                 let place = Place { key: &format!("job[{index}]."), gpus, alone: false, footprint };
-                let (workload, program) = self.whole_program(&job.program, &place, workload)?;
+                let (workload, program) = self.whole_program(&job.program, &place, workload, look)?;
                 Ok(Part { program, ..Part::of(job, &self.job, workload) })
             }
         };

@@ -183,7 +183,8 @@ fn part(part: &Part, main: &str, written: &mut [Layer], node: &mut [Layer]) -> R
     let own = named(node, part.preset).or(default).map(part.find).transpose();
     let below = own.map_err(|problem| Merged::of(main, node).locate(problem))?;
     if let (Some(layer), Some(at)) = (&below, node.iter().rposition(|layer| layer.text(part.preset).is_some())) {
-        // A node that names another preset than the one that it extends has nothing of what that one says of it.
+        // Whoever names a preset, be it the one that was named before, gets what it says, whatever the nodes below say
+        // about the same: an entry of the table, with all that is in it. What the preset does not mention stays.
         drop_provided(&mut node[..at], part.table, std::slice::from_ref(layer));
     }
     Ok(PartLayers { below, above })
@@ -313,7 +314,7 @@ fn fill_in_workload(prefix: &str, workload: &mut WorkloadChoice) -> Result<(), P
     let resolved = WORKLOADS.resolve(&workload.choice());
     let below = |error: OptionError| {
         let problem = Problem::found_below(&format!("{prefix}workload"), &error.key, &error.message);
-        let of_all = problem.hint.is_none() && error.message.starts_with("unknown option");
+        let of_all = problem.hint.is_none() && error.is_unknown;
         if of_all { problem.meant(&error.key, OF_ALL) } else { problem }
     };
     workload.options = without_nulls(resolved.map_err(below)?.options);

@@ -34,6 +34,9 @@ fn files(place: &str, named_by: Option<&str>) -> Result<(String, String), String
         "bad-driver.toml" => "[node]\nextends = \"grit-4gpu\"\ndriver.preset = \"papr\"\n",
         "bad-unit.toml" => "[node]\nextends = \"grit-4gpu\"\nclock = 3\n",
         "impossible.toml" => "[node]\nextends = \"grit-4gpu\"\ngpus = 99\n",
+        "slow.toml" => "[node]\nextends = \"gh200\"\nhost.costs.context = \"1ms\"\nhost.page_sizes = [\"4KiB\"]\n",
+        "grace-again.toml" => "[node]\nextends = \"slow.toml\"\nhost.preset = \"grace\"\n",
+        "grace-slow.toml" => "[node]\nextends = \"gh200\"\nhost.preset = \"grace\"\nhost.costs.context = \"1ms\"\n",
         "little.toml" => "[node]\ngpus = 4\n",
         "not.toml" => "[node\n",
         _ => return Err(format!("cannot read {name}: no such file")),
@@ -91,6 +94,17 @@ fn what_the_scenario_says_wins_over_the_file_and_replaces_its_driver() {
     let paper = resolved("s.toml", &text, &["node.driver.preset=paper"]).unwrap();
     let expected = resolved("s.toml", &text, &["node.driver.preset=paper", "node.preset=grit-4gpu"]).unwrap();
     assert_eq!(paper.scenario.node.driver, expected.scenario.node.driver);
+}
+
+#[test]
+fn a_preset_that_is_named_again_replaces_what_nodes_below_say_about_the_same() {
+    let host = |file| {
+        let host = with_node(file).unwrap().scenario.node.host;
+        (host.costs.context.to_string(), host.page_sizes.len(), host.cpu.cores)
+    };
+    assert_eq!(host("slow.toml"), ("1ms".to_owned(), 1, 72));
+    assert_eq!(host("grace-again.toml"), ("132ms".to_owned(), 1, 72), "the preset has no page sizes");
+    assert_eq!(host("grace-slow.toml"), ("1ms".to_owned(), 2, 72), "what stands beside the preset stays");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `[program]`: what is kept, what is refused, and the program that comes of it.
 
+use std::ops::ControlFlow;
+
 use octavo_manager::{HOST, Kind, MemoryId, ProcessorId, ProcessorMask};
 use octavo_program::{Action, Lowering, Program, ProgramKind, Size, Workload, lower};
 use octavo_registry::Choice;
-use octavo_scenario::{ProgramRefused, Resolved, RunKind, ScenarioError, Source, WORKLOADS, resolve};
+use octavo_scenario::{PartRefused, ProgramRefused, Resolved, RunKind, ScenarioError, Source, WORKLOADS, resolve};
 
 const FILE: &str = r#"
 workload = { name = "vectoradd", scale = 0.01 }
@@ -269,6 +271,32 @@ fn a_recorded_program_of_memory_that_the_node_cannot_offer_is_refused() {
     std::fs::remove_dir_all(&path).unwrap();
 }
 
+/// 2^32 amplitudes of 8 bytes take 32 GiB, all that host and GPU have.
+#[test]
+fn too_many_qubits_are_refused_with_what_fits_the_node() {
+    let small = ["node.preset=gh200", "node.host.memory.capacity=16GiB", "node.capacity.bytes=16GiB"];
+    let run =
+        |workload: &str, more: &[&str]| resolved(&[&small[..], &[&format!("workload={workload}")], more].concat());
+    let circuit = |qubits: u32| format!("{{ name = \"quantum-volume\", qubits = {qubits}, depth = 1 }}");
+    assert!(run(&circuit(32), &[]).is_ok());
+    assert!(
+        run("{ name = \"quantum-volume\", qubits = 31, precision = \"double\" }", &["program.kind=managed"]).is_ok()
+    );
+    let refused = |workload: &str, more: &[&str]| run(workload, more).unwrap_err().to_string();
+    let many = refused(&circuit(40), &[]);
+    assert!(many.contains("`workload.qubits`: expected at most 32 qubits, whose state takes 32GiB"), "{many}");
+    assert!(many.ends_with("fits the memory of host and GPUs of 32GiB; found 40"), "{many}");
+    let pinned = refused(&circuit(32), &["program.kind=pinned"]);
+    assert!(pinned.contains("expected at most 31 qubits") && pinned.contains("the host's memory of 16GiB"), "{pinned}");
+    let scaled = refused("{ name = \"quantum-volume\", scale = 8.0 }", &["program.kind=explicit"]);
+    assert!(
+        scaled.contains("`workload.scale`: expected at most 31 qubits") && scaled.ends_with("found 33"),
+        "{scaled}"
+    );
+    let fits = resolved(&["workload={ name = \"quantum-volume\", qubits = 38 }", "node.preset=grit-4gpu"]);
+    assert!(fits.is_ok(), "its memory is a share of the footprint: {fits:?}");
+}
+
 #[test]
 fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
     let parts = |overrides: &[&str]| resolved(overrides).unwrap().scenario.parts().map(|mut parts| parts.remove(0));
@@ -284,6 +312,13 @@ fn an_explicit_program_larger_than_its_only_gpu_runs_in_strips() {
     let refused = |more: &str| parts(&[&small[..], &[more]].concat()).err().unwrap().to_string();
     assert!(refused("node.gpus=2").starts_with("`program.kind`"), "{}", refused("node.gpus=2"));
     assert!(!refused("node.gpus=2").contains("strip-mined"));
+    let sizes = resolved(&small).unwrap().scenario.sizes().unwrap().remove(0);
+    let buffers = |part: Option<octavo_program::Program>| part.unwrap().buffers().to_vec();
+    assert_eq!((sizes.workload.launches(), buffers(sizes.program)), (0, buffers(Some(program))));
+    let long = ["workload={ name = \"fir\", scale = 4.0 }", "node.capacity.footprint_percent=1"];
+    let scenario = resolved(&[&small[..], &long].concat()).unwrap().scenario;
+    let stopped = scenario.parts_while(&mut || ControlFlow::Break(())).err();
+    assert_eq!(stopped, Some(PartRefused::Program(ProgramRefused::Stopped)));
     let random = refused("workload={ name = \"gups\", scale = 1.0 }");
     assert!(random.contains("cannot be strip-mined: work-group 0 alone reaches"), "{random}");
 }

@@ -212,6 +212,12 @@ pub enum SimError {
         /// That time.
         limit: Time,
     },
+    /// A run without time was given a longest time.
+    #[error("simulated time cannot be limited: {reason}")]
+    NoTimeLimit {
+        /// Why there is no time.
+        reason: &'static str,
+    },
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,

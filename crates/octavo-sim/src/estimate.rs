@@ -1,6 +1,6 @@
 //! How much memory a run takes, before anything of it is built: from the sizes of its tables alone.
 
-use octavo_manager::MemoryConfig;
+use octavo_manager::{ATTRIBUTES, MemoryConfig};
 use octavo_node::{CacheConfig, NodeConfig, TlbConfig};
 use octavo_program::LINE_BYTES;
 
@@ -14,7 +14,8 @@ use crate::observe::record::{GROUP_BYTES, MOST_INTERVALS};
 const PAGE: u64 = 16;
 /// A page, for each GPU: its entry, and counters of accesses.
 const PAGE_ON_GPU: u64 = 4;
-/// The same, where evictors are told of accesses: how often it was accessed, and when last.
+/// The same, where evictors are told of accesses, or one written in Python may be: how often it was accessed, and when
+/// last.
 const TOUCHES: u64 = 8;
 /// The same, where frames have numbers: which page a frame holds, and where the page is.
 const NUMBERED_PAGE_ON_GPU: u64 = 8;
@@ -68,6 +69,8 @@ pub struct Kept {
     pub events: bool,
     /// Tables of intervals.
     pub intervals: bool,
+    /// Walks by what the placement keeps about pages.
+    pub walks: bool,
 }
 
 /// How much memory a run would take that keeps so much.
@@ -85,13 +88,15 @@ pub fn estimate_memory(
         side_by_side(jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
     let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
     let numbers = if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
-    let on_gpu = PAGE_ON_GPU + numbers + if memory.sees_accesses()? { TOUCHES } else { 0 };
+    let told = memory.may_see_accesses(jobs.iter().map(|job| &job.memory))?;
+    let on_gpu = PAGE_ON_GPU + numbers + if told { TOUCHES } else { 0 };
+    let noted = if kept.walks { ATTRIBUTES.len() as u64 } else { 0 };
     let events = if kept.events { bytes.div_ceil(page_bytes) * EVENTS_OF_PAGE * EVENT } else { 0 };
     // Two intervals become one whenever there are the most: a run has half of these, or up to all.
     let tables = if kept.intervals { MOST_INTERVALS as u64 / 2 * series(gpus) * SAMPLE } else { 0 };
     Ok(MemoryEstimate {
         node: if kept.in_time { gpus.saturating_mul(gpu(node)) } else { 0 },
-        pages: pages * (PAGE + gpus * on_gpu) + address_end.div_ceil(GROUP_BYTES) * GROUP,
+        pages: pages * (PAGE + noted + gpus * on_gpu) + address_end.div_ceil(GROUP_BYTES) * GROUP,
         records: events + tables,
         inputs: held * HELD,
     })

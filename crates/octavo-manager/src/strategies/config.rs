@@ -18,6 +18,7 @@ use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::SHARINGS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
+use crate::strategies::space::SpaceConfig;
 use crate::strategies::system::SystemConfig;
 
 /// Whose plan brings the pages that a prefetcher chooses.
@@ -153,14 +154,20 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
-    /// Whether a registered evictor of all pages is to be told of accesses.
+    /// Whether an evictor is to be told of accesses, or may want to be: that of all pages, or one of an address space.
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that this depends on.
-    pub fn sees_accesses(&self) -> Result<bool, ConfigError> {
-        // What comes from outside is not built for that.
-        let known = !octavo_registry::is_place(&self.eviction.name);
-        Ok(known && built(&EVICTIONS, &self.eviction, &self.geometry(1)?)?.wants_accesses())
+    pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
+        let geometry = self.geometry(1)?;
+        let own = spaces.into_iter().filter_map(|space| space.eviction.as_ref());
+        for evictor in std::iter::once(&self.eviction).chain(own) {
+            // What comes from outside is not built for that.
+            if octavo_registry::is_place(&evictor.name) || built(&EVICTIONS, evictor, &geometry)?.wants_accesses() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// As if there were base pages alone.

@@ -1,7 +1,10 @@
 //! Where launches are cut, and what of a strip is copied.
 
-use super::reach::{Reach, Touch, accesses};
+use std::ops::ControlFlow;
+
+use super::reach::{Reach, Touch};
 use super::refused::StripsRefused;
+use super::stream::Stream;
 use super::{GRANULE, Piece, Strip};
 use crate::buffer::Buffer;
 use crate::host_side::HostSide;
@@ -18,10 +21,12 @@ pub(super) fn cut(
     side: &HostSide,
     staged: &[bool],
     arena_bytes: u64,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(Vec<Strip>, Vec<u32>), StripsRefused> {
     let granules = granules(workload.buffers(), staged);
     let mut cutter = Cutter {
         workload,
+        stream: Stream::new(workload, go_on)?,
         most: (arena_bytes / GRANULE) as usize,
         known: Known::new(workload.buffers(), side, &granules),
         reach: Reach::new(&granules),
@@ -49,6 +54,7 @@ fn granules(buffers: &[Buffer], staged: &[bool]) -> Vec<bool> {
 
 struct Cutter<'a> {
     workload: &'a dyn Workload,
+    stream: Stream<'a>,
     /// Granules that fit the arena.
     most: usize,
     known: Known,
@@ -63,26 +69,24 @@ impl Cutter<'_> {
         let Launch { kernel, work_groups, wavefronts_per_group } = self.workload.launch(launch);
         let (mut ops, mut seen, mut begin) = (Vec::new(), Vec::new(), 0);
         for group in 0..work_groups {
-            accesses(self.workload, launch, group, wavefronts_per_group, &mut ops);
-            if self.reach.len() + self.reach.more(&ops, &mut seen) > self.most && group > begin {
-                self.close(launch, begin..group);
+            self.stream.group(launch, group, wavefronts_per_group, &mut ops)?;
+            let mut reached = self.reach.len() + self.reach.more(&ops, &mut seen);
+            if reached > self.most && group > begin {
+                self.close(launch, begin..group)?;
                 begin = group;
+                reached = self.reach.more(&ops, &mut seen);
             }
-            if self.reach.len() + self.reach.more(&ops, &mut seen) > self.most {
+            if reached > self.most {
                 let (kernel, found, expected) =
-                    (kernel.into_owned(), seen.len() as u64 * GRANULE, self.most as u64 * GRANULE);
+                    (kernel.into_owned(), reached as u64 * GRANULE, self.most as u64 * GRANULE);
                 return Err(StripsRefused::GroupTooLarge { launch, kernel, group, found, expected });
             }
             ops.iter().for_each(|op| self.reach.add(*op));
-            if self.strips.len() + self.pieces > MOST {
-                return Err(StripsRefused::TooMany { launch, kernel: kernel.into_owned(), most: MOST });
-            }
         }
-        self.close(launch, begin..work_groups);
-        Ok(())
+        self.close(launch, begin..work_groups)
     }
 
-    fn close(&mut self, launch: u32, groups: std::ops::Range<u32>) {
+    fn close(&mut self, launch: u32, groups: std::ops::Range<u32>) -> Result<(), StripsRefused> {
         let mut pieces: Vec<Piece> = Vec::new();
         let reached = self.reach.take();
         for (place, (granule, touch)) in reached.iter().enumerate() {
@@ -96,6 +100,11 @@ impl Cutter<'_> {
         reached.iter().filter(|(_, touch)| touch.stores()).for_each(|(granule, _)| self.known.mark(*granule));
         self.pieces += pieces.len();
         self.strips.push(Strip { launch, groups, pieces });
+        if self.strips.len() + self.pieces <= MOST {
+            return Ok(());
+        }
+        let kernel = self.workload.launch(launch).kernel.into_owned();
+        Err(StripsRefused::TooMany { launch, kernel, most: MOST })
     }
 }
 
@@ -123,7 +132,7 @@ impl Known {
 
     /// What the host writes just before a launch.
     fn host_writes(&mut self, side: &HostSide, buffers: &[Buffer], launch: u32) {
-        for exchange in side.exchanges().iter().filter(|exchange| exchange.writes && exchange.before == launch) {
+        for exchange in side.exchanges_before(launch).iter().filter(|exchange| exchange.writes) {
             let base = buffers[exchange.buffer].base;
             self.mark_bytes(base + exchange.bytes.start, base + exchange.bytes.end);
         }

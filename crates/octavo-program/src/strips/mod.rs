@@ -9,9 +9,10 @@
 mod cut;
 mod reach;
 mod refused;
+mod stream;
 mod workload;
 
-use std::ops::{Index, Range};
+use std::ops::{ControlFlow, Index, Range};
 
 use crate::action::{BufferId, Span};
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
@@ -21,11 +22,11 @@ use crate::launches::Workload;
 pub use self::refused::StripsRefused;
 pub use self::workload::Stripped;
 
-/// Bytes of what is staged as one. Chosen: the larger of the system's pages; less takes no less time to copy, as the call
-/// is longer than its bytes.
+/// Bytes of what is staged as one. Chosen: the larger of the system's pages. Copying less takes as long, as the call takes
+/// longer than its bytes.
 const GRANULE: u64 = 64 << 10;
 
-/// The most bytes of buffers. Chosen: the simulator takes less, as bytes are lines of 64 with a number of 32 bits.
+/// The most bytes of buffers: 2^32 lines of 64 bytes, which is more than the simulator can number.
 const MOST_BYTES: u64 = 1 << 38;
 
 /// A workload's launches in strips.
@@ -67,30 +68,64 @@ struct Piece {
     goes: bool,
 }
 
+/// How much of a workload's launches is looked at.
+pub enum Look<'a> {
+    /// Nothing: buffers and arena have their sizes, but there are no strips.
+    Sizes,
+    /// All accesses. It is asked now and then whether to go on.
+    Accesses(&'a mut dyn FnMut() -> ControlFlow<()>),
+}
+
 impl Strips {
     /// Cuts all launches. `is_device` says which buffers are in GPU memory, of which there are `room` bytes.
     ///
+    /// The smallest buffers stay whole. Where a work-group does not fit beside them, all buffers are staged.
+    ///
     /// # Errors
-    /// Work-groups reach more at once than fits.
+    /// A work-group reaches more at once than fits, or there is too much to look at.
     pub(crate) fn new(
         workload: &dyn Workload,
         side: &HostSide,
         is_device: impl Fn(usize) -> bool,
         room: u64,
+        look: &mut Look<'_>,
     ) -> Result<Self, StripsRefused> {
         let (buffers, found) = (workload.buffers(), workload.address_end());
         if found > MOST_BYTES {
             return Err(StripsRefused::TooLarge { found, most: MOST_BYTES });
         }
-        let (staged, kept) = divide(buffers, is_device, room);
+        if room < GRANULE {
+            return Err(StripsRefused::NoRoom { found: room });
+        }
+        let kept = smallest(buffers, &is_device, room / 2);
+        let stage =
+            |kept: &[usize]| (0..buffers.len()).map(|index| is_device(index) && !kept.contains(&index)).collect();
+        match Self::staging(workload, side, stage(&kept), room - taken(buffers, &kept), look) {
+            Err(StripsRefused::GroupTooLarge { .. }) if !kept.is_empty() => {
+                Self::staging(workload, side, stage(&[]), room, look)
+            }
+            strips => strips,
+        }
+    }
+
+    /// With this much GPU memory for what is staged.
+    fn staging(
+        workload: &dyn Workload,
+        side: &HostSide,
+        staged: Vec<bool>,
+        left: u64,
+        look: &mut Look<'_>,
+    ) -> Result<Self, StripsRefused> {
         let unaligned = |(buffer, staged): &(&Buffer, &bool)| **staged && !buffer.base.is_multiple_of(GRANULE);
-        if let Some((buffer, _)) = buffers.iter().zip(&staged).find(unaligned) {
+        if let Some((buffer, _)) = workload.buffers().iter().zip(&staged).find(unaligned) {
             return Err(StripsRefused::Unaligned { buffer: buffer.name.clone(), base: buffer.base });
         }
-        let left = room.saturating_sub(kept);
         let unit = if left < BUFFER_ALIGNMENT { GRANULE } else { BUFFER_ALIGNMENT };
-        let arena_bytes = (left / unit * unit).max(GRANULE);
-        let (strips, first) = cut::cut(workload, side, &staged, arena_bytes)?;
+        let arena_bytes = left / unit * unit;
+        let (strips, first) = match look {
+            Look::Sizes => (Vec::new(), vec![0; workload.launches() as usize + 1]),
+            Look::Accesses(go_on) => cut::cut(workload, side, &staged, arena_bytes, &mut **go_on)?,
+        };
         Ok(Self { staged, arena_bytes, strips, first })
     }
 
@@ -161,18 +196,16 @@ impl Strip {
     }
 }
 
-/// Which buffers are staged, and the bytes that the others take of the GPU.
-fn divide(buffers: &[Buffer], is_device: impl Fn(usize) -> bool, room: u64) -> (Vec<bool>, u64) {
-    let taken = |index: usize| buffers[index].bytes.next_multiple_of(BUFFER_ALIGNMENT);
+/// As many device buffers as fit so many bytes, the smallest first.
+fn smallest(buffers: &[Buffer], is_device: impl Fn(usize) -> bool, room: u64) -> Vec<usize> {
     let mut device: Vec<usize> = (0..buffers.len()).filter(|index| is_device(*index)).collect();
-    device.sort_by_key(|index| taken(*index));
-    let (mut staged, mut kept) = (vec![false; buffers.len()], 0);
-    for index in device {
-        if kept + taken(index) <= room / 2 {
-            kept += taken(index);
-        } else {
-            staged[index] = true;
-        }
-    }
-    (staged, kept)
+    device.sort_by_key(|index| taken(buffers, &[*index]));
+    let fit = (0..=device.len()).rev().find(|count| taken(buffers, &device[..*count]) <= room);
+    device.truncate(fit.unwrap_or_default());
+    device
+}
+
+/// Bytes that buffers take of the GPU.
+fn taken(buffers: &[Buffer], which: &[usize]) -> u64 {
+    which.iter().map(|index| buffers[*index].bytes.next_multiple_of(BUFFER_ALIGNMENT)).sum()
 }

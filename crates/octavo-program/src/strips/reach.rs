@@ -1,14 +1,10 @@
 //! What work-groups reach of staged buffers.
 
-use crate::launches::{Cursor, Workload};
-use crate::op::{LINE_BYTES, Op, OpKind, OpSink};
-
 use super::GRANULE;
+use crate::op::{LINE_BYTES, Op};
 
 const GRANULE_LINES: u64 = GRANULE / LINE_BYTES;
 const WORDS: usize = (GRANULE_LINES / 64) as usize;
-/// Operations produced at a time.
-const CHUNK: usize = 1024;
 
 /// What work-groups do with a granule.
 #[derive(Clone, Debug, Default)]
@@ -101,23 +97,5 @@ impl<'a> Reach<'a> {
         let mut taken: Vec<_> = self.granules.drain(..).zip(self.touches.drain(..)).collect();
         taken.sort_unstable_by_key(|(granule, _)| *granule);
         taken
-    }
-}
-
-/// The accesses of a work-group, wavefront by wavefront.
-pub(super) fn accesses(workload: &dyn Workload, launch: u32, group: u32, wavefronts: u32, out: &mut Vec<Op>) {
-    let mut chunk = [Op::END; CHUNK];
-    out.clear();
-    for wavefront in 0..wavefronts {
-        let mut cursor = Cursor::default();
-        loop {
-            let mut sink = OpSink::new(&mut chunk);
-            workload.fill(launch, group, wavefront, &mut cursor, &mut sink);
-            let accesses = |op: &&Op| matches!(op.kind(), OpKind::Load | OpKind::Store | OpKind::ScalarLoad);
-            out.extend(sink.as_slice().iter().filter(accesses));
-            if sink.as_slice().last() == Some(&Op::END) {
-                break;
-            }
-        }
     }
 }

@@ -7,9 +7,8 @@ use crate::check::ProgramError;
 pub enum StripsRefused {
     /// A work-group cannot run alone.
     #[error(
-        "launch {launch} (`{kernel}`) cannot be strip-mined: work-group {group} alone reaches {found} bytes of staged \
-         buffers in pieces of 64 KiB, expected at most {expected}, which is what GPU memory has beside the buffers that \
-         stay there"
+        "launch {launch} (`{kernel}`) cannot be strip-mined: work-group {group} alone reaches {found} bytes in pieces of \
+         64 KiB, expected at most {expected}, as much as GPU memory has for a strip"
     )]
     GroupTooLarge {
         /// Which launch.
@@ -31,18 +30,40 @@ pub enum StripsRefused {
         /// Its first byte.
         base: u64,
     },
-    /// Finding the strips of so large a program would take hours.
-    #[error("{found} bytes of buffers cannot be strip-mined here, expected at most {most}")]
+    /// The buffers have more lines than can be numbered.
+    #[error("buffers up to byte {found} cannot be strip-mined, expected at most {most}")]
     TooLarge {
         /// Where the last buffer ends.
         found: u64,
         /// What would do.
         most: u64,
     },
+    /// GPU memory holds no piece.
+    #[error("GPU memory of {found} bytes is too small for strips, expected at least 64 KiB")]
+    NoRoom {
+        /// What there is.
+        found: u64,
+    },
+    /// Strips are found by looking at all accesses, and there are too many.
+    #[error(
+        "the strips of so long a program are not looked for: launches 0 to {launch} (`{kernel}`) have more than {most} \
+         operations, expected at most that many; fewer launches or a smaller `workload.scale` have fewer"
+    )]
+    TooMuchWork {
+        /// The launch with which there are too many.
+        launch: u32,
+        /// Its kernel.
+        kernel: String,
+        /// What would do.
+        most: u64,
+    },
+    /// Nobody wants them any more.
+    #[error("the search for strips was stopped")]
+    Stopped,
     /// There are too many strips for a program to be.
     #[error(
-        "launch {launch} (`{kernel}`) cannot be strip-mined: up to it there are more than {most} strips and copies, as \
-         its work-groups jump about in buffers that do not fit; expected at most that many"
+        "launches 0 to {launch} (`{kernel}`) need more than {most} strips and copies, expected at most that many: \
+         work-groups jump about in buffers that do not fit"
     )]
     TooMany {
         /// The launch with which there are too many.

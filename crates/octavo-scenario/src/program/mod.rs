@@ -1,17 +1,17 @@
 //! `[program]`: what is around the launches of a workload, and which memory its buffers are in.
 
+mod refused;
+mod whole;
+
 use std::collections::BTreeMap;
 
 use octavo_manager::{Advice, Kind, ProcessorId, ProcessorMask, Spread};
-use octavo_node::SystemMemory;
-use octavo_program::{
-    Action, Before, Bring, Buffer, Exception, Lowering, Program, ProgramError, ProgramKind, Stripped, StripsRefused,
-    Workload, lower, lower_in_strips, pages_of,
-};
+use octavo_program::{Before, Bring, Exception, Lowering, ProgramKind, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Scenario;
+pub use self::refused::ProgramRefused;
+pub(crate) use self::whole::Place;
 
 /// What is around the launches of a workload, and which memory its buffers are in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +94,23 @@ impl ProgramChoice {
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
+
+    fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
+        let exception = |(index, name): (usize, &String)| {
+            let own = self.buffers.get(name)?;
+            Some((
+                index,
+                Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring(), populate: own.populate },
+            ))
+        };
+        let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
+        Lowering {
+            kind,
+            spread: self.devices,
+            host_threads: self.host_threads,
+            exceptions: names.filter_map(exception).collect(),
+        }
+    }
 }
 
 impl RunKind {
@@ -132,183 +149,4 @@ impl BufferChoice {
 fn processor(name: &str) -> Option<ProcessorId> {
     let gpus = (0..octavo_manager::MAX_PROCESSORS - 1).map(ProcessorId::gpu);
     [octavo_manager::HOST].into_iter().chain(gpus).find(|processor| processor.to_string() == name)
-}
-
-/// Why there is no whole program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramRefused {
-    /// Device memory does not fit the GPUs.
-    #[error(
-        "`{key}`: {found} bytes of device memory up to `{buffer}`, expected at most {expected}, which `node.capacity` \
-         gives all GPUs together"
-    )]
-    TooLarge {
-        /// Key that puts the buffer there.
-        key: String,
-        /// The first buffer that does not fit.
-        buffer: String,
-        /// Bytes of device buffers up to its end, in whole pages.
-        found: u64,
-        /// Bytes of all GPUs' memory.
-        expected: u64,
-    },
-    /// Nor does a strip of it.
-    #[error("{too_large}; {reason}")]
-    NoStrips {
-        /// What does not fit.
-        too_large: Box<ProgramRefused>,
-        /// Why it has no strips.
-        reason: StripsRefused,
-    },
-    /// The workload is no recording of a whole program.
-    #[error("`program.kind`: a whole program was not recorded, expected a trace with actions for `recorded`")]
-    NotRecorded,
-    /// A recorded program has memory of a kind that the node lacks.
-    #[error(
-        "`{place}program.kind`: buffer `{buffer}` of the recorded program is memory of the operating system, which GPUs \
-         of this node cannot use (`node.system_memory`): expected device, managed or pinned memory, found system"
-    )]
-    NotOffered {
-        /// What keys of the program begin with.
-        place: String,
-        /// The first such buffer.
-        buffer: String,
-    },
-    /// A phase of a recorded host has more threads than the host has cores.
-    #[error("`node.host.cpu.cores`: phase `{name}` of the recorded program has {threads} threads, found {cores} cores")]
-    TooManyThreads {
-        /// The phase.
-        name: String,
-        /// Its threads.
-        threads: u32,
-        /// Cores of the host.
-        cores: u32,
-    },
-    /// The workload says something of its host that cannot be.
-    #[error("`program.kind`: {0}")]
-    Program(#[from] ProgramError),
-}
-
-/// Where a program is and what it has.
-pub(crate) struct Place<'a> {
-    /// What its keys begin with.
-    pub key: &'a str,
-    /// How many GPUs it runs on.
-    pub gpus: u32,
-    /// Whether it is the only program of an only GPU.
-    pub alone: bool,
-    /// Pages of all programs of the scenario, which shares of the footprint are of.
-    pub footprint: u64,
-}
-
-impl Scenario {
-    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run alone.
-    /// An explicit program that does not fit its only GPU runs in strips, and so does the workload.
-    pub(crate) fn whole_program(
-        &self,
-        choice: &ProgramChoice,
-        place: &Place<'_>,
-        workload: Box<dyn Workload>,
-    ) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
-        if choice.kind == RunKind::Recorded {
-            let program = self.recorded(choice, place, workload.as_ref())?;
-            return Ok((workload, Some(program)));
-        }
-        let Some(kind) = choice.kind.memory() else { return Ok((workload, None)) };
-        let lowering = choice.lowering(kind, workload.as_ref());
-        match self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place) {
-            Ok(()) => {
-                let program = lower(workload.as_ref(), &lowering)?;
-                Ok((workload, Some(program)))
-            }
-            Err(refused) if place.alone && choice.kind == RunKind::Explicit => in_strips(workload, &lowering, refused),
-            Err(refused) => Err(refused),
-        }
-    }
-
-    fn recorded(
-        &self,
-        choice: &ProgramChoice,
-        place: &Place<'_>,
-        workload: &dyn Workload,
-    ) -> Result<Program, ProgramRefused> {
-        let program = workload.program().ok_or(ProgramRefused::NotRecorded)?;
-        let system = program.buffers().iter().find(|buffer| buffer.kind == Kind::System);
-        if let (Some(system), SystemMemory::None) = (system, self.node.system_memory) {
-            return Err(ProgramRefused::NotOffered { place: place.key.into(), buffer: system.buffer.name.clone() });
-        }
-        let buffers: Vec<Buffer> = program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect();
-        self.check_room(&buffers, |index| program.buffers()[index].kind, choice, place)?;
-        let cores = self.node.host.cpu.cores;
-        for ordered in program.actions() {
-            if let Action::Host(phase) = &ordered.action
-                && phase.threads > cores
-            {
-                let (name, threads) = (phase.name.clone().into_owned(), phase.threads);
-                return Err(ProgramRefused::TooManyThreads { name, threads, cores });
-            }
-        }
-        Ok(program.clone())
-    }
-
-    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
-    /// whoever runs it.
-    fn check_room(
-        &self,
-        buffers: &[Buffer],
-        kind_of: impl Fn(usize) -> Kind,
-        choice: &ProgramChoice,
-        place: &Place<'_>,
-    ) -> Result<(), ProgramRefused> {
-        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
-        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
-        let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
-        for (index, pages) in pages_of(buffers, page_bytes).enumerate() {
-            if kind_of(index) != Kind::Device {
-                continue;
-            }
-            found += (pages.end - pages.start) * page_bytes;
-            if found > expected {
-                let buffer = buffers[index].name.clone();
-                let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
-                let key = if own { format!("program.buffers.{buffer}.kind") } else { "program.kind".to_owned() };
-                return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A workload in strips, as it was refused whole.
-fn in_strips(
-    workload: Box<dyn Workload>,
-    lowering: &Lowering,
-    refused: ProgramRefused,
-) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
-    let ProgramRefused::TooLarge { expected: room, .. } = refused else { return Err(refused) };
-    if workload.applications().len() > 1 {
-        return Err(refused);
-    }
-    let (strips, program) = lower_in_strips(workload.as_ref(), lowering, room)
-        .map_err(|reason| ProgramRefused::NoStrips { too_large: Box::new(refused), reason })?;
-    Ok((Box::new(Stripped::new(workload, strips, &program)), Some(program)))
-}
-
-impl ProgramChoice {
-    fn lowering(&self, kind: ProgramKind, workload: &dyn Workload) -> Lowering {
-        let exception = |(index, name): (usize, &String)| {
-            let own = self.buffers.get(name)?;
-            Some((
-                index,
-                Exception { kind: own.kind, advice: own.advice(), prefetch: own.bring(), populate: own.populate },
-            ))
-        };
-        let names = workload.buffers().iter().map(|buffer| &buffer.name).enumerate();
-        Lowering {
-            kind,
-            spread: self.devices,
-            host_threads: self.host_threads,
-            exceptions: names.filter_map(exception).collect(),
-        }
-    }
 }

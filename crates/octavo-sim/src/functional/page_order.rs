@@ -2,7 +2,6 @@
 
 use octavo_manager::MemoryConfig;
 use octavo_node::NodeConfig;
-use octavo_program::Workload;
 
 use crate::error::SimError;
 use crate::functional::run::{Begun, InstantOptions};
@@ -49,15 +48,14 @@ impl PageOrder {
 /// no memory system changes the order.
 ///
 /// # Errors
-/// As [`run_jobs_at_once`](crate::run_jobs_at_once).
-pub fn page_order(
-    node: &NodeConfig,
-    memory: &MemoryConfig,
-    workload: &dyn Workload,
-    turn: u32,
-) -> Result<Table, SimError> {
+/// As [`run_jobs_at_once`](crate::run_jobs_at_once); or there is more than launches.
+pub fn page_order(node: &NodeConfig, memory: &MemoryConfig, job: &Job<'_>, turn: u32) -> Result<Table, SimError> {
     node.validate()?;
-    let jobs = [Job::alone(workload, None)];
+    if job.program.is_some() {
+        let reason = "the order of pages is that of launches alone, found a whole program: expected `program.kind = \"launches\"`";
+        return Err(SimError::Program { reason: reason.to_owned() });
+    }
+    let jobs = [job.clone()];
     side_by_side(&jobs, |workload, programs| {
         let options = InstantOptions { turn, report_lines: None, record_events: false, progress: None };
         let begun = Begun::new(node, memory, (&jobs, workload, programs), None)?;

@@ -155,11 +155,73 @@ impl<T: Listen> Listen for Option<T> {
             listener.hear(now, what);
         }
     }
+
+    fn interval(&self) -> Option<u64> {
+        self.as_ref().and_then(T::interval)
+    }
+
+    fn wants_attributes(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_attributes)
+    }
+
+    #[inline(always)]
+    fn touched(&mut self) -> Option<&mut Touched> {
+        self.as_mut().and_then(T::touched)
+    }
 }
 
 impl<T: Listen> Listen for Box<T> {
     #[inline(always)]
     fn hear(&mut self, now: u64, what: Happening<'_>) {
         (**self).hear(now, what);
+    }
+
+    fn interval(&self) -> Option<u64> {
+        (**self).interval()
+    }
+
+    fn wants_attributes(&self) -> bool {
+        (**self).wants_attributes()
+    }
+
+    #[inline(always)]
+    fn touched(&mut self) -> Option<&mut Touched> {
+        (**self).touched()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wants everything.
+    struct Everything(Touched);
+
+    impl Listen for Everything {
+        fn hear(&mut self, _now: u64, _what: Happening<'_>) {}
+
+        fn interval(&self) -> Option<u64> {
+            Some(7)
+        }
+
+        fn wants_attributes(&self) -> bool {
+            true
+        }
+
+        fn touched(&mut self) -> Option<&mut Touched> {
+            Some(&mut self.0)
+        }
+    }
+
+    #[test]
+    fn wrappers_want_what_is_inside() {
+        let wants = |listener: &mut dyn Listen| {
+            (listener.interval(), listener.wants_attributes(), listener.touched().is_some())
+        };
+        let everything = || Everything(Touched::new(1, 1));
+        assert_eq!(wants(&mut Some(everything())), (Some(7), true, true));
+        assert_eq!(wants(&mut Box::new(everything())), (Some(7), true, true));
+        assert_eq!(wants(&mut (None::<Everything>, Some(everything()))), (Some(7), true, true));
+        assert_eq!(wants(&mut None::<Everything>), (None, false, false));
     }
 }

@@ -1,22 +1,23 @@
 //! Runs a workload on a node.
 
+mod begun;
+mod check;
+
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use octavo_manager::{Kind, MAX_PROCESSORS, Manager, MemoryConfig, ProcessorId};
-use octavo_node::{CapacityAt, NodeConfig};
-use octavo_program::{Action, Program, Workload, pages_of};
+use octavo_manager::{Manager, MemoryConfig};
+use octavo_node::NodeConfig;
+use octavo_program::{Program, Workload, pages_of};
 use octavo_units::Time;
 
-use crate::error::{MAX_BYTES, MAX_TIME, SimError, When};
-use crate::failure::StrategyFailure;
+use self::begun::{Begun, Done};
+pub(crate) use self::check::{check_launches, check_programs, check_size};
+use crate::error::SimError;
 use crate::gpu::touched::Touched;
-use crate::gpu::units::occupancy::Lacking;
 use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
-use crate::machine::node::Node;
-use crate::machine::outcome::Outcome;
 use crate::machine::starts::Starts;
 use crate::observe::breakdown::Breakdown;
 use crate::observe::record::Recorder;
@@ -24,7 +25,7 @@ use crate::observe::result::{HostMemoryUse, RunResult};
 use crate::observe::spans::Spans;
 use crate::observe::waits::FaultWaits;
 
-/// Events between looks at the progress callback: a few milliseconds of work.
+/// Events between looks at the time and the progress callback: a few milliseconds of work.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 16;
 
 /// Events between looks at the clock for the timeline's counters.
@@ -119,92 +120,58 @@ fn run_jobs(
     let groups = check_launches(node, workload)?;
     let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
     let running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
-    let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
+    let mut recorder = recorder(&options, workload, page_bytes);
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);
     }
-    let pages = workload.address_end().div_ceil(page_bytes) as usize;
-    if options.record_walks {
-        recorder.keep_walks(pages);
-    }
+    let (time_limit, progress) = (options.time_limit, options.progress);
+    let begun = Begun { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, progress };
     let kept = (Breakdown::default(), (recorder, FaultWaits::default()));
+    let (done, kept) = listen(begun, kept, (options.timeline, options.interval))?;
+    let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
-    let interval = if options.interval.0 > 0 { options.interval } else { TIMELINE_INTERVAL };
-    let spans = |out| Box::new(Spans::new(out, node.gpus as usize, page_bytes, interval.0));
-    let touched = manager.wants_accesses().then(|| Touched::new(node.gpus as usize, pages));
-    let begun = Begun {
-        node,
-        manager,
-        page_bytes,
-        workload,
-        running,
-        programs,
-        changes,
-        groups,
-        time_limit: options.time_limit,
-        progress: options.progress,
-    };
-    let (done, kept) = match (touched, options.timeline.map(spans)) {
-        (None, None) => begun.run(EVENTS_BETWEEN_REPORTS, kept)?,
+    Ok(RunResult::of(done.outcome, kept, workload, (capacity_bytes, memories), done.events))
+}
+
+/// What is written down for tables.
+fn recorder(options: &RunOptions<'_>, workload: &dyn Workload, page_bytes: u64) -> Recorder {
+    let mut recorder = Recorder::new(workload, page_bytes, options.interval.0, options.record_events);
+    if options.record_walks {
+        recorder.keep_walks(workload.address_end().div_ceil(page_bytes) as usize);
+    }
+    recorder
+}
+
+/// Runs with those who listen to all runs, and those that this one has: nobody else costs anything.
+fn listen<K: Listen>(
+    begun: Begun<'_, '_>,
+    kept: K,
+    (timeline, interval): (Option<&mut dyn Write>, Time),
+) -> Result<(Done, K), SimError> {
+    let (gpus, page_bytes) = (begun.node.gpus as usize, begun.page_bytes);
+    let interval = if interval.0 > 0 { interval } else { TIMELINE_INTERVAL };
+    let spans = timeline.map(|out| Box::new(Spans::new(out, gpus, page_bytes, interval.0)));
+    let pages = begun.workload.address_end().div_ceil(page_bytes) as usize;
+    match (begun.manager.wants_accesses().then(|| Touched::new(gpus, pages)), spans) {
+        (None, None) => begun.run(EVENTS_BETWEEN_REPORTS, kept),
         (None, Some(spans)) => {
             let (done, (kept, spans)) = begun.run(EVENTS_BETWEEN_SAMPLES, (kept, spans))?;
-            (done.finish(Some(spans))?, kept)
+            Ok((done.finish(Some(spans))?, kept))
         }
         (Some(touched), spans) => {
             let pause = if spans.is_some() { EVENTS_BETWEEN_SAMPLES } else { EVENTS_BETWEEN_REPORTS };
             let (done, (kept, (_, spans))) = begun.run(pause, (kept, (touched, spans)))?;
-            (done.finish(spans)?, kept)
+            Ok((done.finish(spans)?, kept))
         }
+    }
+}
+
+/// Pages of all these workloads.
+pub(crate) fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
+    let pages = |workload: &dyn Workload| -> u64 {
+        pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
     };
-    let memories = HostMemoryUse::all(node, done.outcome.driver.manager(), page_bytes);
-    Ok(RunResult::of(done.outcome, kept, workload, (capacity_bytes, memories), done.events))
-}
-
-/// A run that is about to begin.
-struct Begun<'a, 'p> {
-    node: &'a NodeConfig,
-    manager: Manager,
-    page_bytes: u64,
-    workload: &'a dyn Workload,
-    running: Jobs,
-    programs: &'a [Option<Program>],
-    changes: Vec<CapacityAt>,
-    /// The work-groups of all launches.
-    groups: u64,
-    time_limit: Option<Time>,
-    progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
-}
-
-/// A run that has ended as it should.
-struct Done {
-    outcome: Outcome,
-    /// How many happened.
-    events: u64,
-}
-
-impl Begun<'_, '_> {
-    /// Runs to the end, pausing after this many events.
-    fn run<L: Listen>(self, pause_every: u64, listeners: L) -> Result<(Done, L), SimError> {
-        let Self { node, manager, page_bytes, workload, running, programs, changes, .. } = self;
-        let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
-        let pauses = (self.time_limit, pause_every);
-        let events = run(&mut running, workload, self.progress, (self.groups, pauses))?;
-        running.check(workload, page_bytes)?;
-        let (outcome, listeners) = running.end();
-        Ok((Done { outcome, events }, listeners))
-    }
-}
-
-impl Done {
-    /// The timeline, if there is one, is whole.
-    fn finish(self, spans: Option<Box<Spans<'_>>>) -> Result<Self, SimError> {
-        let Some(mut spans) = spans else { return Ok(self) };
-        spans.finish(self.outcome.ended, &self.outcome.links);
-        match spans.failure() {
-            Some(reason) => Err(SimError::Timeline { reason }),
-            None => Ok(self),
-        }
-    }
+    workloads.into_iter().map(pages).sum()
 }
 
 /// The manager of a node whose GPUs hold this many pages each.
@@ -222,176 +189,4 @@ fn manager(
         }
     }
     Ok(manager)
-}
-
-/// Lets a node run to its end, and pauses after every so many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple;
-/// returns how many there were. `groups`: the work-groups of all launches.
-fn run<L: Listen>(
-    node: &mut Node<'_, L>,
-    workload: &dyn Workload,
-    mut progress: Option<&mut dyn FnMut(Progress) -> ControlFlow<()>>,
-    (groups, (limit, pause_every)): (u64, (Option<Time>, u64)),
-) -> Result<u64, SimError> {
-    let (mut events, mut next_pause) = (0u64, pause_every);
-    while node.step() {
-        events += 1;
-        if events < next_pause {
-            continue;
-        }
-        next_pause += pause_every;
-        node.pause();
-        if node.now() > MAX_TIME.0 {
-            return Err(SimError::TooLong { limit: MAX_TIME });
-        }
-        if let Some(limit) = limit
-            && node.now() > limit.0
-            && !node.is_finished()
-        {
-            return Err(SimError::OverTime { limit });
-        }
-        if events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
-            && let Some(report) = &mut progress
-            && report(how_far(node, workload, groups)).is_break()
-        {
-            return Err(SimError::Interrupted);
-        }
-    }
-    Ok(events)
-}
-
-impl<L: Listen> Node<'_, L> {
-    /// Whether the run has ended as it should.
-    fn check(&self, workload: &dyn Workload, page_bytes: u64) -> Result<(), SimError> {
-        if let Some(failure) = self.manager().failure() {
-            let failure = StrategyFailure::new(failure, When::Time(Time(self.now())), page_bytes, workload);
-            return Err(SimError::Strategy(Box::new(failure)));
-        }
-        if let Some(out) = self.manager().out_of_memory() {
-            let address = u64::from(out.page.0) * page_bytes;
-            let name = self.program_name(out.space.0.into());
-            let full = SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now())));
-            return Err(full.within(self.manager().bound(out.page)));
-        }
-        if let Some(reason) = workload.failure() {
-            return Err(SimError::Workload { reason });
-        }
-        if let Some(starving) = self.manager().starving().filter(|_| !self.is_finished()) {
-            let address = u64::from(starving.out.page.0) * page_bytes;
-            let name = self.program_name(starving.out.space.0.into());
-            let full = SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now())));
-            return Err(full.within(self.manager().bound(starving.out.page)));
-        }
-        if !self.is_finished() {
-            let (launch, waiting) = (self.launches_done(), self.open_faults());
-            return Err(SimError::Stuck { launch, when: When::Time(Time(self.now())), waiting });
-        }
-        Ok(())
-    }
-}
-
-/// Pages of all these workloads.
-pub(crate) fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
-    let pages = |workload: &dyn Workload| -> u64 {
-        pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start).sum()
-    };
-    workloads.into_iter().map(pages).sum()
-}
-
-pub(crate) fn check_size(workload: &dyn Workload) -> Result<(), SimError> {
-    let bytes = workload.address_end();
-    if bytes > MAX_BYTES { Err(SimError::TooLarge { bytes }) } else { Ok(()) }
-}
-
-/// Refuses what whole programs cannot do on the GPUs of their jobs.
-pub(crate) fn check_programs(node: &NodeConfig, jobs: &[Job<'_>], page_bytes: u64) -> Result<(), SimError> {
-    let mut wholes = jobs.iter().filter_map(|job| Some((job, job.program?)));
-    wholes.try_for_each(|(job, program)| check_program(job.gpus(node).len(), program, page_bytes))
-}
-
-/// Refuses what a whole program cannot do on this many GPUs.
-fn check_program(gpus: usize, program: &Program, page_bytes: u64) -> Result<(), SimError> {
-    let refuse = |reason: String| Err(SimError::Program { reason });
-    for buffer in program.buffers() {
-        if usize::from(buffer.buffer.gpu) > gpus {
-            let (name, gpu) = (&buffer.buffer.name, buffer.buffer.gpu - 1);
-            return refuse(format!("buffer `{name}` lies on gpu{gpu} of the program, which has {gpus} GPUs"));
-        }
-    }
-    if let Some(reason) = shared_page(program, page_bytes) {
-        return refuse(reason);
-    }
-    let absent = (gpus..MAX_PROCESSORS - 1).map(ProcessorId::gpu);
-    for ordered in program.actions() {
-        if let Some(gpu) = absent.clone().find(|gpu| names(&ordered.action, *gpu)) {
-            let what = ordered.action.name();
-            return refuse(format!("an action ({what}) names {gpu}, but there are {gpus} GPUs"));
-        }
-    }
-    let device = |buffer: octavo_program::BufferId| program.buffers()[buffer.index()].kind == Kind::Device;
-    for ordered in program.actions() {
-        if let Action::Copy { from, to } = &ordered.action
-            && device(from.buffer)
-            && device(to.buffer)
-        {
-            let name = &program.buffers()[to.buffer.index()].buffer.name;
-            return refuse(format!("the copy to `{name}` is between GPUs, which is not simulated"));
-        }
-    }
-    Ok(())
-}
-
-/// Whether an action says something of a processor.
-fn names(action: &Action, processor: ProcessorId) -> bool {
-    match action {
-        Action::Prefetch { to, .. } => *to == processor,
-        Action::Advise { advice, .. } => {
-            advice.preferred == Some(processor.memory()) || advice.accessed_by.contains(processor)
-        }
-        _ => false,
-    }
-}
-
-/// Two buffers that have parts of one page, of which each page would have to be of both kinds.
-fn shared_page(program: &Program, page_bytes: u64) -> Option<String> {
-    let shared = program.buffers().windows(2).find(|pair| {
-        let [before, next] = [&pair[0].buffer, &pair[1].buffer];
-        (before.base + before.bytes).div_ceil(page_bytes) > next.base / page_bytes
-    });
-    shared.map(|pair| {
-        let [before, next] = [&pair[0].buffer.name, &pair[1].buffer.name];
-        format!("`{before}` and `{next}` share a page of {page_bytes} bytes; smaller pages would keep them apart")
-    })
-}
-
-/// Checks that every launch's work-groups fit a compute unit; returns the work-groups of all launches.
-pub(crate) fn check_launches(node: &NodeConfig, workload: &dyn Workload) -> Result<u64, SimError> {
-    let room = node.compute.simds_per_unit * node.compute.wavefronts_per_simd;
-    let mut groups = 0;
-    for index in 0..workload.launches() {
-        let launch = workload.launch(index);
-        if launch.wavefronts_per_group == 0 {
-            return Err(SimError::EmptyGroup { kernel: launch.kernel.into_owned() });
-        }
-        if launch.wavefronts_per_group > room {
-            let (kernel, wavefronts) = (launch.kernel.into_owned(), launch.wavefronts_per_group);
-            return Err(SimError::GroupTooLarge { kernel, wavefronts, room });
-        }
-        if let Some(lacking) = Lacking::of(&node.compute, workload.resources(index), launch.wavefronts_per_group) {
-            let Lacking { key, needed, found } = lacking;
-            return Err(SimError::GroupNeedsMore { kernel: launch.kernel.into_owned(), key, needed, found });
-        }
-        groups += u64::from(launch.work_groups);
-    }
-    Ok(groups)
-}
-
-fn how_far<L: Listen>(node: &Node<'_, L>, workload: &dyn Workload, groups: u64) -> Progress {
-    Progress {
-        launches_done: node.launches_done().min(workload.launches()),
-        launches: workload.launches(),
-        time: Time(node.now()),
-        lines: node.lines(),
-        groups_done: node.groups_done().min(groups),
-        groups,
-    }
 }

@@ -167,6 +167,23 @@ fn a_run_ends_over_time_only_if_it_takes_longer() {
     );
 }
 
+/// The limit is looked at after as many events with a timeline, which needs to be looked at more often, as without: a
+/// run of a few thousand events is over before that.
+#[test]
+fn what_is_recorded_does_not_decide_whether_a_run_is_over_time() {
+    let script = Script::sequence(8, vec![(0..2000).map(|index| Op::load(index % 512, 1)).collect()]);
+    let mut out = Vec::new();
+    let memory = MemoryConfig::default();
+    let limit = Some(Time(1));
+    let plain = simulate(&node(1), &memory, &script, RunOptions { time_limit: limit, ..RunOptions::default() });
+    let options = RunOptions { time_limit: limit, timeline: Some(&mut out), ..RunOptions::default() };
+    assert_eq!(simulate(&node(1), &memory, &script, options), plain);
+    assert!(
+        plain.is_ok_and(|result| (300..60_000).contains(&result.summary.simulated_events)),
+        "as many as are between two looks"
+    );
+}
+
 #[test]
 fn a_run_can_be_interrupted() {
     let kernel = kernel("bfs-shoc", 0.05);

@@ -34,7 +34,8 @@ fn run(resolved: &Resolved) -> Result<(), String> {
             ..octavo_sim::Job::named(&part.name, part.workload.as_ref())
         })
         .collect();
-    let kept = Kept { in_time: true, events: false, intervals: scenario.record.interval > Time::ZERO };
+    let intervals = scenario.record.interval > Time::ZERO;
+    let kept = Kept { in_time: true, events: false, intervals, walks: scenario.record.walks };
     if estimate_memory(&scenario.node, &scenario.memory, &jobs, kept).is_ok_and(|needed| needed.total() > MOST_MEMORY) {
         return Ok(()); // What `--memory-limit` is for.
     }

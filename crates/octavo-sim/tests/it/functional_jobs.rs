@@ -7,8 +7,8 @@ use octavo_node::NodeConfig;
 use octavo_program::{Lowering, Op, Program, ProgramKind, Workload, lower};
 use octavo_registry::Choice;
 use octavo_sim::{
-    InstantOptions, InstantResult, Job, Repeat, RunOptions, RunResult, SimError, Table, Values, run_jobs_at_once,
-    simulate_jobs,
+    InstantOptions, InstantResult, Job, Repeat, RunOptions, RunResult, SimError, Table, Values, page_order,
+    run_jobs_at_once, simulate_jobs,
 };
 use octavo_units::Time;
 use proptest::prelude::*;
@@ -306,4 +306,19 @@ fn no_column_of_jobs_claims_a_time() {
         assert!(table.columns.iter().all(|column| !column.name.ends_with("_ps")), "{}", table.name);
     }
     assert_eq!(result.summary.launches, script.launches());
+}
+
+#[test]
+fn the_order_of_pages_is_that_of_launches_alone() {
+    let script = Script::sequence(2, vec![[load(0, 0), load(1, 0), load(1, 1)].concat()]);
+    let order = |job: &Job<'_>| page_order(&node(1), &memory("on-touch"), job, 1);
+    let table = order(&Job::alone(&script, None)).unwrap();
+    let Values::U64(pages) = &table.columns.iter().find(|column| column.name == "page").unwrap().values else {
+        panic!()
+    };
+    assert_eq!(*pages, [0, 1]);
+    let program = lower(&script, &Lowering { kind: ProgramKind::Managed, ..Lowering::default() }).unwrap();
+    let refused = order(&Job::alone(&script, Some(&program))).unwrap_err();
+    assert!(matches!(refused, SimError::Program { .. }));
+    assert!(refused.to_string().contains("expected `program.kind = \"launches\"`"), "{refused}");
 }

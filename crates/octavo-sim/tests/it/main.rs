@@ -12,6 +12,7 @@ mod counters;
 mod deadlines;
 mod dispatch;
 mod drain;
+mod estimate;
 mod every_key;
 mod failure;
 mod fidelity;

@@ -1,11 +1,12 @@
 //! Explicit programs in strips: whatever a work-group loads is what it would load if all buffers fitted.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use octavo_manager::{Access, Kind};
 use octavo_program::{
-    Action, LINE_BYTES, Lowering, Op, OpKind, Program, ProgramKind, Size, Span, Stripped, StripsRefused, Workload,
-    lower, lower_in_strips,
+    Action, LINE_BYTES, Look, Lowering, Op, OpKind, Program, ProgramKind, Size, Span, Stripped, Strips, StripsRefused,
+    Workload, lower, lower_in_strips,
 };
 use octavo_registry::Choice;
 use octavo_workload::WORKLOADS;
@@ -21,6 +22,10 @@ fn build(name: &str, scale: f64, options: &[(&str, serde_json::Value)]) -> Box<d
 
 fn explicit() -> Lowering {
     Lowering { kind: ProgramKind::Explicit, ..Lowering::default() }
+}
+
+fn stripped(workload: &dyn Workload, room: u64) -> Result<(Strips, Program), StripsRefused> {
+    lower_in_strips(workload, &explicit(), room, &mut Look::Accesses(&mut || ControlFlow::Continue(())))
 }
 
 /// By line: what was stored there last, 0 if nothing was.
@@ -110,12 +115,11 @@ fn access(op: Op, memory: &mut Memory, seen: &mut Vec<u64>) {
 fn assert_same(workload: impl Fn() -> Box<dyn Workload>, room: u64) -> u32 {
     let whole = workload();
     let expected = run(whole.as_ref(), &lower(whole.as_ref(), &explicit()).unwrap());
-    let (strips, program) = lower_in_strips(whole.as_ref(), &explicit(), room).unwrap();
+    let (strips, program) = stripped(whole.as_ref(), room).unwrap();
     let device = program.buffers().iter().filter(|buffer| buffer.kind == Kind::Device);
     assert!(device.map(|buffer| buffer.buffer.bytes.next_multiple_of(2 << 20)).sum::<u64>() <= room);
     let count = strips.len();
-    let stripped = Stripped::new(workload(), strips, &program);
-    let found = run(&stripped, &program);
+    let found = run(&Stripped::new(workload(), strips, &program), &program);
     assert!(expected == found, "{} work-groups and phases load something else", found.len());
     count
 }
@@ -139,14 +143,14 @@ fn strips_load_what_the_whole_program_loads() {
 #[test]
 fn what_is_too_large_to_look_at_is_refused() {
     let state = build("quantum-volume", 1.0, &[("qubits", json!(36)), ("depth", json!(1))]);
-    let refused = lower_in_strips(state.as_ref(), &explicit(), 96_000 * MIB).unwrap_err();
+    let refused = stripped(state.as_ref(), 96_000 * MIB).unwrap_err();
     assert!(matches!(refused, StripsRefused::TooLarge { .. }), "{refused}");
 }
 
 #[test]
 fn what_jumps_about_is_refused_by_name() {
     let gups = build("gups", 1.0 / 16.0, &[]);
-    let refused = lower_in_strips(gups.as_ref(), &explicit(), 2 * MIB).unwrap_err();
+    let refused = stripped(gups.as_ref(), 2 * MIB).unwrap_err();
     assert!(matches!(&refused, StripsRefused::GroupTooLarge { launch: 0, group: 0, .. }), "{refused}");
     assert!(refused.to_string().contains("work-group 0 alone reaches"), "{refused}");
 }

@@ -1,0 +1,122 @@
+//! Whole programs: of workloads, in strips where they do not fit, and as they were recorded.
+
+use octavo_manager::Kind;
+use octavo_node::SystemMemory;
+use octavo_program::{
+    Action, Buffer, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips, pages_of,
+};
+
+use super::{ProgramChoice, ProgramRefused, RunKind};
+use crate::Scenario;
+
+/// Where a program is and what it has.
+pub(crate) struct Place<'a> {
+    /// What its keys begin with.
+    pub key: &'a str,
+    /// How many GPUs it runs on.
+    pub gpus: u32,
+    /// Whether it is the only program of an only GPU.
+    pub alone: bool,
+    /// Pages of all programs of the scenario, which shares of the footprint are of.
+    pub footprint: u64,
+}
+
+impl Scenario {
+    /// What runs of a workload: itself, and the whole program that `choice` makes of it, none if its launches run alone.
+    /// An explicit program that does not fit its only GPU runs in strips, and so does the workload.
+    pub(crate) fn whole_program(
+        &self,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+        workload: Box<dyn Workload>,
+        look: &mut Look<'_>,
+    ) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
+        if choice.kind == RunKind::Recorded {
+            let program = self.recorded(choice, place, workload.as_ref())?;
+            return Ok((workload, Some(program)));
+        }
+        let Some(kind) = choice.kind.memory() else { return Ok((workload, None)) };
+        let lowering = choice.lowering(kind, workload.as_ref());
+        match self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place) {
+            Ok(()) => {
+                let program = lower(workload.as_ref(), &lowering)?;
+                Ok((workload, Some(program)))
+            }
+            Err(refused) if place.alone && choice.kind == RunKind::Explicit => {
+                in_strips(workload, &lowering, refused, look)
+            }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn recorded(
+        &self,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+        workload: &dyn Workload,
+    ) -> Result<Program, ProgramRefused> {
+        let program = workload.program().ok_or(ProgramRefused::NotRecorded)?;
+        let system = program.buffers().iter().find(|buffer| buffer.kind == Kind::System);
+        if let (Some(system), SystemMemory::None) = (system, self.node.system_memory) {
+            return Err(ProgramRefused::NotOffered { place: place.key.into(), buffer: system.buffer.name.clone() });
+        }
+        let buffers: Vec<Buffer> = program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect();
+        self.check_room(&buffers, |index| program.buffers()[index].kind, choice, place)?;
+        let cores = self.node.host.cpu.cores;
+        for ordered in program.actions() {
+            if let Action::Host(phase) = &ordered.action
+                && phase.threads > cores
+            {
+                let (name, threads) = (phase.name.clone().into_owned(), phase.threads);
+                return Err(ProgramRefused::TooManyThreads { name, threads, cores });
+            }
+        }
+        Ok(program.clone())
+    }
+
+    /// Device memory stays where it is, so all of it must fit. What else the node asks of its memory is checked by
+    /// whoever runs it.
+    fn check_room(
+        &self,
+        buffers: &[Buffer],
+        kind_of: impl Fn(usize) -> Kind,
+        choice: &ProgramChoice,
+        place: &Place<'_>,
+    ) -> Result<(), ProgramRefused> {
+        let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
+        let Ok(Some(room)) = self.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
+        let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
+        for (index, pages) in pages_of(buffers, page_bytes).enumerate() {
+            if kind_of(index) != Kind::Device {
+                continue;
+            }
+            found += (pages.end - pages.start) * page_bytes;
+            if found > expected {
+                let buffer = buffers[index].name.clone();
+                let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
+                let key = if own { format!("program.buffers.{buffer}.kind") } else { "program.kind".to_owned() };
+                return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A workload in strips, as it was refused whole.
+fn in_strips(
+    workload: Box<dyn Workload>,
+    lowering: &Lowering,
+    refused: ProgramRefused,
+    look: &mut Look<'_>,
+) -> Result<(Box<dyn Workload>, Option<Program>), ProgramRefused> {
+    let ProgramRefused::TooLarge { expected: room, .. } = refused else { return Err(refused) };
+    if workload.applications().len() > 1 {
+        return Err(refused);
+    }
+    let (strips, program) =
+        lower_in_strips(workload.as_ref(), lowering, room, look).map_err(|reason| match reason {
+            StripsRefused::Stopped => ProgramRefused::Stopped,
+            reason => ProgramRefused::NoStrips { too_large: Box::new(refused), reason },
+        })?;
+    Ok((Box::new(Stripped::new(workload, strips, &program)), Some(program)))
+}

@@ -1,0 +1,132 @@
+//! A run from its first event to its last.
+
+use std::ops::ControlFlow;
+
+use octavo_manager::Manager;
+use octavo_node::{CapacityAt, NodeConfig};
+use octavo_program::{Program, Workload};
+use octavo_units::Time;
+
+use super::{EVENTS_BETWEEN_REPORTS, Progress};
+use crate::error::{MAX_TIME, SimError, When};
+use crate::failure::StrategyFailure;
+use crate::machine::happening::Listen;
+use crate::machine::jobs::Jobs;
+use crate::machine::node::Node;
+use crate::machine::outcome::Outcome;
+use crate::observe::spans::Spans;
+
+/// A run that is about to begin.
+pub(super) struct Begun<'a, 'p> {
+    pub node: &'a NodeConfig,
+    pub manager: Manager,
+    pub page_bytes: u64,
+    pub workload: &'a dyn Workload,
+    pub running: Jobs,
+    pub programs: &'a [Option<Program>],
+    pub changes: Vec<CapacityAt>,
+    /// The work-groups of all launches.
+    pub groups: u64,
+    pub time_limit: Option<Time>,
+    pub progress: Option<&'p mut dyn FnMut(Progress) -> ControlFlow<()>>,
+}
+
+/// A run that has ended as it should.
+pub(super) struct Done {
+    pub outcome: Outcome,
+    /// How many events happened.
+    pub events: u64,
+}
+
+impl Begun<'_, '_> {
+    /// Runs to the end, pausing after this many events, of which [`EVENTS_BETWEEN_REPORTS`] is a multiple.
+    pub fn run<L: Listen>(self, pause_every: u64, listeners: L) -> Result<(Done, L), SimError> {
+        let Self { node, manager, page_bytes, workload, running, programs, changes, groups, time_limit, mut progress } =
+            self;
+        let mut running = Node::new(node, manager, page_bytes, (workload, running, programs), changes, listeners);
+        let (mut events, mut next_pause) = (0u64, pause_every);
+        while running.step() {
+            events += 1;
+            if events < next_pause {
+                continue;
+            }
+            next_pause += pause_every;
+            running.pause();
+            // Whatever is recorded, the same run is looked at after the same events.
+            if events.is_multiple_of(EVENTS_BETWEEN_REPORTS) {
+                running.check_time(time_limit)?;
+                let report = progress.as_mut().map(|report| report(running.how_far(workload, groups)));
+                if report.is_some_and(|answer| answer.is_break()) {
+                    return Err(SimError::Interrupted);
+                }
+            }
+        }
+        running.check(workload, page_bytes)?;
+        let (outcome, listeners) = running.end();
+        Ok((Done { outcome, events }, listeners))
+    }
+}
+
+impl Done {
+    /// The timeline, if there is one, is whole.
+    pub fn finish(self, spans: Option<Box<Spans<'_>>>) -> Result<Self, SimError> {
+        let Some(mut spans) = spans else { return Ok(self) };
+        spans.finish(self.outcome.ended, &self.outcome.links);
+        match spans.failure() {
+            Some(reason) => Err(SimError::Timeline { reason }),
+            None => Ok(self),
+        }
+    }
+}
+
+impl<L: Listen> Node<'_, L> {
+    /// Whether the run may go on: it takes no longer than anybody simulates, nor than is of interest.
+    fn check_time(&self, limit: Option<Time>) -> Result<(), SimError> {
+        if self.now() > MAX_TIME.0 {
+            return Err(SimError::TooLong { limit: MAX_TIME });
+        }
+        match limit {
+            Some(limit) if self.now() > limit.0 && !self.is_finished() => Err(SimError::OverTime { limit }),
+            _ => Ok(()),
+        }
+    }
+
+    fn how_far(&self, workload: &dyn Workload, groups: u64) -> Progress {
+        Progress {
+            launches_done: self.launches_done().min(workload.launches()),
+            launches: workload.launches(),
+            time: Time(self.now()),
+            lines: self.lines(),
+            groups_done: self.groups_done().min(groups),
+            groups,
+        }
+    }
+
+    /// Whether the run has ended as it should.
+    fn check(&self, workload: &dyn Workload, page_bytes: u64) -> Result<(), SimError> {
+        if let Some(failure) = self.manager().failure() {
+            let failure = StrategyFailure::new(failure, When::Time(Time(self.now())), page_bytes, workload);
+            return Err(SimError::Strategy(Box::new(failure)));
+        }
+        if let Some(out) = self.manager().out_of_memory() {
+            let address = u64::from(out.page.0) * page_bytes;
+            let name = self.program_name(out.space.0.into());
+            let full = SimError::full(self.config(), out.memory, name, address, When::Time(Time(self.now())));
+            return Err(full.within(self.manager().bound(out.page)));
+        }
+        if let Some(reason) = workload.failure() {
+            return Err(SimError::Workload { reason });
+        }
+        if let Some(starving) = self.manager().starving().filter(|_| !self.is_finished()) {
+            let address = u64::from(starving.out.page.0) * page_bytes;
+            let name = self.program_name(starving.out.space.0.into());
+            let full = SimError::starving(self.config(), starving, name, address, When::Time(Time(self.now())));
+            return Err(full.within(self.manager().bound(starving.out.page)));
+        }
+        if !self.is_finished() {
+            let (launch, waiting) = (self.launches_done(), self.open_faults());
+            return Err(SimError::Stuck { launch, when: When::Time(Time(self.now())), waiting });
+        }
+        Ok(())
+    }
+}
