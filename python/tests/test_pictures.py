@@ -194,6 +194,22 @@ def test_values_can_be_read_where_a_line_crosses_them(drawn):
 
 
 @pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
+@pytest.mark.parametrize("values", [[180, 80, 14.9], [1.4e9, 3, 0.02], [10, 9, 1]])
+def test_marks_of_a_logarithmic_axis_have_room_and_are_numbers(drawn, width, values):
+    series = {
+        name: ([1, 2, 12], [value * factor for value in values]) for name, factor in (("managed", 1), ("system", 2))
+    }
+    figure = drawn("lines", series, ("iteration", "us"), title="Time of each iteration", width=width)
+    check_texts(figure)
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    marks = [text.get_text() for text in axes.get_yticklabels()]
+    assert len(marks) >= 2, marks
+    assert all(low <= float(mark) <= high for mark in marks), marks
+    assert not axes.yaxis.get_minorticklabels()
+
+
+@pytest.mark.parametrize("width", [pictures.COLUMN, pictures.PAGE])
 def test_long_names_leave_room_for_bars(drawn, width):
     names = ["ideal", "twice the remote lines in flight of each GPU, and twice the walkers", "griffin-dpc"]
     table = pl.DataFrame({"change": names, "time": [0.02, 1.0, 1.36]})

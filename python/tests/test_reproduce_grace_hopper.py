@@ -91,6 +91,16 @@ def test_variants_count_what_is_left_out(study, relative):
     assert on["remote_lines"] < off["remote_lines"]
 
 
+def test_colours_of_variants_are_those_of_kinds(study, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(variants.pictures, "bars", lambda _, table, **_more: drawn.append(table))
+    variants.tried(study)
+    for table in drawn:
+        assert table.columns == ["program", *KINDS]
+        assert table["program"].to_list() == ["hotspot", "hotspot, counters on", "srad", "srad, counters on"]
+    assert len(drawn) == len(variants.SPEEDS)
+
+
 def test_system_memory_is_read_where_it_is_with_counters_off(relative):
     rows = {row["kind"]: row for row in relative.points.filter(program="hotspot").to_dicts()}
     assert rows["system"]["remote_lines"] > 0 == rows["system"]["migrated_in_bytes"]

@@ -4,6 +4,7 @@ use octavo_manager::{HOST, Kind, ProcessorId};
 use octavo_node::SystemMemory;
 use octavo_program::{ProgramKind, Workload};
 
+use crate::check_qubits::check_qubits;
 use crate::error::Problem;
 use crate::layer::nth;
 use crate::program::{BufferChoice, ProgramChoice, RunKind};
@@ -56,6 +57,7 @@ struct Checked<'a> {
 impl Checked<'_> {
     fn check(&self) -> Result<(), Problem> {
         let program = self.program;
+        check_qubits(&self.prefix, self.workload, program.kind, &self.scenario.node)?;
         if program.kind == RunKind::Recorded {
             return self.check_recorded();
         }

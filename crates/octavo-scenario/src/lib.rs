@@ -9,6 +9,7 @@
 mod check;
 mod check_jobs;
 mod check_program;
+mod check_qubits;
 mod error;
 mod executor;
 mod former;

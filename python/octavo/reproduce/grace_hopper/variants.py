@@ -59,8 +59,9 @@ def tried(study: Study) -> Part:
     )
 
     def draw(root: Path) -> None:
-        told = pl.when(pl.col("counters") == "off").then("kind").otherwise(pl.format("{}, counters on", "kind"))
-        named = shown.with_columns(told.alias("kind"))
+        # A colour is that of a kind, so counters are told by panels.
+        told = pl.when(pl.col("counters") == "off").then("program").otherwise(pl.format("{}, counters on", "program"))
+        named = shown.with_columns(told.alias("program")).sort("program", maintain_order=True)
         for name, column in SPEEDS.items():
             wide = named.select("program", "kind", column).pivot("kind", index="program", values=column)
             picture = root / f"{name.removesuffix('_ps').replace('_', '-')}.png"

@@ -134,19 +134,7 @@ def _bars(
     if limits.line is not None:
         axes.axvline(limits.line, color="#333333", linewidth=0.8)
     if limits.logarithmic:
-        _powers(axes, limits)
-
-
-def _powers(axes: Axes, limits: _Limits) -> None:
-    """Steps of 1, 2 and 5 on a logarithmic axis; where those have no room, powers of ten, or of a hundred and so on."""
-    inches = limits.inches / math.log10(limits.high / limits.low)
-    factors = (1, 2, 5) if inches > 3 * sheet.text_width("0.02") else (1,)
-    powers = range(math.floor(math.log10(limits.low)), math.ceil(math.log10(limits.high)) + 1)
-    apart = max(math.ceil(1.5 * sheet.text_width("0.02") / inches), 1)
-    steps = [factor * 10.0**power for power in powers if power % apart == 0 for factor in factors]
-    shown = [step for step in steps if limits.low <= step <= limits.high]
-    axes.set_xticks(shown, [f"{step:g}" for step in shown])
-    axes.minorticks_off()
+        sheet.steps(axes.xaxis, limits.inches, sheet.text_width("0.02"))
 
 
 def panelled(

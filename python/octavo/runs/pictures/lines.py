@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _BESIDE = 1.0
 """Width of what stands beside a panel: numbers and a label, in inches."""
+_ABOVE = 1.2
+"""Height of what stands above and below it: title, numbers, a label and a legend, in inches."""
+_TALL = 0.15
+"""Height of a number, in inches."""
 _DARK = 1.4
 """Sum of red, green and blue below which white text is read more easily than black."""
 _STROKES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))
@@ -63,6 +67,8 @@ def lines(
     elif all(value >= 0 for value in reached):
         axes.set_ylim(0, _ROOM * max(reached) if max(reached) > 0 else None)
     _taken_at(axes, along, width - _BESIDE)
+    if axes.get_yscale() == "log":
+        sheet.steps(axes.yaxis, found.get_figheight() - _ABOVE, _TALL)
     axes.set_xlabel(labels[0], fontsize=9)
     axes.set_ylabel(labels[1], fontsize=9)
     sheet.tidy(axes, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 import warnings
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
@@ -65,6 +67,22 @@ def tidy(axes: Axes, title: str, *, along: str = "y") -> None:
     axes.grid(axis="x" if along == "x" else "y", linewidth=0.4, alpha=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=8)
+
+
+def steps(axis: Axis, inches: float, room: float) -> None:
+    """Steps of 1, 2 and 5 on a logarithmic axis; where those have no room, powers of ten, or of a hundred and so on.
+
+    `room` is what a number takes along the axis.
+    """
+    low, high = axis.get_view_interval()
+    decade = inches / math.log10(high / low)
+    factors = (1, 2, 5) if decade > 3 * room else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    apart = max(math.ceil(1.5 * room / decade), 1)
+    found = [factor * 10.0**power for power in powers if power % apart == 0 for factor in factors]
+    shown = [step for step in found if low <= step <= high]
+    axis.set_ticks(shown, [f"{step:g}" for step in shown])
+    axis.set_ticks([], minor=True)
 
 
 def legend(found: Figure, axes: Axes) -> None:

@@ -1,0 +1,60 @@
+//! Whether the state of a quantum circuit fits any memory of the node. It doubles with each qubit, so what fits is named.
+
+use octavo_node::NodeConfig;
+use octavo_units::Bytes;
+
+use crate::error::Problem;
+use crate::program::RunKind;
+use crate::scenario::WorkloadChoice;
+
+/// The workload whose buffers are 2^n amplitudes.
+const NAME: &str = "quantum-volume";
+/// Its qubits at scale 1.
+const USUAL: f64 = 30.0;
+
+/// `prefix`: what keys of the workload begin with. Nodes whose memory is not limited, or depends on the workload, fit all.
+pub(crate) fn check_qubits(
+    prefix: &str,
+    workload: &WorkloadChoice,
+    kind: RunKind,
+    node: &NodeConfig,
+) -> Result<(), Problem> {
+    let Some((room, place)) = room(node, kind).filter(|_| workload.name == NAME) else { return Ok(()) };
+    let given = workload.options.get("qubits").and_then(serde_json::Value::as_u64);
+    let (key, qubits) = match given {
+        Some(qubits) => ("qubits", qubits),
+        None => ("scale", (USUAL + workload.scale.log2()).round().max(0.0) as u64),
+    };
+    let double = workload.options.get("precision").is_some_and(|precision| precision == "double");
+    let each = if double { 16 } else { 8 };
+    let most = (room / each).checked_ilog2().unwrap_or(0);
+    if qubits <= u64::from(most) {
+        return Ok(());
+    }
+    let message = format!(
+        "expected at most {most} qubits, whose state takes {} ({each} bytes for each of 2^{most} amplitudes) and fits \
+         {place} of {}; found {qubits}",
+        Bytes(each << most),
+        Bytes(room)
+    );
+    Err(Problem::new(format!("{prefix}workload.{key}"), message))
+}
+
+/// Bytes that buffers of a kind can take at most on the node, and whose they are; none if there is no limit.
+fn room(node: &NodeConfig, kind: RunKind) -> Option<(u64, &'static str)> {
+    let first = node.host.memory.capacity.0;
+    let host = first + node.host.memories.iter().map(|memory| memory.capacity.0).sum::<u64>();
+    let gpus = node.capacity.bytes.0 * u64::from(node.gpus);
+    if first == 0 || gpus == 0 {
+        return None;
+    }
+    Some(match kind {
+        RunKind::Pinned => (host, "the host's memory"),
+        // Staged on the host where it does not fit the GPUs.
+        RunKind::Explicit if host >= gpus => (host, "the host's memory"),
+        RunKind::Explicit => (gpus, "the GPUs' memory"),
+        RunKind::Launches | RunKind::Managed | RunKind::System | RunKind::Recorded => {
+            (host + gpus, "the memory of host and GPUs")
+        }
+    })
+}
