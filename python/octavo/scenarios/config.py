@@ -383,8 +383,8 @@ class Workload(TypedDict, total=False):
     """GPUs that the network is split over by layer, 1 to 64. Default 1."""
 
     cut: Literal["work", "layers"]
-    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default
-    `work`."""
+    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters
+    (a layer's weights are one, its bias another). Default `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
     """`llm-decode`: The model. Default `llama-3-8b`. `moe-decode`: The model. Default `qwen3-30b-a3b`."""
@@ -776,8 +776,8 @@ class JobItemWorkload(TypedDict, total=False):
     """GPUs that the network is split over by layer, 1 to 64. Default 1."""
 
     cut: Literal["work", "layers"]
-    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many layers. Default
-    `work`."""
+    """Which part each of them gets: `work`, about as much to do, or `layers`, about as many tensors of parameters
+    (a layer's weights are one, its bias another). Default `work`."""
 
     model: Literal["llama-3-8b", "llama-3-70b", "qwen3-30b-a3b", "mixtral-8x7b"]
     """`llm-decode`: The model. Default `llama-3-8b`. `moe-decode`: The model. Default `qwen3-30b-a3b`."""
