@@ -239,7 +239,7 @@ def plan_comparison(
     variants = _variants(placements, kinds, sharings)
     labels = [variant.label for variant in variants]
     if baseline is not None and baseline not in labels:
-        raise ScenarioError(f"baseline `{baseline}` is none of {', '.join(labels)}")
+        raise ScenarioError(f"unknown baseline `{baseline}`: expected one of {', '.join(labels)}")
     single = arguments.get("workload")
     named = workloads or (None if single is None else [str(single)])
     arguments["workload"] = named[0] if named else None

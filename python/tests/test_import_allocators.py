@@ -129,7 +129,7 @@ def test_nothing_in_a_snapshot_is_executed(tmp_path, protocol):
 )
 def test_what_is_no_pickle_ends_in_a_message(tmp_path, content):
     (tmp_path / "snapshot.pickle").write_bytes(content)
-    with pytest.raises(ProfileError, match="is no memory snapshot"):
+    with pytest.raises(ProfileError, match="is not a memory snapshot"):
         import_torch(tmp_path / "snapshot.pickle", tmp_path / "run")
 
 

@@ -129,7 +129,7 @@ def test_pages_can_be_there_from_the_start(small, tmp_path, monkeypatch):
 def test_parts_about_paging_cannot_be_without(cli):
     done = cli("reproduce", "mosaic", "--no-paging", "--part", "paging")
     assert done.returncode != 0
-    assert "--no-paging says nothing about paging" in done.stderr
+    assert "--no-paging does not apply to paging" in done.stderr
 
 
 def test_varied_parts_cover_their_settings(small, monkeypatch):

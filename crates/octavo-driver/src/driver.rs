@@ -21,7 +21,7 @@ use crate::trials::Trials;
 /// Drives one manager: merges and serves faults, has an executor carry plans out step by step, acknowledges them, and
 /// wakes who waits.
 ///
-/// It has no clock: whoever calls it says what time it is, and times never go back. Every method that can lead to steps
+/// It has no clock: its caller says what time it is, and times never go back. Every method that can lead to steps
 /// takes the executor; when it returns, everything that could be done at once is done. Feed it what happens, report the
 /// ends of what the executor left under way ([`finished`](Self::finished), [`woken`](Self::woken)), and call it for its
 /// alarms ([`alarm`](Self::alarm), or [`deadline`](Self::deadline) and [`tick`](Self::tick)).

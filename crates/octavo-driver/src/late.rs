@@ -15,7 +15,7 @@ const MOST: u32 = 32;
 #[derive(Default)]
 pub(crate) struct Late {
     in_a_row: BTreeMap<(PageId, ProcessorId), u32>,
-    /// Pages whose wakes are part of their plans: nobody takes the page away before they have arrived.
+    /// Pages whose wakes are part of their plans: no GPU takes the page away before they have arrived.
     prompt: BTreeSet<PageId>,
 }
 

@@ -35,7 +35,7 @@
 //! in which they were set. Whoever answers `false` asks [`Driver::deadline`] and calls [`Driver::tick`].
 //!
 //! Strategies of the manager can want to be asked at a time of their own; there is one alarm for the first of these
-//! times, and none if nobody wants it.
+//! times, and none if no caller wants it.
 //!
 //! # Refusals
 //!

@@ -45,7 +45,7 @@ impl Driver {
     }
 
     /// Nothing that the manager has decided since means anything: no plan of it is begun, so that none holds its pages, and
-    /// nobody waits any more.
+    /// no access waits any more.
     pub(crate) fn halt(&mut self, now: Time, to: &mut impl Executor) {
         self.halted = true;
         while let Some(plan) = self.made.pop() {

@@ -42,7 +42,7 @@ pub enum Library {
 }
 
 impl Library {
-    /// With what the names of its files begin, unless somebody packed them under others.
+    /// With what the names of its files begin, unless they were packed under other names.
     fn prefix(self) -> &'static [u8] {
         match self {
             Self::Runtime => b"libcudart.so",
@@ -64,7 +64,7 @@ impl Slot {
         Self { name, library, real: AtomicPtr::new(null_mut()) }
     }
 
-    /// Remembers the function that somebody found. False if another one is there already, behind which the hook cannot
+    /// Remembers the function that was found. False if another one is there already, behind which the hook cannot
     /// stand, too.
     pub fn found(&self, real: *mut c_void) -> bool {
         match self.real.compare_exchange(null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
@@ -73,7 +73,7 @@ impl Slot {
         }
     }
 
-    /// The function, looked for if nobody found it; null if it is nowhere.
+    /// The function, looked up if it was not found yet; null if there is none.
     pub fn real(&self, hook: *const c_void) -> *mut c_void {
         let known = self.real.load(Ordering::Acquire);
         if !known.is_null() {

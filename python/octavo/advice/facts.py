@@ -68,7 +68,7 @@ class Buffer:
     `stale_faults`, `copied_in`, `copied_out`, `copies`, `host_faults`, `returned`, `return_faults`,
     `return_prefetches`, `thrashing`. Besides, `concurrency` of its faults, `faults`: pages that fault, `used`: the
     share of its bytes that is touched, `kernels`: seconds that they take, and `migrations`: pages that came to the
-    device, each time, where anybody has counted them."""
+    device, each time, where they were counted."""
 
     def knowing(self, facts: Mapping[str, Fact]) -> Buffer:
         """The same with better facts."""

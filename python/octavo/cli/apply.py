@@ -73,7 +73,7 @@ def _show(sink: Sink, found: Applied) -> None:
         return
     log = logs[0] if len(logs) == 1 else summed(logs)
     if log["refused"] is not None:
-        sink.say(f"Nothing was applied, and the program ran as it is: {log['refused']}")
+        sink.say(f"Nothing was applied; the program ran unchanged: {log['refused']}")
         return
     _show_done(sink, log, len(logs))
 

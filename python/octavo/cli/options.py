@@ -20,7 +20,7 @@ Workload = Annotated[
         "-w",
         autocompletion=names("workloads"),
         callback=former.read,
-        help="Workload by name, folder of a trace, or file of a recorded step; instead of or over a scenario file.",
+        help="Workload by name, folder of a trace, or file of a recorded step. Replaces that of a scenario file.",
     ),
 ]
 Named = Annotated[

@@ -38,9 +38,7 @@ Output = Annotated[
 Every = Annotated[str, typer.Option("--every", metavar="TIME", help="Time between samples, 1ms to 3600s.")]
 Buffers = Annotated[
     bool,
-    typer.Option(
-        "--buffers", help="Also record what the program allocates of CUDA's, for octavo advise; as octavo record does."
-    ),
+    typer.Option("--buffers", help="Also record CUDA allocations for octavo advise, as octavo record does."),
 ]
 Name = Annotated[str | None, typer.Option("--name", help="Name in reports; the program's file name if left out.")]
 
@@ -111,7 +109,7 @@ def _show_recordings(sink: Sink, result: RunResult) -> None:
     if recorded.in_folder(result.folder):
         sink.say(f"What to allocate how: octavo advise {result.folder}")
     else:
-        sink.say("Not in the profile: buffers; the program called no function of CUDA's that can be seen")
+        sink.say("The profile has no buffers: the program made no CUDA call that Octavo can see")
 
 
 def _totals(summary: dict[str, Any]) -> list[tuple[str, str]]:

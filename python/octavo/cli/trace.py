@@ -126,7 +126,7 @@ def torch_step(
         typer.Option(
             "--batch",
             min=1,
-            help="Samples of a batch that replays have unless they choose; the script is recorded with 2, 3 and 5 "
+            help="Batch size of replays that choose none. The script is recorded with 2, 3 and 5 samples "
             "for {batch}, and sizes follow.",
         ),
     ] = None,

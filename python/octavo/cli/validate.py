@@ -274,7 +274,9 @@ def uvmsmart_(
 def _percents(values: list[str]) -> list[int]:
     for value in values:
         if not value.isdecimal() or int(value) < 100:
-            raise ValidationError(f"`{value}` is no footprint in percent of the memory", "expected 100 or more")
+            raise ValidationError(
+                f"--oversubscription: `{value}` is not a footprint in percent of the memory", "expected 100 or more"
+            )
     return sorted({int(value) for value in values})
 
 
@@ -289,7 +291,7 @@ def _say(sink: Sink, found: validate.Validation) -> None:
 def _numbers(values: list[str]) -> list[int]:
     for value in values:
         if not value.isdecimal():
-            raise ValidationError(f"`{value}` is no number of GPUs", "expected 1, 4 or 1,4")
+            raise ValidationError(f"--gpus: `{value}` is not a number of GPUs", "expected 1, 4 or 1,4")
     return [int(value) for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Symbolic links: followed where somebody names one, never inside a folder of ours."""
+"""Symbolic links: followed if the user names one, never inside a folder of ours."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def held(file: Path, folder: Path) -> Iterator[None]:
     Systems without such locks (and file systems that refuse them) have no protection.
 
     Raises:
-        OutputError: somebody else writes there; it says who.
+        OutputError: another process writes there; the message says which.
 
     """
     try:
@@ -70,7 +70,7 @@ def _acquire(file: Path, folder: Path, locked: Callable[[int], bool]) -> int:
 
 
 def _is_still(handle: int, file: Path) -> bool:
-    """Whether the locked file has its name: whoever had the lock before removed the name, then let go."""
+    """Whether the locked file has its name: the holder before removed the name, then let go."""
     try:
         return os.path.samestat(os.fstat(handle), file.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What somebody should know who asked for something else: a warning in Python, a line `note:` on the command line."""
+"""Notes beside a result: a warning in Python, a line `note:` on the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 
 
 class OctavoNote(UserWarning):
-    """Nothing went wrong, but somebody may want to act."""
+    """Nothing went wrong, but the user may want to act."""
 
 
 def note(message: str) -> None:

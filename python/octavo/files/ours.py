@@ -56,7 +56,7 @@ def remove(folder: Path, known: Collection[str]) -> None:
 def remove_unfinished(folder: Path) -> None:
     """Remove a folder that was never whole, so that only Octavo wrote into it."""
     if not folder.name.endswith(SUFFIX) or folder.is_symlink():
-        raise OutputError(f"{folder} is no unfinished folder")
+        raise OutputError(f"{folder} is not a folder that was left unfinished")
     if folder.is_dir():
         shutil.rmtree(folder)
 

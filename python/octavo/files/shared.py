@@ -142,7 +142,7 @@ def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
 def _key_of_earlier(root: Path, shared: Shared, *, force: bool) -> str | None:
     """Which experiment a folder without a manifest to trust is of; the empty text for one that cannot be told.
 
-    Only a manifest, even a damaged one, says that what cannot be read is Octavo's, and not somebody's by that name.
+    Only a manifest, even a damaged one, says that an unreadable file is Octavo's, and not a user's of that name.
     """
     try:
         return shared.earlier(root)

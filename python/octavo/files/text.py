@@ -16,7 +16,7 @@ def read_text(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        OSError: it cannot be read, or is larger than anybody writes.
+        OSError: it cannot be read, or is larger than such a file ever is.
         UnicodeDecodeError: it is not UTF-8.
 
     """

@@ -159,8 +159,8 @@ class EvictionPolicy(Policy):
 class DemotionPolicy(Policy):
     """Decides where sole copies go that leave a GPU's memory, and how much of each memory is kept free.
 
-    A GPU that gets them keeps them for others: nobody maps them, whoever touches one fetches it back, and the host gets
-    copies of them in the background.
+    A GPU that gets them keeps them for others: no processor maps them. A processor that touches one fetches it back.
+    The host gets copies of them in the background.
     """
 
     occupancy: Occupancy = Occupancy()
@@ -190,8 +190,8 @@ class SharingPolicy(Policy):
     def yields(self, shortage: Shortage) -> Iterable[Yield]:
         """Who gives up pages, in this order, each job once.
 
-        Pages leave until there are as many as are `wanted`, or everyone has given up what they may: then whoever needs
-        room waits.
+        Pages leave until there are as many as are `wanted`, or every job has given up what it may. Then the job that
+        needs room waits.
         """
 
 

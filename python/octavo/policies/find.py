@@ -82,7 +82,7 @@ def name_of(policy: object) -> str:
 def _check(kind: str, found: Found) -> None:
     base = KINDS[kind]
     if not issubclass(found.policy, base):
-        raise OptionError("name", f"{found.name} is no {base.__name__}: expected a class derived from it")
+        raise OptionError("name", f"{found.name} is not a {base.__name__}: expected a class derived from it")
     missing = ", ".join(sorted(found.policy.__abstractmethods__))
     if missing:
         raise OptionError("name", f"{found.name} has no method {missing}")

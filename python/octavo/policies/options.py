@@ -164,7 +164,7 @@ def _kind(policy: type[Declaring], name: str, annotation: Any) -> tuple[type, tu
     raise OptionError(
         "name",
         f"{policy.__name__}: option `{name}`: expected bool, int, float, str or a Literal of words, found {shown}; "
-        "what is no option is made in `start`",
+        "`start` is the place for attributes that are not options",
     )
 
 

@@ -29,7 +29,7 @@ def baseline(runs: Sequence[Run], named: str | None) -> str:
     """
     variants = list(dict.fromkeys(run.variant for run in runs))
     if named is not None and named not in variants:
-        raise ScenarioError(f"baseline `{named}` is none of the variants", f"variants: {'; '.join(variants)}")
+        raise ScenarioError(f"unknown baseline `{named}`", f"expected one of the variants: {'; '.join(variants)}")
     return named or next((run.variant for run in runs if run.placement == _USUAL), variants[0])
 
 

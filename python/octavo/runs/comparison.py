@@ -64,7 +64,7 @@ class Comparison:
         variants = outcome.points["variant"].unique(maintain_order=True).to_list()
         chosen = variants[0] if baseline is None else baseline
         if chosen not in variants:
-            raise ScenarioError(f"baseline `{chosen}` is none of {', '.join(variants)}")
+            raise ScenarioError(f"unknown baseline `{chosen}`: expected one of {', '.join(variants)}")
         if baseline is not None and not measures.has_time(outcome.points):
             raise ScenarioError(f"no speed-up over `{baseline}`: runs of the executor `instant` have no time")
         jobs = sharing.slowdowns(outcome.results, outcome.alone) if outcome.alone else None

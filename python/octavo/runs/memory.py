@@ -132,7 +132,7 @@ def _left_in_group() -> int | None:
         most = (_CGROUP / "memory.max").read_text().strip()
         used = int((_CGROUP / "memory.current").read_text())
         kept = dict(line.split() for line in (_CGROUP / "memory.stat").read_text().splitlines())
-        # Files that were read and are not in use are given up before anybody fails.
+        # Files that were read and are not in use are given up before an allocation fails.
         used -= int(kept.get("inactive_file", 0))
         return None if most == "max" else max(int(most) - used, 0)
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """What jobs cost each other: each job's time beside the others and alone, how evenly they suffer, what gets done.
 
 Alone is the same scenario with every other job idle: the job has its GPUs, its compute units and its memory as beside
-them, and nobody uses theirs.
+them, and the rest stays unused.
 """
 
 from __future__ import annotations

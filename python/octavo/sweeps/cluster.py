@@ -43,7 +43,7 @@ class RayCluster:
         self._connect(address, slots)
         self.slots = slots or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._task = self._ray.remote(num_cpus=1)(simulate)
-        # What is free on the nodes of somebody's cluster is for Ray to watch.
+        # Ray watches the free memory of the nodes of an existing cluster.
         self._memory = memory.whole(here=not (address or os.environ.get("RAY_ADDRESS")))
         self._memory_limit = memory.part(self._memory, self.slots)
         self._running: dict[Any, Job] = {}

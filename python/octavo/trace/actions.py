@@ -45,7 +45,7 @@ def action_rows(table: Any, allocations: Sequence[tuple[str, int, int, int]]) ->
 
 
 class _Action:
-    """An action as somebody wrote it: places may be names of allocations."""
+    """An action as a user wrote it: places may be names of allocations."""
 
     def __init__(self, row: Row, places: Mapping[str, tuple[int, int, int]], number: int) -> None:
         if unknown := [name for name in row if name not in _COLUMNS]:

@@ -50,7 +50,7 @@ def _check_replaceable(path: Path, *, replace: bool) -> None:
     if not replace:
         raise TraceError(f"{path}: exists already")
     if not is_trace(path):
-        raise TraceError(f"{path}: exists and is no trace, so it is not replaced")
+        raise TraceError(f"{path} exists and is not a trace: it is not replaced")
 
 
 def is_trace(path: Path) -> bool:
@@ -90,4 +90,4 @@ def check(path: Path) -> None:
             error.message, f"restore the file, or remove {path / MANIFEST_FILE} if it was changed on purpose"
         ) from None
     if found is None and is_trace(path):
-        note(f"{path} has no manifest: what is damaged in it may go unnoticed; `octavo trace seal` writes one")
+        note(f"{path} has no manifest, so damage may go unnoticed; `octavo trace seal` writes one")

@@ -65,7 +65,7 @@ def load(results: Path) -> Known:
             for row in csv.DictReader(file):
                 missing = [column for column in _COLUMNS if row.get(column) is None]
                 if missing:
-                    raise ValidationError(f"{path} is no table of launches: it lacks {', '.join(missing)}")
+                    raise ValidationError(f"{path} is not a table of launches: it lacks {', '.join(missing)}")
                 of_run = known.setdefault((row["benchmark"], row["parameters"], int(row["gpus"])), [])
                 of_run.append(Launch(row["kernel"], int(row["cycles"]) * 1000))  # a cycle is 1 ns
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:

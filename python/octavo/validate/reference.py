@@ -135,7 +135,7 @@ def _check_columns(path: Path, columns: Sequence[str]) -> None:
     if missing:
         shown = ", ".join(missing[:4]) + (f" and {len(missing) - 4} more" if len(missing) > 4 else "")
         raise ValidationError(
-            f"{path} is no table of results of MGPUSim {VERSION}: it lacks {shown}",
+            f"{path} is not a table of results of MGPUSim {VERSION}: it lacks {shown}",
             "its columns are described in validation/README.md",
         )
 

@@ -17,7 +17,7 @@ use crate::service::Service;
 const FIRST: PageRun = PageRun { first: PageId(0), count: 40 };
 const SECOND: PageRun = PageRun { first: PageId(40), count: 20 };
 
-/// Accesses that are tried again in one session, at most: beyond, nobody gets on.
+/// Accesses that are tried again in one session, at most: with more, the session makes no progress.
 const MOST_TRIES: u32 = 200_000;
 
 /// What is tested.
@@ -171,7 +171,7 @@ impl<S: Subject> Session<S> {
         machine.touch(touch).unwrap()
     }
 
-    /// Wakes arrive, perhaps all: whoever waited tries again.
+    /// Wakes arrive, perhaps all: waiting accesses try again.
     fn replay(&mut self, all: bool) -> bool {
         let mut any = false;
         while let Some(id) = self.node.arriving_wake(all) {
@@ -237,7 +237,7 @@ impl<S: Subject> Session<S> {
         self.driver.allocate(self.now, *allocation, &mut self.node);
     }
 
-    /// Everything that is under way ends; then nobody may wait, and manager and machine agree.
+    /// Everything under way ends. Then no access may wait, and manager and machine agree.
     fn settle(&mut self) {
         while self.replay(true) || self.node.go_on(self.now, &mut self.driver) || self.pass_time() {}
         assert!(self.driver.is_idle(), "plans are under way and nothing ends them");

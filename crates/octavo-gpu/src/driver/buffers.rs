@@ -83,7 +83,7 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// Managed memory: pages move to whoever touches them.
+/// Managed memory: pages move to the processor that touches them.
 pub struct ManagedMemory {
     address: u64,
     bytes: u64,

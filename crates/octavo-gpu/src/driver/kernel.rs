@@ -102,7 +102,7 @@ impl Module {
             found: String::new(),
         })?;
         let symbol = CString::new(name).expect("kernels have plain names");
-        // SAFETY: the module is loaded; whoever holds a kernel holds its GPU, which holds the module.
+        // SAFETY: the module is loaded; a kernel holds its GPU, which holds the module.
         let handle = unsafe { result::module::get_function(self.handle, symbol) }.called("cuModuleGetFunction")?;
         Ok(Kernel { handle, name: name.to_owned(), takes })
     }

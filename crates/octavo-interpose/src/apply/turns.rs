@@ -10,7 +10,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The number of an allocation that begins: the lowest that nobody has.
+    /// The number of an allocation that begins: the lowest free one.
     pub fn take(&mut self) -> u64 {
         self.given_back.pop_first().unwrap_or_else(|| {
             self.next += 1;

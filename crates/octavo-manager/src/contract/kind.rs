@@ -9,7 +9,7 @@ use crate::contract::ids::MemoryId;
 use crate::contract::masks::ProcessorMask;
 
 /// What an allocation is. `managed` and `system` memory moves; `device` and `pinned` memory lies where it is from its
-/// allocation on, and nobody faults on it.
+/// allocation on, and no access faults on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -45,8 +45,8 @@ impl Kind {
         !matches!(self, Self::Device)
     }
 
-    /// Whether pages lie where they were allocated for as long as they exist: nobody faults on them, nothing moves or
-    /// evicts them, and everyone who reaches them maps them from the beginning.
+    /// Whether pages lie where they were allocated for as long as they exist: no access faults on them, nothing moves
+    /// or evicts them, and everyone who reaches them maps them from the beginning.
     #[must_use]
     pub const fn stays(self) -> bool {
         matches!(self, Self::Device | Self::Pinned)

@@ -15,7 +15,7 @@ pub enum Mode {
     /// Mapped as if local on every GPU, by decree: the `ideal` bound. One copy is kept; it takes up no room.
     Everywhere,
     /// A victim in the memory of a GPU that keeps it for others, until they fetch it back: one copy there, perhaps one on
-    /// the host, and nobody maps it.
+    /// the host, and no processor maps it.
     Spare,
 }
 
@@ -63,15 +63,15 @@ impl PageView {
         self.owner.on_host()
     }
 
-    /// Whether the page is where nobody works on it: on the host, nowhere yet, or kept by a GPU for others. Whoever
-    /// wants it near has to bring it.
+    /// Whether the page is where no processor works on it: on the host, nowhere yet, or kept by a GPU for others.
+    /// To be used, it has to be brought to a processor.
     #[must_use]
     pub fn cold(&self) -> bool {
         self.on_host() || self.mode == Mode::Spare
     }
 
     /// Whether a GPU and the host hold the page, so that leaving the GPU's memory costs no copy. No store makes the
-    /// host's copy old: while there are several copies, nobody writes, or stores go to all of them.
+    /// host's copy old: while there are several copies, no processor writes, or stores go to all of them.
     #[must_use]
     pub fn backed(&self) -> bool {
         self.resident.near(HOST) && self.replicated()

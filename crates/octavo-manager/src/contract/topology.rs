@@ -178,7 +178,7 @@ impl FastLinks {
         Self(vec![MemoryMask::EMPTY; gpus + 1])
     }
 
-    /// GPUs each other's, and nobody the host.
+    /// GPUs each other's, and no processor the host.
     #[must_use]
     pub fn between_gpus(gpus: usize) -> Self {
         let mut fast = Self(vec![MemoryMask::all_gpus(gpus.min(MAX_PROCESSORS - 1)); gpus + 1]);

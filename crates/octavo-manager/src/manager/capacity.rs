@@ -12,7 +12,7 @@ use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 
 impl Manager {
-    /// Checks that no GPU is asked to keep more than half of its memory free, which would be kept for nobody. A memory
+    /// Checks that no GPU is asked to keep more than half of its memory free, which no processor could use. A memory
     /// that shrinks later keeps at most half of what is left.
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl Manager {
         self.memory.frames.set_capacity(memory, room);
     }
 
-    /// Does what nobody waits for: evicts what no longer fits since a capacity changed, or ahead of need if frames should
-    /// be kept free, and writes back. To be called when what happened has been told to the end, frees that waited for a
+    /// Does work that no access waits for: evicts what no longer fits since a capacity changed, or ahead of need if
+    /// frames should be kept free, and writes back. To be called when what happened has been told to the end, frees that waited for a
     /// plan included: pages that leave or are written back cannot be freed. What is refused again and again is begun
     /// again here and nowhere else.
     pub fn work_ahead(&mut self, now: Time, plans: &mut Vec<Plan>) {

@@ -1,4 +1,4 @@
-//! Mappings that vanished: somebody else took them away.
+//! Mappings that vanished: another plan took them away.
 
 use crate::contract::event::Fault;
 use crate::contract::ids::PageRun;

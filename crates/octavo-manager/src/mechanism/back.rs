@@ -3,7 +3,7 @@
 use crate::contract::ids::{MemoryId, PageRun};
 use crate::transaction::Transaction;
 
-/// Copies pages, which nobody maps, to the host's memories in order. They have room for all of them.
+/// Copies pages, which no processor maps, to the host's memories in order. They have room for all of them.
 pub(crate) fn back(tx: &mut Transaction<'_>, run: PageRun, from: MemoryId, host: MemoryId) {
     let mut rest = Some(run);
     while let Some(run) = rest {

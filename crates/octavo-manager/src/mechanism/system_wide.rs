@@ -1,5 +1,5 @@
 //! Memory of the operating system where all processors share its page table: what one of them can access, all can. A
-//! fault means that nobody has the page, or that its entry is not there yet.
+//! fault means that no processor has the page, or that its entry is not there yet.
 
 use super::populate::place;
 use super::repair::map_for_good;

@@ -5,7 +5,7 @@ use crate::pages::residency::Residency;
 use crate::strategies::sharing::{Shortage, Yield};
 use crate::transaction::state::Memory;
 
-/// What somebody needs of a memory.
+/// Room that is needed in a memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Need {
     /// Pages that have to leave.

@@ -30,7 +30,7 @@ impl Unfinished {
         Draft { class, ..self.open() }
     }
 
-    /// A plan that somebody waits for.
+    /// A plan that an access waits for.
     pub fn open(&mut self) -> Draft {
         let (slot, flight) = self.flights.open();
         let mut spare = || self.spare.pop().unwrap_or_default();

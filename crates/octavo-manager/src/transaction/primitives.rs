@@ -70,7 +70,7 @@ impl Transaction<'_> {
         self.gain(to, pages);
     }
 
-    /// Gives the host a copy of pages that a GPU keeps for others, which nobody maps.
+    /// Gives the host a copy of pages that a GPU keeps for others, which no processor maps.
     pub fn back(&mut self, pages: PageRun, from: MemoryId, host: MemoryId) {
         self.copy(pages, from, host, Cause::WriteBack);
         self.memory.statistics.written_back += u64::from(pages.count);

@@ -85,7 +85,7 @@ def grit(
         message = "--fit, --networks, --characterise, --walks and --sensitivity are different studies"
         raise ScenarioError(message, "choose one of them")
     if collapse_scale is not None and not characterise:
-        raise ScenarioError("--collapse-scale says nothing without --characterise")
+        raise ScenarioError("--collapse-scale needs --characterise")
     sink = Sink(as_json=as_json, quiet=quiet)
     overrides = tuple(options.overrides(assignments, scale, seed))
     with watching(quiet=quiet) as watch:

@@ -95,7 +95,10 @@ def mosaic(
     parts = parts if set(names) & set(machine.SHIPPED) else [name for name in parts if name != "inputs"]
     chosen = [str(one.value) for one in part or []] or parts
     if not paging and (both := [name for name in chosen if name in WITH_BOTH]):
-        raise ScenarioError(f"--no-paging says nothing about {', '.join(both)}", "these parts are about paging")
+        raise ScenarioError(
+            f"--no-paging does not apply to {', '.join(both)}",
+            "these parts always run with paging, or with and without",
+        )
     documents: dict[str, Any] = {}
     with watching(quiet=quiet) as watch:
         study = Study(

@@ -55,7 +55,7 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
     """Write the tables `memory_intervals` and `lifetimes`, and the summary.
 
     Raises:
-        ProfileError: nothing was allocated, or the log takes longer than anybody records.
+        ProfileError: nothing was allocated, or the log spans an impossible time.
         OutputError: the folder cannot be written.
 
     """

@@ -30,7 +30,7 @@ class _NothingButData(pickle._Unpickler):
     """Reads containers, text and numbers; in Python, so that sizes which a file only claims reserve no memory."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise pickle.UnpicklingError(f"it refers to the code {module}.{name}; plain data never does")
+        raise pickle.UnpicklingError(f"it refers to the code {module}.{name}, which plain data does not")
 
     def persistent_load(self, _pid: object) -> NoReturn:
         raise pickle.UnpicklingError("it refers to something outside of it")
@@ -45,7 +45,7 @@ class _NothingButData(pickle._Unpickler):
     }
 
     def get_extension(self, code: int) -> NoReturn:
-        raise pickle.UnpicklingError(f"it refers to the extension {code}; plain data never does")
+        raise pickle.UnpicklingError(f"it refers to the extension {code}, which plain data does not")
 
 
 def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -> RunResult:
@@ -75,10 +75,10 @@ def _traces(path: Path) -> list[Any]:
     except OSError as error:
         raise ProfileError(f"cannot read {path}: {error.strerror}") from None
     except Exception as error:  # bytes that are no pickle end in any of a dozen
-        raise ProfileError(f"{path} is no memory snapshot: {error or type(error).__name__}") from None
+        raise ProfileError(f"{path} is not a memory snapshot: {error or type(error).__name__}") from None
     traces = found.get("device_traces") if isinstance(found, dict) else None
     if not isinstance(traces, list) or not all(isinstance(one, list) for one in traces):
-        raise ProfileError(f"{path} is no memory snapshot: expected `device_traces`, a list for each GPU")
+        raise ProfileError(f"{path} is not a memory snapshot: expected `device_traces`, a list for each GPU")
     return traces
 
 

@@ -24,7 +24,7 @@ _OWN = ("OCTAVO_RECORD", "OCTAVO_APPLY", "OCTAVO_APPLY_LOG", "OCTAVO_FIRST", "OC
 _RECORDING, _LOG = "octavo_profile", "octavo_applied"
 """Keys that tell whose file one is: nothing else is ever replaced."""
 _LONG = 3600.0
-"""Seconds between two looks at a program that nobody tells of its end; chosen: it always is told."""
+"""Seconds between two checks of a program; chosen: a fallback, as its end is always reported."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from octavo.errors import ProfileError
 _UNITS = {"us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """Nanoseconds of each."""
 LEAST, MOST = 1_000_000, 3_600_000_000_000
-"""Chosen: reading /proc takes most of a shorter one, and nobody sees anything in longer ones."""
+"""Chosen: reading /proc would take most of a shorter one, and longer ones show no detail."""
 
 
 def nanoseconds(text: str) -> int:

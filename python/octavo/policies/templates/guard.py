@@ -28,7 +28,7 @@ class MyPolicy(GuardPolicy):
         self.until: dict[int, int] = {}
 
     def on_move(self, pages: range, to: int) -> None:
-        """Called when pages move, whoever decided that. `self.memory.now` is the time in picoseconds."""
+        """Called when pages move, whichever strategy decided it. `self.memory.now` is the time in picoseconds."""
         for page in pages:
             self.moved[page] = self.moved.get(page, 0) + 1
             self.until[page] = self.memory.now + self.nap * MICROSECOND
@@ -44,7 +44,7 @@ class MyPolicy(GuardPolicy):
         return None
 
     def on_free(self, pages: range) -> None:
-        """Called when pages are no more; their numbers may be used again."""
+        """Called when pages are freed; their numbers may be used again."""
         for page in pages:
             self.moved.pop(page, None)
             self.until.pop(page, None)

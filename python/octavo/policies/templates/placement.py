@@ -13,7 +13,7 @@ from octavo.policies import HOST, Decision, Fault, Page, PlacementPolicy, option
 
 
 class MyPolicy(PlacementPolicy):
-    """A page moves to whoever touches it, but after some moves it stays and is accessed remotely."""
+    """A page moves to the GPU that touches it, but after some moves it stays and is accessed remotely."""
 
     # An option, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
     moves: int = option(2, "moves between GPUs after which a page stays", minimum=0)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class MyPolicy(SharingPolicy):
-    """Jobs with more than a part of the memory give up first, whoever has most before the others."""
+    """Jobs that have more than their part of the memory give up pages first, the largest before the others."""
 
     # Options, set by `--set`, in a scenario file or from Python. Types: bool, int, float, str, Literal of words.
     kept: float = option(0.25, "part of each GPU's memory that no other job takes from a job", minimum=0, maximum=1)
@@ -34,7 +34,7 @@ class MyPolicy(SharingPolicy):
         others = [job for job in shortage.jobs if job.number != shortage.asking and job.held > kept]
         others.sort(key=lambda job: job.held, reverse=True)
         yield from (Yield(job.number, job.held - kept) for job in others)
-        # Whoever asks gives up pages of its own then; if nobody asks, or it has none, everyone does.
+        # The job that asks gives up pages of its own then. If no job asks, or it has none, all jobs do.
         taken = {job.number for job in others}
         asking = [job for job in shortage.jobs if job.number == shortage.asking and job.held]
         yield from (Yield(job.number) for job in asking or shortage.jobs if job.number not in taken)

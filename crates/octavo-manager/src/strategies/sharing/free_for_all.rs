@@ -1,4 +1,4 @@
-//! `free-for-all`: whoever needs room takes it from anyone.
+//! `free-for-all`: an address space that needs room takes it from any other.
 
 use octavo_registry::{Entry, typed};
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! `quota`: each address space is guaranteed a share of each GPU's memory.
 //!
-//! What nobody uses may be borrowed. It is given back when another address space needs room: those above their shares
-//! give up pages first; if there are none, whoever needs room gives up its own.
+//! Unused memory may be borrowed. It is given back when another address space needs room: those above their shares
+//! give up pages first; if there are none, the address space that needs room gives up its own pages.
 
 use std::collections::BTreeMap;
 
