@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from octavo.scenarios.config import Config
     from octavo.scenarios.scenario import Scenario
     from octavo.sweeps.api import sweep
+    from octavo.sweeps.saved import load_sweep
 
 __all__ = [
     "Advice",
@@ -65,6 +66,7 @@ __all__ = [
     "inspect_workload",
     "limit_memory",
     "listing",
+    "load_sweep",
     "measured",
     "policies",
     "report",
@@ -117,6 +119,7 @@ _HOMES = {
     "octavo.scenarios.config": ("Config",),
     "octavo.scenarios.scenario": ("Scenario",),
     "octavo.sweeps.api": ("sweep",),
+    "octavo.sweeps.saved": ("load_sweep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

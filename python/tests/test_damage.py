@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 
+import polars as pl
 import pytest
 from conftest import SMALL
 
@@ -108,3 +110,65 @@ def test_a_damaged_run_of_a_comparison_is_named(cli, tmp_path):
         assert done.returncode == 2
         assert "grit/kernels.parquet is damaged" in "".join(done.stderr.split("\n"))
         assert "Traceback" not in done.stderr
+
+
+GRID = {"scenario": {"workload": {"name": "fir", "scale": SMALL}}, "grid": {"memory.placement": ["on-touch", "grit"]}}
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("swept") / "s"
+    return octavo.sweep(GRID, output=folder, workers=1), folder
+
+
+def flipped(path, chance):
+    content = bytearray(path.read_bytes())
+    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+
+
+def test_any_flipped_bit_in_the_row_of_a_point_is_found(swept, tmp_path):
+    table, folder = swept
+    shutil.copytree(folder, tmp_path / "s")
+    row = tmp_path / "s" / "points" / "00001.parquet"
+    whole, chance = row.read_bytes(), random.Random(3)  # noqa: S311 - no secrets
+    assert octavo.load_sweep(tmp_path / "s").equals(table)
+    for _ in range(400):
+        flipped(row, chance)
+        with pytest.raises(octavo.DamagedError, match=r"00001\.parquet is damaged: expected .*, found"):
+            octavo.load_sweep(tmp_path / "s")
+        row.write_bytes(whole)
+    (row.parent / "00000.parquet").write_bytes(whole)
+    with pytest.raises(octavo.DamagedError, match=r"expected the row of point 0, found \[1\]"):
+        octavo.load_sweep(tmp_path / "s")
+
+
+def test_a_sweep_writes_damaged_rows_again_and_says_so(swept, tmp_path):
+    table, folder = swept
+    shutil.copytree(folder, tmp_path / "s")
+    row = tmp_path / "s" / "points" / "00001.parquet"
+    content = row.read_bytes()
+    row.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    with pytest.warns(octavo.OctavoNote, match=r"00001\.parquet was damaged: expected .*, found .*written again"):
+        assert octavo.sweep(GRID, output=tmp_path / "s", workers=1).equals(table)
+    assert row.read_bytes() == content
+
+
+def test_rows_of_earlier_sweeps_are_read_with_a_note(swept, tmp_path):
+    table, folder = swept
+    shutil.copytree(folder, tmp_path / "s")
+    for path in (tmp_path / "s" / "points").iterdir():
+        pl.read_parquet(path).write_parquet(path)
+    with pytest.raises(octavo.DamagedError, match=r"expected a table with a hash \(`octavo.blake2b`\), found none"):
+        octavo.load_sweep(tmp_path / "s")
+    (tmp_path / "s" / "octavo-manifest.json").unlink()
+    plan = json.loads((tmp_path / "s" / "sweep.json").read_text())
+    assert plan.pop("format") == 2
+    (tmp_path / "s" / "sweep.json").write_text(json.dumps(plan))
+    with pytest.warns(octavo.OctavoNote, match="rows of an earlier version of Octavo have no hash"):
+        assert octavo.load_sweep(tmp_path / "s").equals(table)
+
+
+def test_a_folder_without_a_sweep_says_so(tmp_path):
+    with pytest.raises(octavo.OutputError, match="holds no sweep with a point that is over"):
+        octavo.load_sweep(tmp_path)

@@ -47,7 +47,12 @@ def _hashed(path: Path, _inode: int, _size: int, _modified: int, _changed: int) 
 
 def of_text(text: str) -> str:
     """The hash of a text."""
-    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return of_bytes(text.encode())
+
+
+def of_bytes(content: bytes) -> str:
+    """The hash of a content."""
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def sync(path: Path) -> None:

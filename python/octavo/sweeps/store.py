@@ -2,7 +2,8 @@
 
 - `sweep.json`: which sweep it is.
 - `runs/`: a run folder a point, which appears only when it is whole. What is in it is finished.
-- `points/`: a Parquet file a point with one row, so one row group, which appears as soon as the point is over.
+- `points/`: a Parquet file a point with one row, so one row group, which appears as soon as the point is over, sealed
+  with a hash.
 - `points.parquet`: all points in one table, one row group a point, collected when the sweep ends or is stopped.
 
 A Parquet file cannot be extended without rewriting its end, so that a kill at the wrong moment would cost the whole of
@@ -40,6 +41,8 @@ PLAN_FILE = "sweep.json"
 TABLE_FILE = "points.parquet"
 PICTURE_FILE = "sweep.png"
 MEDIANS_FILE = "medians.parquet"
+FORMAT = 2
+"""What `sweep.json` says as `format`; 1, in which rows of single points had no hash, says nothing."""
 _POINTS = "points"
 RUNS = "runs"
 _ROW = re.compile(r"[0-9]{5,}\.parquet")
@@ -76,7 +79,7 @@ class Store:
     def land(self, point: Point, found: RunResult | None, error: str | None) -> dict[str, Any]:
         """Write the row of a point that is over; returns it."""
         landed = row(point, self.columns, found, error)
-        _write(inside(self.root, _POINTS, f"{point.number:05d}.parquet"), self._frame([landed]))
+        _write_row(inside(self.root, _POINTS, f"{point.number:05d}.parquet"), self._frame([landed]))
         return landed
 
     def collect(self, rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -103,7 +106,7 @@ def opened(root: Path, plan: dict[str, Any], columns: dict[str, pl.DataType], *,
 
     """
     folder.check_writable(root)
-    plan = {"octavo": version("octavo"), **plan}
+    plan = {"octavo": version("octavo"), "format": FORMAT, **plan}
     _check(root, plan, force=force)
     with shared.opened(root, shared.Shared("sweep", plan["sweep"], _KNOWN, _key_of_plan), force=force):
         for name in (RUNS, _POINTS):
@@ -169,11 +172,33 @@ def _remove_results(root: Path) -> None:
         note(f"{root} keeps what Octavo did not write: {ours.listed(kept)}")
 
 
+def rows(root: Path) -> list[Path]:
+    """The files of single points, in the order of these."""
+    found = (path for path in (root / _POINTS).glob("*.parquet") if _ROW.fullmatch(path.name))
+    return sorted(found, key=lambda path: int(path.stem))
+
+
+def _write_row(path: Path, table: pl.DataFrame) -> None:
+    """Write the row of a point, sealed; one that is there already is left alone."""
+    content = parquet.sealed(table, row_group_size=1)
+    if path.is_file():
+        found = path.read_bytes()
+        if found == content:
+            return
+        problem = parquet.flaw(found) if parquet.is_sealed(found) else None
+        if problem is not None:
+            note(f"{path} was damaged: {problem}; it is written again")
+    _replace(path, content)
+
+
 def _write(path: Path, table: pl.DataFrame) -> None:
     """Write a table, one row group each; one that is there already is left alone."""
     content = parquet.encoded(table, row_group_size=1)
-    if path.is_file() and path.read_bytes() == content:
-        return
+    if not path.is_file() or path.read_bytes() != content:
+        _replace(path, content)
+
+
+def _replace(path: Path, content: bytes) -> None:
     try:
         folder.write_bytes(path, content)
     except OutputError as error:

@@ -1,0 +1,85 @@
+"""What a sweep has found so far, read from its folder: under way, killed or over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from octavo.errors import DamagedError, OutputError
+from octavo.files import manifest, parquet
+from octavo.files.notes import note
+from octavo.sweeps import store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_AGAIN = "the command of the sweep, given again, writes it anew"
+
+
+def load_sweep(folder: str | Path) -> pl.DataFrame:
+    """Read the rows of a sweep that is under way, was stopped or is over; each is checked by its hash.
+
+    Args:
+        folder: the sweep's `output`.
+
+    Returns:
+        One row for each point that is over, in order; columns as in the table of `octavo.sweep`.
+
+    Raises:
+        OutputError: the folder holds no sweep, or one without a point that is over.
+        DamagedError: a row is not what was written; the message names its file, what was expected and what was found.
+
+    Examples:
+        >>> table = octavo.load_sweep("runs/service")
+        >>> table["status"].to_list()
+        ['ok', 'ok', 'failed']
+
+    """
+    root = Path(folder)
+    files = store.rows(root) if (root / store.PLAN_FILE).is_file() else []
+    if not files:
+        raise OutputError(f"{root} holds no sweep with a point that is over", "a sweep has sweep.json and points/")
+    hashed = _has_hashes(root)
+    if not hashed:
+        note(f"{root}: rows of an earlier version of Octavo have no hash, so damage goes unnoticed; {_AGAIN}")
+    return _joined(files, [_row(path, hashed=hashed) for path in files])
+
+
+def _has_hashes(root: Path) -> bool:
+    """Whether the rows were written with hashes: then one that has none is damaged."""
+    path = root / store.PLAN_FILE
+    listed = manifest.read(root)
+    if listed is not None and listed.files.get(path.name) is not None:
+        manifest.verify(root, listed, [path.name])
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        return int(plan.get("format", 1)) >= store.FORMAT
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedError(f"{path} is damaged: expected what `octavo sweep` writes, found: {error}", _AGAIN) from None
+
+
+def _row(path: Path, *, hashed: bool) -> pl.DataFrame:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+    problem = parquet.flaw(content) if hashed or parquet.is_sealed(content) else None
+    if problem is not None:
+        raise DamagedError(f"{path} is damaged: {problem}", _AGAIN)
+    row = parquet.read(path, _AGAIN)
+    found = row["point"].to_list() if "point" in row.columns else []
+    if found != [int(path.stem)]:
+        raise DamagedError(f"{path} is damaged: expected the row of point {int(path.stem)}, found {found}", _AGAIN)
+    return row
+
+
+def _joined(files: Sequence[Path], rows: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    for path, row in zip(files, rows, strict=True):
+        if row.schema != rows[0].schema:
+            raise DamagedError(
+                f"{path} is damaged: expected the columns of {files[0].name}, found {', '.join(row.columns)}", _AGAIN
+            )
+    return pl.concat(rows)
