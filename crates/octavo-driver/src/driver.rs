@@ -272,8 +272,8 @@ impl Driver {
         self.faults.remove(id)
     }
 
-    /// Everyone who waited for a fault whose [wake has arrived](Self::wake_arrives) has tried again. Its plan may be
-    /// over.
+    /// All accesses that waited for a fault whose [wake has arrived](Self::wake_arrives) have been retried. Its plan may
+    /// be over.
     pub fn replayed(&mut self, now: Time, fault: &Outstanding, to: &mut impl Executor) {
         let late = fault.held && self.faults.outstanding(fault.processor, fault.page).is_some();
         self.end_wake(now, fault, late, to);

@@ -104,12 +104,12 @@ pub trait Executor {
     /// executor may look at them, for one operation of the system can copy, map and wake.
     fn begin(&mut self, now: Time, ticket: Ticket, left: &[Step]) -> Begun;
 
-    /// Everyone who waits for this fault is to try again. The fault is closed: the processor's next access to the page
-    /// that faults is a new fault. At the latest when a wake has arrived can its number be used again.
+    /// All accesses that wait for this fault are to be retried. The fault is closed: the processor's next access to the
+    /// page that faults is a new fault. Its number can be used again once the wake has arrived, or earlier.
     fn wake(&mut self, now: Time, id: FaultId, fault: &Outstanding) -> Wake;
 
-    /// This fault can never be served: memory ran out, or is [broken](octavo_manager::Why::Broken). Whoever waits for it
-    /// is not to try again. The fault is closed, and no more when this returns.
+    /// This fault can never be served: memory ran out, or is [broken](octavo_manager::Why::Broken). Accesses
+    /// that wait for it must not be retried. The fault is closed when this is called, and gone when it returns.
     fn kill(&mut self, now: Time, id: FaultId, fault: &Outstanding);
 
     /// Pages are freed: what processors map of them and what memories hold goes. No plan holds them. `manager` still

@@ -78,7 +78,7 @@ impl Plans {
         (progress, steps)
     }
 
-    /// Whether none wakes a fault of a GPU, or of anyone.
+    /// Whether none wakes a fault of a GPU, or of any processor.
     pub fn serve_no_fault(&self, gpu: Option<usize>) -> bool {
         gpu.map_or(self.serving, |gpu| self.serving_gpu[gpu]) == 0
     }

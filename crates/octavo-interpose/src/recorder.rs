@@ -110,7 +110,7 @@ impl Recorder {
     /// Records from now on, into a file.
     pub fn begin(path: PathBuf, parent: Option<u32>) {
         let new = Self { path, process: std::process::id(), parent, begun: Instant::now(), known: Mutex::default() };
-        // Whoever it replaces may still be locked by a thread that a fork left behind: it is never freed.
+        // The recorder that it replaces may still be locked by a thread that a fork left behind: it is never freed.
         CURRENT.store(Box::into_raw(Box::new(new)), Ordering::Release);
     }
 

@@ -40,7 +40,7 @@ fn lines_of(out: ChildStdout) -> Receiver<Told> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut told = BufReader::new(out).lines().map_while(Result::ok).filter_map(|line| Told::heard(&line));
-        // Whoever no longer listens has had enough.
+        // A reader that has closed the pipe needs no more.
         let _ = told.try_for_each(|told| sender.send(told));
     });
     receiver

@@ -83,7 +83,7 @@ impl Checked<'_> {
         Problem::new(format!("{}program.{key}", self.prefix), message)
     }
 
-    /// A recorded program is what it is.
+    /// A recorded program cannot be changed.
     fn check_recorded(&self) -> Result<(), Problem> {
         if self.workload.name != octavo_trace::ENTRY.name {
             let message = format!("only traces are recorded programs, found the workload `{}`", self.workload.name);

@@ -242,7 +242,7 @@ fn fill_in(scenario: &mut Scenario, kind_written: bool) -> Result<(), Problem> {
         scenario.memory.resolve().map_err(|error| Problem::found_below("memory", &error.key, &error.message))?;
     scenario.memory = without_unset(memory);
     if let Some(workload) = &mut scenario.workload {
-        // A trace with a digest was resolved before: it stays what it is.
+        // A trace with a digest was resolved before: it is not resolved again.
         let settled = workload.options.get("digest").is_some_and(|digest| !digest.is_null());
         fill_in_workload("", workload)?;
         if workload.name == octavo_trace::ENTRY.name && !settled {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Watch = Callable[[Progress], None] | None
 
 _DEFAULTS = ("memory.preset=stock-driver",)
-"""What a workload by name runs on, beside the node: managed memory as the production driver has it."""
+"""The memory system of workloads that are named alone: managed memory as the production driver has it."""
 _RUNS = "runs"
 
 

@@ -69,5 +69,5 @@ def listed(paths: Collection[Path]) -> str:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether it is what Octavo writes: files, never links or folders."""
+    """Whether Octavo can have written it: it writes files, never links or folders."""
     return path.is_file() and not path.is_symlink()

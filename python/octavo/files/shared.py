@@ -119,7 +119,7 @@ class _Open:
 
 
 def _found(root: Path, shared: Shared, *, force: bool) -> Manifest:
-    """What is there, and which experiment it is of."""
+    """The manifest of the folder, with the key of its experiment."""
     try:
         found = manifest.read(root)
     except DamagedError:

@@ -31,7 +31,7 @@ def read(paths: Sequence[str | Path]) -> list[dict[str, Any]]:
 
 
 def holds(path: Path) -> bool:
-    """Whether a folder is that of advice."""
+    """Whether a folder holds advice."""
     return (path / ADVICE_FILE).is_file()
 
 

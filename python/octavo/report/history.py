@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 REPLICATED = 32
 """Holder of a page that several processors hold; others are processors, 0 is the host."""
 PLANES = ("holder", "sharing", "access", "scheme")
-"""What is known of a page's state: who holds it; how many GPUs have asked for it so far; 1 if only reads have, 2 if a
-write has; and the scheme, from 1 as in `SCHEMES`, 0 for none."""
+"""A page's state: its holder, how many GPUs have asked for it so far, 1 if they only read it or 2 if one wrote it, and
+the scheme (from 1 as in `SCHEMES`; 0 for none)."""
 
 _NANOSECOND = 1000
 _LARGEST_PAGE = 1 << 30

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watching(*, quiet: bool, what: str = "runs") -> Iterator[Callable[[Progress], None]]:
-    """What to pass as `watch`; `what` is what there are several of."""
+    """A function for `watch`; `what` names the things that are counted, such as runs."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():

@@ -24,8 +24,8 @@ _LISTS = (*_TOUCHED, "code_lines", "partial")
 _ROWS_AT_A_TIME = 1 << 15
 
 Columns = tuple[list[bytes], bytes, bytes, bool, bytes, bytes, "tuple[bytes, bytes] | None"]
-"""Columns; values and ends of lists of lines, and whether they are addresses; the same of lines of code, and of lines
-that are not filled, if it is known which."""
+"""Columns, then values and ends of lists of lines, and whether these are addresses. The same follows for lines of code,
+and for lines that are not filled, if they are known."""
 
 
 class Chunks:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 INCLUDE = Path(__file__).parent / "include"
-"""Where the headers are that transformed programs need."""
+"""The folder of the headers that transformed programs need."""
 _DECLARATIONS = INCLUDE / "stub"
 _INTEGER = 1
 """Number of an integer result in libclang: CXEval_Int."""

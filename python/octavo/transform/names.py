@@ -42,5 +42,5 @@ REPLACED = {
     "cudaFree": "octavo_free",
     "cudaFreeHost": "octavo_free",
 }
-"""What is called instead; `include/octavo/transform.h` has it."""
+"""The function that is called instead, from `include/octavo/transform.h`."""
 HEADER = "octavo/transform.h"

@@ -114,7 +114,7 @@ def _node(cursor: Any, path: str, parent: Node) -> Node:
     node.virtual = kind == "CXX_METHOD" and cursor.is_virtual_method()
     if "BINARY_OPERATOR" in {kind, parent.kind}:
         node.constant = constant(cursor)
-    # What stands in another file is what a call is given by default.
+    # Text in another file comes from default arguments of a call.
     written = (child for child in cursor.get_children() if file_offset(child.extent.start)[0] == path)
     node.children = [_node(child, path, node) for child in written]
     return node

@@ -52,7 +52,7 @@ class Passed:
 
 @dataclass(frozen=True)
 class Lost:
-    """From here on it is not clear who has it."""
+    """From here on, its owner is unknown."""
 
     why: str
 
@@ -175,7 +175,7 @@ class Judge:
         return Passed(target)
 
     def operator(self, node: Node) -> str:
-        """Of two operands: what stands between them; that is no operator where a macro has it."""
+        """The text between two operands. In a macro it is not the operator."""
         between = self._text[node.children[0].end : node.children[1].start]
         return _COMMENT.sub(b"", between).decode("utf-8", "replace").strip(" \t\r\n()")
 

@@ -50,7 +50,7 @@ fn asked(kind: Kind, call: &'static str, bytes: usize, flags: u32) -> Asked {
     Asked { kind, call, bytes, flags, ready }
 }
 
-/// Whoever calls the driver has a context, or is refused.
+/// A caller of the driver has a context, or the driver refuses the call.
 fn ready() -> i32 {
     0
 }

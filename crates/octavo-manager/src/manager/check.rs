@@ -96,7 +96,7 @@ impl Manager {
         Ok(())
     }
 
-    /// What GPUs keep for others is listed as what it is: what may be dropped has a copy on the host.
+    /// What GPUs keep for others is listed correctly: what may be dropped has a copy on the host.
     fn check_spare(&self, states: &[(PageId, PageState)]) -> Result<(), Violation> {
         let span = self.geometry().block_pages();
         let states = states.iter().map(|&(page, state)| (page.0 / span, state));

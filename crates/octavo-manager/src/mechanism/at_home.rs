@@ -1,4 +1,4 @@
-//! A page has its place from its allocation on: the first fault by anyone finds it there.
+//! A page has its place from its allocation on: the first fault of any processor finds it there.
 
 use super::{map_remote, migrate};
 use crate::contract::event::Fault;

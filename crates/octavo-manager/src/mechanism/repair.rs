@@ -37,7 +37,7 @@ fn repair_run(tx: &mut Transaction<'_>, run: PageRun, owed: Option<MemoryId>) {
     }
 }
 
-/// Maps pages that stay on everyone who reaches them.
+/// Maps pages that stay for every processor that reaches them.
 pub(crate) fn map_for_good(tx: &mut Transaction<'_>, run: PageRun, memory: MemoryId) {
     let everyone = ProcessorMask::all_gpus(tx.memory.pages.geometry().gpus).with(HOST);
     let mappers = tx.memory.reach.who_can_map(memory, everyone).difference(tx.state(run.first).mapped);

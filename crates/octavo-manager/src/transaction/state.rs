@@ -31,13 +31,13 @@ pub(crate) struct Memory {
     pub huge: Huge,
     /// On which NUMA node memory of the operating system comes into being.
     pub numa: Numa,
-    /// Which frames hold what, if anyone cares.
+    /// The contents of frames, if a strategy needs them.
     pub physical: Option<Physical>,
     pub evictors: Evictors,
     /// What address spaces may take from one another, if anyone tells them apart.
     pub sharing: Option<Box<dyn Sharing>>,
     pub demotion: Box<dyn Demotion>,
-    /// Who steps in when processors fight over pages, if anyone does.
+    /// The guard against processors that fight over pages, if there is one.
     pub guard: Option<Box<dyn ThrashingGuard>>,
     pub statistics: Statistics,
     /// Memories that something has left to make room.

@@ -42,7 +42,7 @@ impl Ring {
         None
     }
 
-    /// It is the next job's turn. The one that had it may begin its next launch before anyone asks again.
+    /// It is the next job's turn. The one that had it may begin its next launch before it is asked again.
     pub fn pass_on(&mut self) {
         self.at = (self.at + 1) % self.jobs.len();
         self.jobs[self.at].begin_round();

@@ -1,4 +1,4 @@
-//! Jobs go on in rounds: whoever has nothing under way does what comes next, then each thread of the host has a page and
+//! Jobs go on in rounds: a job with nothing under way does what comes next, then each thread of the host has a page and
 //! each GPU a turn.
 
 use octavo_manager::{Allocation, PageRun, SpaceId};

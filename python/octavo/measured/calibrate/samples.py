@@ -220,7 +220,7 @@ def discard(directory: Path, probe: str) -> None:
 
 
 def is_finished(directory: Path, probe: str) -> bool:
-    """Whether a probe's samples are there."""
+    """Whether a probe has finished samples."""
     return _sidecar(directory, probe).is_file()
 
 

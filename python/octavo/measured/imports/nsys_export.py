@@ -43,7 +43,7 @@ class Export:
         self._total = sum(map(self._size, self.columns.keys() & TABLES.keys()))
 
     def check(self, table: str) -> bool:
-        """Whether a table is there; it has what is needed, if so.
+        """Whether there is such a table. If so, its needed columns are checked.
 
         Raises:
             ProfileError: a column that is needed is missing.

@@ -15,7 +15,7 @@ class Program:
     only_gpu: tuple[str, ...] = ()
     """Buffers that the GPU alone uses: they stay `cudaMalloc` under every kind, as published."""
     studied: bool = True
-    """Whether the workload has the study's input as an option; otherwise its own is that input."""
+    """Whether the study's input is an option of the workload; otherwise it is the default input."""
     share: float = 1.0
     """Its scale over that of the study: a program with many launches is taken smaller."""
 

@@ -41,7 +41,7 @@ class Case:
 
 
 def of(cases: Sequence[Case]) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Every placement; every application under each system; every data structure."""
+    """One table each: placements, applications under each system, data structures."""
     points = pl.concat([_points(case) for case in cases])
     return points, _systems(cases), pl.DataFrame([row for case in cases for row in _structures(case)])
 

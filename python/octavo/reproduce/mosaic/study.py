@@ -48,7 +48,7 @@ class Study:
     draws: int = 25
     """Heterogeneous mixes of each size."""
     paging: bool = True
-    """Whether pages of applications that share the GPU come over the bus; otherwise they are there from the start."""
+    """Whether pages of applications come over the bus; otherwise they are resident from the start."""
     ends: bool = False
     """Whether parts that vary something take only the ends of its range, besides the published value."""
     workers: int | None = None

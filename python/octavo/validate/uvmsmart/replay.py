@@ -162,7 +162,7 @@ class Replay:
         return tree.leaf_pages(leaf)
 
     def _whole(self, unit: int) -> bool:
-        """Whether every page of a unit is there (`is_block_evictable`)."""
+        """Whether every page of a unit is resident (`is_block_evictable`)."""
         if self._eviction == "lru-page":
             return True
         tree = self._tree(unit)

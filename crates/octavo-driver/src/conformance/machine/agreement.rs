@@ -1,4 +1,4 @@
-//! What a manager believes of a page, against what is there.
+//! Compares what a manager believes of a page with the state of the machine.
 
 use octavo_manager::{MappingMode, MemoryMask, Mode, PageView, Permission, ProcessorId};
 
