@@ -55,6 +55,7 @@ pub use strategies::eviction::{EVICTIONS, Eviction};
 pub use strategies::guard::{GUARDS, Hint, ThrashingGuard};
 pub use strategies::host_frames::HostFrames;
 pub use strategies::numa::{Numa, NumaConfig, NumaPolicy};
+pub use strategies::padding::Padding;
 pub use strategies::placement::grit::bits::{GroupSize, SCHEME, Scheme};
 pub use strategies::placement::{ATTRIBUTES, PLACEMENTS, Placement};
 pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service};

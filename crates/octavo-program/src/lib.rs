@@ -22,6 +22,7 @@ mod lower;
 mod mix;
 mod op;
 mod order;
+mod padding;
 mod program;
 mod share;
 mod strips;

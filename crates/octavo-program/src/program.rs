@@ -6,6 +6,7 @@ use crate::action::{Action, ActionId, BufferId, Ordered};
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
 use crate::check::{ProgramError, check};
 use crate::order::Order;
+use crate::padding::padded;
 
 /// A buffer of a whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,16 @@ impl Program {
             }
         }
         moved
+    }
+
+    /// The same with managed buffers rounded up to whole prefetch trees, as far as no other one lies there. Nothing accesses
+    /// what they have more.
+    #[must_use]
+    pub fn padded(&self) -> Self {
+        let which = self.buffers.iter().map(|buffer| (&buffer.buffer, buffer.kind == Kind::Managed));
+        let buffers = padded(which).into_iter().zip(&self.buffers);
+        let buffers = buffers.map(|(buffer, old)| ProgramBuffer { buffer, ..old.clone() }).collect();
+        Self { buffers, actions: self.actions.clone() }
     }
 
     /// The buffers that are used but that no action allocates: they are there when the program begins, as global variables

@@ -4,9 +4,11 @@ use crate::buffer::Buffer;
 use crate::host_side::HostSide;
 use crate::launches::{Application, Cursor, Launch, Resources, Workload};
 use crate::op::OpSink;
+use crate::padding::padded;
 use crate::program::Program;
 
-/// A workload whose buffers are those of a whole program made of it: its own, and memory of the host behind them.
+/// A workload with other buffers: those of a whole program made of it, its own and memory of the host behind them; or its
+/// own, rounded up.
 pub struct WholeWorkload<'a> {
     launches: &'a dyn Workload,
     buffers: Vec<Buffer>,
@@ -17,6 +19,12 @@ impl<'a> WholeWorkload<'a> {
     #[must_use]
     pub fn new(workload: &'a dyn Workload, program: &Program) -> Self {
         Self { launches: workload, buffers: program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect() }
+    }
+
+    /// The launches of `workload`, with its buffers rounded up to whole prefetch trees, as far as no other one lies there.
+    #[must_use]
+    pub fn padded(workload: &'a dyn Workload) -> Self {
+        Self { launches: workload, buffers: padded(workload.buffers().iter().map(|buffer| (buffer, true))) }
     }
 }
 

@@ -337,6 +337,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         eviction: set(memory.eviction),
         demotion: set(memory.demotion),
         host_frames: memory.host_frames,
+        padding: memory.padding,
         sharing: set(memory.sharing),
         guard: set(memory.guard),
         allocator: set(memory.allocator),

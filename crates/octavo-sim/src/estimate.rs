@@ -85,7 +85,7 @@ pub fn estimate_memory(
 ) -> Result<MemoryEstimate, SimError> {
     let page_bytes = memory.decision_size()?.0;
     let (address_end, bytes, held) =
-        side_by_side(jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
+        side_by_side(memory, jobs, |workload, _| (workload.address_end(), workload.footprint(), workload.held_bytes()));
     let (pages, gpus) = (address_end.div_ceil(page_bytes), u64::from(node.gpus));
     let numbers = if memory.numbers_frames()? { NUMBERED_PAGE_ON_GPU } else { 0 };
     let told = memory.may_see_accesses(jobs.iter().map(|job| &job.memory))?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use octavo_manager::{ProcessorId, ProcessorMask, SpaceConfig};
+use octavo_manager::{MemoryConfig, Padding, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{NodeConfig, divide_units};
 use octavo_program::{Mix, Program, WholeWorkload, Workload};
 use octavo_units::Time;
@@ -71,11 +71,6 @@ impl<'a> Job<'a> {
         Self { name: name.to_owned(), ..Self::alone(workload, None) }
     }
 
-    /// The workload with all buffers of its whole program, if it has one.
-    fn whole_workload(&self) -> Option<WholeWorkload<'a>> {
-        self.program.map(|program| WholeWorkload::new(self.workload, program))
-    }
-
     /// Its GPUs on a node, ascending.
     pub(crate) fn gpus(&self, node: &NodeConfig) -> Vec<usize> {
         let own = |gpu: &usize| self.gpus.is_empty() || self.gpus.contains(ProcessorId::gpu(*gpu));
@@ -84,9 +79,20 @@ impl<'a> Job<'a> {
 }
 
 /// Lays jobs beside one another, but for one alone, which has no name and lies where it is; then does something with
-/// what holds all of them and, by job, the whole program there.
-pub(crate) fn side_by_side<R>(jobs: &[Job<'_>], then: impl FnOnce(&dyn Workload, &[Option<Program>]) -> R) -> R {
-    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().map(Job::whole_workload).collect();
+/// what holds all of them and, by job, the whole program there. Buffers are as large as a memory system makes them.
+pub(crate) fn side_by_side<R>(
+    memory: &MemoryConfig,
+    jobs: &[Job<'_>],
+    then: impl FnOnce(&dyn Workload, &[Option<Program>]) -> R,
+) -> R {
+    let padded = memory.padding == Padding::Trees;
+    let laid_out = |program: &Program| if padded { program.padded() } else { program.clone() };
+    let programs: Vec<Option<Program>> = jobs.iter().map(|job| job.program.map(laid_out)).collect();
+    let whole = |(job, program): (&Job<'_>, &Option<Program>)| match program {
+        Some(program) => Some(WholeWorkload::new(job.workload, program)),
+        None => padded.then(|| WholeWorkload::padded(job.workload)),
+    };
+    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().zip(&programs).map(whole).collect();
     let mut workloads = jobs.iter().zip(&wholes).map(|(job, whole)| match whole {
         Some(whole) => whole as &dyn Workload,
         None => job.workload,
@@ -94,14 +100,14 @@ pub(crate) fn side_by_side<R>(jobs: &[Job<'_>], then: impl FnOnce(&dyn Workload,
     if let [alone] = jobs
         && alone.name.is_empty()
     {
-        return then(workloads.next().unwrap_or(alone.workload), &[alone.program.cloned()]);
+        return then(workloads.next().unwrap_or(alone.workload), &programs);
     }
     let mix = Mix::new(jobs.iter().map(|job| job.name.clone()).zip(workloads));
-    let moved = |(number, job): (usize, &Job<'_>)| {
+    let moved = |(number, program): (usize, &Option<Program>)| {
         let (address, launch) = mix.place(number);
-        job.program.map(|program| program.moved(address, launch))
+        program.as_ref().map(|program| program.moved(address, launch))
     };
-    let programs: Vec<Option<Program>> = jobs.iter().enumerate().map(moved).collect();
+    let programs: Vec<Option<Program>> = programs.iter().enumerate().map(moved).collect();
     then(&mix, &programs)
 }
 

@@ -14,6 +14,7 @@ use crate::strategies::eviction::EVICTIONS;
 use crate::strategies::guard::GUARDS;
 use crate::strategies::host_frames::HostFrames;
 use crate::strategies::needs;
+use crate::strategies::padding::Padding;
 use crate::strategies::placement::PLACEMENTS;
 use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::SHARINGS;
@@ -65,6 +66,9 @@ pub struct MemoryConfig {
     /// Which frames of the host hold what leaves; `ready` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "HostFrames::are_ready")]
     pub host_frames: HostFrames,
+    /// What lies beyond the end of an allocation of managed memory; `none` unless said otherwise, and left out then.
+    #[serde(skip_serializing_if = "Padding::is_none")]
+    pub padding: Padding,
     /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "is_free_for_all")]
     pub sharing: Choice,
@@ -90,6 +94,7 @@ impl Default for MemoryConfig {
             eviction: Choice::named("lru-page"),
             demotion: Choice::named("host"),
             host_frames: HostFrames::default(),
+            padding: Padding::default(),
             sharing: Choice::named("free-for-all"),
             guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
@@ -116,6 +121,7 @@ impl MemoryConfig {
             eviction: resolved(&EVICTIONS, &self.eviction, &geometry)?,
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
             host_frames: self.host_frames,
+            padding: self.padding,
             sharing: resolved(&SHARINGS, &self.sharing, &geometry)?,
             guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,

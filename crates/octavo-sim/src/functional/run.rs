@@ -111,7 +111,7 @@ pub fn run_jobs_at_once(
     // Of what the workloads allocate themselves, as for the simulated node.
     let capacity = node.capacity_pages(page_bytes, footprint_pages(page_bytes, jobs.iter().map(|job| job.workload)))?;
     let capacity_bytes = capacity.map(|pages| u64::from(pages) * page_bytes);
-    side_by_side(jobs, |workload, programs| {
+    side_by_side(memory, jobs, |workload, programs| {
         let progress = options.progress.map(|tell| tell as &mut dyn FnMut(InstantProgress) -> ControlFlow<()>);
         let recorder = Recorder::new(workload, page_bytes, 0, options.record_events);
         let options = InstantOptions { progress, ..options };

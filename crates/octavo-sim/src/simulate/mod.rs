@@ -99,7 +99,7 @@ pub fn simulate_jobs(
 ) -> Result<RunResult, SimError> {
     node.validate()?;
     check_jobs(node, jobs)?;
-    side_by_side(jobs, |workload, programs| run_jobs(node, memory, jobs, (workload, programs), options))
+    side_by_side(memory, jobs, |workload, programs| run_jobs(node, memory, jobs, (workload, programs), options))
 }
 
 /// Runs jobs that lie beside one another in `workload`; by job, the whole program there.

@@ -1,0 +1,25 @@
+//! What lies beyond the end of an allocation of managed memory.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What lies beyond the end of an allocation of managed memory. The manager decides about such pages as about all others;
+/// whoever lays out allocations makes them that large.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Padding {
+    /// Nothing.
+    #[default]
+    None,
+    /// Pages that no program accesses: what an allocation has in its last 2 MiB is rounded up to 64 KiB times a power of
+    /// two, so that prefetch trees lie over whole ones (UVMSmart, `cudaMallocManaged` in `libcuda/cuda_runtime_api.cc`
+    /// and `gmmu_t::initialize_large_page` in `gpu-sim.cc`).
+    Trees,
+}
+
+impl Padding {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
