@@ -2,7 +2,7 @@
 
 use octavo_manager::{
     AccessCount, Advice, Allocation, CounterNotification, Event, Fault, KernelEnd, Manager, MemoryId, PageId, PageRun,
-    Plan, Refusal,
+    Plan, Refusal, SpaceId,
 };
 use octavo_units::Time;
 
@@ -156,6 +156,11 @@ impl Driver {
     /// A kernel ended: see [`Event::KernelEnd`].
     pub fn kernel_end(&mut self, now: Time, end: KernelEnd, to: &mut impl Executor) {
         self.event(now, Event::KernelEnd(end), to);
+    }
+
+    /// The host waits for the GPUs between launches: see [`Event::Synchronise`].
+    pub fn synchronise(&mut self, now: Time, space: SpaceId, to: &mut impl Executor) {
+        self.event(now, Event::Synchronise(space), to);
     }
 
     /// A memory now holds this many pages: see [`Event::Capacity`].

@@ -62,4 +62,5 @@ pub use strategies::prefetch::{FaultBatch, PREFETCHERS, Path, Prefetch, Service}
 pub use strategies::sharing::{SHARINGS, Sharing, Shortage, Yield};
 pub use strategies::sizing::{Coalescing, LargeEntry, PageSizing, SIZINGS};
 pub use strategies::space::SpaceConfig;
+pub use strategies::synchronisation::Synchronisation;
 pub use strategies::system::{Huge, SystemConfig};

@@ -338,6 +338,7 @@ fn without_unset(memory: MemoryConfig) -> MemoryConfig {
         demotion: set(memory.demotion),
         host_frames: memory.host_frames,
         padding: memory.padding,
+        synchronisation: memory.synchronisation,
         sharing: set(memory.sharing),
         guard: set(memory.guard),
         allocator: set(memory.allocator),

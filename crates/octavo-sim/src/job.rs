@@ -1,8 +1,9 @@
 //! What a run is made of: programs with GPUs, a start and a number of repetitions.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use octavo_manager::{MemoryConfig, Padding, ProcessorId, ProcessorMask, SpaceConfig};
+use octavo_manager::{Manager, MemoryConfig, Padding, ProcessorId, ProcessorMask, SpaceConfig};
 use octavo_node::{NodeConfig, divide_units};
 use octavo_program::{Mix, Program, WholeWorkload, Workload};
 use octavo_units::Time;
@@ -88,11 +89,15 @@ pub(crate) fn side_by_side<R>(
     let padded = memory.padding == Padding::Trees;
     let laid_out = |program: &Program| if padded { program.padded() } else { program.clone() };
     let programs: Vec<Option<Program>> = jobs.iter().map(|job| job.program.map(laid_out)).collect();
-    let whole = |(job, program): (&Job<'_>, &Option<Program>)| match program {
-        Some(program) => Some(WholeWorkload::new(job.workload, program)),
-        None => padded.then(|| WholeWorkload::padded(job.workload)),
-    };
-    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs.iter().zip(&programs).map(whole).collect();
+    let own = |job| padded.then(|| WholeWorkload::padded(job));
+    let wholes: Vec<Option<WholeWorkload<'_>>> = jobs
+        .iter()
+        .zip(&programs)
+        .map(|(job, program)| match program {
+            Some(program) => Some(WholeWorkload::new(job.workload, program)),
+            None => own(job.workload),
+        })
+        .collect();
     let mut workloads = jobs.iter().zip(&wholes).map(|(job, whole)| match whole {
         Some(whole) => whole as &dyn Workload,
         None => job.workload,
@@ -109,6 +114,25 @@ pub(crate) fn side_by_side<R>(
     };
     let programs: Vec<Option<Program>> = programs.iter().enumerate().map(moved).collect();
     then(&mix, &programs)
+}
+
+/// The launches, of all jobs of which only the launches run, before which the host waits for the GPUs because it touches
+/// buffers in between; none if nothing comes of that.
+pub(crate) fn synchronisations(
+    workload: &dyn Workload,
+    programs: &[Option<Program>],
+    manager: &Manager,
+) -> BTreeSet<u32> {
+    if !manager.wants_synchronisations() {
+        return BTreeSet::new();
+    }
+    let alone: Vec<Range<u32>> = workload.applications().into_iter().map(|application| application.launches).collect();
+    let only_launches = |launch: &u32| {
+        let job = alone.iter().position(|launches| launches.contains(launch));
+        job.is_some_and(|job| programs[job].is_none() && alone[job].start < *launch)
+    };
+    let side = workload.host_side();
+    side.exchanges().iter().map(|exchange| exchange.before).filter(only_launches).collect()
 }
 
 /// By job: what holds for its memory alone, under its name.

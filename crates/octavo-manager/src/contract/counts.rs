@@ -70,6 +70,13 @@ pub struct Statistics {
     pub staged: u64,
     /// Replicas given up because a memory was full.
     pub evictions_dropped: u64,
+    /// Pages that came to a GPU's memory again after they had left one that was full, each time. Not listed if there are
+    /// none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub thrashed: u64,
+    /// Written pages that went to the host when it waited for the GPUs between launches. Not listed if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub synchronised: u64,
     /// Of the pages that left a full memory, those that left because another address space needed room, where they are
     /// told apart. Not listed if there are none.
     #[serde(skip_serializing_if = "is_zero")]

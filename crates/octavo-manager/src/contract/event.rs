@@ -38,7 +38,8 @@ pub struct AccessCount {
     pub lines: u32,
 }
 
-/// A GPU accessed a page that it maps, for evictors that ask to be told ([`Eviction::wants_accesses`]).
+/// A GPU accessed a page that it maps, for evictors that ask to be told ([`Eviction::wants_accesses`]), and for what goes
+/// home when the host [waits](Event::Synchronise).
 ///
 /// [`Eviction::wants_accesses`]: crate::Eviction::wants_accesses
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct Accessed {
     pub page: PageId,
     /// How often since this was last told of the page; at least 1.
     pub times: u32,
+    /// Whether it was written.
+    pub stores: bool,
 }
 
 /// A kernel ended.
@@ -132,6 +135,9 @@ pub enum Event<'a> {
     Report(&'a [AccessCount]),
     /// A kernel ended.
     KernelEnd(KernelEnd),
+    /// The host waits for the GPUs between two launches of an address space, which are quiet, but for what kernels of others
+    /// do there.
+    Synchronise(SpaceId),
     /// A GPU's memory now holds this many pages; pages beyond it are evicted.
     Capacity {
         /// Which memory; none of the host's.

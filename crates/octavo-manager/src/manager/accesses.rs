@@ -5,19 +5,22 @@ use crate::contract::ids::{MemoryId, PageId, ProcessorId};
 use crate::manager::Manager;
 
 impl Manager {
-    /// Whether evictors are to be [told of accesses](Manager::note_accesses). It can change with a new address space.
+    /// Whether accesses are to be [told](Manager::note_accesses). It can change with a new address space.
     #[must_use]
     pub fn wants_accesses(&self) -> bool {
-        self.memory.evictors.want_accesses()
+        self.memory.evictors.want_accesses() || self.wants_synchronisations()
     }
 
     /// GPUs accessed pages that they map, listed in the order of last accesses; told before whatever can make room. No
     /// plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are passed over.
     pub fn note_accesses(&mut self, accesses: &[Accessed]) {
-        for &Accessed { processor, page, times } in accesses {
+        for &Accessed { processor, page, times, stores } in accesses {
             if let Some(holder) = self.holder_for(processor, page) {
                 let memory = &mut self.memory;
                 memory.evictors.accessed(holder, page, times, &memory.pages);
+                if stores {
+                    memory.pages.note_stores(page);
+                }
             }
         }
     }

@@ -22,6 +22,7 @@ impl Manager {
             Event::Counter(notification) => self.counter(&notification, plans),
             Event::Report(counts) => self.report(counts, plans),
             Event::KernelEnd(end) => self.kernel_end(&end, plans),
+            Event::Synchronise(space) => self.synchronise(space, plans),
             Event::Capacity { memory, pages } => self.resize(memory, pages, plans),
             Event::Tick => self.tick(plans),
         }

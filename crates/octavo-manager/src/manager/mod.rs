@@ -19,6 +19,7 @@ mod queries;
 mod refused;
 mod serve;
 mod starving;
+mod synchronise;
 mod tick;
 mod vanished;
 mod write_back;
@@ -54,6 +55,7 @@ use crate::strategies::policies::{Policies, Policy};
 use crate::strategies::prefetch::{PREFETCHERS, Prefetch};
 use crate::strategies::sharing::Sharing;
 use crate::strategies::space::SpaceConfig;
+use crate::strategies::synchronisation::Synchronisation;
 use crate::strategies::system::{Huge, SystemConfig, check_large};
 use crate::transaction::commit::Unfinished;
 use crate::transaction::flight::Pending;
@@ -82,6 +84,7 @@ pub struct Manager {
     policies: Policies,
     prefetch_plan: PrefetchPlan,
     host_frames: HostFrames,
+    synchronisation: Synchronisation,
     /// Deals device memory out to the GPUs.
     dealer: Dealer,
     unfinished: Unfinished,
@@ -127,6 +130,7 @@ impl Manager {
         let mut manager = Self::of(geometry, topology, Policies::new(managed, system)?, evictors)?;
         manager.prefetch_plan = config.prefetch_plan;
         manager.host_frames = config.host_frames;
+        manager.synchronisation = config.synchronisation;
         manager.memory.guard = Some(guard).filter(|guard| guard.watches());
         manager.memory.demotion = demotion;
         manager.memory.huge = config.system.huge_pages;
@@ -240,6 +244,7 @@ impl Manager {
             policies,
             prefetch_plan: PrefetchPlan::default(),
             host_frames: HostFrames::default(),
+            synchronisation: Synchronisation::default(),
             dealer: Dealer::new(0),
             unfinished: Unfinished::default(),
             starved,

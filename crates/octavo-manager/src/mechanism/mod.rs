@@ -9,6 +9,7 @@ mod duplicate;
 pub(crate) mod evacuate;
 mod everywhere;
 mod evict;
+pub(crate) mod home;
 mod huge;
 mod map_remote;
 pub(crate) mod migrate;

@@ -40,6 +40,10 @@ const ALLOCATED: u8 = 1;
 const TOUCHED: u8 = 2;
 /// The lowest of two bits that hold a [`Kind`].
 const KIND: u32 = 2;
+/// A store of a GPU was told of since the page came there.
+const DIRTY: u8 = 16;
+/// The page left a full memory and has not come to a GPU since.
+const LEFT: u8 = 32;
 const KINDS: [Kind; 4] = [Kind::Managed, Kind::System, Kind::Device, Kind::Pinned];
 
 /// What is kept for a page besides its bits in the bitmaps.
@@ -456,6 +460,34 @@ impl Pages {
         let first = *flags & TOUCHED == 0;
         *flags |= TOUCHED;
         first
+    }
+
+    /// A GPU that holds the page has written it.
+    pub fn note_stores(&mut self, page: PageId) {
+        self.records[page.index()].flags |= DIRTY;
+    }
+
+    /// Whether a GPU that holds the page is known to have written it.
+    pub fn is_dirty(&self, page: PageId) -> bool {
+        self.records[page.index()].flags & DIRTY != 0
+    }
+
+    /// The page leaves a full memory.
+    pub fn note_left(&mut self, page: PageId) {
+        self.records[page.index()].flags |= LEFT;
+    }
+
+    /// A copy of the page comes to a GPU; whether it left a full memory before.
+    pub fn returns(&mut self, page: PageId) -> bool {
+        let flags = &mut self.records[page.index()].flags;
+        let left = *flags & LEFT != 0;
+        *flags &= !LEFT;
+        left
+    }
+
+    /// The page moves: where it comes to, nobody has written it.
+    pub fn clean(&mut self, page: PageId) {
+        self.records[page.index()].flags &= !DIRTY;
     }
 
     pub fn attribute_bits(&self, page: PageId) -> u8 {

@@ -20,6 +20,7 @@ use crate::strategies::prefetch::PREFETCHERS;
 use crate::strategies::sharing::SHARINGS;
 use crate::strategies::sizing::{Coalescing, SIZINGS};
 use crate::strategies::space::SpaceConfig;
+use crate::strategies::synchronisation::Synchronisation;
 use crate::strategies::system::SystemConfig;
 
 /// Whose plan brings the pages that a prefetcher chooses.
@@ -69,6 +70,10 @@ pub struct MemoryConfig {
     /// What lies beyond the end of an allocation of managed memory; `none` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "Padding::is_none")]
     pub padding: Padding,
+    /// What becomes of pages that a GPU has written when the host waits for it between two launches; `stay` unless said
+    /// otherwise, and left out then.
+    #[serde(skip_serializing_if = "Synchronisation::is_default")]
+    pub synchronisation: Synchronisation,
     /// What one address space may take from another; `free-for-all` unless said otherwise, and left out then.
     #[serde(skip_serializing_if = "is_free_for_all")]
     pub sharing: Choice,
@@ -95,6 +100,7 @@ impl Default for MemoryConfig {
             demotion: Choice::named("host"),
             host_frames: HostFrames::default(),
             padding: Padding::default(),
+            synchronisation: Synchronisation::default(),
             sharing: Choice::named("free-for-all"),
             guard: Choice::named("none"),
             allocator: Choice::named("free-list"),
@@ -122,6 +128,7 @@ impl MemoryConfig {
             demotion: resolved(&DEMOTIONS, &self.demotion, &geometry)?,
             host_frames: self.host_frames,
             padding: self.padding,
+            synchronisation: self.synchronisation,
             sharing: resolved(&SHARINGS, &self.sharing, &geometry)?,
             guard: resolved(&GUARDS, &self.guard, &geometry)?,
             allocator: resolved(&ALLOCATORS, &self.allocator, &geometry)?,
@@ -160,11 +167,15 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
-    /// Whether an evictor is to be told of accesses, or may want to be: that of all pages, or one of an address space.
+    /// Whether GPUs note accesses: for a synchronisation, or for an evictor that wants them or may want them, be it that of
+    /// all pages or one of an address space.
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that this depends on.
     pub fn may_see_accesses<'a>(&self, spaces: impl IntoIterator<Item = &'a SpaceConfig>) -> Result<bool, ConfigError> {
+        if self.synchronisation == Synchronisation::DirtyHome {
+            return Ok(true);
+        }
         let geometry = self.geometry(1)?;
         let own = spaces.into_iter().filter_map(|space| space.eviction.as_ref());
         for evictor in std::iter::once(&self.eviction).chain(own) {

@@ -21,4 +21,5 @@ pub(crate) mod prefetch;
 pub(crate) mod sharing;
 pub(crate) mod sizing;
 pub(crate) mod space;
+pub(crate) mod synchronisation;
 pub(crate) mod system;

@@ -46,6 +46,7 @@ impl Transaction<'_> {
         });
         self.gain(memory, pages);
         self.used(memory, pages);
+        self.note_return(memory, pages);
         self.memory.statistics.populated += u64::from(pages.count);
     }
 
@@ -53,6 +54,7 @@ impl Transaction<'_> {
     pub fn replicate(&mut self, pages: PageRun, from: MemoryId, to: MemoryId) {
         self.copy(pages, from, to, Cause::Duplication);
         self.used(to, pages);
+        self.note_return(to, pages);
     }
 
     /// Copies pages, and gives the source up.
@@ -61,6 +63,18 @@ impl Transaction<'_> {
         self.copy(pages, from, to, cause);
         self.release(from, pages);
         self.used(to, pages);
+        pages.iter().for_each(|page| self.memory.pages.clean(page));
+        if cause != Cause::Eviction {
+            self.note_return(to, pages);
+        }
+    }
+
+    /// Pages come to a memory: if it is a GPU's, some may have left one that was full before.
+    fn note_return(&mut self, memory: MemoryId, pages: PageRun) {
+        if !memory.on_host() {
+            let returning = pages.iter().filter(|&page| self.memory.pages.returns(page)).count();
+            self.memory.statistics.thrashed += returning as u64;
+        }
     }
 
     /// Copies pages.

@@ -8,9 +8,9 @@
 
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager, MemoryConfig,
-    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig, SystemConfig,
-    Topology, Why,
+    Access, AccessCount, Accessed, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager, MemoryConfig,
+    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig,
+    Synchronisation, SystemConfig, Topology, Why,
 };
 use octavo_registry::Choice;
 use octavo_units::{Bytes, Time};
@@ -148,7 +148,10 @@ impl Pair {
                 self.handle(Event::Counter(notification));
             }
             Happening::Report(counts) if self.manager.needs().reports.is_some() => self.report(counts),
-            Happening::KernelEnd => self.handle(crate::common::kernel_end(self.gpus)),
+            Happening::KernelEnd => {
+                self.handle(crate::common::kernel_end(self.gpus));
+                self.handle(Event::Synchronise(octavo_manager::SpaceId::default()));
+            }
             Happening::Capacity(gpu, pages) => {
                 let processor = self.gpu(*gpu);
                 self.machine.resize(processor, *pages);
@@ -178,6 +181,16 @@ impl Pair {
             }
         }
         self.handle(Event::Faults(&batch));
+        if self.manager.wants_accesses() {
+            let named = |&(gpu, page, stores): &(u8, u32, bool)| Accessed {
+                processor: self.gpu(gpu),
+                page: self.page(page),
+                times: 1,
+                stores,
+            };
+            let accesses: Vec<Accessed> = faults.iter().map(named).collect();
+            self.manager.note_accesses(&accesses);
+        }
     }
 
     fn report(&mut self, counts: &[(u8, u32, u32)]) {
@@ -318,6 +331,7 @@ fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
     composed.map(move |((number, (prefetch, eviction)), guard)| MemoryConfig {
         // Every other of them.
         prefetch_plan: if number % 2 == 0 { PrefetchPlan::Shared } else { PrefetchPlan::Own },
+        synchronisation: if number % 3 == 0 { Synchronisation::DirtyHome } else { Synchronisation::Stay },
         placement: placement.clone(),
         prefetch: Choice::named(prefetch),
         eviction: Choice::named(eviction),

@@ -37,6 +37,7 @@ mod soak;
 mod spaces;
 mod spare;
 mod statistics;
+mod synchronise;
 mod system_wide;
 mod tiers;
 mod time;

@@ -190,7 +190,7 @@ fn what_is_reserved_leaves_when_nothing_else_can() {
 
 /// Pages that the GPU maps are accessed, so often each.
 fn access(node: &mut Node, pages: &[(u32, u32)]) {
-    let accessed = |&(page, times)| Accessed { processor: ProcessorId::gpu(0), page: PageId(page), times };
+    let accessed = |&(page, times)| Accessed { processor: ProcessorId::gpu(0), page: PageId(page), times, stores: false };
     node.manager.note_accesses(&pages.iter().map(accessed).collect::<Vec<_>>());
 }
 

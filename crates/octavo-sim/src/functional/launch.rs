@@ -32,9 +32,13 @@ impl<L: Listen> Run<'_, L> {
         let (name, began, ended) = (&state.shape.kernel, state.launch_began, state.lines);
         self.machine.tables.say(Happening::Kernel { name, began, ended });
         state.launch += 1;
+        let next = state.launch;
         self.launches_done += 1;
         let end = KernelEnd { space: SpaceId(job as u16), gpus: state.lot.gpu_mask() };
         self.machine.drive(|driver, now, tables| driver.kernel_end(now, end, tables));
+        if self.synchronised.contains(&next) {
+            self.machine.drive(|driver, now, tables| driver.synchronise(now, end.space, tables));
+        }
         for (gpu, most) in self.most_used.iter_mut().enumerate() {
             let used = self.machine.memory_use(gpu);
             if used.map(|used| used.base_frames) > most.map(|most| most.base_frames) {

@@ -34,7 +34,10 @@ impl<L: Listen> Run<'_, L> {
                 let pages = self.pages_of(buffers, span);
                 self.machine.drive(|driver, now, tables| driver.advise(now, pages, *advice, tables));
             }
-            Action::Synchronise => {}
+            Action::Synchronise => {
+                let space = SpaceId(job as u16);
+                self.machine.drive(|driver, now, tables| driver.synchronise(now, space, tables));
+            }
         }
     }
 

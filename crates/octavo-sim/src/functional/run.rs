@@ -1,5 +1,6 @@
 //! Runs jobs on a node without time.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use octavo_manager::{Manager, MemoryConfig, MemoryUse};
@@ -14,7 +15,7 @@ use crate::functional::machine::Machine;
 use crate::functional::result::{HostLines, InstantResult};
 use crate::functional::ring::Ring;
 use crate::gpu::touched::Touched;
-use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
+use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces, synchronisations};
 use crate::machine::happening::Listen;
 use crate::observe::record::Recorder;
 use crate::rounds::Rounds;
@@ -69,6 +70,8 @@ pub(super) struct Run<'a, L> {
     pub host: HostLines,
     /// Bytes that the programs' own copies moved.
     pub copied_bytes: u64,
+    /// Launches before which the host waits for the GPUs.
+    pub synchronised: BTreeSet<u32>,
     /// By GPU: how its memory was used when it held most at the end of a launch.
     pub most_used: Vec<Option<MemoryUse>>,
     progress: Option<&'a mut dyn FnMut(InstantProgress) -> ControlFlow<()>>,
@@ -132,6 +135,8 @@ pub(super) struct Begun<'a> {
     workload: &'a dyn Workload,
     jobs: Vec<Running<'a>>,
     rounds: Rounds,
+    /// Launches before which the host waits for the GPUs.
+    synchronised: BTreeSet<u32>,
     /// Work-groups of all launches.
     groups: u64,
 }
@@ -154,12 +159,13 @@ impl<'a> Begun<'a> {
         let manager = manager.with_spaces(memory, &spaces(jobs))?;
         let rounds = Rounds::new(jobs);
         let jobs = Running::all(jobs, units, (workload, programs), node);
-        Ok(Self { node, page_bytes, manager, workload, jobs, rounds, groups })
+        let synchronised = synchronisations(workload, programs, &manager);
+        Ok(Self { node, page_bytes, manager, workload, jobs, rounds, synchronised, groups })
     }
 
     /// Runs them to their end.
     pub fn run<L: Listen>(self, options: InstantOptions<'a>, listeners: L) -> Result<Run<'a, L>, SimError> {
-        let Self { node, page_bytes, manager, workload, jobs, rounds, groups } = self;
+        let Self { node, page_bytes, manager, workload, jobs, rounds, synchronised, groups } = self;
         let gpus = node.gpus as usize;
         let cycle = node.clock.time_for(Cycles(1));
         let address_end = workload.address_end();
@@ -176,6 +182,7 @@ impl<'a> Begun<'a> {
             groups,
             host: HostLines::default(),
             copied_bytes: 0,
+            synchronised,
             most_used: vec![None; gpus],
             progress: options.progress,
         };

@@ -20,6 +20,7 @@ struct Touch {
     times: u32,
     /// When last.
     last: u32,
+    stores: bool,
 }
 
 impl Touched {
@@ -30,13 +31,13 @@ impl Touched {
 
     /// Lines of a page were served, wherever it is.
     #[inline]
-    pub fn note(&mut self, gpu: usize, page: u32) {
+    pub fn note(&mut self, gpu: usize, page: u32, write: bool) {
         let touch = &mut self.touches[gpu][page as usize];
         if touch.times == 0 {
             self.pages.push((gpu, page));
         }
         self.now = self.now.saturating_add(1);
-        *touch = Touch { times: touch.times.saturating_add(1), last: self.now };
+        *touch = Touch { times: touch.times.saturating_add(1), last: self.now, stores: touch.stores | write };
     }
 
     /// What happened since this was last called.
@@ -46,8 +47,8 @@ impl Touched {
         told.clear();
         pages.sort_unstable_by_key(|&(gpu, page)| (touches[gpu][page as usize].last, page, gpu));
         told.extend(pages.drain(..).map(|(gpu, page)| {
-            let touch = std::mem::take(&mut touches[gpu][page as usize]);
-            Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times: touch.times }
+            let Touch { times, stores, .. } = std::mem::take(&mut touches[gpu][page as usize]);
+            Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times, stores }
         }));
         told
     }
@@ -60,11 +61,13 @@ mod tests {
     #[test]
     fn pages_are_told_once_in_the_order_of_their_last_accesses() {
         let mut touched = Touched::new(2, 8);
-        [(0, 3), (1, 5), (0, 4), (0, 3)].into_iter().for_each(|(gpu, page)| touched.note(gpu, page));
-        let told = |gpu, page, times| Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times };
-        assert_eq!(touched.take(), [told(1, 5, 1), told(0, 4, 1), told(0, 3, 2)]);
+        let accesses = [(0, 3, false), (1, 5, false), (0, 4, true), (0, 3, true), (0, 4, false)];
+        accesses.into_iter().for_each(|(gpu, page, write)| touched.note(gpu, page, write));
+        let told =
+            |gpu, page, times, stores| Accessed { processor: ProcessorId::gpu(gpu), page: PageId(page), times, stores };
+        assert_eq!(touched.take(), [told(1, 5, 1, false), told(0, 3, 2, true), told(0, 4, 2, true)]);
         assert_eq!(touched.take(), []);
-        touched.note(1, 5);
-        assert_eq!(touched.take(), [told(1, 5, 1)]);
+        touched.note(0, 4, false);
+        assert_eq!(touched.take(), [told(0, 4, 1, false)]);
     }
 }

@@ -11,6 +11,7 @@ use crate::gpu::units::wave::Fetcher;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::hardware::Hardware;
 use crate::machine::jobs::Running;
+use crate::machine::jobs::rounds::BUSY_PAUSE;
 use crate::machine::node::Node;
 
 impl<L: Listen> Node<'_, L> {
@@ -23,6 +24,11 @@ impl<L: Listen> Node<'_, L> {
                 false => self.end_launches(application),
             };
         }
+        if self.synchronises(application) {
+            let again = self.hardware.clock.now() + BUSY_PAUSE;
+            return self.hardware.clock.schedule(again, Kind::Launch, application as u32);
+        }
+        let state = &mut self.jobs.running[application];
         let launch = state.launch;
         state.shape = self.workload.launch(launch);
         state.launch_began = self.hardware.clock.now();

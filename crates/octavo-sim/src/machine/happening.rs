@@ -113,8 +113,8 @@ pub(crate) trait Listen {
 impl Listen for Touched {
     #[inline(always)]
     fn hear(&mut self, _now: u64, what: Happening<'_>) {
-        if let Happening::Accessed { gpu, page, .. } = what {
-            self.note(gpu, page);
+        if let Happening::Accessed { gpu, page, write } = what {
+            self.note(gpu, page, write);
         }
     }
 

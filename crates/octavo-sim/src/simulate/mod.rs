@@ -15,7 +15,7 @@ use self::begun::{Begun, Done};
 pub(crate) use self::check::{check_launches, check_programs, check_size};
 use crate::error::SimError;
 use crate::gpu::touched::Touched;
-use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces};
+use crate::job::{Job, check_jobs, divide_node, side_by_side, spaces, synchronisations};
 use crate::machine::happening::Listen;
 use crate::machine::jobs::Jobs;
 use crate::machine::starts::Starts;
@@ -119,7 +119,8 @@ fn run_jobs(
     let units = divide_node(node, jobs)?;
     let groups = check_launches(node, workload)?;
     let manager = manager(node, memory, (capacity, page_bytes))?.with_spaces(memory, &spaces(jobs))?;
-    let running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
+    let mut running = Jobs::new(jobs, units, workload, node, Starts::of(options.replicate));
+    running.synchronised = synchronisations(workload, programs, &manager);
     let mut recorder = recorder(&options, workload, page_bytes);
     if !changes.is_empty() {
         recorder.keep_capacity(node.gpus as usize, capacity);

@@ -267,7 +267,7 @@ impl Harness {
     fn accessed(&mut self, world: World, accesses: &[(u32, u8, u32)]) {
         let named = |&(page, gpu, times): &(u32, u8, u32)| {
             let (processor, page) = (world.gpu(gpu), PageId(page % world.total()));
-            Accessed { processor, page, times }
+            Accessed { processor, page, times, stores: times > 1 }
         };
         let accesses: Vec<Accessed> = accesses.iter().map(named).collect();
         self.manager.note_accesses(&accesses);

@@ -230,7 +230,7 @@ impl Model {
         if !self.rules.sees_accesses && self.rules.eviction != Eviction::LfuBlock {
             return;
         }
-        for &Accessed { processor, page: PageId(page), times } in accesses {
+        for &Accessed { processor, page: PageId(page), times, .. } in accesses {
             let Some(state) = self.pages.get(&page) else { continue };
             let holder = if state.fills(processor) { processor } else { state.owner };
             if holder != HOST && state.fills(holder) && self.kind(page).moves() {

@@ -34,7 +34,7 @@ impl<L: Listen> Node<'_, L> {
         !runs.iter().any(|run| self.driver.manager().page(run.first).allocated)
     }
 
-    fn runs(&self, job: usize) -> Vec<(PageRun, u8)> {
+    pub(super) fn runs(&self, job: usize) -> Vec<(PageRun, u8)> {
         runs_of(self.workload, &self.jobs.running[job].program, self.hardware.page_bytes())
     }
 }

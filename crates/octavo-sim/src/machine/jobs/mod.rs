@@ -1,8 +1,9 @@
 //! Jobs that run side by side: what each of them has of the node, and where it stands.
 
 mod memory;
-mod rounds;
+pub(super) mod rounds;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use octavo_manager::{Manager, MemoryId, MemoryUse};
@@ -23,6 +24,8 @@ pub(crate) struct Running {
     pub start: u64,
     /// The launch that runs, or runs next.
     pub launch: u32,
+    /// The last launch before which the host began to wait for the GPUs.
+    pub synchronised: Option<u32>,
     pub shape: Launch,
     pub occupancy: Occupancy,
     /// Work-groups of the launch that have not started, one queue for each of its GPUs or one for all.
@@ -54,6 +57,8 @@ pub(crate) struct Jobs {
     pub(super) ended: u64,
     /// How their launches begin.
     pub(super) starts: Starts,
+    /// Launches before which the host waits for the GPUs.
+    pub(crate) synchronised: BTreeSet<u32>,
 }
 
 impl Jobs {
@@ -68,6 +73,7 @@ impl Jobs {
             groups_done: 0,
             ended: 0,
             starts,
+            synchronised: BTreeSet::new(),
         }
     }
 
@@ -96,6 +102,7 @@ impl Running {
         let place = |gpu: usize| lot.gpus.iter().position(|own| *own == gpu).unwrap_or_default();
         Self {
             launch: program.launches.start,
+            synchronised: None,
             program,
             start: job.start.0,
             shape: Launch { kernel: "".into(), work_groups: 0, wavefronts_per_group: 0 },

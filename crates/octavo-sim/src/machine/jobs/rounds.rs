@@ -1,12 +1,14 @@
 //! When jobs begin, end, and begin anew.
 
+use octavo_manager::SpaceId;
+
 use crate::engine::event::Kind;
 use crate::machine::happening::{Happening, Listen};
 use crate::machine::node::Node;
 
 /// How long a job that has ended waits for plans that hold its pages before it looks again whether all are free:
 /// a microsecond. Jobs that run once never wait.
-const BUSY_PAUSE: u64 = 1_000_000;
+pub(in crate::machine) const BUSY_PAUSE: u64 = 1_000_000;
 
 impl<L: Listen> Node<'_, L> {
     /// The jobs that start at once do, the others later.
@@ -38,10 +40,24 @@ impl<L: Listen> Node<'_, L> {
         self.allocate(job);
         let state = &mut self.jobs.running[job];
         state.launch = state.program.launches.start;
+        state.synchronised = None;
         if self.jobs.rounds.ended(job) > 0 {
             return self.begin_launch(job);
         }
         self.hardware.clock.schedule(now, Kind::Launch, job as u32);
+    }
+
+    /// Whether the host waits before the next launch of a job: pages that go home are still on their way.
+    pub(in crate::machine) fn synchronises(&mut self, job: usize) -> bool {
+        let launch = self.jobs.running[job].launch;
+        if !self.jobs.synchronised.contains(&launch) {
+            return false;
+        }
+        if self.jobs.running[job].synchronised != Some(launch) {
+            self.jobs.running[job].synchronised = Some(launch);
+            self.drive(|driver, now, hardware| driver.synchronise(now, SpaceId(job as u16), hardware));
+        }
+        self.runs(job).into_iter().any(|(run, _)| self.driver.is_busy(run))
     }
 
     /// The last kernel of a job of launches alone has ended. It begins anew when no plan holds any of its memory.

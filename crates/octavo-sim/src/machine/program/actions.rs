@@ -39,7 +39,7 @@ impl<L: Listen> Node<'_, L> {
             Action::Free(buffer) => self.free_buffer((job, id), &program.buffers()[buffer.index()]),
             Action::Prefetch { span, to } => self.prefetch((job, id), span, *to),
             Action::Advise { span, advice } => self.advise((job, id), span, *advice),
-            Action::Synchronise => self.end_action(number),
+            Action::Synchronise => self.synchronise((job, id)),
         }
     }
 
@@ -113,6 +113,13 @@ impl<L: Listen> Node<'_, L> {
         self.end_call(doing);
     }
 
+    /// The host waits for the GPUs: what they have written goes home, if it does that.
+    fn synchronise(&mut self, (job, id): Doing) {
+        self.drive(|driver, now, hardware| driver.synchronise(now, SpaceId(job as u16), hardware));
+        let number = self.programs.of(job).number(id);
+        self.end_action(number);
+    }
+
     fn end_call(&mut self, doing: Doing) {
         let over = self.hardware.clock.now() + self.hardware.config.host.costs.advice_call.0;
         self.schedule_end(doing, over);
@@ -126,7 +133,7 @@ impl<L: Listen> Node<'_, L> {
         buffer.kind.stays() && self.driver.manager().awaits_frames(self.pages_of_buffer(buffer))
     }
 
-    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought. What comes
+    /// Whether plans that an action made are under way: mappings of memory that stays, pages that are brought or go home. What comes
     /// after a prefetch waits for it, as on one stream.
     fn waits_for_plans(&mut self, (job, id): Doing) -> bool {
         let program = self.programs.of(job).program;
@@ -138,6 +145,10 @@ impl<L: Listen> Node<'_, L> {
             Action::Prefetch { span, .. } => {
                 let pages = self.pages_of_span(job, span);
                 self.driver.is_busy(pages)
+            }
+            Action::Synchronise if self.driver.manager().wants_synchronisations() => {
+                let managed = program.buffers().iter().filter(|buffer| buffer.kind == Kind::Managed);
+                managed.map(|buffer| self.pages_of_buffer(buffer)).any(|pages| self.driver.is_busy(pages))
             }
             _ => false,
         }

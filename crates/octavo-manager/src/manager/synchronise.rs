@@ -1,0 +1,41 @@
+//! The host waits for the GPUs between two launches: what they have written can go home.
+
+use crate::contract::ids::{PageId, PageRun, SpaceId};
+use crate::contract::page::{Mode, PageView};
+use crate::contract::plan::{Plan, PlanClass};
+use crate::manager::Manager;
+use crate::mechanism::home::go_home;
+use crate::strategies::synchronisation::Synchronisation;
+use crate::transaction::Transaction;
+
+impl Manager {
+    /// Whether an [event](crate::Event::Synchronise) is wanted when the host waits for GPUs between two launches.
+    #[must_use]
+    pub fn wants_synchronisations(&self) -> bool {
+        self.synchronisation == Synchronisation::DirtyHome
+    }
+
+    /// Written pages of an address space go to the host, one plan a block. Those in unfinished plans, replicas, those that
+    /// are kept for others, and what the host has no room for stay.
+    pub(super) fn synchronise(&mut self, space: SpaceId, plans: &mut Vec<Plan>) {
+        if !self.wants_synchronisations() {
+            return;
+        }
+        let managed = self.memory.pages.managed().iter().flat_map(|&run| PageRun::iter(run));
+        let written = managed.filter(|&page| self.memory.pages.is_dirty(page));
+        let leaving: Vec<PageId> = written.filter(|&page| self.goes_home(space, &self.page(page))).collect();
+        let block = |page: &PageId| self.memory.pages.block(*page).first;
+        let blocks: Vec<&[PageId]> = leaving.chunk_by(|one, next| block(one) == block(next)).collect();
+        for pages in blocks {
+            let mut draft = self.unfinished.open_for(PlanClass::Background);
+            let mut tx = Transaction { memory: &mut self.memory, draft: &mut draft };
+            tx.each_uniform_run(pages, go_home);
+            self.unfinished.commit(&mut self.memory, draft, plans);
+        }
+    }
+
+    fn goes_home(&self, space: SpaceId, page: &PageView) -> bool {
+        let sole = page.mode == Mode::Plain && !page.replicated() && !page.owner.on_host();
+        sole && !page.busy && page.space == space && !self.memory.keeps(page.page)
+    }
+}
