@@ -17,6 +17,7 @@ mod lay_out;
 mod postponed;
 mod queries;
 mod refused;
+mod room_for_all;
 mod serve;
 mod starving;
 mod synchronise;

@@ -68,6 +68,10 @@ impl Manager {
         draft.detour = detour;
         let mut migrated = BlockMap::EMPTY;
         let alone = self.refused_before(faults);
+        if self.prefetch_plan == PrefetchPlan::AtOnce && !alone {
+            self.serve_at_once(faults, was_full, draft, plans);
+            return self.note_failure(Some(&faults[0].fault));
+        }
         for &pending in faults {
             if self.serve_one(pending, &mut draft, plans) {
                 let page = pending.fault.page;
@@ -104,7 +108,7 @@ impl Manager {
     }
 
     /// Adds to `draft` what has to be done about one fault, or has it wait. Whether its page moved to the processor.
-    fn serve_one(&mut self, pending: Pending, draft: &mut Draft, plans: &mut Vec<Plan>) -> bool {
+    pub(super) fn serve_one(&mut self, pending: Pending, draft: &mut Draft, plans: &mut Vec<Plan>) -> bool {
         let fault = pending.fault;
         let pages = &self.memory.pages;
         assert!(fault.processor.index() < pages.geometry().processors(), "{} is not in the node", fault.processor);
@@ -130,17 +134,7 @@ impl Manager {
             fault.processor,
             fault.page.0
         );
-        let (decision, charges) = match pending.decided {
-            Some(decided) => decided,
-            None => match self.hint(&fault) {
-                (Hint::Throttle(until), charges) => {
-                    draft.charge(charges);
-                    self.throttle(pending, until);
-                    return false;
-                }
-                (hint, charges) => self.decide(&fault, hint, charges),
-            },
-        };
+        let Some((decision, charges)) = self.decision(pending, draft) else { return false };
         draft.may_compact = !pending.compacted;
         let mut tx = Transaction { memory: &mut self.memory, draft };
         let served = mechanism::serve(&mut tx, &fault, decision);
@@ -164,6 +158,21 @@ impl Manager {
                 self.starve(pending, memory);
                 false
             }
+        }
+    }
+
+    /// What is to be done about a fault; `None` if it was told to wait.
+    pub(super) fn decision(&mut self, pending: Pending, draft: &mut Draft) -> Option<(Decision, Charges)> {
+        if pending.decided.is_some() {
+            return pending.decided;
+        }
+        match self.hint(&pending.fault) {
+            (Hint::Throttle(until), charges) => {
+                draft.charge(charges);
+                self.throttle(pending, until);
+                None
+            }
+            (hint, charges) => Some(self.decide(&pending.fault, hint, charges)),
         }
     }
 
@@ -234,7 +243,17 @@ impl Manager {
     }
 
     /// Asks the prefetcher, and brings those pages of the block that can and may come.
-    fn bring_more(&mut self, fault: &Fault, (mut faulted, was_full): (BlockMap, MemoryMask), draft: &mut Draft) {
+    fn bring_more(&mut self, fault: &Fault, migrated: (BlockMap, MemoryMask), draft: &mut Draft) {
+        let list = self.what_else(fault, migrated);
+        let mut tx = Transaction { memory: &mut self.memory, draft };
+        migrate::move_all(&mut tx, &list, fault.processor.memory(), Cause::Prefetch);
+        self.scratch.pages = list;
+    }
+
+    /// Asks the prefetcher: those pages of the block that can and may come beside those that migrate, ascending.
+    pub(super) fn what_else(&mut self, fault: &Fault, (mut faulted, was_full): (BlockMap, MemoryMask)) -> Vec<PageId> {
+        let mut list = std::mem::take(&mut self.scratch.pages);
+        list.clear();
         let pages = &self.memory.pages;
         let (block, extent) = (pages.block(fault.page), pages.extent(fault.page));
         for page in faulted.iter().map(|index| PageId(block.first.0 + index)) {
@@ -243,17 +262,15 @@ impl Manager {
             }
         }
         if faulted.is_empty() {
-            return;
+            return list;
         }
-        let resident = pages.resident_near(fault.processor, fault.page);
+        let resident = pages.resident_near(fault.processor, fault.page).union(&faulted);
         let was_full = was_full.contains(fault.processor.memory());
         let service = Service { destination: fault.processor, block, extent, faulted, resident, was_full };
         let prefetch = self.policies.brings(pages.kind(fault.page), || pages.space(fault.page));
         let decider = pages.decider(fault.page).expect("nobody faults on pages that stay");
         let (placement, prefetch) = self.policies.both(decider, prefetch);
         let wanted = prefetch.pages(&service).without(&resident);
-        let mut list = std::mem::take(&mut self.scratch.pages);
-        list.clear();
         let here = fault.processor.memory();
         let pages = wanted.iter().map(|index| PageId(block.first.0 + index));
         list.extend(pages.filter(|&page| {
@@ -262,9 +279,7 @@ impl Manager {
             let wanted_here = preferred.is_none_or(|memory| memory.processor() == fault.processor);
             wanted_here && migrate::may_come(&view, here) && placement.may_prefetch(&view) && !self.memory.keeps(page)
         }));
-        let mut tx = Transaction { memory: &mut self.memory, draft };
-        migrate::move_all(&mut tx, &list, here, Cause::Prefetch);
-        self.scratch.pages = list;
+        list
     }
 
     /// Gives memory that stays its frames, and serves the faults that waited for room, as long as there is some.

@@ -34,6 +34,9 @@ pub enum PrefetchPlan {
     /// One of their own, which begins when the pages that were asked for have come. The fault's wake came last, 50 to
     /// 140 us late for each prefetched run, where plans were carried out on real memory (`executor.md`, point 9).
     Own,
+    /// That of the faults, and decided before anything leaves: room is made for all pages at once, and what leaves for
+    /// them does not count against what comes (UVMSmart: `do_hardware_prefetch` before `page_eviction_procedure`).
+    AtOnce,
 }
 
 impl PrefetchPlan {

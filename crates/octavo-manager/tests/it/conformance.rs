@@ -329,9 +329,9 @@ fn compositions(placement: Choice) -> impl Iterator<Item = MemoryConfig> {
     let pairs = PREFETCHERS.names().flat_map(|prefetch| EVICTIONS.names().map(move |eviction| (prefetch, eviction)));
     let composed = pairs.enumerate().flat_map(|pair| GUARDS.names().map(move |guard| (pair, guard)));
     composed.map(move |((number, (prefetch, eviction)), guard)| MemoryConfig {
-        // Every other of them.
-        prefetch_plan: if number % 2 == 0 { PrefetchPlan::Shared } else { PrefetchPlan::Own },
-        synchronisation: if number % 3 == 0 { Synchronisation::DirtyHome } else { Synchronisation::Stay },
+        // Each with one of them.
+        prefetch_plan: [PrefetchPlan::Shared, PrefetchPlan::Own, PrefetchPlan::AtOnce][number % 3],
+        synchronisation: if number % 2 == 0 { Synchronisation::DirtyHome } else { Synchronisation::Stay },
         placement: placement.clone(),
         prefetch: Choice::named(prefetch),
         eviction: Choice::named(eviction),
