@@ -48,7 +48,8 @@ mod tests {
     #[test]
     fn the_rest_beside_whole_trees_is_64_kib_times_a_power_of_two() {
         let rest = |bytes: u64| (0..6).map(|power| LEAF << power).find(|&tree| tree >= bytes).unwrap_or(0);
-        for bytes in [1, LEAF, LEAF + 1, 5 * LEAF, 1407 * 4 * KIB, ROOT, ROOT + 1, 3 * ROOT - 1, 40 * ROOT + 17 * LEAF] {
+        for bytes in [1, LEAF, LEAF + 1, 5 * LEAF, 1407 * 4 * KIB, ROOT, ROOT + 1, 3 * ROOT - 1, 40 * ROOT + 17 * LEAF]
+        {
             let expected = bytes / ROOT * ROOT + if bytes % ROOT == 0 { 0 } else { rest(bytes % ROOT) };
             assert_eq!(sizes(&[(0, bytes)]), [expected], "{bytes}");
             assert_eq!(sizes(&[(6 * ROOT, bytes)]), [expected], "{bytes}");

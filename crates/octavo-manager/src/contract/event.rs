@@ -157,6 +157,8 @@ pub struct Needs {
     pub counters: Option<CounterSpec>,
     /// Report access counts periodically.
     pub reports: Option<ReportSpec>,
+    /// Tell of [accesses](Accessed).
+    pub accesses: bool,
     /// Faults by stores cost nothing, at once (the `ideal` bound: "writes have no NUMA cost").
     pub free_store_faults: bool,
     /// Faults cost no more than the walk that finds the page unmapped: pages have a place from their allocation on.

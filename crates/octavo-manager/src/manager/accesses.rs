@@ -8,12 +8,15 @@ impl Manager {
     /// Whether accesses are to be [told](Manager::note_accesses). It can change with a new address space.
     #[must_use]
     pub fn wants_accesses(&self) -> bool {
-        self.memory.evictors.want_accesses() || self.wants_synchronisations()
+        self.memory.evictors.want_accesses() || self.wants_synchronisations() || self.policies.needs().accesses
     }
 
     /// GPUs accessed pages that they map, listed in the order of last accesses; told before whatever can make room. No
     /// plan comes of it. Pages that have been freed, or that are not in a GPU's memory, are passed over.
     pub fn note_accesses(&mut self, accesses: &[Accessed]) {
+        if self.policies.needs().accesses {
+            accesses.iter().for_each(|accessed| self.tell_placement(accessed));
+        }
         for &Accessed { processor, page, times, stores } in accesses {
             if let Some(holder) = self.holder_for(processor, page) {
                 let memory = &mut self.memory;
@@ -22,6 +25,14 @@ impl Manager {
                     memory.pages.note_stores(page);
                 }
             }
+        }
+    }
+
+    fn tell_placement(&mut self, accessed: &Accessed) {
+        let pages = &self.memory.pages;
+        let decider = if pages.allocated(accessed.page) { pages.decider(accessed.page) } else { None };
+        if let Some(decider) = decider.filter(|&decider| self.policies.needs_of(decider).accesses) {
+            self.policies.placement(decider).on_access(accessed);
         }
     }
 

@@ -173,10 +173,11 @@ impl Manager {
     fn check_placement(&self) -> Result<(), Violation> {
         // The context is for reading only; strategies get copies of what they could write.
         let mut pages = self.memory.pages.clone();
-        let Memory { now, frames, reach, fast, .. } = &self.memory;
+        let Memory { now, frames, was_full, reach, fast, .. } = &self.memory;
         self.policies.placements().try_for_each(|(decider, placement)| {
             let (pages, charges) = (&mut pages, &mut Charges::default());
-            let context = Context { now: *now, decider: Some(decider), pages, frames, reach, fast, charges };
+            let context =
+                Context { now: *now, decider: Some(decider), pages, frames, was_full: *was_full, reach, fast, charges };
             placement.check(&context).map_err(Violation)
         })
     }

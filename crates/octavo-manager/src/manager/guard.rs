@@ -34,9 +34,20 @@ impl Manager {
         &mut self,
         ask: impl FnOnce(&mut dyn ThrashingGuard, &mut Context<'_>) -> T,
     ) -> Option<(T, Charges)> {
-        let Memory { guard: Some(guard), now, pages, frames, reach, fast, .. } = &mut self.memory else { return None };
+        let Memory { guard: Some(guard), now, pages, frames, was_full, reach, fast, .. } = &mut self.memory else {
+            return None;
+        };
         let mut charges = Charges::default();
-        let mut context = Context { now: *now, decider: None, pages, frames, reach, fast, charges: &mut charges };
+        let mut context = Context {
+            now: *now,
+            decider: None,
+            pages,
+            frames,
+            was_full: *was_full,
+            reach,
+            fast,
+            charges: &mut charges,
+        };
         Some((ask(guard.as_mut(), &mut context), charges))
     }
 

@@ -235,9 +235,17 @@ impl Manager {
         ask: impl FnOnce(&mut dyn Placement, &mut Context<'_>) -> T,
     ) -> (T, Charges) {
         let mut charges = Charges::default();
-        let Memory { now, pages, frames, reach, fast, .. } = &mut self.memory;
-        let mut context =
-            Context { now: *now, decider: Some(decider), pages, frames, reach, fast, charges: &mut charges };
+        let Memory { now, pages, frames, was_full, reach, fast, .. } = &mut self.memory;
+        let mut context = Context {
+            now: *now,
+            decider: Some(decider),
+            pages,
+            frames,
+            was_full: *was_full,
+            reach,
+            fast,
+            charges: &mut charges,
+        };
         let answer = ask(self.policies.placement(decider), &mut context);
         (answer, charges)
     }

@@ -22,7 +22,7 @@ pub(super) fn leave_all(tx: &mut Transaction<'_>, victims: &[PageId], from: Memo
 }
 
 fn leave_to(tx: &mut Transaction<'_>, victims: &[PageId], from: MemoryId, to: MemoryId) {
-    victims.iter().for_each(|&page| tx.memory.pages.note_left(page));
+    tx.memory.pages.note_left(victims);
     tx.each_uniform_run(victims, |tx, run| {
         let page = tx.state(run.first);
         if page.replicated() { drop_replica(tx, run, from, &page) } else { write_to(tx, run, from, to, &page) }

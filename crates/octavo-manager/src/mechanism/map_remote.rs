@@ -29,6 +29,20 @@ pub(super) fn serve(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
     Cause::RemoteMap
 }
 
+/// Maps a page that has one copy, elsewhere, for the loads of a processor.
+pub(super) fn serve_load(tx: &mut Transaction<'_>, fault: &Fault) -> Cause {
+    let run = PageRun::one(fault.page);
+    let page = tx.state(fault.page);
+    let own = page.resident.of(fault.processor).is_some();
+    if fault.access == Access::Write || own || page.replicated() || page.mode != Mode::Plain {
+        return serve(tx, fault);
+    }
+    tx.map(ProcessorMask::only(fault.processor), run, Some(page.owner), Permission::ReadOnly);
+    tx.used(page.owner, run);
+    tx.memory.statistics.remote_maps += 1;
+    Cause::RemoteMap
+}
+
 /// The same for a page that has just come there, unless that made the mapping: who was said to access it has it.
 pub(super) fn serve_come(tx: &mut Transaction<'_>, fault: &Fault) {
     if !tx.state(fault.page).satisfies(fault) {

@@ -54,6 +54,7 @@ pub(crate) fn serve(tx: &mut Transaction<'_>, fault: &Fault, decision: Decision)
     match reach::within(tx, fault, decision) {
         Decision::Migrate => migrate::serve(tx, fault),
         Decision::MapRemote => Ok(map_remote::serve(tx, fault)),
+        Decision::ReadRemote => Ok(map_remote::serve_load(tx, fault)),
         Decision::Duplicate { drain } => duplicate::serve(tx, fault, drain),
         Decision::Replicate => duplicate::replicate_anywhere(tx, fault),
         Decision::To(memory) => move_to::serve(tx, fault, memory),

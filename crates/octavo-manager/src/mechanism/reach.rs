@@ -20,10 +20,10 @@ fn can_have(tx: &Transaction<'_>, fault: &Fault, decision: Decision) -> bool {
         Decision::Migrate | Decision::Duplicate { .. } | Decision::Replicate => true,
         Decision::To(memory) | Decision::Pin { memory, .. } => can_map(tx, fault, memory),
         Decision::At(home) => can_map(tx, fault, at_home::place(tx, &page, home)),
-        Decision::MapRemote if page.mode == Mode::Broadcast => {
+        Decision::MapRemote | Decision::ReadRemote if page.mode == Mode::Broadcast => {
             page.resident.iter().all(|holder| can_map(tx, fault, holder))
         }
-        Decision::MapRemote => can_map(tx, fault, page.owner),
+        Decision::MapRemote | Decision::ReadRemote => can_map(tx, fault, page.owner),
         Decision::Subscribe => page.resident.iter().all(|holder| can_exchange(tx, fault, holder)),
         Decision::Everywhere if fault.processor == HOST => can_map(tx, fault, page.owner),
         Decision::Everywhere => !page.replicated() || can_map(tx, fault, page.owner),

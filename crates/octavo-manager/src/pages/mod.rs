@@ -14,6 +14,8 @@ pub(crate) mod tenants;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use crate::contract::block::BlockMap;
 use crate::contract::error::ConfigError;
 use crate::contract::event::{Allocation, Fault};
@@ -35,6 +37,9 @@ use crate::pages::tenants::Tenants;
 /// Arrays grow by whole page-table pages, so that a block never ends beyond them.
 const GROWTH: usize = 512;
 const NOT_BUSY: u32 = u32::MAX;
+
+/// Departures of a block that are counted (UVMSmart: 6 bits).
+const MOST_DEPARTURES: u32 = 63;
 
 const ALLOCATED: u8 = 1;
 const TOUCHED: u8 = 2;
@@ -77,6 +82,8 @@ pub(crate) struct Pages {
     system_held: [u32; MAX_MEMORIES],
     /// Whether these are never made to leave.
     system_stays: bool,
+    /// By block: how often neighbouring pages of it have left a full memory.
+    departures: BTreeMap<u32, u32>,
     /// How much each address space has where, if anyone tells them apart.
     tenants: Option<Box<Tenants>>,
 }
@@ -96,6 +103,7 @@ impl Pages {
             spare: Spare::default(),
             system_held: [0; MAX_MEMORIES],
             system_stays: false,
+            departures: BTreeMap::new(),
             tenants: None,
         }
     }
@@ -472,9 +480,22 @@ impl Pages {
         self.records[page.index()].flags & DIRTY != 0
     }
 
-    /// The page leaves a full memory.
-    pub fn note_left(&mut self, page: PageId) {
-        self.records[page.index()].flags |= LEFT;
+    /// Pages leave a full memory.
+    pub fn note_left(&mut self, pages: &[PageId]) {
+        for page in pages {
+            self.records[page.index()].flags |= LEFT;
+        }
+        let span = self.geometry.block_pages();
+        let together = |one: &PageId, next: &PageId| next.0 == one.0 + 1 && one.0 / span == next.0 / span;
+        for run in pages.chunk_by(together) {
+            let count = self.departures.entry(run[0].0 / span).or_default();
+            *count = (*count + 1).min(MOST_DEPARTURES);
+        }
+    }
+
+    /// How often neighbouring pages of a page's block have left a full memory, as far as that is counted.
+    pub fn departures(&self, page: PageId) -> u32 {
+        self.departures.get(&(page.0 / self.geometry.block_pages())).copied().unwrap_or_default()
     }
 
     /// A copy of the page comes to a GPU; whether it left a full memory before.

@@ -170,8 +170,8 @@ impl MemoryConfig {
         Ok(allocator.needs_frames() || self.coalescing()?.is_some() || !self.fragmentation.is_none())
     }
 
-    /// Whether GPUs note accesses: for a synchronisation, or for an evictor that wants them or may want them, be it that of
-    /// all pages or one of an address space.
+    /// Whether GPUs note accesses: for a synchronisation, or for a placement or an evictor that wants them or may want
+    /// them, be it that of all pages or one of an address space.
     ///
     /// # Errors
     /// As [`MemoryConfig::resolve`], for the keys that this depends on.
@@ -180,10 +180,20 @@ impl MemoryConfig {
             return Ok(true);
         }
         let geometry = self.geometry(1)?;
-        let own = spaces.into_iter().filter_map(|space| space.eviction.as_ref());
-        for evictor in std::iter::once(&self.eviction).chain(own) {
-            // What comes from outside is not built for that.
-            if octavo_registry::is_place(&evictor.name) || built(&EVICTIONS, evictor, &geometry)?.wants_accesses() {
+        // What comes from outside is not built for that: such an evictor may want accesses, such a placement cannot.
+        let outside = |choice: &Choice| octavo_registry::is_place(&choice.name);
+        let (mut placements, mut evictors) = (vec![&self.placement], vec![&self.eviction]);
+        for space in spaces {
+            placements.extend(&space.placement);
+            evictors.extend(&space.eviction);
+        }
+        for placement in placements {
+            if !outside(placement) && built(&PLACEMENTS, placement, &geometry)?.needs().accesses {
+                return Ok(true);
+            }
+        }
+        for evictor in evictors {
+            if outside(evictor) || built(&EVICTIONS, evictor, &geometry)?.wants_accesses() {
                 return Ok(true);
             }
         }

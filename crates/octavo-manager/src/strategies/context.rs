@@ -5,6 +5,7 @@ use octavo_units::Time;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
 use crate::contract::kind::Advice;
+use crate::contract::masks::MemoryMask;
 use crate::contract::page::PageView;
 use crate::contract::topology::{FastLinks, Reach};
 use crate::memories::frames::Frames;
@@ -34,6 +35,7 @@ pub struct Context<'a> {
     pub(crate) decider: Option<Decider>,
     pub(crate) pages: &'a mut Pages,
     pub(crate) frames: &'a Frames,
+    pub(crate) was_full: MemoryMask,
     pub(crate) reach: &'a Reach,
     pub(crate) fast: &'a FastLinks,
     pub(crate) charges: &'a mut Charges,
@@ -118,6 +120,24 @@ impl Context<'_> {
     #[must_use]
     pub fn held(&self, memory: MemoryId) -> u32 {
         self.frames.held(memory)
+    }
+
+    /// Frames that a memory has.
+    #[must_use]
+    pub fn capacity(&self, memory: MemoryId) -> u32 {
+        self.frames.capacity(memory)
+    }
+
+    /// Whether something has left a memory to make room.
+    #[must_use]
+    pub fn was_full(&self, memory: MemoryId) -> bool {
+        self.was_full.contains(memory)
+    }
+
+    /// How often neighbouring pages of a page's 2 MiB block have left a full memory, 63 at most (UVMSmart: 6 bits).
+    #[must_use]
+    pub fn departures(&self, page: PageId) -> u32 {
+        self.pages.departures(page)
     }
 
     /// The decision needs this many accesses to metadata in host memory before anything else.

@@ -49,6 +49,7 @@ pub(super) fn joint(known: &Needs, more: &Needs) -> Result<Needs, String> {
     Ok(Needs {
         counters: known.counters.or(more.counters),
         reports: known.reports.or(more.reports),
+        accesses: known.accesses || more.accesses,
         free_store_faults: known.free_store_faults || more.free_store_faults,
         free_faults: known.free_faults || more.free_faults,
     })

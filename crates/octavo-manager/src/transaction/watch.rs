@@ -10,9 +10,10 @@ use crate::transaction::state::Memory;
 /// Tells the guard, if there is one, about managed pages that the plan moves. What leaves a full memory, or
 /// lies in idle memory, is no matter of who fights over it.
 pub(super) fn watch(memory: &mut Memory, draft: &Draft) {
-    let Memory { guard: Some(guard), now, pages, frames, reach, fast, .. } = memory else { return };
+    let Memory { guard: Some(guard), now, pages, frames, was_full, reach, fast, .. } = memory else { return };
     let mut charges = Charges::default();
-    let mut context = Context { now: *now, decider: None, pages, frames, reach, fast, charges: &mut charges };
+    let mut context =
+        Context { now: *now, decider: None, pages, frames, was_full: *was_full, reach, fast, charges: &mut charges };
     for step in &draft.steps {
         let &Step::Copy { pages: run, to, cause, .. } = step else { continue };
         if matches!(cause, Cause::Eviction | Cause::WriteBack | Cause::Staging)

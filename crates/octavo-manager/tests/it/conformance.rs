@@ -8,8 +8,8 @@
 
 use crate::executor::Machine;
 use octavo_manager::{
-    Access, AccessCount, Accessed, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager, MemoryConfig,
-    PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig,
+    Access, AccessCount, Accessed, Allocation, CounterNotification, EVICTIONS, Event, Fault, GUARDS, Kind, Manager,
+    MemoryConfig, PLACEMENTS, PREFETCHERS, PageId, PageRun, Plan, PrefetchPlan, ProcessorId, Refusal, SpaceConfig,
     Synchronisation, SystemConfig, Topology, Why,
 };
 use octavo_registry::Choice;

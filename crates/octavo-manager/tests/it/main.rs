@@ -7,6 +7,7 @@ mod chunks;
 mod classes;
 mod common;
 mod conformance;
+mod delayed;
 mod demotion;
 mod differential;
 mod eviction_golden;

@@ -3,7 +3,7 @@
 
 use crate::common::{Node, choice, placement};
 use octavo_manager::{
-    Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, Prefix, ProcessorId, Refusal, Topology, Why,
+    Accessed, Event, MemoryConfig, MemoryId, PageId, PageRun, PrefetchPlan, Prefix, ProcessorId, Refusal, Topology, Why,
 };
 use octavo_units::Time;
 
@@ -190,7 +190,8 @@ fn what_is_reserved_leaves_when_nothing_else_can() {
 
 /// Pages that the GPU maps are accessed, so often each.
 fn access(node: &mut Node, pages: &[(u32, u32)]) {
-    let accessed = |&(page, times)| Accessed { processor: ProcessorId::gpu(0), page: PageId(page), times, stores: false };
+    let accessed =
+        |&(page, times)| Accessed { processor: ProcessorId::gpu(0), page: PageId(page), times, stores: false };
     node.manager.note_accesses(&pages.iter().map(accessed).collect::<Vec<_>>());
 }
 
@@ -314,4 +315,36 @@ fn hwprefetch_oversub_the_other_prefetcher_begins_after_the_fault_that_did_not_f
     let unknown = MemoryConfig { prefetch: choice("when-full", r#"{"after": "tree-neighbourhood"}"#), ..config };
     let error = unknown.resolve().unwrap_err();
     assert!(error.key == "prefetch.after" && error.message.contains("`tree-neighborhood`"), "{error}");
+}
+
+/// The third leaf of four brings the fourth, though room for both takes the first two.
+#[test]
+fn do_hardware_prefetch_what_comes_is_decided_before_anything_leaves() {
+    for (prefetch_plan, stay) in [(PrefetchPlan::Shared, vec![1, 2]), (PrefetchPlan::AtOnce, vec![2, 3])] {
+        let config = MemoryConfig {
+            prefetch_plan,
+            prefetch: choice("tree-neighborhood", "{}"),
+            eviction: choice("sequential-local", "{}"),
+            ..placement("on-touch", "{}")
+        };
+        let mut node = Node::with(&config, &Topology::of(vec![2 * LEAF]));
+        [0, 16, 32].into_iter().for_each(|page| drop(node.read(0, page)));
+        assert_eq!(leaves(&node, 0, 32), stay, "{prefetch_plan:?}");
+    }
+}
+
+/// What does not fit as a whole comes as far as it finds room.
+#[test]
+fn what_is_more_than_the_memory_comes_run_by_run() {
+    let config = MemoryConfig {
+        prefetch_plan: PrefetchPlan::AtOnce,
+        prefetch: choice("sequential-local", "{}"),
+        ..placement("on-touch", "{}")
+    };
+    let mut node = Node::with(&config, &Topology::of(vec![5]));
+    node.read(0, 3);
+    assert_eq!(here(&node, 0..16), [0, 1, 2, 3]);
+    let mut node = Node::with(&config, &Topology::of(vec![LEAF]));
+    node.read(0, 3);
+    assert_eq!(here(&node, 0..16), (0..16).collect::<Vec<_>>());
 }

@@ -365,6 +365,7 @@ impl Needs {
         Ok(octavo_manager::Needs {
             counters: counter_threshold.map(|threshold| CounterSpec { threshold, group_pages }),
             reports: report_cycles.map(|period_cycles| ReportSpec { period_cycles, entry_bytes: report_entry_bytes }),
+            accesses: false,
             free_store_faults,
             free_faults,
         })

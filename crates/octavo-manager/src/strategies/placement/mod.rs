@@ -3,6 +3,7 @@
 mod access_counter;
 mod coherent;
 mod counters;
+mod delayed_migration;
 mod duplication;
 mod fault_and_count;
 mod first_touch;
@@ -17,7 +18,7 @@ use octavo_registry::Registry;
 use octavo_units::Time;
 
 use crate::contract::counts::NamedCounts;
-use crate::contract::event::{AccessCount, CounterNotification, Fault, KernelEnd, Needs};
+use crate::contract::event::{AccessCount, Accessed, CounterNotification, Fault, KernelEnd, Needs};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
 use crate::contract::ids::{PageRun, ProcessorId};
@@ -43,6 +44,7 @@ pub static PLACEMENTS: Registry<Box<dyn Placement>, Geometry> = Registry::new(
         &interleaved::ENTRY,
         &coherent::ENTRY,
         &fault_and_count::ENTRY,
+        &delayed_migration::ENTRY,
     ],
 );
 
@@ -107,6 +109,10 @@ pub trait Placement: Send {
 
     /// The periodic report, if [`needs`](Placement::needs) asked for one. The moves become one plan.
     fn on_report(&mut self, _counts: &[AccessCount], _context: &mut Context<'_>, _moves: &mut Vec<Move>) {}
+
+    /// A GPU accessed a page that it maps, if [`needs`](Placement::needs) asked for that; told before whatever makes it
+    /// decide.
+    fn on_access(&mut self, _accessed: &Accessed) {}
 
     /// A kernel ended. What is given up becomes one plan.
     fn on_kernel_end(&mut self, _end: &KernelEnd, _context: &mut Context<'_>, _given_up: &mut Vec<Unsubscribe>) {}
