@@ -62,6 +62,8 @@ pub static WORKLOADS: Registry<Box<dyn Workload>, Size> = Registry::new(
         &kernels::touch::ENTRY,
         &kernels::atax::ENTRY,
         &kernels::fdtd2d::ENTRY,
+        &kernels::random_access::ENTRY,
+        &kernels::dijkstra::ENTRY,
         &networks::entries::VGG16,
         &networks::entries::RESNET18,
         &networks::entries::RESNET50,

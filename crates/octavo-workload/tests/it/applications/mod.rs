@@ -11,6 +11,7 @@ mod bp;
 mod bst;
 mod cfd;
 mod cons;
+mod dijkstra;
 mod evolution;
 mod fdtd2d;
 mod fft;
@@ -26,6 +27,7 @@ mod nearestneighbor;
 mod nw;
 mod pathfinder;
 mod quantum_volume;
+mod random_access;
 mod red;
 mod sad;
 mod scan;
@@ -78,6 +80,8 @@ fn footprints_follow_the_scale() {
         ("pathfinder", 38.53),
         ("atax", 5.507),
         ("fdtd2d", 16.49),
+        ("random-access", 12.0),
+        ("dijkstra", 29.0),
     ];
     for (name, megabytes) in expected {
         // Blocks make smaller ones less exact.
