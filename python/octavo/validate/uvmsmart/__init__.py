@@ -1,6 +1,6 @@
 """UVMSmart's rules about pages (ISCA 2019, DATE 2021), replayed without time, beside what Octavo decides."""
 
-from octavo.validate.uvmsmart.differences import Stepwise, Unpadded
+from octavo.validate.uvmsmart.differences import AsOctavo
 from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS, POLICIES, PROGRAMS
 from octavo.validate.uvmsmart.replay import Counts, Replay, StuckError
 from octavo.validate.uvmsmart.saved import study_in
@@ -10,12 +10,11 @@ __all__ = [
     "OVERSUBSCRIPTIONS",
     "POLICIES",
     "PROGRAMS",
+    "AsOctavo",
     "Counts",
     "Replay",
     "Row",
-    "Stepwise",
     "StuckError",
-    "Unpadded",
     "UvmsmartValidation",
     "compare",
     "study_in",

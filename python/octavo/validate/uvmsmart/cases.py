@@ -15,7 +15,7 @@ from octavo.runs.execute import Point
 from octavo.runs.experiment import RUNS, slug
 from octavo.runs.tables import frame
 from octavo.scenarios.scenario import Recipe, Scenario
-from octavo.validate.uvmsmart.programs import NODE, PAGE, POLICIES, PROGRAMS, UNITS, Policy, Program, octavo_policy
+from octavo.validate.uvmsmart.programs import NODE, PAGE, POLICIES, PROGRAMS, UNITS, Policy, Program, octavo_memory
 from octavo.validate.uvmsmart.trees import LEAF, ROOT, roots
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class Accessed:
     pages: np.ndarray
     times: np.ndarray
     """Pages in order, and how often each in a row."""
+    stores: np.ndarray
+    """Whether they are written."""
+    launches: np.ndarray
+    """In which launch, from 0 on."""
 
     @property
     def footprint(self) -> int:
@@ -55,7 +59,7 @@ class Case:
     def scenario(self) -> Scenario:
         """Octavo's run."""
         memory = f'node.capacity={{bytes = "{self.capacity * PAGE}B", footprint_percent = 0}}'
-        return _scenario(self.program, [*octavo_policy(self.policy), memory, "record.events=true"])
+        return _scenario(self.program, [*octavo_memory(self.program, self.policy), memory])
 
     def point(self, root: Path) -> Point:
         """Octavo's run, in a folder below `root`."""
@@ -114,7 +118,8 @@ def _accessed(program: Program) -> Accessed:
     except _core.SimulationError as error:
         raise ValidationError(f"{program.name}: {error.args[0]}") from None
     order = frame(columns)
-    return Accessed(_allocations(scenario), order["page"].to_numpy(), order["times"].to_numpy())
+    columns = (order[name].to_numpy() for name in ("page", "times", "store", "launch"))
+    return Accessed(_allocations(scenario), *columns)
 
 
 def _allocations(scenario: Scenario) -> list[tuple[int, int]]:

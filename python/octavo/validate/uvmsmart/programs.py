@@ -12,6 +12,8 @@ class Program:
     name: str
     workload: str
     options: dict[str, object] = field(default_factory=dict)
+    waits: tuple[int, ...] = ()
+    """Launches before which the host waits for the GPU by `cudaDeviceSynchronize`, which sends written pages home."""
 
 
 PROGRAMS = (
@@ -19,13 +21,13 @@ PROGRAMS = (
     Program("nw", "nw", {"length": 1024}),
     Program("pathfinder", "pathfinder", {"columns": 50000, "rows": 200, "pyramid": 10}),
     Program("triad", "vectoradd", {"elements": 2**20}),
-    Program("backprop", "bp", {"inputs": 131056}),
+    Program("backprop", "bp", {"inputs": 131056}, waits=(1,)),
     Program("bfs", "bfs-rodinia", {"nodes": 2**18}),
     Program("ra", "gups", {"words": 2**17, "updates": 1}),
     Program("2dconv", "simpleconvolution", {"width": 1022, "height": 1022}),
     Program("atax", "atax", {"rows": 1200, "columns": 1200}),
     Program("fdtd2d", "fdtd2d", {"rows": 1200, "columns": 1200, "steps": 5}),
-    Program("srad", "srad", {"rows": 1024, "columns": 1024, "iterations": 4}),
+    Program("srad", "srad", {"rows": 1024, "columns": 1024, "iterations": 4}, waits=(2, 4, 6)),
 )
 """Sizes as in `benchmarks/benchmark_workingset.txt` and `benchmarks/Managed/*/run` of
 DebashisGanguly/gpgpu-sim_UVMSmart. Triad is a sum of two vectors (StreamTriad has the same three streams). The graph of
@@ -72,8 +74,14 @@ UNITS = 28
 """Streaming multiprocessors (`-gpgpu_n_clusters 28` in `configs/GeForceGTX1080Ti/gpgpusim.config`)."""
 
 
-def octavo_policy(policy: Policy) -> list[str]:
-    """The overrides of a scenario that make a policy: victims are ordered by accesses, and units leave whole."""
+def octavo_memory(program: Program, policy: Policy) -> list[str]:
+    """The overrides of a scenario for UVMSmart's memory system: padded allocations, and written pages go home."""
+    home = ['memory.synchronisation="dirty-home"'] if program.waits else []
+    return [*_octavo_policy(policy), 'memory.padding="trees"', 'memory.prefetch_plan="at-once"', *home]
+
+
+def _octavo_policy(policy: Policy) -> list[str]:
+    """A policy: victims are ordered by accesses, and units leave whole."""
     eviction: dict[str, object] = {"name": policy.eviction, "whole": True, "recency": "access"}
     if policy.eviction == "lru-page":
         del eviction["whole"]

@@ -63,15 +63,44 @@ class Replay:
         self._capacity, self._prefetch, self._eviction, self._when_full = capacity, prefetch, eviction, when_full
         self._there: set[int] = set()
         self._left: set[int] = set()
+        self._dirty: set[int] = set()
+        """Pages that were written since they came (`set_page_dirty`)."""
         self._uses: dict[int, int] = {}
         """How often each unit was used since it came, the one used longest ago first (`valid_pages`)."""
         self.counts = Counts()
 
-    def access(self, page: int, times: int = 1) -> None:
+    def access(self, page: int, times: int = 1, *, store: bool = False) -> None:
         """Accesses to a page, in a row."""
         if page not in self._there:
             self._fault(page)
+        if store:
+            self._dirty.add(page)
         self._use(page, times)
+
+    def synchronise(self) -> None:
+        """Written pages go home, and count for nothing (`cudaDeviceSynchronize` in `cuda_runtime_api.cc`).
+
+        That also forgets there who was used when, and what trees hold of pages that stay: it is not done here.
+        """
+        for page in self._dirty:
+            self._there.remove(page)
+        units = {self._unit(page) for page in self._dirty}
+        for tree in {id(tree): tree for tree in map(self._tree, self._dirty)}.values():
+            for leaf in range(len(tree.valid)):
+                tree.valid[leaf] = LEAF * any(page in self._there for page in tree.leaf_pages(leaf))
+        for unit in units:
+            if not any(page in self._there for page in self._unit_pages(unit)):
+                self._uses.pop(unit, None)
+        self._dirty.clear()
+
+    def _unit_pages(self, unit: int) -> Sequence[int]:
+        """The pages of what leaves together."""
+        if self._eviction == "lru-page":
+            return [unit]
+        tree = self._tree(unit)
+        if self._eviction in ("lru-block", "lfu-block"):
+            return range(tree.first, tree.first + tree.pages)
+        return tree.leaf_pages(tree.leaf(unit))
 
     def _use(self, page: int, times: int) -> None:
         """`refresh_valid_pages`, which a TLB hit and a replayed access call (`shader.cc`), and each page that comes."""
@@ -104,6 +133,7 @@ class Replay:
             self._there.add(new)
             self.counts.migrated += 1
             self.counts.thrashed += new in self._left
+            self._left.discard(new)
             self._use(new, 1)
 
     def _missing(self, coming: int) -> bool:
@@ -132,6 +162,7 @@ class Replay:
         for page in leaving:
             self._there.remove(page)
             self._left.add(page)
+            self._dirty.discard(page)
             self._uses.pop(self._unit(page), None)
         self.counts.evicted += len(leaving)
 

@@ -55,7 +55,6 @@ def points(found: UvmsmartValidation) -> pl.DataFrame:
             "oversubscription": row.oversubscription,
             "capacity_pages": row.capacity,
             **{f"{count}_rules": getattr(row.rules, count, None) for count in COUNTS},
-            **{f"{count}_differing": getattr(row.differing, count, None) for count in COUNTS},
             **{f"{count}_octavo": getattr(row.octavo, count, None) for count in COUNTS},
         }
         for row in found.rows

@@ -10,12 +10,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from octavo.runs.execute import attempt
 from octavo.validate.uvmsmart.cases import Case, cases
-from octavo.validate.uvmsmart.differences import Stepwise
-from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS, PAGE
+from octavo.validate.uvmsmart.programs import OVERSUBSCRIPTIONS
 from octavo.validate.uvmsmart.replay import Counts, Replay, StuckError
 
 if TYPE_CHECKING:
@@ -28,8 +25,6 @@ COUNTS = ("faults", "migrated", "evicted", "thrashed")
 """What is compared, in pages but for the first."""
 NEAR = 0.05
 """How far off a count may be to be near, as a share."""
-_ARRIVALS = ("migration", "prefetch")
-"""Kinds of events with which pages come to the GPU."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +37,12 @@ class Row:
     capacity: int
     rules: Counts | None
     octavo: Counts | None
-    differing: Counts | None = None
-    """Of the rules with Octavo's two differences put in (`differences.Stepwise`)."""
 
     def error(self, count: str) -> float | None:
         """Of Octavo's count relative to that of the rules; None where one has none."""
         if self.rules is None or self.octavo is None:
             return None
         return _error(getattr(self.octavo, count), getattr(self.rules, count))
-
-    def unexplained(self, count: str) -> float | None:
-        """The same, relative to the rules with Octavo's differences."""
-        if self.differing is None or self.octavo is None:
-            return None
-        return _error(getattr(self.octavo, count), getattr(self.differing, count))
 
 
 def _error(ours: int, theirs: int) -> float:
@@ -74,11 +61,6 @@ class UvmsmartValidation:
         """Rows in which a count is within a share of that of the rules, and all rows that both finish."""
         errors = [error for row in self.rows if (error := row.error(count)) is not None]
         return sum(abs(error) <= share for error in errors), len(errors)
-
-    def explained(self, count: str) -> tuple[int, int]:
-        """Rows in which a count is exactly that of the rules with Octavo's differences, and all that both finish."""
-        errors = [error for row in self.rows if (error := row.unexplained(count)) is not None]
-        return sum(error == 0 for error in errors), len(errors)
 
     def median_error(self, count: str) -> float | None:
         """The median size of a count's error; None if no row has both, or most of these have none under the rules."""
@@ -117,7 +99,7 @@ class UvmsmartValidation:
             name: {
                 "median_error": self.median_error(name),
                 "within_5": self.within(name),
-                "explained": self.explained(name),
+                "same": self.within(name, 0),
             }
             for name in COUNTS
         }
@@ -172,12 +154,11 @@ def beside(
 
 
 def _row(case: Case, run: RunResult | None) -> Row:
-    rules, differing = (_replayed(kind, case) for kind in (Replay, Stepwise))
     octavo = None if run is None else _counted(run)
-    return Row(case.program.name, case.policy.name, case.oversubscription, case.capacity, rules, octavo, differing)
+    return Row(case.program.name, case.policy.name, case.oversubscription, case.capacity, replayed(case), octavo)
 
 
-def _replayed(rules: type[Replay], case: Case) -> Counts | None:
+def replayed(case: Case, rules: type[Replay] = Replay) -> Counts | None:
     """What the rules count; nothing where no page can leave."""
     replay = rules(
         case.accessed.allocations,
@@ -186,9 +167,15 @@ def _replayed(rules: type[Replay], case: Case) -> Counts | None:
         eviction=case.policy.eviction,
         when_full=case.policy.when_full,
     )
+    accessed, launch = case.accessed, 0
+    columns = (accessed.pages, accessed.times, accessed.stores, accessed.launches)
     try:
-        for page, times in zip(case.accessed.pages.tolist(), case.accessed.times.tolist(), strict=True):
-            replay.access(page, times)
+        for page, times, store, now in zip(*(column.tolist() for column in columns), strict=True):
+            if now != launch:
+                launch = now
+                if launch in case.program.waits:
+                    replay.synchronise()
+            replay.access(page, times, store=store != 0)
     except StuckError:
         return None
     return replay.counts
@@ -201,14 +188,5 @@ def _counted(run: RunResult) -> Counts:
         faults=manager["far_faults"],
         migrated=migrated,
         evicted=manager["evictions_written"] + manager["evictions_dropped"],
-        thrashed=migrated - _came(run.table("events")),
-    )
-
-
-def _came(events: pl.DataFrame) -> int:
-    """How many pages ever came to the GPU: whatever comes beyond that comes again."""
-    came = events.filter(pl.col("kind").cast(pl.String).is_in(_ARRIVALS)).select("address", "pages").unique()
-    firsts = came["address"].to_numpy() // PAGE
-    return len(
-        {page for first, pages in zip(firsts, came["pages"], strict=True) for page in range(first, first + pages)}
+        thrashed=manager.get("thrashed", 0),
     )
