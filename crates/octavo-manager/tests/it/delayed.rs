@@ -109,5 +109,5 @@ fn counts_end_with_their_allocation() {
 fn accesses_are_told_of_where_somebody_wants_to_know() {
     assert!(node("{}", 8).manager.wants_accesses());
     let config = placement("delayed-migration", "{}");
-    assert!(config.sees_accesses().unwrap() && !MemoryConfig::default().sees_accesses().unwrap());
+    assert!(config.may_see_accesses([]).unwrap() && !MemoryConfig::default().may_see_accesses([]).unwrap());
 }

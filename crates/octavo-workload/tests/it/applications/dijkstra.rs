@@ -1,7 +1,7 @@
 //! Shortest paths against the kernels run lane by lane on real arrays, wavefronts in whatever order.
 
 use octavo_program::{OpSink, Workload};
-use octavo_workload::kernels::found::Dijkstra;
+use octavo_workload::kernels::dijkstra::Dijkstra;
 
 use super::refused;
 use crate::lanes::{Lanes, accesses, base, stream, wavefronts};
